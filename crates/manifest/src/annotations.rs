@@ -1,10 +1,8 @@
-//! An annotation or a label, and where it stands.
+//! Annotations and labels of the objects in a file, with their places: those with dayshift's
+//! prefix, and names with or like the prefix that are misplaced.
 //!
-//! The annotations of one object under the prefix.
-//!
-//! Names like ours at any place of an object where names stand.
-//!
-//! What is alike for every object of a file.
+//! A place is exact to the byte if the file contains the value verbatim, so that a finding can
+//! point at one word of a schedule.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -17,28 +15,28 @@ use crate::yaml::{
     node::{Location, MapEntry, Node, NodeContent, Scalar},
 };
 
-/// An annotation or a label, and where it stands.
+/// An annotation or a label, with its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// The name behind the prefix.
+    /// The name after the prefix.
     pub name: Box<str>,
-    /// Its text, without quotes and escapes.
+    /// The value, without quotes and escapes.
     pub text: Box<str>,
-    /// Where its key stands, with the quotes if it has any.
+    /// The place of the key, with its quotes.
     pub key: Location,
-    /// Where its value stands, with the quotes if it has any.
+    /// The place of the value, with its quotes.
     pub value: Location,
-    /// Which byte of the file the text begins at, if it stands there letter by letter.
+    /// The byte of the file at which the value begins, if the file contains it verbatim.
     verbatim: Option<usize>,
 }
 
 impl Annotation {
-    /// Reads an entry of a map under a name of the caller's choice; `source` is the file's text.
+    /// Reads an entry of a map. `name` is the name to store, `source` the text of the file.
     pub(crate) fn read(name: &str, entry: &MapEntry<'_>, source: &str) -> Self {
         let value = &*entry.value;
         let raw = source.get(value.place.span.clone()).unwrap_or_default();
         let text = match value.scalar() {
-            // The API server makes an empty text of it.
+            // The API server stores an empty string.
             Some(Scalar::Null) => "",
             _ => value.written().unwrap_or_default(),
         };
@@ -55,26 +53,27 @@ impl Annotation {
         }
     }
 
-    /// Moves it to the text that holds it, of which a part cannot be told apart in the file.
+    /// Moves the annotation to the text that contains it, for example an inline patch. Places
+    /// within that text are unknown.
     pub(crate) fn move_to(&mut self, place: &Location) {
         self.key = place.clone();
         self.value = place.clone();
         self.verbatim = None;
     }
 
-    /// Whether a tool fills the text in before anything is applied: a template of Helm, a variable of
-    /// Flux or a parameter of a Template.
+    /// Whether a tool fills in the value before anything is applied: a Helm template, a Flux
+    /// variable or a parameter of a Template.
     pub fn is_filled_in(&self) -> bool {
         is_filled_in(&self.text)
     }
 
-    /// Whether its text stands in the file letter by letter, so that a part of it does, too.
+    /// Whether the file contains the value verbatim, and so each part of it.
     pub fn is_verbatim(&self) -> bool {
         self.verbatim.is_some()
     }
 
-    /// Where bytes of the text stand in the file: exactly, where the text is plain or quoted in
-    /// one line without an escape; of any other the whole value.
+    /// The place of some bytes of the value. If the value is not verbatim, for example because of
+    /// an escape, the place is that of the whole value.
     pub fn locate(&self, span: &Range<usize>) -> Location {
         let exact = self.verbatim.and_then(|begin| {
             let before = self.text.get(..span.start)?;
@@ -90,12 +89,12 @@ impl Annotation {
     }
 }
 
-/// Whether a tool fills a text in before anything is applied.
+/// Whether a tool fills in a text before anything is applied.
 pub(crate) fn is_filled_in(text: &str) -> bool {
     ["{{", "${", "$("].iter().any(|sign| text.contains(sign))
 }
 
-/// Why a value is not what the API server takes for the text of an annotation.
+/// The problem of a value that the API server does not accept as the value of an annotation.
 pub(crate) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
     if matches!(value.scalar(), Some(Scalar::Null | Scalar::Text)) {
         return None;
@@ -117,22 +116,23 @@ pub(crate) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
     Some(diagnostic.with_kind(DiagnosticKind::NotText))
 }
 
-/// What the API server takes of one object's annotations, names and texts together, in bytes.
+/// The most bytes of one object's annotations, names and values together, that the API server
+/// accepts.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
-/// The annotations of one object under the prefix, and why some are not what the API server will
-/// take them for.
+/// The annotations of one object with dayshift's prefix, and problems with their form: values that
+/// are not text, and names that are given twice.
 #[derive(Debug, Default)]
 pub(crate) struct AnnotationMap {
     /// In the order of the file; each name once.
     pub(crate) annotations: Vec<Annotation>,
-    /// One at most for each of them.
+    /// At most one for each annotation.
     pub(crate) problems: Vec<Problem>,
 }
 
 impl AnnotationMap {
-    /// Reads those of an object, by its metadata. `origin` is what the object is to whoever
-    /// reads them.
+    /// Reads the annotations in an object's metadata. `origin` is their role for the workloads that
+    /// read them.
     pub(crate) fn read(
         metadata: &Node<'_>,
         scope: ReadScope<'_>,
@@ -157,13 +157,13 @@ impl AnnotationMap {
         Ok(Self::from_entries(annotations.entries(), scope, origin))
     }
 
-    /// Reads those among the entries of a map.
+    /// Reads the annotations among the entries of a map.
     pub(crate) fn from_entries(
         entries: &[MapEntry<'_>],
         scope: ReadScope<'_>,
         origin: Origin,
     ) -> Self {
-        // With each, what is wrong with it, and whether `<<` brought it in.
+        // The annotation, its problem, and whether `<<` merged it from another map.
         let mut found: Vec<(Annotation, Option<Problem>, bool)> = Vec::new();
         let mut seen = HashMap::new();
         for entry in entries {
@@ -190,7 +190,7 @@ impl AnnotationMap {
         map
     }
 
-    /// Their full names and texts.
+    /// The full names and values.
     pub(crate) fn texts(&self, prefix: &Prefix) -> Vec<(String, &str)> {
         let annotations = self.annotations.iter();
         let texts =
@@ -212,19 +212,19 @@ fn twice(annotation: &Annotation, earlier: &Annotation, origin: Origin) -> Probl
     .from(origin)
 }
 
-/// A name under the prefix, or one that may have been meant to be, where it is no annotation of a
-/// workload; or one of another tool's.
+/// A name with the prefix, or one that resembles it, in a place where it is not an annotation of a
+/// workload; or an annotation of another tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MisplacedKey {
-    /// Where on the object it stands.
+    /// The map that contains it.
     pub site: KeySite,
-    /// The map that it stands in, such as `spec.annotations`; empty for the object itself.
+    /// The path of that map, such as `spec.annotations`; empty for the object itself.
     pub path: Box<str>,
-    /// What is written there, under its full name.
+    /// The entry, under its full name.
     pub field: Annotation,
 }
 
-/// A map of names on an object.
+/// A map of an object that can contain names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySite {
     /// `metadata.annotations`.
@@ -235,11 +235,11 @@ pub enum KeySite {
     TemplateAnnotations,
     /// `spec.template.metadata.labels`.
     TemplateLabels,
-    /// Anywhere else, where nobody reads annotations.
+    /// Any other map. No tool reads annotations there.
     Elsewhere,
 }
 
-/// The maps whose names mean something to Kubernetes.
+/// The maps whose names have a meaning in Kubernetes.
 const SITES: [(&str, KeySite); 4] = [
     ("metadata.annotations", KeySite::Annotations),
     ("metadata.labels", KeySite::Labels),
@@ -250,18 +250,17 @@ const SITES: [(&str, KeySite); 4] = [
     ("spec.template.metadata.labels", KeySite::TemplateLabels),
 ];
 
-/// The prefixes of tools that do the same by annotations of their own.
+/// The prefixes of tools that scale workloads by their own annotations.
 const OTHER_TOOLS: [&str; 2] = ["downscaler/", "kube-green.dev/"];
 
-/// Whether a name is one of another tool's that starts and stops workloads.
+/// Whether a name belongs to another tool that starts and stops workloads.
 pub fn is_of_other_tool(name: &str) -> bool {
     OTHER_TOOLS.iter().any(|tool| name.starts_with(tool))
 }
 
-/// The misplaced keys of an object, in the order in which they are written. Of a workload,
-/// annotations under the prefix are what it is scheduled by, and not misplaced; and it is searched
-/// everywhere, while an object of another kind may well hold such names for others, as a policy
-/// does.
+/// Finds the misplaced keys of an object, in the order of the file. Annotations of a workload with
+/// the prefix are its schedule, so they are not misplaced. A workload is searched everywhere; an
+/// object of another kind can contain such names for other objects, as a policy does.
 pub(crate) fn misplaced_keys(
     node: &Node<'_>,
     scope: ReadScope<'_>,
@@ -300,7 +299,7 @@ fn misplaced_key(
     }
 }
 
-/// The names under the prefix that stand at none of the sites.
+/// Finds names with the prefix outside of the known maps.
 fn elsewhere<'n>(
     node: &'n Node<'_>,
     path: &mut Vec<&'n str>,
@@ -321,7 +320,7 @@ fn elsewhere<'n>(
                 if let Some(name) = scope.prefix.strip(entry.name()) {
                     let here = path.join(".").replace(".[]", "[]");
                     let is_site = SITES.iter().any(|(site, _)| *site == here);
-                    // Selectors name the labels that dayshift writes.
+                    // Selectors can name the labels that dayshift writes.
                     let may_select = matches!(path.last(), Some(&("matchLabels" | "labels")));
                     let is_state = Label::ALL.iter().any(|label| label.name() == name);
                     if !(is_site || may_select && is_state) {
@@ -336,13 +335,12 @@ fn elsewhere<'n>(
     }
 }
 
-/// The text of the file, and how the objects in it are read.
+/// The text of a file, and how to read its objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadScope<'r> {
-    /// The file's name.
     pub(crate) file: &'r str,
     pub(crate) source: &'r str,
     pub(crate) prefix: &'r Prefix,
-    /// Where objects are that name no namespace.
+    /// The namespace of objects that name none.
     pub(crate) namespace: &'r str,
 }

@@ -1,17 +1,18 @@
-//! What there is to say of files, and where.
+//! Findings about files, in the form that `lint` and `convert` share: a rule, a message, a help and
+//! a place.
 
 use std::{fmt, hash::Hash, ops::Range, sync::Arc};
 
 use crate::yaml::node::Location;
 
-/// How bad a finding is.
+/// How severe a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// dayshift refuses it, or nothing can be read or changed.
+    /// dayshift or the API server rejects it, or a file cannot be read or changed.
     Error,
-    /// It is legal, and surely not meant; or it has no equivalent and is left as it is.
+    /// Valid but likely a mistake, or a setting that has no equivalent and stays as it is.
     Warning,
-    /// It is legal and may well be meant, and there is something to know about it.
+    /// Valid and possibly intended.
     Info,
 }
 
@@ -25,16 +26,16 @@ impl fmt::Display for Severity {
     }
 }
 
-/// What a finding is about. Its name is documented and never changes.
+/// A rule that a finding refers to. Its id is documented and never changes.
 pub trait Rule: Copy + Eq + Hash {
-    /// Its name, such as `same-instant`.
+    /// The id, such as `same-instant`.
     fn id(self) -> &'static str;
 
-    /// How bad what it finds is.
+    /// The severity of its findings.
     fn severity(self) -> Severity;
 }
 
-/// Makes an enum of rules, each with its severity, its name and what it is about in a line.
+/// Defines an enum of rules, each with its severity, its id and a summary.
 macro_rules! rules {
     ($(#[$about:meta])* $name:ident { $($severity:ident $rule:ident $id:literal $what:literal,)* }) => {
         $(#[$about])*
@@ -45,17 +46,17 @@ macro_rules! rules {
             /// All of them, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$rule,)*];
 
-            /// Its name, such as `same-instant`.
+            /// The id, such as `same-instant`.
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$rule => $id,)* }
             }
 
-            /// How bad what it finds is.
+            /// The severity of its findings.
             pub const fn severity(self) -> $crate::Severity {
                 match self { $(Self::$rule => $crate::Severity::$severity,)* }
             }
 
-            /// What it finds, in a line.
+            /// A sentence about the violations that it finds.
             pub const fn summary(self) -> &'static str {
                 match self { $(Self::$rule => $what,)* }
             }
@@ -75,26 +76,26 @@ macro_rules! rules {
 
 pub(crate) use rules;
 
-/// One thing that there is to say. `P` is where it is: in which of the sources and where in it, but
-/// for what is in none, or before that is known.
+/// A finding. `P` is its place: the index of the source and the location in it. Findings about a
+/// flag or a missing file have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<R, P = Option<(usize, Location)>> {
-    /// What it is about.
+    /// The violated rule.
     pub rule: R,
-    /// What is so, and what comes of it.
+    /// The problem and its effect.
     pub message: String,
-    /// What to do.
+    /// A remedy.
     pub help: String,
-    /// Where it is.
+    /// The place.
     pub place: P,
-    /// The object, unless the file itself is at fault.
+    /// The object, unless the finding is about the file itself.
     pub object: Option<Box<ObjectName>>,
-    /// The annotation or label, if one is at fault.
+    /// The annotation or label that the finding quotes.
     pub quoted: Option<Box<Quoted>>,
 }
 
 impl<R, P> Finding<R, P> {
-    /// A finding that is about no object.
+    /// A finding that is not about an object.
     pub fn new(rule: R, place: P, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             rule,
@@ -106,14 +107,14 @@ impl<R, P> Finding<R, P> {
         }
     }
 
-    /// The same about an object.
+    /// The finding, about an object or about none.
     #[must_use]
     pub fn about(self, object: Option<ObjectName>) -> Self {
         let object = object.map(Box::new);
         Self { object, ..self }
     }
 
-    /// The same at another place.
+    /// The finding, at another place.
     #[must_use]
     pub fn at<Q>(self, place: Q) -> Finding<R, Q> {
         Finding {
@@ -130,11 +131,11 @@ impl<R, P> Finding<R, P> {
 /// An object of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectName {
-    /// Such as `Deployment`.
+    /// The kind, such as `Deployment`.
     pub kind: Arc<str>,
-    /// Its namespace; empty for what has none, such as a Namespace.
+    /// The namespace; empty for an object without one, such as a Namespace.
     pub namespace: Arc<str>,
-    /// Its name.
+    /// The name.
     pub name: Arc<str>,
 }
 
@@ -147,16 +148,16 @@ impl fmt::Display for ObjectName {
     }
 }
 
-/// The text of an annotation or label, and the part of it that is at fault.
+/// The value of an annotation or label, and the bytes that a finding marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quoted {
-    /// Its full name.
+    /// The full name.
     pub name: String,
-    /// Its text, without quotes and escapes.
+    /// The value, without quotes and escapes.
     pub text: Box<str>,
-    /// The bytes of the text that are at fault.
+    /// The marked bytes of the value.
     pub span: Range<usize>,
-    /// Whether the text stands in the file letter by letter, so that the finding's place is that
-    /// of the bytes at fault and not of the whole value.
+    /// Whether the file contains the value verbatim, so that the finding's place is that of the
+    /// marked bytes rather than the whole value.
     pub verbatim: bool,
 }

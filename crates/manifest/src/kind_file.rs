@@ -1,8 +1,8 @@
-//! Files of kinds: the rows of a user's own for the table of kinds.
+//! Kind files (`--kind-file`): kind definitions of a user's own.
 
 use dayshift_text::{nearest, quote};
 use dayshift_workload::{
-    Holds, KindDefinition, Part, PartDefinition, SpecMember, SwitchText,
+    Holds, Kind, KindDefinition, Part, PartDefinition, SpecMember, SwitchText,
     names::{is_dns_label, is_dns_subdomain, is_label_key},
 };
 
@@ -14,18 +14,18 @@ use crate::{
     },
 };
 
-/// What a file of kinds holds. What is wrong with a row is no reason not to take the others.
+/// The definitions of a kind file. An invalid one does not affect the others.
 #[derive(Debug, Default)]
 pub struct KindRows {
-    /// The rows that can be taken up, and where each begins.
+    /// The valid definitions, with their places.
     pub rows: Vec<(KindDefinition, Location)>,
-    /// What is wrong with the others.
+    /// The errors of the invalid ones.
     pub errors: Vec<SyntaxError>,
-    /// The resources of those, as far as they are said: `widgets.example.com`.
+    /// The resources of the invalid ones, such as `widgets.example.com`, if they name one.
     pub refused: Vec<String>,
 }
 
-/// What a row may say.
+/// The keys of a definition.
 const KEYS: [&str; 11] = [
     "resource",
     "kind",
@@ -43,7 +43,7 @@ const KEYS: [&str; 11] = [
 type RowError = (Location, String);
 
 impl SourceFile {
-    /// The rows of a file of kinds: a list of maps, or maps in documents of their own.
+    /// Reads a kind file: a list of maps, or maps in documents of their own.
     pub fn kind_rows(&self) -> KindRows {
         let mut found = KindRows::default();
         let (documents, error) = self.documents();
@@ -101,11 +101,7 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
     let (plural, group) = resource.split_once('.').unwrap_or((&resource, ""));
     if !is_dns_label(plural) || !is_dns_subdomain(group) || !group.contains('.') {
         let place = row.get("resource").unwrap_or(row);
-        let message = format!(
-            "`{}` is not a resource with its group; write widgets.example.com",
-            quote(&resource)
-        );
-        return Err(wrong(place, message));
+        return Err(wrong(place, resource_message(&resource, plural, group)));
     }
     let name = text("kind", "Widget")?.to_owned();
     if !is_dns_label(&name.to_lowercase()) {
@@ -153,7 +149,64 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
     })
 }
 
-/// Where it says which pods it runs: a field or a list of fields each for `instances` and `resources`.
+/// Why a resource cannot be defined: it is not a name, or its group has no dot.
+fn resource_message(resource: &str, plural: &str, group: &str) -> String {
+    let quoted = quote(resource);
+    let is_name = is_dns_label(plural) && (group.is_empty() || is_dns_subdomain(group));
+    if !is_name || group.is_empty() && plural.is_empty() {
+        return format!("`{quoted}` is not a resource with its group; write widgets.example.com");
+    }
+    if group.is_empty() {
+        let known = Kind::BUILT_IN
+            .into_iter()
+            .find(|kind| kind.plural() == plural || kind.argument() == plural);
+        return known.map_or_else(
+            || {
+                format!(
+                    "`{quoted}` has no group, as only kinds of the core group, such as pods and services, \
+                     have none; those have no count or switch that a row could name: write the resource \
+                     with its group, such as widgets.example.com"
+                )
+            },
+            |known| {
+                format!(
+                    "`{quoted}` is a kind that dayshift knows; write no row for it, and --kinds={}",
+                    known.argument()
+                )
+            },
+        );
+    }
+    format!(
+        "`{quoted}` is of the group `{group}`, and groups without a dot are Kubernetes' own: dayshift \
+         knows the kinds of these that have a count; a row is for a custom resource, such as \
+         widgets.example.com"
+    )
+}
+
+/// Why a definition cannot name a member of `spec`, and an alternative.
+fn reserved_reason(member: SpecMember) -> Option<&'static str> {
+    Some(match member {
+        SpecMember::Replicas | SpecMember::Suspend | SpecMember::Named(_) => return None,
+        SpecMember::Template => {
+            "dayshift reads the requests of the pods from spec.template; name a field beside it, or \
+             schedule the workloads that the operator makes"
+        }
+        SpecMember::MinReplicas => {
+            "a minimum does not stop what it bounds; name the field that does, such as spec.replicas, \
+             or schedule the autoscaler with --kinds=horizontalpodautoscalers"
+        }
+        SpecMember::Metrics | SpecMember::ScaleTarget => {
+            "dayshift reads it of autoscalers; schedule the autoscaler with \
+             --kinds=horizontalpodautoscalers, or name the field that holds the count"
+        }
+        SpecMember::ClaimRetention => {
+            "dayshift reads from it whether a stop deletes volumes; name the field that holds the \
+             count, such as spec.replicas"
+        }
+    })
+}
+
+/// Reads the parts that run pods: `instances` and `resources` are a field or a list of fields each.
 fn size(row: &Node<'_>, holds: &Holds) -> Result<Vec<PartDefinition>, RowError> {
     let fields = |key: &str| match row.get(key) {
         Some(node) if !node.items().is_empty() => node.items().iter().map(|item| &**item).collect(),
@@ -198,7 +251,8 @@ fn size(row: &Node<'_>, holds: &Holds) -> Result<Vec<PartDefinition>, RowError> 
     Ok(parts)
 }
 
-/// `spec.pools[].size`, as the tokens below `spec` up to the last list, and those from there on.
+/// Splits `spec.pools[].size` into the tokens below `spec` up to the last list, and the tokens
+/// after it.
 fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), RowError> {
     let mut list = Vec::new();
     let mut rest = Vec::new();
@@ -221,7 +275,7 @@ fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), RowError>
     Ok((list, rest))
 }
 
-/// `spec.paused` or `/spec/paused`, as the tokens of a JSON pointer.
+/// Reads `spec.paused` or `/spec/paused` as the tokens of a JSON pointer.
 fn spec_path(field: &Node<'_>) -> Result<Vec<String>, RowError> {
     let tokens = tokens_of(field)?;
     if tokens.iter().any(|token| token.ends_with(Part::EACH)) {
@@ -250,9 +304,9 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, RowError> {
             described(field)
         )));
     }
-    if SpecMember::from_name(&name(&tokens[1])).is_some_and(|member| !member.may_be_named()) {
+    if let Some(reason) = SpecMember::from_name(&name(&tokens[1])).and_then(reserved_reason) {
         return Err(wrong(format!(
-            "{} cannot be named by a row",
+            "{} cannot be named by a row: {reason}",
             described(field)
         )));
     }
@@ -368,10 +422,45 @@ fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds,
     })
 }
 
-/// What somebody has written, or what it is.
+/// The quoted scalar, or the type of a node.
 fn described(node: &Node<'_>) -> String {
     node.written().map_or_else(
         || node.type_name().to_owned(),
         |text| format!("`{}`", quote(text)),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_why_a_resource_or_field_cannot_be_defined() {
+        for (row, expected) in [
+            (
+                "resource: widgets, kind: Widget, field: spec.off",
+                "has no group",
+            ),
+            (
+                "resource: deployments, kind: Deployment, field: spec.off",
+                "is a kind that dayshift knows",
+            ),
+            (
+                "resource: widgets.apps, kind: Widget, field: spec.off",
+                "groups without a dot are Kubernetes' own",
+            ),
+            (
+                "resource: w.example.com, kind: W, holds: replicas, field: spec.minReplicas",
+                "a minimum does not stop",
+            ),
+            (
+                "resource: w.example.com, kind: W, stopped: true, field: spec.template.spec.x",
+                "name a field beside it",
+            ),
+        ] {
+            let source = SourceFile::new("kinds.yaml", format!("{{{row}}}"));
+            let errors = source.kind_rows().errors;
+            assert!(errors[0].message.contains(expected), "{row}: {errors:?}");
+        }
+    }
 }

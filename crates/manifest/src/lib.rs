@@ -1,6 +1,11 @@
-//! Files of manifests, without a cluster: the workloads in them, the boundaries that they
-//! will have ([`plan`]), the rules ([`lint`]), and other tools' schedules in dayshift's words
-//! ([`convert`]). Each uses only those before it.
+//! Manifests in files, without a cluster: reading workloads, previewing their boundaries
+//! ([`plan`]), checking their schedules ([`lint`]), and converting the schedules of other tools
+//! ([`convert`]).
+//!
+//! [`FileSearch`] opens [`SourceFile`]s, which are read into [`Contents`]. Values are read as
+//! kubectl reads them, so that a preview of a file matches the result of applying it. The cost of
+//! an untrusted file is bounded: a file that is too large, too deep or expands too much should be
+//! rejected as one with a syntax error is.
 
 mod annotations;
 pub mod convert;

@@ -1,6 +1,5 @@
-//! Files, folders and standard input: which manifests there are to read.
-//!
-//! The lines of a `.gitignore` (gitignore(5)), and of `--exclude`.
+//! Finds the manifests to read: files, directories and standard input, with `.gitignore` rules
+//! (gitignore(5)) and `--exclude` patterns.
 
 use std::{
     fs, io,
@@ -12,46 +11,48 @@ use fast_glob::glob_match;
 
 use crate::source::{OpenError, SourceFile};
 
-/// What standard input is called in errors and reports.
+/// The name of standard input in errors and reports.
 pub const STANDARD_INPUT: &str = "standard input";
 
-/// Which files of a folder are read.
+/// Selects the files of a directory that should be read.
 #[derive(Clone, Debug, Default)]
 pub struct FileSearch {
     exclude: Rc<IgnoreRules>,
 }
 
-/// What was found, each in the order of the paths: one file or folder that cannot be read keeps
-/// no other from being read.
+/// The result of a search, in the order of the paths. If a file or directory cannot be read, the
+/// others still are.
 #[derive(Debug, Default)]
 pub struct OpenedFiles {
     /// The files that were read.
     pub sources: Vec<SourceFile>,
-    /// Why others were not.
+    /// The errors of files that cannot be read.
     pub errors: Vec<OpenError>,
+    /// Terraform files, which can contain schedules and are not read.
+    pub skipped: Vec<SourceFile>,
 }
 
 impl FileSearch {
-    /// A search that passes over files and folders which match one of these patterns, written as
-    /// in a `.gitignore` of the folder that is searched.
+    /// A search that skips files and directories that match one of these patterns, which are
+    /// written as in a `.gitignore` of the searched directory.
     pub fn excluding(patterns: &[String]) -> Self {
         Self {
             exclude: Rc::new(IgnoreRules::parse(&patterns.join("\n"))),
         }
     }
 
-    /// Whether a text is a pattern that may match something.
+    /// Whether a text is a pattern that can match a path.
     pub fn is_pattern(text: &str) -> bool {
         !IgnoreRules::parse(text).is_empty()
     }
 
-    /// Reads a file; the files of a folder and of the folders in it that end in `.yaml`, `.yml` or
-    /// `.json`; or, for `-`, standard input.
+    /// Reads a file, a directory or, for `-`, standard input. In a directory and the directories
+    /// below it, files that end in `.yaml`, `.yml` or `.json` are read.
     ///
-    /// Passed over are, in a folder, what is excluded, what a `.gitignore` ignores (those of the
-    /// folders above count too, up to the top of the Git repository), and folders whose name begins
-    /// with a dot, which are symbolic links, or which hold the templates of a Helm chart: those
-    /// are no YAML yet.
+    /// In a directory, the search skips excluded paths, paths that a `.gitignore` ignores
+    /// (including those of the parent directories up to the root of the Git repository), hidden
+    /// directories, symbolic links to directories, and the templates of a Helm chart, which are not
+    /// YAML yet.
     pub fn open(&self, path: &Path) -> OpenedFiles {
         let mut opened = OpenedFiles::default();
         if path == Path::new("-") {
@@ -61,6 +62,8 @@ impl FileSearch {
             ));
         } else if path.is_dir() {
             self.folder(path, &mut opened);
+        } else if is_terraform(path) {
+            opened.skip(path);
         } else {
             opened.add(SourceFile::open(path));
         }
@@ -78,10 +81,14 @@ impl FileSearch {
         };
         walk.enter(folder, &top, &above(&top));
         walk.found.sort_by(|one, other| one.0.cmp(&other.0));
-        let is_empty = walk.found.is_empty();
+        let is_skipped = |(_, found): &(PathBuf, FoundFile)| matches!(found, FoundFile::Skipped);
+        let is_empty = walk.found.iter().all(is_skipped);
         for (path, found) in walk.found {
             match found {
-                FoundFile::Manifest => opened.add(SourceFile::open(&path)),
+                FoundFile::Manifest => {
+                    opened.add(SourceFile::open(&path).map(SourceFile::into_found));
+                }
+                FoundFile::Skipped => opened.skip(&path),
                 FoundFile::Chart => opened.add(SourceFile::open(&path).map(SourceFile::into_chart)),
                 FoundFile::Unreadable(error) => opened.errors.push(OpenError::read(&path, error)),
                 FoundFile::OutsideLink(target) => opened.errors.push(OpenError::OutsideLink {
@@ -98,6 +105,11 @@ impl FileSearch {
 }
 
 impl OpenedFiles {
+    /// Skips a file. If it cannot be read, it has no schedule to warn about.
+    fn skip(&mut self, path: &Path) {
+        self.skipped.extend(SourceFile::open(path));
+    }
+
     fn add(&mut self, source: Result<SourceFile, OpenError>) {
         match source {
             Ok(source) => self.sources.push(source),
@@ -106,7 +118,7 @@ impl OpenedFiles {
     }
 }
 
-/// Rules and the folder that they are about, from the root.
+/// Rules, and the directory that they apply to as an absolute path.
 #[derive(Clone, Debug)]
 struct ScopedRules {
     folder: PathBuf,
@@ -114,7 +126,7 @@ struct ScopedRules {
 }
 
 impl ScopedRules {
-    /// The rules of a folder's `.gitignore`, if it has one that can be read.
+    /// The rules of a directory's `.gitignore`, if it has a readable one.
     fn read(folder: &Path) -> Option<Self> {
         let text = fs::read(folder.join(".gitignore")).ok()?;
         let rules = IgnoreRules::parse(&String::from_utf8_lossy(&text));
@@ -131,7 +143,8 @@ impl ScopedRules {
     }
 }
 
-/// The rules of the folders above `top`, the uppermost first; none outside of a Git repository.
+/// The rules of the directories above `top`, the uppermost first. There are none outside of a Git
+/// repository.
 fn above(top: &Path) -> Vec<ScopedRules> {
     let is_root = |folder: &&Path| folder.join(".git").exists();
     let Some(root) = top.ancestors().find(is_root) else {
@@ -146,7 +159,8 @@ fn above(top: &Path) -> Vec<ScopedRules> {
 
 enum FoundFile {
     Manifest,
-    /// A `Chart.yaml` beside templates, which are passed over.
+    Skipped,
+    /// A `Chart.yaml` beside templates, which are skipped.
     Chart,
     Unreadable(io::Error),
     /// A symbolic link to this file outside of the searched directory. It is not followed: a directory from
@@ -155,13 +169,13 @@ enum FoundFile {
 }
 
 struct DirectoryWalk {
-    /// The top of the search, with what is excluded.
+    /// The searched directory, with the excluded patterns.
     top: ScopedRules,
     found: Vec<(PathBuf, FoundFile)>,
 }
 
 impl DirectoryWalk {
-    /// Looks at a folder; `path` is as the user named it, `real` from the root.
+    /// Visits a directory. `path` is relative to the path that the user gave, `real` is absolute.
     fn enter(&mut self, path: &Path, real: &Path, above: &[ScopedRules]) {
         let mut folders = Vec::new();
         let entries = match fs::read_dir(path) {
@@ -199,8 +213,12 @@ impl DirectoryWalk {
                 if !is_hidden && !is_template {
                     folders.push((path, real));
                 }
+            } else if is_terraform(&path) {
+                if self.target_outside(&path, &entry).is_none() {
+                    self.found.push((path, FoundFile::Skipped));
+                }
             } else if is_manifest(&path) {
-                // A symbolic link can lead to a directory, or nowhere.
+                // A symbolic link can point to a directory, or to nothing.
                 match fs::metadata(&path) {
                     Ok(file) if file.is_file() => {
                         if let Some(target) = self.target_outside(&path, &entry) {
@@ -226,7 +244,7 @@ impl DirectoryWalk {
         }
     }
 
-    /// The file to which a symbolic link leads, if that is not below the top of the search.
+    /// The target of a symbolic link, if it is not below the top of the search.
     fn target_outside(&self, path: &Path, entry: &fs::DirEntry) -> Option<PathBuf> {
         if !entry
             .file_type()
@@ -238,7 +256,7 @@ impl DirectoryWalk {
         (!target.starts_with(&self.top.folder)).then_some(target)
     }
 
-    /// What is excluded is; else the `.gitignore` decides that is nearest.
+    /// An excluded path is ignored in any case. Otherwise the nearest `.gitignore` decides.
     fn is_ignored(&self, real: &Path, is_folder: bool, scopes: &[ScopedRules]) -> bool {
         let all = scopes.iter().chain([&self.top]).rev();
         all.into_iter()
@@ -247,31 +265,38 @@ impl DirectoryWalk {
     }
 }
 
+/// `.tf` and `.tfvars`. Their variants in JSON end in `.json`, and are read.
+fn is_terraform(path: &Path) -> bool {
+    let ending = path.extension().and_then(|name| name.to_str());
+    matches!(ending, Some("tf" | "tfvars"))
+}
+
 fn is_manifest(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     matches!(ending, Some("yaml" | "yml" | "json"))
 }
 
-/// The lines of one file, in order: of those that match a path the last one decides.
+/// The rules of one file. If several match a path, the last one decides.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IgnoreRules(Vec<IgnoreRule>);
 
 #[derive(Clone, Debug)]
 struct IgnoreRule {
-    /// What stands before the first sign that means something, letter by letter.
+    /// The text before the first wildcard, which is compared verbatim.
     prefix: String,
-    /// What follows it.
+    /// The pattern from the first wildcard on.
     glob: String,
-    /// Whether the line begins with `!`, and takes back what one before it ignores.
+    /// Whether the line begins with `!`, which reverts an earlier line.
     keeps: bool,
-    /// Whether it ends with `/`, and is about folders alone.
+    /// Whether the line ends with `/`, and matches only directories.
     only_folders: bool,
-    /// Whether a `/` ties it to the folder of the file; else it is about names, however deep.
+    /// Whether the line contains a `/` and so matches paths below the file's directory. Otherwise
+    /// it matches names at any depth.
     is_path: bool,
 }
 
 impl IgnoreRules {
-    /// Reads lines; one that is empty, a comment or no pattern is about nothing.
+    /// Parses lines. Empty lines, comments and invalid patterns match nothing.
     pub(crate) fn parse(text: &str) -> Self {
         Self(text.lines().filter_map(IgnoreRule::parse).collect())
     }
@@ -281,8 +306,8 @@ impl IgnoreRules {
         self.0.is_empty()
     }
 
-    /// Whether a path, relative to the folder of the file and with `/` between its parts, is
-    /// ignored; `None` where no line is about it.
+    /// Whether a path is ignored, or `None` if no line matches it. The path should be relative to
+    /// the file's directory, with `/` as its separator.
     pub(crate) fn decide(&self, path: &str, is_folder: bool) -> Option<bool> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_about = |rule: &&IgnoreRule| {
@@ -310,7 +335,7 @@ impl IgnoreRule {
         let line = line.strip_prefix('/').unwrap_or(line);
         let first_sign = line.find(['*', '?', '[', '\\']).unwrap_or(line.len());
         let (prefix, rest) = line.split_at(first_sign);
-        // Braces mean nothing to Git.
+        // Git has no braces in patterns.
         let glob = with_plain_asterisks(rest)
             .replace('{', "\\{")
             .replace('}', "\\}");
@@ -324,15 +349,15 @@ impl IgnoreRule {
         })
     }
 
-    /// As Git does it: the prefix first, and what is left of both as if they began there.
+    /// Matches as Git does: first the prefix, then the rest of both, as if they began there.
     fn matches(&self, path: &str) -> bool {
         let rest = path.strip_prefix(&self.prefix);
         rest.is_some_and(|rest| glob_match(&self.glob, rest))
     }
 }
 
-/// A glob in which `**` stands for folders alone: beside anything but a `/`, asterisks in a row
-/// are one ("other consecutive asterisks are considered regular asterisks", gitignore(5)).
+/// Replaces consecutive asterisks beside anything but a `/` by one: "other consecutive asterisks
+/// are considered regular asterisks" (gitignore(5)).
 fn with_plain_asterisks(glob: &str) -> String {
     let parts = glob.split('/').map(|part| {
         if part.len() > 1 && part.bytes().all(|byte| byte == b'*') {
@@ -353,7 +378,7 @@ fn with_plain_asterisks(glob: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A line without the blanks at its end, unless a backslash keeps the last one.
+/// A line without trailing spaces, unless a backslash escapes the last one.
 fn without_blanks(line: &str) -> &str {
     let short = line.trim_end_matches(' ');
     let backslashes = short.len() - short.trim_end_matches('\\').len();
@@ -366,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_that_is_about_a_path_decides() {
+    fn the_last_matching_line_decides() {
         for (lines, path, is_folder, expected) in [
             ("", "a.yaml", false, None),
             ("# a.yaml\n\n", "a.yaml", false, None),

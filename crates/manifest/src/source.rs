@@ -1,6 +1,5 @@
-//! The text of one file, and what is read in it.
-//!
-//! Why a file cannot be read.
+//! A file of manifests: its name and text, the objects in it, and the errors of files that cannot
+//! be opened.
 
 use std::{
     fs,
@@ -9,6 +8,7 @@ use std::{
     rc::Rc,
 };
 
+use dayshift_text::quote;
 use dayshift_workload::Prefix;
 use serde_json::Value;
 
@@ -17,11 +17,11 @@ use crate::{
     objects::{Contents, FoundObject, objects, workload::ManifestWorkload},
     yaml::{
         ParseError, SyntaxError, documents,
-        node::{Location, Node},
+        node::{Location, Node, NodeContent, Scalar},
     },
 };
 
-/// A file's name and text.
+/// The name and the text of a file.
 ///
 /// ```
 /// use dayshift_manifest::SourceFile;
@@ -47,10 +47,12 @@ pub struct SourceFile {
     path: PathBuf,
     text: String,
     is_chart: bool,
+    /// Whether a search of a directory found the file. Such a file can contain anything.
+    is_found: bool,
 }
 
 impl SourceFile {
-    /// A text under the name that errors give it.
+    /// A text with the name that errors give it.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let name = name.into();
         Self {
@@ -58,15 +60,16 @@ impl SourceFile {
             name,
             text: text.into(),
             is_chart: false,
+            is_found: false,
         }
     }
 
-    /// What the errors call it.
+    /// The name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where it was read: the name may stand for a path that is no text.
+    /// The path from which the file was read. It need not be UTF-8, unlike the name.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -76,7 +79,7 @@ impl SourceFile {
         &self.text
     }
 
-    /// The same of a chart whose templates were not read.
+    /// The same file, as the `Chart.yaml` of a chart whose templates are skipped.
     pub(crate) fn into_chart(self) -> Self {
         Self {
             is_chart: true,
@@ -84,17 +87,54 @@ impl SourceFile {
         }
     }
 
-    /// Whether it is the `Chart.yaml` of a Helm chart whose templates were passed over.
+    /// The same file, found by a search of a directory rather than named by the user.
+    pub(crate) fn into_found(self) -> Self {
+        Self {
+            is_found: true,
+            ..self
+        }
+    }
+
+    /// Why a document is not an object, if the user named the file. `None` if it can be one.
+    pub(crate) fn not_an_object(&self, document: &Node<'_>) -> Option<String> {
+        if self.is_found || document.scalar() == Some(Scalar::Null) {
+            return None;
+        }
+        let is_map = |node: &Node<'_>| matches!(node.content, NodeContent::Map(_));
+        let text = document
+            .written()
+            .map(|text| format!(" (`{}`)", quote(text)));
+        match document.items().iter().find(|item| !is_map(item)) {
+            Some(item) => Some(format!(
+                "an item of this list is {}, not an object",
+                item.type_name()
+            )),
+            None if document.items().is_empty()
+                && !is_map(document)
+                && document.written().is_some() =>
+            {
+                Some(format!(
+                    "this is {}{}, not an object",
+                    document.type_name(),
+                    text.unwrap_or_default()
+                ))
+            }
+            None => None,
+        }
+    }
+
+    /// Whether the file is the `Chart.yaml` of a Helm chart whose templates were skipped.
     pub fn is_chart(&self) -> bool {
         self.is_chart
     }
 
-    /// The workloads of the documents in it, YAML or JSON (values one after another too), in order:
-    /// those that stand alone and those in lists. One that names no namespace is in `namespace`.
+    /// The workloads of all documents in order, in lists or by themselves. A document is YAML or
+    /// JSON, and JSON values can follow each other without a separator. Workloads without a
+    /// namespace are in `namespace`.
     ///
     /// # Errors
-    /// Where the text is no YAML, costs too much to read, or a workload in it is none that the
-    /// API server could take.
+    /// If the text is not YAML, takes too much memory, or contains a workload that the API server
+    /// would reject.
     pub fn workloads(
         &self,
         prefix: &Prefix,
@@ -107,7 +147,7 @@ impl SourceFile {
         }
     }
 
-    /// Those that can be read, each with the whole object, as kubectl would send it.
+    /// The readable workloads, each with the whole object as kubectl would send it.
     pub fn manifests(&self, prefix: &Prefix, namespace: &str) -> Vec<(ManifestWorkload, Value)> {
         let mut manifests = Vec::new();
         self.objects(prefix, namespace, |found| {
@@ -123,7 +163,7 @@ impl SourceFile {
         manifests
     }
 
-    /// The Namespaces in it, each as kubectl would send it.
+    /// The Namespaces, each as kubectl would send it.
     pub fn namespaces(&self, prefix: &Prefix) -> Vec<Value> {
         let mut namespaces = Vec::new();
         self.objects(prefix, "default", |found| {
@@ -134,9 +174,8 @@ impl SourceFile {
         namespaces
     }
 
-    /// Everything in it that schedules have to do with, and everything that is wrong with it. A
-    /// workload at fault does not keep the others from being read; text that is no YAML ends the
-    /// reading.
+    /// All objects that affect schedules, and all errors. If a workload is invalid, the others are
+    /// still read. A syntax error ends the file.
     pub fn contents(&self, prefix: &Prefix, namespace: &str) -> Contents {
         let mut contents = Contents::default();
         self.objects(prefix, namespace, |found| match found {
@@ -151,7 +190,7 @@ impl SourceFile {
         contents
     }
 
-    /// The trees of its documents in order, and why no more of them can be read.
+    /// The trees of the documents in order, and the error that ended the file.
     pub(crate) fn documents(&self) -> (Vec<Rc<Node<'_>>>, Option<SyntaxError>) {
         let mut all = Vec::new();
         let read = documents(&self.text, |document| all.push(Rc::clone(document)));
@@ -166,6 +205,12 @@ impl SourceFile {
             namespace,
         };
         let read = documents(&self.text, |document| {
+            if let Some(message) = self.not_an_object(document) {
+                each(FoundObject::ParseError(ParseError::at(
+                    &document.place,
+                    message,
+                )));
+            }
             objects(document, scope, &mut each);
         });
         if let Err(fault) = read {
@@ -174,7 +219,8 @@ impl SourceFile {
     }
 
     fn error(&self, mut fault: ParseError) -> SyntaxError {
-        // Of faults in objects there may be thousands, and finding a line costs the whole file.
+        // A file can have thousands of invalid objects, and finding a line takes time in proportion
+        // to the file.
         let line = || self.text.lines().nth(fault.place.line.saturating_sub(1));
         if !fault.in_object && line().is_some_and(|line| line.contains("{{")) {
             fault.message += "; render a chart first: `helm template CHART | dayshift lint -`";
@@ -190,7 +236,7 @@ impl SourceFile {
         }
     }
 
-    /// An error of its own at a place of it.
+    /// An error of an object at a place of the file.
     pub(crate) fn error_at(&self, place: &Location, message: String) -> SyntaxError {
         self.error(ParseError::at(place, message))
     }
@@ -198,7 +244,7 @@ impl SourceFile {
     /// Reads a regular file.
     ///
     /// # Errors
-    /// It cannot be read, is not a regular file, is too large, or is not UTF-8 text.
+    /// If the file cannot be read, is not a regular file, is too large, or is not UTF-8.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let failed = |error| OpenError::read(path, error);
         // Before it is opened: opening a FIFO without a writer blocks.
@@ -216,7 +262,7 @@ impl SourceFile {
 
     pub(crate) fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
         let mut bytes = Vec::new();
-        // One byte more tells a file that is too large.
+        // One more byte shows that a file is too large.
         let limit = MAX_BYTES as u64 + 1;
         if let Err(error) = reader.take(limit).read_to_end(&mut bytes) {
             return Err(OpenError::Read { name, error });
@@ -235,32 +281,32 @@ impl SourceFile {
     }
 }
 
-/// The largest file that is read, in bytes.
+/// The maximum size of a file in bytes.
 pub const MAX_BYTES: usize = 32 << 20;
 
-/// Why a file or folder could not be opened. Each names it as it was given.
+/// Why a file or directory cannot be opened. Each error has the path as the user gave it.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It is not there, may not be read, or ended early.
+    /// It does not exist, is not readable, or ended early.
     #[error("cannot read {name}: {error}")]
     Read {
-        /// The file or folder.
+        /// The file or directory.
         name: String,
-        /// What the system said.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It is longer than [`MAX_BYTES`].
+    /// It is larger than [`MAX_BYTES`].
     #[error("{name} is too large; at most {} MiB are read, so split it", MAX_BYTES >> 20)]
     TooLarge {
         /// The file.
         name: String,
     },
-    /// It is not UTF-8, which YAML and JSON are written in.
+    /// It is not UTF-8, the encoding of YAML and JSON.
     #[error("{name}:{line}: this line is not UTF-8 text; save the file as UTF-8")]
     NotText {
         /// The file.
         name: String,
-        /// The first line that is not, from 1.
+        /// The first line that is not UTF-8, from 1.
         line: usize,
     },
     /// It is neither a regular file nor a directory: reading it could block, or never end.
@@ -281,12 +327,12 @@ pub enum OpenError {
         /// The file to which it leads.
         target: String,
     },
-    /// It is a folder without a manifest.
+    /// It is a directory without a manifest.
     #[error(
         "{name} has no file to read: none ends in .yaml, .yml or .json, or all are excluded or ignored by Git"
     )]
     EmptyFolder {
-        /// The folder.
+        /// The directory.
         name: String,
     },
 }
@@ -297,7 +343,7 @@ impl OpenError {
         Self::Read { name, error }
     }
 
-    /// The file or folder, as it was given.
+    /// The file or directory as the user gave it.
     pub fn name(&self) -> &str {
         let (Self::Read { name, .. }
         | Self::TooLarge { name }

@@ -484,6 +484,7 @@ pub(crate) fn other_dialect(value: &str, field: CronField) -> Option<(String, &'
     let value = value.to_ascii_lowercase();
     let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
     let is_number = |text: &str| text.is_empty() || number::<u64>(text).is_some();
+    let is_year = |text: &str| number::<u32>(text).is_some_and(|year| (1970..2200).contains(&year));
     let within_month = |what| {
         let wrong = format!("is {what} in other crons and is not supported");
         Some((
@@ -496,6 +497,12 @@ pub(crate) fn other_dialect(value: &str, field: CronField) -> Option<(String, &'
         Some((
             wrong,
             "write for example `0 9 * * Mon-Fri`, or local moments such as `2026-12-07 09:00`",
+        ))
+    } else if field == CronField::DayOfWeek && value.split('-').all(is_year) {
+        let wrong = "is a year, and cron has no field of years here".to_owned();
+        Some((
+            wrong,
+            "leave the year out, or write each date, such as `2030-01-01 05:00`",
         ))
     } else if of_days && value.contains('#') {
         within_month("the nth weekday")
@@ -625,6 +632,8 @@ mod tests {
             ),
             ("0 0 1 January *", "January", "is not a month"),
             ("0 0 * * 8", "8", "is not a day of the week; write 0 to 7"),
+            ("0 5 1 1 * 2030-2032", "2030-2032", "is a year"),
+            ("0 0 0 1 1 2030", "2030", "is a year"),
             ("0 0 * * 1-8", "8", "is not a day of the week"),
             ("0 0 * * Monday", "Monday", "is not a day of the week"),
             ("60 0 0 * * *", "60", "is not a second; write 0 to 59"),

@@ -320,7 +320,7 @@ fn reject_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
     match item.words().next().filter(is_date) {
         Some(date) => Err(date.error(
             "is a date",
-            "hours are windows on days of the week such as `Mon-Fri 09:00-19:00`",
+            "hours are windows on days of the week such as `Mon-Fri 09:00-19:00`; to run on a date, write start and stop instead, such as `Mon-Fri 09:00; 2026-12-24 10:00`",
         )),
         None => Ok(()),
     }

@@ -58,9 +58,11 @@ fn parse_steps(text: &str) -> Result<Box<[TimedAction]>, Diagnostic> {
         let mut of_item = TimesItems::default();
         of_item.add(times)?;
         let count = parse_count(count)?;
+        let moment = ties.weekly_conflict(&of_item, count).map(format_moment);
         if let Some(other) = ties.add(&of_item, count) {
+            let at = moment.map_or(String::new(), |moment| format!(" at {moment}"));
             return Err(times.error(
-                format!("coincides with a step that sets {other}"),
+                format!("coincides{at} with a step that sets {other}"),
                 "leave that time out of one of them, as in `Mon-Fri 12:00 = 10; Sat 12:00 = 2`",
             ));
         }
@@ -160,6 +162,12 @@ impl Ties {
         others
     }
 
+    /// The first second from Monday 00:00 at which another count is set.
+    fn weekly_conflict(&self, times: &TimesItems, count: u32) -> Option<u32> {
+        let mut seconds = times.weekly.iter().copied();
+        seconds.find(|second| self.weekly.get(second).is_some_and(|other| *other != count))
+    }
+
     /// The count of the first matching cron expression with a different count.
     fn other_cron(&self, count: u32, matches: impl Fn(&Cron) -> bool) -> Option<u32> {
         let mut crons = self.crons.iter();
@@ -173,6 +181,14 @@ impl Ties {
         let mut days = (1..7).map(|day| self.weekly.get(&(day * DAY + second)).copied());
         count.filter(|_| days.all(|other| other == count))
     }
+}
+
+/// `Fri 19:00`, from seconds since Monday 00:00.
+fn format_moment(second: u32) -> String {
+    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let day = DAYS[(second / DAY % 7) as usize];
+    let (hour, minute) = (second % DAY / 3600, second / 60 % 60);
+    format!("{day} {hour:02}:{minute:02}")
 }
 
 /// Seconds from Monday 00:00, if the day within the month is always the same weekday.
@@ -218,6 +234,15 @@ fn is_by_month(cron: &Cron) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_the_time_at_which_two_steps_coincide() {
+        let error = parse_scale("Mon-Fri 19:00 = 0; Fri 19:00 = 2").unwrap_err();
+        assert_eq!(
+            error.message(),
+            "`Fri 19:00` coincides at Fri 19:00 with a step that sets 0"
+        );
+    }
 
     #[test]
     fn parses_a_count_for_each_time() {

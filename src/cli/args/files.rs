@@ -58,6 +58,7 @@ impl FileArgs {
             });
             opened.sources.extend(found.sources);
             opened.errors.extend(found.errors);
+            opened.skipped.extend(found.skipped);
         }
         opened
     }

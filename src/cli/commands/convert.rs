@@ -133,7 +133,9 @@ impl ConvertArgs {
         match input {
             ConvertInput::Files(files) => {
                 let opened = self.given.open(&files);
-                let conversion = converter.convert(&opened.sources);
+                let mut conversion = converter.convert(&opened.sources);
+                let skipped = converter.check_skipped(&opened.skipped);
+                conversion.findings.extend(skipped);
                 self.finish_files(&opened, &conversion)
             }
             ConvertInput::Live(targets, namespaces) => {

@@ -160,6 +160,9 @@ impl LintArgs {
         let mut report = linter.lint(&opened.sources);
         report
             .findings
+            .extend(linter.check_skipped(&opened.skipped));
+        report
+            .findings
             .retain(|finding| self.is_checked(finding.rule));
         // Findings that are not shown do not fail a build, unless `--fail-on` is set.
         let least = Severity::Warning.min(self.min_severity);
@@ -195,7 +198,9 @@ impl LintArgs {
 }
 
 fn write(report: &LintReport, opened: &OpenedFiles, output: LintFormat) -> io::Result<()> {
-    let OpenedFiles { sources, errors } = opened;
+    let OpenedFiles {
+        sources, errors, ..
+    } = opened;
     let stdout = io::stdout();
     let style = terminal::style(&stdout);
     let mut out = BufWriter::new(stdout.lock());

@@ -194,14 +194,14 @@ fn lint_warns_of_a_calendar_that_ends_and_of_ignored_events() {
     let soon = lint("2027-11-01", USA);
     assert_eq!(soon.status, 1);
     for text in [
-        "warning[calendar-ends]: the last date of the calendar `us` is 2027-12-31; after it nothing is excepted",
+        "warning[calendar-ends]: the last date of the calendar `us` is 2027-12-31; after it no date is excluded",
         "7:35",
         " ^^^^^^^^^^^\n  = help: give a newer file with --calendar",
     ] {
         assert!(soon.out.contains(text), "{text}\n{}", soon.out);
     }
     let timed = lint("2026-11-20", "us=tests/commands/lint/dates/timed.ics");
-    let warning = "warning[calendar-times]: 1 event is at a time of day in the calendar `us`: only whole days are excepted";
+    let warning = "warning[calendar-times]: 1 event is at a time of day in the calendar `us`: only whole days are excluded";
     assert!(timed.out.contains(warning), "{}", timed.out);
 }
 

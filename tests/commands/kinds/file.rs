@@ -146,7 +146,7 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         (
             "resource: things, kind: Thing, field: spec.off",
             "things",
-            "`things` is not a resource with its group",
+            "`things` has no group",
         ),
         (
             "resource: things.example.com, field: spec.off",

@@ -32,7 +32,8 @@ fn lint_names_the_resource_to_schedule_instead() {
     );
     assert_eq!(ran.status, 1, "{}", ran.out);
     assert!(
-        ran.out.contains("warning[put-back]: this StatefulSet "),
+        ran.out
+            .contains("warning[conflicting-manager]: this StatefulSet "),
         "{}",
         ran.out
     );
@@ -46,7 +47,7 @@ fn lint_names_the_resource_to_schedule_instead() {
         ("apps/v1", "Deployment", "true"),
     ] {
         let ran = dayshift_with(&[], &["lint", "-"], &text(owner, kind, controller));
-        assert!(!ran.out.contains("put-back"), "{}", ran.out);
+        assert!(!ran.out.contains("conflicting-manager"), "{}", ran.out);
     }
 }
 

@@ -44,6 +44,22 @@ fn each_rule_has_its_section_in_order() {
     assert_eq!(documented, rules);
 }
 
+/// The table at the start of the section. Each row links to the section of its rule.
+#[test]
+fn table_lists_all_rules() {
+    let rows = LintRule::ALL.iter().map(|rule| {
+        let (severity, summary) = (rule.severity(), rule.summary());
+        format!("| [`{rule}`](#{rule}) | {severity} | {summary} |\n")
+    });
+    let table =
+        "| Rule | Severity | Finds |\n|---|---|---|\n".to_owned() + &rows.collect::<String>();
+    let (_, rules) = PAGE.split_once("\n# Rules\n\n").unwrap();
+    assert!(
+        rules.starts_with(&table),
+        "write in docs/reference/lint.md:\n{table}"
+    );
+}
+
 #[test]
 fn each_section_names_its_severity() {
     for (id, section) in sections() {

@@ -65,7 +65,8 @@ fn finds_mistakes_on_the_namespace() {
     assert_eq!(found(&label), ["schedule-as-label 5:12"]);
     let (_, out, _) = lint_of(&["-"], &namespace(&["dayshift/stop: '19:00'"]));
     assert!(
-        out.contains("Namespace default") && out.contains("nothing starts what inherits it"),
+        out.contains("Namespace default")
+            && out.contains("nothing starts a workload that inherits it"),
         "{out}"
     );
 }

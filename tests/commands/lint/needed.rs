@@ -25,7 +25,8 @@ fn finds_an_unsatisfiable_dependency() {
     let db = |hours: &str, after: &str| object("db", hours, after);
     let vain = |places: &[&str]| -> Vec<String> {
         let each = places.iter();
-        each.map(|it| format!("waits-in-vain {it}")).collect()
+        each.map(|it| format!("unsatisfiable-dependency {it}"))
+            .collect()
     };
     for (text, expected) in [
         (web("deploy/db") + &db(office, ""), vec![]),

@@ -126,7 +126,11 @@ fn finds_tools_that_revert_a_count() {
             true,
         ),
     ] {
-        let expected: &[&str] = if is_found { &["put-back"] } else { &[] };
+        let expected: &[&str] = if is_found {
+            &["conflicting-manager"]
+        } else {
+            &[]
+        };
         assert_eq!(beside(&object), expected, "{object}");
     }
 }
@@ -174,7 +178,11 @@ fn fields_that_argo_cd_ignores_globally_are_not_reported() {
         (destination, "argocd-cm", "all", replicas, true),
     ] {
         let files = format!("{}\n{}", application(spec), config(name, key, rule));
-        let expected: &[&str] = if is_found { &["put-back"] } else { &[] };
+        let expected: &[&str] = if is_found {
+            &["conflicting-manager"]
+        } else {
+            &[]
+        };
         assert_eq!(beside(&files), expected, "{files}");
     }
 }
@@ -231,7 +239,7 @@ fn reports_many_workloads_once() {
     let text = format!("{web}{}", application("destination: {namespace: default}"));
     let (status, out, _) = lint_of(&["-"], &text);
     assert_eq!(status, 1);
-    let message = "Application default/shop puts back the count of default/web-0, default/web-1, default/web-2 and 2 more at each sync";
+    let message = "Application default/shop reverts the count of default/web-0, default/web-1, default/web-2 and 2 more at each sync";
     assert_eq!(out.matches(message).count(), 1, "{out}");
     assert!(
         out.contains("[RespectIgnoreDifferences=true], or leave the count out of the files"),
@@ -248,7 +256,7 @@ fn plan_reports_conflicting_managers() {
         &text,
     );
     assert_eq!(ran.status, 0, "{}", ran.err);
-    let said = "warning[put-back]: Application default/shop puts back the count of default/web at each sync\n";
+    let said = "warning[conflicting-manager]: Application default/shop reverts the count of default/web at each sync\n";
     assert!(ran.err.starts_with(said), "{}", ran.err);
     let help = "help: in the Application, set spec.ignoreDifferences";
     assert!(ran.err.contains(help), "{}", ran.err);

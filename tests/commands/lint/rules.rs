@@ -165,11 +165,11 @@ fn each_rule_finds_its_problem_at_the_right_position() {
         ),
         (
             web(&["dayshift/start: 2025-01-01 09:00", "dayshift/stop: '19:00'"]),
-            vec!["never-again 6:21"],
+            vec!["no-future-boundary 6:21"],
         ),
         (
             web(&["dayshift/hours: 00:00-24:00"]),
-            vec!["never-again 6:21"],
+            vec!["no-future-boundary 6:21"],
         ),
         (
             web(&[

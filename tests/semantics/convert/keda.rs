@@ -1,4 +1,4 @@
-//! KEDA's cron trigger: active while what comes next is its end.
+//! KEDA's cron trigger: it is active while its next time is its end.
 
 use chrono_tz::Tz;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) fn scaled_object(triggers: &[Cron], zone: &str, more: &str) -> String
     )
 }
 
-/// Whether it is active in each minute, as far as what comes next is known.
+/// Whether it is active in each minute, as far as its next time is known.
 pub(crate) fn active(minutes: &[Minute], (start, end, _): &Cron) -> Vec<Option<bool>> {
     let (start, end) = (Oracle::new(start), Oracle::new(end));
     let mut next = None;
@@ -29,7 +29,7 @@ pub(crate) fn active(minutes: &[Minute], (start, end, _): &Cron) -> Vec<Option<b
         .rev()
         .map(|minute| {
             let state = next;
-            // Times that are shown twice come once.
+            // Times that clocks show twice occur once.
             if !minute.is_repeated {
                 if end.matches(minute) {
                     next = Some(true);
@@ -48,9 +48,9 @@ pub(crate) fn active(minutes: &[Minute], (start, end, _): &Cron) -> Vec<Option<b
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Daily, and within each day: starts and ends take turns.
+    /// Daily, with alternating starts and ends.
     #[test]
-    fn counts_are_those_of_the_triggers(
+    fn sets_the_counts_of_the_triggers(
         triggers in prop::collection::vec(
             (4..14_u32, 0..60_u32, 14..24_u32, 0..60_u32, prop::sample::select(vec!["*", "1-5", "0,6"]), 2..9_u64),
             1..4,
@@ -82,9 +82,9 @@ proptest! {
 }
 
 #[test]
-pub(crate) fn an_end_without_a_start_before_it_ends_all_the_same() {
-    // At the end of Friday KEDA sees that the end of Saturday comes before the next start, and
-    // keeps it up until Sunday evening.
+pub(crate) fn applies_an_end_without_a_start() {
+    // At the end of Friday the end of Saturday comes before the next start, so KEDA keeps it up
+    // until Sunday evening.
     let trigger = ("0 8 * * 1-5".to_owned(), "0 20 * * *".to_owned(), 3);
     let conversion = convert(&scaled_object(std::slice::from_ref(&trigger), "UTC", ""));
     assert_eq!(said(&conversion), ["delete-after", "turns"]);
@@ -106,7 +106,7 @@ pub(crate) fn an_end_without_a_start_before_it_ends_all_the_same() {
 }
 
 #[test]
-fn what_has_no_equivalent_is_said() {
+fn reports_settings_without_an_equivalent() {
     let day = ("0 6 * * *".to_owned(), "0 20 * * *".to_owned(), 10);
     let text = scaled_object(std::slice::from_ref(&day), "Asia/Kolkata", "");
     let conversion = convert(&text);
@@ -136,16 +136,16 @@ fn what_has_no_equivalent_is_said() {
         "",
     );
     assert!(said(&convert(&monthly)).contains(&"triggers"));
-    for (from, to) in [
-        ("timezone: Asia/Kolkata", "timezone: Asia/Klkata"),
-        ("'10'", "'0'"),
-        ("0 20 * * *", "0 25 * * *"),
+    for (from, to, expected) in [
+        (
+            "timezone: Asia/Kolkata",
+            "timezone: Asia/Klkata",
+            "not-read",
+        ),
+        ("'10'", "'0'", "no-equivalent"),
+        ("0 20 * * *", "0 25 * * *", "not-read"),
     ] {
-        assert_eq!(
-            said(&convert(&text.replace(from, to))),
-            ["not-read"],
-            "{to}"
-        );
+        assert_eq!(said(&convert(&text.replace(from, to))), [expected], "{to}");
     }
     let capped = scaled_object(
         &[day],
@@ -162,7 +162,7 @@ fn what_has_no_equivalent_is_said() {
     assert_eq!((&*set[3].1, &*set[4].1), ("12", "0"));
 }
 
-/// KEDA leaves what is paused alone, and so does dayshift/pause.
+/// KEDA does not scale paused objects, like dayshift/pause.
 #[test]
 fn a_paused_object_stays_paused() {
     let day = ("0 6 * * *".to_owned(), "0 20 * * *".to_owned(), 10);

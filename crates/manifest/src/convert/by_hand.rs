@@ -1,12 +1,12 @@
-//! Texts of other tools where no object stands: in the values of a chart, in patches and templates,
-//! and in what a delivery tool makes Namespaces with.
+//! Schedules of other tools outside of objects, which a user has to convert: in the values of a
+//! chart, in patches and templates, and in the flags of GoKubeDownscaler and py-kube-downscaler.
 
 use std::{
     collections::{HashMap, HashSet},
     rc::Rc,
 };
 
-use dayshift_text::quote;
+use dayshift_text::{quote, shell_word};
 
 use crate::{
     convert::{
@@ -18,7 +18,7 @@ use crate::{
     yaml::node::{Location, MapEntry, Node, NodeContent},
 };
 
-/// Their annotations, by the names after the prefix.
+/// The downscaler annotations, without the prefix.
 const KEYS: [&str; 15] = [
     "uptime",
     "downtime",
@@ -37,24 +37,23 @@ const KEYS: [&str; 15] = [
     "deployment-time",
 ];
 
-/// What kubectl has written of an object is not what is applied next.
+/// kubectl's copy of an object is not applied next.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The search of one source.
+/// A search through one source.
 struct ForeignTextSearch<'s, 'a> {
     source: usize,
-    /// Where keys begin that are an object's own annotations.
+    /// The first bytes of keys that are an object's own annotations.
     own: HashSet<usize>,
-    /// The objects, by their nodes.
+    /// The objects by their nodes.
     objects: HashMap<*const Node<'a>, &'s ObjectRef>,
-    /// What was looked at already: an alias is the same node again.
+    /// Visited nodes. Nodes behind aliases are visited once.
     seen: HashSet<*const Node<'a>>,
     findings: Vec<ConversionFinding>,
 }
 
 impl<'a> ConversionRun<'_, 'a> {
-    /// Says of each text of another tool that stands somewhere else than on an object what to write in
-    /// its place.
+    /// Reports each schedule of another tool that is not on an object, with its replacement.
     pub(crate) fn by_hand(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
         for (source, nodes) in trees.iter().enumerate() {
             let documents = || {
@@ -91,7 +90,7 @@ impl<'a> ConversionRun<'_, 'a> {
         }
     }
 
-    /// What takes the place of some of their annotations, as lines; none where nothing does.
+    /// The lines that replace downscaler annotations; empty if none do.
     fn equal(&self, olds: &[(&str, &str)], is_of_namespace: bool) -> String {
         let context = ConvertContext {
             now: self.converter.now,
@@ -132,6 +131,7 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
                 }
             }
             NodeContent::List(items) => {
+                self.report_defaults(work, &node.place, &list_defaults(items), object);
                 for item in items {
                     self.visit(work, item, path, object);
                 }
@@ -148,6 +148,7 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
                             .to_owned();
                     self.report(&node.place, message, help, object);
                 }
+                self.report_defaults(work, &node.place, &map_defaults(entries), object);
                 self.map(work, entries, path, object);
                 let is_patch = self.operation(work, node, object);
                 for entry in entries {
@@ -162,7 +163,7 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
         }
     }
 
-    /// Says which annotations stand in a map that is not an object's own.
+    /// Reports downscaler annotations in a map that is not an object's own.
     fn map(
         &mut self,
         work: &ConversionRun<'_, 'a>,
@@ -200,7 +201,8 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
         self.report(&first.key.place, message, by_hand(&equal), object);
     }
 
-    /// Says what an operation of a JSON patch sets; whether it is one that sets such an annotation.
+    /// Reports an operation of a JSON patch that sets a downscaler annotation. Returns whether it
+    /// does.
     fn operation(
         &mut self,
         work: &ConversionRun<'_, 'a>,
@@ -222,6 +224,21 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
         true
     }
 
+    /// Reports defaults of GoKubeDownscaler or py-kube-downscaler, with the command that converts them.
+    fn report_defaults(
+        &mut self,
+        work: &ConversionRun<'_, 'a>,
+        place: &Location,
+        defaults: &[DownscalerDefault],
+        object: Option<&ObjectRef>,
+    ) {
+        if work.converter.flags.is_empty()
+            && let Some((message, help)) = defaults_finding(defaults)
+        {
+            self.report(place, message, help, object);
+        }
+    }
+
     fn report(
         &mut self,
         place: &Location,
@@ -235,6 +252,130 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
     }
 }
 
+/// A flag of GoKubeDownscaler or py-kube-downscaler for all Namespaces, and its value if the file
+/// has it.
+#[derive(Debug, PartialEq, Eq)]
+struct DownscalerDefault {
+    flag: &'static str,
+    value: Option<String>,
+}
+
+/// The flags and variables that set a schedule for all Namespaces, and those that change its meaning.
+const DEFAULTS: [(&str, &str); 6] = [
+    ("--default-uptime", "DEFAULT_UPTIME"),
+    ("--default-downtime", "DEFAULT_DOWNTIME"),
+    ("--upscale-period", "UPSCALE_PERIOD"),
+    ("--downscale-period", "DOWNSCALE_PERIOD"),
+    ("--default-timezone", "DEFAULT_TIMEZONE"),
+    ("--default-weekframe", "DEFAULT_WEEKFRAME"),
+];
+
+/// How many of [`DEFAULTS`] set a schedule by themselves.
+const SCHEDULES: usize = 4;
+
+/// The message and help for defaults, if one of them sets a schedule.
+fn defaults_finding(defaults: &[DownscalerDefault]) -> Option<(String, String)> {
+    let is_schedule = |default: &&DownscalerDefault| {
+        DEFAULTS[..SCHEDULES]
+            .iter()
+            .any(|(flag, _)| *flag == default.flag)
+    };
+    let first = defaults.iter().find(is_schedule)?;
+    let words: Vec<_> = defaults
+        .iter()
+        .map(|default| {
+            let value = default.value.as_deref().unwrap_or("VALUE");
+            format!("{} {}", default.flag, shell_word(value))
+        })
+        .collect();
+    let message = format!(
+        "{} is a schedule of GoKubeDownscaler or py-kube-downscaler for every Namespace, and is not converted",
+        first.flag
+    );
+    let help = format!(
+        "convert it for each Namespace: dayshift convert {} -n NAMESPACE",
+        words.join(" ")
+    );
+    Some((message, help))
+}
+
+/// Defaults among the arguments of a container, or among its variables.
+fn list_defaults(items: &[Rc<Node<'_>>]) -> Vec<DownscalerDefault> {
+    let mut found = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let text = |name| item.get(name).and_then(Node::written);
+        if let Some(name) = text("name") {
+            let value = text("value").map(str::to_owned);
+            found.extend(variable_default(name, value));
+        }
+        let word = item.written().unwrap_or_default();
+        match DEFAULTS.iter().find(|(flag, _)| *flag == word) {
+            Some((flag, _)) => {
+                let next = items.get(at + 1).and_then(|next| next.written());
+                let value = next.map(str::to_owned);
+                found.push(DownscalerDefault { flag, value });
+            }
+            None => found.extend(text_defaults(word)),
+        }
+    }
+    found
+}
+
+/// Defaults in a ConfigMap, in the values of a chart, or in a text such as a patch.
+fn map_defaults(entries: &[MapEntry<'_>]) -> Vec<DownscalerDefault> {
+    let each = entries.iter().flat_map(|entry| {
+        let text = entry.value.written().unwrap_or_default();
+        let value = entry.value.written().map(str::to_owned);
+        let variable = variable_default(entry.name(), value);
+        variable.into_iter().chain(text_defaults(text))
+    });
+    each.collect()
+}
+
+fn variable_default(name: &str, value: Option<String>) -> Option<DownscalerDefault> {
+    let (flag, _) = DEFAULTS.iter().find(|(_, variable)| *variable == name)?;
+    Some(DownscalerDefault { flag, value })
+}
+
+/// Defaults in a text: `--default-uptime="Mon-Fri 08:00-20:00 UTC"` or `DEFAULT_UPTIME=…`. A value
+/// ends at its quote or at the end of the line.
+fn text_defaults(text: &str) -> Vec<DownscalerDefault> {
+    let mut found = Vec::new();
+    for (flag, variable) in DEFAULTS {
+        for name in [flag, variable] {
+            let Some((_, rest)) = text.split_once(name) else {
+                continue;
+            };
+            if rest.starts_with(|letter: char| {
+                letter.is_alphanumeric() || letter == '-' || letter == '_'
+            }) {
+                continue;
+            }
+            let rest = rest.trim_start_matches(['=', ':', ' ', ',', '\t', '"', '\'', ']', '\\']);
+            let end = rest.find(['"', '\'', '\n', '\\']).unwrap_or(rest.len());
+            let value = rest.get(..end).map(str::trim).unwrap_or_default();
+            let value = Some(value.to_owned()).filter(|value| !value.is_empty());
+            found.push(DownscalerDefault { flag, value });
+            break;
+        }
+    }
+    found
+}
+
+/// The finding of a file that is not read, such as one of Terraform, if its text has annotations or
+/// defaults of another tool.
+pub(crate) fn skipped_file_finding(name: &str, text: &str) -> Option<ConversionFinding> {
+    let (message, help) = match defaults_finding(&text_defaults(text)) {
+        Some((message, help)) => (format!("{}: {message}", quote(name)), help),
+        None if names_one(text) || text.contains("kube-green.com/") => (
+            format!("{} has a schedule of another tool, and is not read", quote(name)),
+            "write dayshift's annotations in their place by hand; convert shows them of the object: kubectl get -o yaml … | dayshift convert -".to_owned(),
+        ),
+        None => return None,
+    };
+    Some(ConversionFinding::new(Topic::ByHand, None, message, help))
+}
+
 fn by_hand(equal: &str) -> String {
     match equal {
         "" => "write dayshift's annotations in their place by hand".to_owned(),
@@ -242,7 +383,7 @@ fn by_hand(equal: &str) -> String {
     }
 }
 
-/// Whether a text names an annotation of theirs, as it is or in a JSON pointer.
+/// Whether a text contains the name of a downscaler annotation, as it is or in a JSON pointer.
 fn names_one(text: &str) -> bool {
     let mut at = text.match_indices("downscaler");
     at.any(|(at, _)| {
@@ -256,7 +397,7 @@ fn names_one(text: &str) -> bool {
     })
 }
 
-/// Whether a map is an object of another tool that holds a schedule.
+/// Whether a map is an object of another tool with a schedule.
 fn is_of_other_tool(node: &Node<'_>) -> bool {
     let text = |name| node.get(name).and_then(Node::text).unwrap_or_default();
     let triggers = || {
@@ -271,5 +412,40 @@ fn is_of_other_tool(node: &Node<'_>) -> bool {
             .iter()
             .any(|trigger| trigger.get("type").and_then(Node::text) == Some("cron")),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_defaults_in_texts() {
+        for (text, expected) in [
+            (
+                "--default-uptime=Mon-Fri 08:00-20:00 UTC",
+                &[("--default-uptime", Some("Mon-Fri 08:00-20:00 UTC"))][..],
+            ),
+            (
+                "exec downscaler --default-downtime 'Sat-Sun 00:00-24:00 UTC' --interval 30",
+                &[("--default-downtime", Some("Sat-Sun 00:00-24:00 UTC"))],
+            ),
+            (
+                "DEFAULT_UPTIME: always\nDEFAULT_TIMEZONE: Europe/Berlin\n",
+                &[
+                    ("--default-uptime", Some("always")),
+                    ("--default-timezone", Some("Europe/Berlin")),
+                ],
+            ),
+            ("--upscale-period=", &[("--upscale-period", None)]),
+            ("--default-uptimes=x MY_DEFAULT_UPTIMES", &[]),
+        ] {
+            let found = text_defaults(text);
+            let found: Vec<_> = found
+                .iter()
+                .map(|default| (default.flag, default.value.as_deref()))
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
     }
 }

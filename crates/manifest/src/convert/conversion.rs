@@ -1,8 +1,4 @@
-//! What comes of a conversion.
-//!
-//! How files are converted.
-//!
-//! What there is to say about a conversion, and where.
+//! The input and output of a conversion: its settings, the changes of objects, and its findings.
 
 use std::fmt;
 
@@ -16,53 +12,52 @@ use crate::{
     yaml::node::Location,
 };
 
-/// A change of one object, or of some that are not among the files.
+/// A change of one object, or of a set of objects that is not in the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectChange {
-    /// Which objects.
+    /// The changed objects.
     pub target: ChangeTarget,
-    /// Which of the sources it is made in, and where the object stands; `None` for an object that
-    /// is not among the files.
+    /// The index of the source and the place of the object; `None` if it is not in the files.
     pub place: Option<(usize, Location)>,
-    /// Annotations that come, under their full names, with their texts.
+    /// Added annotations, with their full names.
     pub set: Vec<(String, String)>,
-    /// Annotations that go.
+    /// Removed annotations.
     pub remove: Vec<String>,
-    /// Labels that come.
+    /// Added labels.
     pub labels: Vec<(String, String)>,
 }
 
-/// What is changed.
+/// The objects of a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeTarget {
     /// One object.
     Object(ObjectRef),
-    /// All objects of some kinds in a namespace.
+    /// All objects of some kinds in a namespace that match the selectors.
     All {
-        /// As kubectl takes them, such as `deployments,statefulsets`.
+        /// The kinds in kubectl's syntax, such as `deployments,statefulsets`.
         kinds: String,
         /// The namespace.
         namespace: String,
-        /// The label selector; `None` for all.
+        /// The label selector; `None` for all labels.
         selector: Option<String>,
-        /// The field selector, which is about names; `None` for any name.
+        /// The field selector, which is about names; `None` for all names.
         field_selector: Option<String>,
     },
 }
 
-/// What comes of a conversion.
+/// The result of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Conversion {
-    /// The new text of each source; `None` where it stays as it is.
+    /// The new text of each source; `None` if it is unchanged.
     pub texts: Vec<Option<String>>,
-    /// Every change, in the order of the files; those of objects elsewhere come last.
+    /// The changes in the order of the files, and then those of objects that are not in the files.
     pub changes: Vec<ObjectChange>,
-    /// What there is to say, in the order of the files.
+    /// The findings in the order of the files.
     pub findings: Vec<ConversionFinding>,
 }
 
 impl Conversion {
-    /// How many findings are of that severity.
+    /// The number of findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
         findings
@@ -71,28 +66,28 @@ impl Conversion {
     }
 }
 
-/// Converts the schedules of other tools in files.
+/// Converts the schedules of other tools in files. The fields are its settings.
 #[derive(Clone, Debug)]
 pub struct Converter {
-    /// What is over by then is left out.
+    /// Times before this one are left out.
     pub now: DateTime<Utc>,
-    /// The prefix of the annotations that are written.
+    /// The prefix of the written annotations.
     pub prefix: Prefix,
-    /// Where objects are that name no namespace.
+    /// The namespace of objects that name none.
     pub namespace: String,
-    /// The other tool's defaults of time spans.
+    /// The other tool's defaults for time spans.
     pub defaults: SpanDefaults,
-    /// The other tool's flags, as annotations such as `uptime`; they are for every Namespace, but
-    /// for those that it has of its own.
+    /// The other tool's flags, as annotations such as `uptime`. They apply to every Namespace that
+    /// does not override them.
     pub flags: Vec<(String, String)>,
-    /// The Namespaces that the flags are for besides those among the files.
+    /// Namespaces that the flags apply to, besides those in the files.
     pub flagged: Vec<String>,
-    /// Whether the other tool's annotations stay.
+    /// Whether the other tool's annotations are kept.
     pub keeps: bool,
 }
 
 rules! {
-    /// What is said; `docs/guides/migrate.md` has a line for each.
+    /// The rule of a finding. `docs/guides/migrate.md` documents each.
     Topic {
         Error Syntax "syntax" "A file is not YAML, or costs too much to read.",
         Error NotEditable "not-editable" "A change cannot be made in the text of the file.",
@@ -133,42 +128,41 @@ rules! {
     }
 }
 
-/// One thing that there is to say.
+/// A finding of a conversion.
 pub type ConversionFinding = finding::Finding<Topic>;
 
-/// What the other tool takes where a span leaves it out: its `DEFAULT_TIMEZONE` and
-/// `DEFAULT_WEEKFRAME`.
+/// The other tool's defaults for spans: its `DEFAULT_TIMEZONE` and `DEFAULT_WEEKFRAME`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpanDefaults {
     /// The zone.
     pub zone: Option<Zone>,
-    /// The first and the last day, from Monday as 0.
+    /// The first and the last day, where 0 is Monday.
     pub days: Option<(u32, u32)>,
 }
 
 impl SpanDefaults {
-    /// Reads the days of `DEFAULT_WEEKFRAME`, such as `Mon-Fri`.
+    /// Parses the value of `DEFAULT_WEEKFRAME`, such as `Mon-Fri`.
     pub fn week_frame(text: &str) -> Option<(u32, u32)> {
         let (first, last) = text.trim().split_once('-')?;
         Some((day(first)?, day(last)?))
     }
 }
 
-/// An object of a file or a cluster.
+/// An object of a file or a cluster, with its API version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectRef {
     /// The API version, such as `apps/v1`.
     pub api_version: String,
-    /// Such as `Deployment`.
+    /// The kind, such as `Deployment`.
     pub kind: String,
-    /// Its namespace; empty for a Namespace.
+    /// The namespace; empty for a Namespace.
     pub namespace: String,
-    /// Its name.
+    /// The name.
     pub name: String,
 }
 
 impl ObjectRef {
-    /// A Namespace by its name.
+    /// A Namespace.
     pub fn namespace(name: &str) -> Self {
         Self {
             api_version: "v1".to_owned(),
@@ -180,7 +174,7 @@ impl ObjectRef {
 }
 
 impl ObjectRef {
-    /// Its kind as kubectl takes it: `deployment`, or `rollout.argoproj.io`.
+    /// The kind in kubectl's syntax: `deployment`, or `rollout.argoproj.io`.
     pub fn resource(&self) -> String {
         let kind = self.kind.to_lowercase();
         match self.group() {
@@ -189,13 +183,13 @@ impl ObjectRef {
         }
     }
 
-    /// The API group of its version; empty for the core.
+    /// The API group; empty for the core group.
     fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |parts| parts.0)
     }
 
-    /// Whether an API server could have such an object: another tool's object may name anything as its
-    /// target, and a command is made of it.
+    /// Whether the API server can have such an object. Another tool's object can name anything as
+    /// its target, and the name becomes part of a command.
     pub fn is_possible(&self) -> bool {
         let is_label = |text: &str| {
             let is_inner =

@@ -1,4 +1,4 @@
-//! CronHorizontalPodAutoscaler of kubernetes-cronhpa-controller: jobs that set counts.
+//! Reads CronHorizontalPodAutoscalers of kubernetes-cronhpa-controller, whose jobs set counts.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,9 @@ use crate::{
     yaml::node::{Location, Node, Scalar},
 };
 
-/// Asks for what the jobs say.
+const TOOL: &str = "kubernetes-cronhpa-controller";
+
+/// Requests the counts that the jobs set.
 pub(crate) fn convert(
     document: &Document<'_>,
     converter: &Converter,
@@ -45,15 +47,11 @@ pub(crate) fn convert(
         );
         return;
     }
-    report_unknown(spec, &["scaleTargetRef", "excludeDates", "jobs"], requests);
+    requests.report_unknown(TOOL, spec, &["scaleTargetRef", "excludeDates", "jobs"]);
     let excluded = ExcludedDays::read(spec, converter, requests);
     let mut items = Vec::new();
     for job in spec.get("jobs").map_or(&[][..], Node::items) {
-        report_unknown(
-            job,
-            &["name", "schedule", "targetSize", "runOnce"],
-            requests,
-        );
+        requests.report_unknown(TOOL, job, &["name", "schedule", "targetSize", "runOnce"]);
         match item(job, &excluded, converter) {
             Ok(JobStep::Each(item)) => {
                 items.push(item);
@@ -123,7 +121,7 @@ fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectRef> {
     let of = spec.get("scaleTargetRef")?;
     let text = |name| of.get(name).and_then(Node::text).unwrap_or_default();
     let kind = text("kind");
-    // Old versions of the group still stand in their examples.
+    // The project's examples still use old versions of the group.
     let api_version = match kind {
         "Deployment" | "StatefulSet" => "apps/v1",
         _ => text("apiVersion"),
@@ -139,31 +137,17 @@ fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectRef> {
 
 type JobError = (String, &'static str);
 
-/// What becomes of a job.
+/// The converted job.
 enum JobStep {
-    /// Steps that come again.
+    /// A step that repeats.
     Each(String),
-    /// One at a moment.
+    /// A step at one date and time.
     Once(String),
-    /// Its moment is over.
+    /// A date and time in the past.
     Over,
 }
 
-/// Says which fields the controller does not know: it, or the API server, drops them.
-fn report_unknown(node: &Node<'_>, known: &[&str], requests: &mut AnnotationRequests<'_>) {
-    for entry in node.entries() {
-        if !known.contains(&entry.name()) {
-            requests.report(
-                Topic::NotRead,
-                &entry.key.place,
-                format!("the controller has no field `{}`, and does without it", quote(entry.name())),
-                "remove it; its jobs go by the clock of the controller's pod, which --default-timezone names",
-            );
-        }
-    }
-}
-
-/// One job as a step.
+/// Converts one job.
 fn item(
     job: &Node<'_>,
     excluded: &ExcludedDays,
@@ -239,13 +223,13 @@ fn item(
     Ok(JobStep::Once(format!("{moment} = {size}")))
 }
 
-/// What the controller's clock shows now.
+/// The current time on the controller's clock.
 fn local_now(converter: &Converter) -> NaiveDateTime {
     let zone = converter.defaults.zone.unwrap_or(Zone::UTC);
     converter.now.with_timezone(&zone).naive_local()
 }
 
-/// The nicknames of whole texts, with the six fields that they stand for.
+/// Nicknames, with the six fields that they abbreviate.
 const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 0 1 1 *"),
     ("@annually", "0 0 0 1 1 *"),
@@ -256,7 +240,8 @@ const NICKNAMES: [(&str, &str); 7] = [
     ("@hourly", "0 0 * * * *"),
 ];
 
-/// Six fields of seconds first (the last may be left out), without excluded days of the week.
+/// Converts six fields with seconds first, of which the last can be missing, without the excluded
+/// days of the week.
 fn cron(schedule: &str, excluded: &ExcludedDays) -> Option<String> {
     let mut fields: Vec<_> = schedule.split_whitespace().collect();
     if fields.len() == 5 {
@@ -265,7 +250,7 @@ fn cron(schedule: &str, excluded: &ExcludedDays) -> Option<String> {
     let [second, minute, hour, of_month, month, of_week] = fields[..] else {
         return None;
     };
-    // There `*/2` counts as a star beside the other field of days, which it does not here.
+    // The controller treats `*/2` as a star beside the other field of days; dayshift does not.
     let has_star_step = |field: &str| field.starts_with("*/") || field.starts_with("?/");
     let is_star = |field: &str| matches!(field, "*" | "?");
     if has_star_step(of_month) && !is_star(of_week) || has_star_step(of_week) && !is_star(of_month)
@@ -296,7 +281,7 @@ fn cron(schedule: &str, excluded: &ExcludedDays) -> Option<String> {
     }
 }
 
-/// On which days no job runs.
+/// The days on which no job runs.
 #[derive(Debug, Default)]
 struct ExcludedDays {
     /// Bit 0 is Monday.
@@ -313,10 +298,10 @@ fn by_hand(requests: &AnnotationRequests<'_>) -> String {
     )
 }
 
-/// The most dates that are written out.
+/// The maximum number of dates to write out.
 const MAX_DATES: usize = 200;
 
-/// For how many years dates are written out.
+/// The number of years for which dates are written out.
 const YEARS: i64 = 5;
 
 impl ExcludedDays {
@@ -352,7 +337,7 @@ impl ExcludedDays {
         excluded
     }
 
-    /// Adds what a text of days says: its day of month, month and day of week.
+    /// Adds an excluded day of month, month and day of week.
     fn add(
         &mut self,
         text: &str,

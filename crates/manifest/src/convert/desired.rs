@@ -1,6 +1,4 @@
-//! When something has to run, and the annotations that say so.
-//!
-//! Instants beside the times of every week, as moments and dates.
+//! Converts desired running times, weekly and between dates, to annotations.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -10,7 +8,7 @@ use dayshift_workload::Key;
 
 use crate::convert::week::{DAY, WeekMinutes, times};
 
-/// From one instant to another, the end exclusive; open where there is none.
+/// A span between two times, of which the end is exclusive. Either can be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DatedSpan {
     pub(crate) from: Option<DateTime<Utc>>,
@@ -19,22 +17,22 @@ pub(crate) struct DatedSpan {
     pub(crate) span: Range<usize>,
 }
 
-/// When something runs: in every week, and otherwise between some instants.
+/// When a workload should run: weekly, and in spans between dates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Desired {
     pub(crate) zone: Option<Zone>,
     pub(crate) week: WeekMinutes,
-    /// Between these it runs, whatever the week says.
+    /// Spans in which it runs in any case.
     pub(crate) ups: Vec<DatedSpan>,
-    /// Between these it does not.
+    /// Spans in which it does not run.
     pub(crate) downs: Vec<DatedSpan>,
 }
 
 impl Desired {
-    /// The annotations that say it. What is over at `now` does not count.
+    /// Converts it to annotations, without spans that ended before `now`.
     ///
     /// # Errors
-    /// Where a span between two instants has no equivalent.
+    /// If a span has no equivalent.
     pub(crate) fn texts(&self, now: DateTime<Utc>) -> Result<KeyTexts, DatedSpanError> {
         let zone = self.zone.unwrap_or(Zone::UTC);
         let mut moments = Moments::new(&self.week, zone, now);
@@ -71,29 +69,28 @@ impl Desired {
     }
 }
 
-/// The text of hours that never stop.
+/// Hours that never stop.
 pub(crate) const ALWAYS: &str = "00:00-24:00";
 
-/// Annotations and their texts.
+/// Annotations and their values.
 pub(crate) type KeyTexts = Vec<(Key, String)>;
 
-/// Why the span between two instants cannot be written.
+/// Why a span between dates cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DatedSpanError {
     pub(crate) at: DatedSpan,
     pub(crate) reason: &'static str,
 }
 
-/// From an instant to another.
+/// A bounded span.
 type Stretch = (DateTime<Utc>, DateTime<Utc>);
 
-/// The most moments that one span becomes.
+/// The maximum number of dates and times for one span.
 const MAX_MOMENTS: usize = 32;
 
-/// The most days that one span may have.
+/// The maximum number of days of one span.
 const MAX_DAYS: i64 = 400;
 
-/// The error of a span.
 pub(crate) fn fails(at: &DatedSpan, reason: &'static str) -> DatedSpanError {
     DatedSpanError {
         at: at.clone(),
@@ -101,7 +98,7 @@ pub(crate) fn fails(at: &DatedSpan, reason: &'static str) -> DatedSpanError {
     }
 }
 
-/// What is written beside the times of every week.
+/// Starts, stops and excluded dates in addition to the weekly times.
 pub(crate) struct Moments<'d> {
     week: &'d WeekMinutes,
     weekly: Option<Schedule>,
@@ -130,7 +127,7 @@ impl<'d> Moments<'d> {
         }
     }
 
-    /// Whether the week says that it runs.
+    /// Whether the weekly times include a time.
     fn runs(&self, at: DateTime<Utc>) -> bool {
         let local = at.with_timezone(&self.zone);
         let minute = local.hour() * 60 + local.minute();
@@ -148,7 +145,7 @@ impl<'d> Moments<'d> {
             .collect()
     }
 
-    /// A moment on the clocks of the zone, if it is one that a text can name.
+    /// The local date and time, if an annotation can name it.
     fn local(&self, at: DateTime<Utc>, of: &DatedSpan) -> Result<NaiveDateTime, DatedSpanError> {
         let local = at.with_timezone(&self.zone).naive_local();
         if local.second() != 0 || local.nanosecond() != 0 {
@@ -163,12 +160,12 @@ impl<'d> Moments<'d> {
         Ok(local)
     }
 
-    /// From where to where a span has still to be looked at; `None` once it is over.
+    /// The part of a span that is not over; `None` if all of it is.
     fn rest(&self, of: &DatedSpan) -> Result<Option<Stretch>, DatedSpanError> {
         let from = of.from.unwrap_or(self.now).max(self.now);
         let to = match of.to {
             Some(to) => to,
-            // Nothing in the week contradicts it.
+            // Without weekly times, nothing contradicts an open span.
             None if self.weekly.is_none() => return Ok(Some((from, from))),
             None => return Err(fails(of, "it has no end, and the weekly times go on")),
         };
@@ -181,7 +178,7 @@ impl<'d> Moments<'d> {
         Ok(Some((from, to)))
     }
 
-    /// Between these it runs.
+    /// Adds a span in which the workload runs.
     pub(crate) fn up(&mut self, of: &DatedSpan) -> Result<(), DatedSpanError> {
         let Some((from, to)) = self.rest(of)? else {
             return Ok(());
@@ -190,7 +187,7 @@ impl<'d> Moments<'d> {
             let at = self.local(from, of)?;
             self.starts.insert(at);
         }
-        // A start at the same instant wins over the weekly stop.
+        // A start at the same time wins over the weekly stop.
         let stops = self.weekly(Action::Stop, from, to);
         if stops.len() > MAX_MOMENTS {
             return Err(fails(of, "too many weekly stops lie in it"));
@@ -206,7 +203,7 @@ impl<'d> Moments<'d> {
         Ok(())
     }
 
-    /// Between these it does not.
+    /// Adds a span in which the workload does not run.
     pub(crate) fn down(&mut self, of: &DatedSpan) -> Result<(), DatedSpanError> {
         let Some((from, to)) = self.rest(of)? else {
             return Ok(());
@@ -231,7 +228,7 @@ impl<'d> Moments<'d> {
         Ok(())
     }
 
-    /// That no date is excepted on which something has to start all the same.
+    /// Checks that no excluded date has a start that should happen.
     pub(crate) fn check(&self, downs: &[DatedSpan]) -> Result<(), DatedSpanError> {
         for down in downs {
             for date in &self.except {
@@ -259,13 +256,13 @@ impl<'d> Moments<'d> {
         Ok(())
     }
 
-    /// The annotations that say it.
+    /// The annotations.
     pub(crate) fn texts(&self) -> KeyTexts {
         let week = self.week;
         let mut texts = Vec::new();
         if self.starts.is_empty() && self.stops.is_empty() {
             if week.is_empty() {
-                // It never runs: each midnight sees to that.
+                // It never runs, which a stop at each midnight ensures.
                 texts.push((Key::Stop, "00:00".to_owned()));
             } else {
                 texts.push((Key::Hours, week.hours()));
@@ -296,7 +293,7 @@ impl<'d> Moments<'d> {
     }
 }
 
-/// `2026-12-24..2026-12-26; 2027-01-01`
+/// Formats dates: `2026-12-24..2026-12-26; 2027-01-01`
 pub(crate) fn dates(dates: &BTreeSet<NaiveDate>) -> String {
     let mut ranges: Vec<(NaiveDate, NaiveDate)> = Vec::new();
     for date in dates {

@@ -1,4 +1,4 @@
-//! The objects of files, as far as schedules of other tools go.
+//! The objects of files, as conversions need them: any kind, with the annotations of other tools.
 
 use std::rc::Rc;
 
@@ -9,17 +9,17 @@ use crate::{
     yaml::node::{Location, MapEntry, Node, Scalar},
 };
 
-/// An object, and where it stands.
+/// An object and its node.
 #[derive(Clone, Debug)]
 pub(crate) struct Document<'a> {
-    /// Which of the sources it is in.
+    /// The index of its source.
     pub(crate) source: usize,
     pub(crate) node: Rc<Node<'a>>,
     pub(crate) object: ObjectRef,
 }
 
 impl<'a> Document<'a> {
-    /// Calls `each` with the objects of a document, alone or in a list, which may hold lists.
+    /// Calls `each` with the objects of a document, which can be a list that contains lists.
     pub(crate) fn all(
         node: &Rc<Node<'a>>,
         source: usize,
@@ -29,7 +29,7 @@ impl<'a> Document<'a> {
         Self::all_as(node, source, namespace, ("", ""), each);
     }
 
-    /// The same where a list says version and kind for what does not.
+    /// As [`Self::all`]; a typed list has the version and kind of its items.
     fn all_as(
         node: &Rc<Node<'a>>,
         source: usize,
@@ -91,7 +91,7 @@ impl<'a> Document<'a> {
         self.node.get("metadata")
     }
 
-    /// The annotations under their full names, each name once: the last of several counts.
+    /// The downscaler annotations. If a name occurs several times, the last one counts.
     pub(crate) fn annotations(&self) -> Vec<DownscalerAnnotation<'_, 'a>> {
         let map = self
             .metadata()
@@ -107,7 +107,7 @@ impl<'a> Document<'a> {
             .collect()
     }
 
-    /// Whether it has an annotation of that full name.
+    /// Whether the object has an annotation of this full name.
     pub(crate) fn has(&self, name: &str) -> bool {
         let map = self
             .metadata()
@@ -115,12 +115,12 @@ impl<'a> Document<'a> {
         map.is_some_and(|map| map.entries().iter().any(|entry| entry.name() == name))
     }
 
-    /// The text of a label.
+    /// The value of a label.
     pub(crate) fn label(&self, name: &str) -> Option<&str> {
         self.metadata()?.get("labels")?.get(name)?.written()
     }
 
-    /// The group of its API.
+    /// The API group.
     pub(crate) fn group(&self) -> &str {
         group(&self.object.api_version)
     }
@@ -131,20 +131,20 @@ pub(crate) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// The row of the table of kinds of a group and a kind.
+/// The kind definition of a group and a kind.
 pub(crate) fn known_kind(group: &str, kind: &str) -> Option<Kind> {
     let mut all = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
     all.find(|known| known.group() == group && known.name() == kind)
 }
 
-/// What the annotations of GoKubeDownscaler and py-kube-downscaler begin with.
+/// The prefix of GoKubeDownscaler's and py-kube-downscaler's annotations.
 pub(crate) const DOWNSCALER: &str = "downscaler/";
 
 fn is_ours(name: &str) -> bool {
     name.starts_with(DOWNSCALER)
 }
 
-/// An annotation of another tool.
+/// A downscaler annotation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DownscalerAnnotation<'n, 'a> {
     pub(crate) entry: &'n MapEntry<'a>,
@@ -159,7 +159,7 @@ impl DownscalerAnnotation<'_, '_> {
             .unwrap_or_default()
     }
 
-    /// Its text; the API server makes an empty one of nothing.
+    /// The value. The API server stores an empty string for null.
     pub(crate) fn text(&self) -> &str {
         let value = &self.entry.value;
         match value.scalar() {
@@ -168,7 +168,7 @@ impl DownscalerAnnotation<'_, '_> {
         }
     }
 
-    /// Where bytes of the text stand in the file, or the whole value.
+    /// The place of some bytes of the value, or of the whole value.
     pub(crate) fn locate(&self, span: &std::ops::Range<usize>, source: &str) -> Location {
         let place = &self.entry.value.place;
         let raw = source.get(place.span.clone()).unwrap_or_default();

@@ -1,8 +1,5 @@
-//! Changes in the text of a file, by position: what is not changed stays letter by letter.
-//!
-//! Where things stand in the text of a file.
-//!
-//! How an entry of a map is written: its quotes, and whether it is JSON.
+//! Edits the text of a file by position, so that everything else stays verbatim, as a reviewer of the change should expect, and in the style
+//! of the surrounding entries: block or flow, and their quotes.
 
 use std::ops::Range;
 
@@ -11,28 +8,28 @@ use crate::{
     yaml::node::{MapEntry, Node, Scalar},
 };
 
-/// A stretch of the text, and what takes its place.
+/// A span of the text and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) range: Range<usize>,
     pub(crate) text: String,
 }
 
-/// Names and texts.
+/// Names and values.
 pub(crate) type NamePairs = Vec<(String, String)>;
 
-/// What is to be changed on one object.
+/// The changes of one object's metadata.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ObjectEdits {
-    /// Annotations that go, each with those that take its place.
+    /// Removed annotations, each with those that replace it.
     pub(crate) replaced: Vec<(String, NamePairs)>,
-    /// Annotations that come.
+    /// Added annotations.
     pub(crate) added: NamePairs,
-    /// Labels that come.
+    /// Added labels.
     pub(crate) labels: NamePairs,
 }
 
-/// The edits that make the changes.
+/// Computes the edits for an object's changes.
 pub(crate) fn edits(
     text: &str,
     document: &Document<'_>,
@@ -52,7 +49,7 @@ pub(crate) fn edits(
     Ok(editor.without_overlaps(edits))
 }
 
-/// The text with all edits made; they do not overlap.
+/// Applies edits, which must not overlap.
 pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let mut result = String::with_capacity(text.len() + edits.len() * 32);
@@ -66,13 +63,14 @@ pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     Some(result)
 }
 
-/// The last entry of a name, as it counts.
+/// The last entry with a name, which is the one that counts.
 fn own_entry<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n MapEntry<'a>> {
     node.entries().iter().rfind(|entry| entry.name() == name)
 }
 
 impl Editor<'_> {
-    /// What comes where something goes takes its place: labels in place of the last annotation.
+    /// Merges an insertion into a removal at the same place, for example labels that replace the
+    /// last annotation.
     fn without_overlaps(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
         edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         let mut all: Vec<Edit> = Vec::new();
@@ -148,7 +146,7 @@ impl Editor<'_> {
             return self.remove_map(metadata, entry, &removed, edits);
         }
         if removed.len() == all {
-            // One of those that go makes room for those that come.
+            // Added annotations replace the first removed one.
             let range = removed.remove(0);
             let style = EntryStyle::from_entry(self.text, &map.entries()[0], is_flow);
             let separator = self.separator(range.start, is_flow);
@@ -170,7 +168,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Writes pairs before an entry.
+    /// Inserts pairs before an entry.
     fn insert_before(
         &self,
         entry: &MapEntry<'_>,
@@ -192,7 +190,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Removes entries of a map of which others stay.
+    /// Removes entries of a map that keeps others.
     fn remove(
         &self,
         map: &Node<'_>,
@@ -234,7 +232,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// A removal of whole lines; a comment at the end of the last one stays.
+    /// Removes whole lines. A comment at the end of the last one is kept.
     fn without_lines(&self, range: &Range<usize>) -> Result<Edit, NotEditable> {
         let before = self.before(range.start);
         if !before.chars().all(|letter| letter == ' ') {
@@ -276,7 +274,7 @@ impl Editor<'_> {
             edits.push(self.without_lines(&range)?);
             return Ok(());
         }
-        // The comments in it stay.
+        // Keeps the comments in it.
         let colon = entry.key.place.span.end;
         let colon = colon
             + self
@@ -293,7 +291,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Adds pairs to the map of that name in the metadata, which may not be there yet.
+    /// Adds pairs to a map of the metadata, and the map itself if it is missing.
     fn add(
         &self,
         metadata: &Node<'_>,
@@ -355,7 +353,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// A map with its name, to stand where `sibling` begins.
+    /// A map with its name, written at the position of `sibling`.
     fn map(&self, name: &str, pairs: &NamePairs, sibling: &MapEntry<'_>, is_flow: bool) -> String {
         let at = sibling.key.place.span.start;
         let style = EntryStyle::from_entry(self.text, sibling, is_flow).for_new_map();
@@ -377,11 +375,11 @@ impl Editor<'_> {
     }
 }
 
-/// What cannot be changed by position: an alias, a merge, an anchor.
+/// Why an entry cannot be edited by position, for example an alias, a merge or an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotEditable(pub(crate) &'static str);
 
-/// The text of a file that is changed.
+/// The text of an edited file.
 pub(crate) struct Editor<'t> {
     pub(crate) text: &'t str,
 }
@@ -391,7 +389,7 @@ impl Editor<'_> {
         self.text.get(range).unwrap_or_default()
     }
 
-    /// Refuses an entry whose value does not stand behind its key, or that others may name.
+    /// Rejects an entry whose value does not follow its key, or that an alias can refer to.
     pub(crate) fn check_own(&self, entry: &MapEntry<'_>) -> Result<(), NotEditable> {
         if entry.merged {
             return Err(NotEditable("a `<<` brings it in from another object"));
@@ -421,7 +419,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// From the key to the end of the value, without blanks at the end.
+    /// The range from the key to the end of the value, without trailing blanks.
     pub(crate) fn range(&self, entry: &MapEntry<'_>) -> Result<Range<usize>, NotEditable> {
         self.check_own(entry)?;
         let key = &entry.key.place.span;
@@ -442,7 +440,7 @@ impl Editor<'_> {
             .map_or(0, |newline| newline + 1)
     }
 
-    /// What stands before a place in its line.
+    /// The part of the line before a position.
     pub(crate) fn before(&self, at: usize) -> &str {
         self.slice(self.line_start(at)..at)
     }
@@ -466,7 +464,7 @@ impl Editor<'_> {
         self.slice(map.place.span.clone()).starts_with('{')
     }
 
-    /// What stands between two entries of a map, of which one begins at `at`.
+    /// The text between two entries of a map, the second of which begins at `at`.
     pub(crate) fn separator(&self, at: usize, is_flow: bool) -> String {
         let before = self.before(at);
         let is_first = before.trim().is_empty();
@@ -517,7 +515,7 @@ impl EntryStyle {
         }
     }
 
-    /// The same for a map of its own: its texts have quotes, as most people write annotations.
+    /// The style of a new map. Its values have quotes, as is common for annotations.
     pub(crate) fn for_new_map(self) -> Self {
         let quote = match self.quote {
             Quote::None if !self.is_flow => Quote::Double,
@@ -544,7 +542,7 @@ impl EntryStyle {
         }
     }
 
-    /// Whether a text means itself without quotes.
+    /// Whether a text without quotes is that text in YAML.
     fn is_plain(self, text: &str) -> bool {
         let first = |letter: char| letter.is_ascii_alphabetic();
         let is_safe = |letter: char| letter.is_ascii_alphanumeric() || " :;-/_.+".contains(letter);

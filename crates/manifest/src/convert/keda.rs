@@ -1,4 +1,6 @@
-//! KEDA's cron trigger: so many replicas between a start and an end.
+//! Reads KEDA's cron triggers, which set a count between a start and an end.
+
+use std::rc::Rc;
 
 use dayshift_schedule::{Times, Zone};
 use dayshift_text::quote;
@@ -14,7 +16,7 @@ use crate::{
     yaml::node::{Location, Node, Scalar},
 };
 
-/// Asks for what a ScaledObject's cron triggers say.
+/// Requests the schedule of a ScaledObject's cron triggers.
 pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests<'_>) {
     let Some(spec) = document.node.get("spec") else {
         return;
@@ -39,12 +41,28 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         return;
     }
     if crons.len() < all.len() {
+        let is_http = all.iter().any(|trigger| is_http(trigger));
+        let hours = requests.name(Key::Hours);
+        let help = if is_http {
+            format!(
+                "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it while stopped: dayshift run --kinds …,scaledobjects; a pause also ends the wakes by its HTTP trigger. To have requests wake it, delete the ScaledObject, and write {hours} and {} on the workload",
+                requests.name(Key::WakeOnRequest)
+            )
+        } else {
+            "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it while stopped: dayshift run --kinds …,scaledobjects; its other triggers do not scale it while it is paused".to_owned()
+        };
         requests.report(
             Topic::Triggers,
             &first.place,
             "the cron trigger stands beside others, which scale between the bounds that it sets; that has no equivalent",
-            "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it at night: dayshift run --kinds …,scaledobjects",
+            help,
         );
+        return;
+    }
+    report_unknown_fields(spec, &crons, requests);
+    if let Some(node) = crons.iter().find(|node| is_zero(node)) {
+        let (message, help) = zero_replicas(node, requests);
+        requests.report(Topic::NoEquivalent, &node.place, message, help);
         return;
     }
     let mut triggers = Vec::new();
@@ -110,7 +128,7 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
     );
 }
 
-/// Says of a ScaledJob with a cron trigger that it stays with KEDA.
+/// Reports a ScaledJob with a cron trigger, which has no equivalent.
 pub(crate) fn job(document: &Document<'_>, requests: &mut AnnotationRequests<'_>) {
     let spec = document.node.get("spec");
     let triggers = spec.and_then(|spec| spec.get("triggers"));
@@ -125,13 +143,94 @@ pub(crate) fn job(document: &Document<'_>, requests: &mut AnnotationRequests<'_>
     }
 }
 
+const TOOL: &str = "KEDA";
+
+/// Reports unknown fields of a ScaledObject (v1alpha1 of KEDA 2.17) and of its cron triggers.
+fn report_unknown_fields(
+    spec: &Node<'_>,
+    crons: &[&Rc<Node<'_>>],
+    requests: &mut AnnotationRequests<'_>,
+) {
+    let fields = [
+        "scaleTargetRef",
+        "pollingInterval",
+        "initialCooldownPeriod",
+        "cooldownPeriod",
+        "idleReplicaCount",
+        "minReplicaCount",
+        "maxReplicaCount",
+        "advanced",
+        "triggers",
+        "fallback",
+    ];
+    requests.report_unknown(TOOL, spec, &fields);
+    let fields = [
+        "type",
+        "name",
+        "useCachedMetrics",
+        "metadata",
+        "authenticationRef",
+        "metricType",
+    ];
+    for cron in crons {
+        requests.report_unknown(TOOL, cron, &fields);
+        if let Some(metadata) = cron.get("metadata") {
+            let fields = ["timezone", "start", "end", "desiredReplicas"];
+            requests.report_unknown(TOOL, metadata, &fields);
+        }
+    }
+}
+
+/// Whether a trigger wakes by HTTP requests: KEDA's HTTP add-on is an external scaler.
+fn is_http(trigger: &Node<'_>) -> bool {
+    let kind = trigger.get("type").and_then(Node::text).unwrap_or_default();
+    let address = trigger
+        .get("metadata")
+        .and_then(|metadata| metadata.get("scalerAddress")?.written());
+    kind.starts_with("external") && address.is_some_and(|address| address.contains("http"))
+        || kind == "http"
+}
+
+fn is_zero(trigger: &Node<'_>) -> bool {
+    let count = trigger
+        .get("metadata")
+        .and_then(|metadata| metadata.get("desiredReplicas"));
+    count.and_then(number) == Some(0)
+}
+
+/// A trigger with 0 replicas does not stop the workload: while it is active, KEDA keeps at least 1.
+fn zero_replicas(trigger: &Node<'_>, requests: &AnnotationRequests<'_>) -> (String, String) {
+    let metadata = trigger.get("metadata");
+    let text = |name| {
+        let cron = metadata.and_then(|metadata| metadata.get(name)?.written());
+        cron.and_then(weekly_text)
+    };
+    let message = "desiredReplicas is 0, by which KEDA does not stop a workload: while a trigger is active it keeps at least 1".to_owned();
+    let (stop, start) = (requests.name(Key::Stop), requests.name(Key::Start));
+    let help = match (text("start"), text("end")) {
+        (Some(from), Some(to)) => {
+            let zone = metadata.and_then(|metadata| metadata.get("timezone")?.written());
+            let zone = zone.map_or(String::new(), |zone| {
+                format!(" and {}: \"{}\"", requests.name(Key::Timezone), quote(zone))
+            });
+            format!(
+                "to stop it in between, write {stop}: \"{from}\" and {start}: \"{to}\"{zone} on the workload, and delete the ScaledObject"
+            )
+        }
+        _ => format!(
+            "to stop it in between, write {stop} and {start} on the workload, and delete the ScaledObject"
+        ),
+    };
+    (message, help)
+}
+
 fn is_cron(trigger: &Node<'_>) -> bool {
     trigger.get("type").and_then(Node::text) == Some("cron")
 }
 
-/// Where a ScaledObject says that KEDA leaves its target alone, as `NeedToBePausedByAnnotation` and
-/// `getBoolAnnotation` of its `scaledobject_types.go` (01ee1d3) read it: a text that is no boolean
-/// pauses too.
+/// The place at which a ScaledObject is paused, as `NeedToBePausedByAnnotation` and
+/// `getBoolAnnotation` of KEDA's `scaledobject_types.go` (01ee1d3) read it. A value that is not a
+/// boolean pauses too.
 fn paused<'d>(document: &'d Document<'_>) -> Option<&'d Location> {
     let annotations = document.metadata()?.get("annotations")?;
     let mut all = annotations.entries().iter();
@@ -209,7 +308,7 @@ impl Trigger {
         let count = number(field("desiredReplicas")?).filter(|count| *count > 0);
         let count =
             count.ok_or_else(|| ("desiredReplicas is not a count above 0".to_owned(), HELP))?;
-        // The bounds of the autoscaler that KEDA makes.
+        // The bounds of the autoscaler that KEDA creates.
         let bound = |name| spec.get(name).and_then(number);
         let least = bound("minReplicaCount").unwrap_or_default();
         let most = bound("maxReplicaCount").unwrap_or(100);
@@ -232,12 +331,12 @@ impl Trigger {
         ]
     }
 
-    /// Whether each start is followed by an end and the other way around.
+    /// Whether starts and ends alternate.
     fn takes_turns(&self) -> bool {
         let (Ok(start), Ok(end)) = (Times::parse(&self.start), Times::parse(&self.end)) else {
             return true;
         };
-        // A leap year, and a year after it.
+        // A leap year and the year after it.
         let Some(mut at) = chrono::NaiveDate::from_ymd_opt(2027, 12, 31) else {
             return true;
         };
@@ -263,12 +362,12 @@ impl Trigger {
         true
     }
 
-    /// Whether it is active in each minute of the week.
+    /// Whether the trigger is active in each minute of the week.
     fn active(&self) -> Option<Vec<bool>> {
         let (starts, ends) = (minutes_of_week(&self.start)?, minutes_of_week(&self.end)?);
         let mut active = vec![false; WEEK as usize];
         let mut is_on = false;
-        // The first round finds out how the week begins.
+        // The first round finds the state at the beginning of the week.
         for minute in (0..WEEK).chain(0..WEEK) {
             is_on = starts.binary_search(&minute).is_ok()
                 || is_on && ends.binary_search(&minute).is_err();
@@ -280,7 +379,7 @@ impl Trigger {
     }
 }
 
-/// The highest count of all, as exact counts at times.
+/// The highest count of all triggers, as exact counts.
 fn steps(triggers: &[Trigger], low: u64) -> Option<NamedTexts> {
     let zone = triggers.first()?.zone;
     if triggers.iter().any(|trigger| trigger.zone != zone) {

@@ -1,9 +1,9 @@
-//! Where that which other tools' own objects and flags ask for comes to stand.
+//! Applies the requests of other tools' objects: to the objects in the files, or else in commands.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use dayshift_text::quote;
-use dayshift_workload::Label;
+use dayshift_workload::{Key, Label};
 
 use crate::{
     convert::{
@@ -13,14 +13,18 @@ use crate::{
         edit::{NamePairs, ObjectEdits},
         keda,
         kube_green::{self, secret},
-        requests::{AnnotationRequest, AnnotationRequests, RequestTarget, SavedCount},
+        requests::{
+            AnnotationRequest, AnnotationRequests, DocumentRequest, RequestTarget, SavedCount,
+        },
         work::{ConversionRun, KindOf, ObjectLookup, kind_of},
     },
+    objects::other::OtherTool,
     yaml::node::Location,
 };
 
 impl ConversionRun<'_, '_> {
-    /// The objects of kube-green, kubernetes-cronhpa-controller and KEDA.
+    /// Reads the objects of kube-green, kubernetes-cronhpa-controller and KEDA, and applies their
+    /// requests.
     pub(crate) fn requests(&mut self) {
         let mut requests = AnnotationRequests::new(&self.converter.prefix);
         let secrets = secret::all(&self.documents);
@@ -44,38 +48,45 @@ impl ConversionRun<'_, '_> {
                 }
                 ("keda.sh", "ScaledObject") => keda::convert(document, &mut requests),
                 ("keda.sh", "ScaledJob") => keda::job(document, &mut requests),
-                _ => {}
+                (_, kind) => {
+                    if let Some(tool) = OtherTool::find(&document.object.api_version, kind) {
+                        requests.report(
+                            Topic::NoEquivalent,
+                            &document.node.place,
+                            format!("this is a schedule of {}, which convert does not read", tool.name),
+                            format!(
+                                "write {} on the workloads that it scales, check them with dayshift plan, and delete it",
+                                requests.name(Key::Hours)
+                            ),
+                        );
+                    }
+                }
             }
         }
+        let (all, rejected) = requests.take_by_document();
         for (at, finding) in requests.findings {
             self.add_finding(at, finding);
         }
-        for (at, kind, place) in requests.opt_ins {
-            self.opt_in(at, kind.name(), kind.argument(), place);
+        for from in &rejected {
+            let place = self.documents[*from].node.place.clone();
+            self.report(
+                *from,
+                Topic::Several,
+                "another object has asked for the same one already, and its schedule counts"
+                    .to_owned(),
+                "write one schedule out of both by hand".to_owned(),
+                place,
+            );
         }
-        let mut seen: HashMap<RequestTarget, NamePairs> = HashMap::new();
-        let mut undone = HashSet::new();
-        for request in requests.all {
-            let from = request.from;
-            let place = self.documents[from].node.place.clone();
-            match seen.get(&request.wanted) {
-                Some(known) if *known == request.pairs => continue,
-                Some(_) if !request.is_exclusion() => {
-                    self.report(
-                        from,
-                        Topic::Several,
-                        "another object has asked for the same one already, and its schedule counts".to_owned(),
-                        "write one schedule out of both by hand".to_owned(),
-                        place,
-                    );
-                    undone.insert(from);
-                    continue;
-                }
-                _ => {}
+        let mut undone: HashSet<usize> = rejected.into_iter().collect();
+        for request in &all {
+            if !self.land_document(request) {
+                undone.extend(&request.documents);
             }
-            seen.insert(request.wanted.clone(), request.pairs.clone());
-            if !self.land(&request, &place) {
-                undone.insert(from);
+        }
+        for (at, kind, place) in requests.opt_ins {
+            if !undone.contains(&at) {
+                self.opt_in(at, kind.name(), kind.argument(), place);
             }
         }
         for (at, finding) in requests.when_done {
@@ -84,11 +95,30 @@ impl ConversionRun<'_, '_> {
             }
         }
         for saved in requests.saved {
-            self.save(saved);
+            if !undone.contains(&saved.asked_by) {
+                self.save(saved);
+            }
         }
     }
 
-    /// Labels an object with the count that another tool has saved for it.
+    /// Applies all that a document asks for; returns whether all of it was applied. Without its
+    /// schedule, a document excludes nothing: the other tool continues to act on its objects.
+    fn land_document(&mut self, request: &DocumentRequest) -> bool {
+        let mut is_done = true;
+        for schedule in &request.schedules {
+            let place = self.documents[schedule.from].node.place.clone();
+            is_done &= self.land(schedule, &place);
+        }
+        if is_done {
+            for exclusion in &request.exclusions {
+                let place = self.documents[exclusion.from].node.place.clone();
+                is_done &= self.land(exclusion, &place);
+            }
+        }
+        is_done
+    }
+
+    /// Labels an object with the count that another tool has saved.
     fn save(&mut self, saved: SavedCount) {
         let label = self.converter.prefix.label(Label::SavedReplicas);
         let SavedCount {
@@ -96,6 +126,7 @@ impl ConversionRun<'_, '_> {
             object,
             count,
             value,
+            asked_by: _,
         } = saved;
         let message = format!(
             "kube-green has saved the count {count} for {object}; it is now the label {label}"
@@ -118,7 +149,7 @@ impl ConversionRun<'_, '_> {
         let place = self.documents[at.unwrap_or(from)].node.place.clone();
         let known = at.and_then(|at| self.documents[at].label(&labels[0].0));
         match (at, known) {
-            // Converted before.
+            // It was converted before.
             (_, Some(known)) if known.parse().is_ok_and(|known: u32| known >= count) => return,
             (Some(at), None) => {
                 let changes = ObjectEdits {
@@ -128,7 +159,8 @@ impl ConversionRun<'_, '_> {
                 self.take(at, changes, &place);
             }
             _ if !object.is_possible() => return self.report_impossible(from, &object, &place),
-            // Less is what dayshift has saved where kube-green was first at a stop of both.
+            // dayshift has saved a lower count if kube-green was first when both stopped the
+            // object.
             _ => self.conversion.changes.push(ObjectChange {
                 target: ChangeTarget::Object(object),
                 place: None,
@@ -140,7 +172,7 @@ impl ConversionRun<'_, '_> {
         self.report(at.unwrap_or(from), Topic::SavedCount, message, help, place);
     }
 
-    /// Nothing is written where it may be meant for another cluster.
+    /// Reports an object that might belong to another cluster. It stays unchanged.
     fn report_unclear(&mut self, from: usize, object: &ObjectRef, place: &Location) {
         let message = format!(
             "`{}` stands in other files, which may be for another cluster; they stay as they are",
@@ -150,7 +182,7 @@ impl ConversionRun<'_, '_> {
         self.report(from, Topic::Unclear, message, help, place.clone());
     }
 
-    /// No command is made of what no cluster can have: a shell may be what reads it.
+    /// Reports an impossible object. Its name could be harmful in a command that a shell reads.
     fn report_impossible(&mut self, from: usize, object: &ObjectRef, place: &Location) {
         let message = format!(
             "it is about `{}`, which no cluster can have, and no command is printed for that",
@@ -160,8 +192,8 @@ impl ConversionRun<'_, '_> {
         self.report(from, Topic::NotRead, message, help, place.clone());
     }
 
-    /// Brings what is asked for to the documents among the files, or else into a command; whether all
-    /// of it was taken.
+    /// Applies a request to the objects in the files, or else in a command. Returns whether all of
+    /// it was applied.
     fn land(&mut self, request: &AnnotationRequest, place: &Location) -> bool {
         let prefix = &self.converter.prefix;
         let pairs: NamePairs = request
@@ -244,7 +276,7 @@ impl ConversionRun<'_, '_> {
         self.report(at, Topic::OtherKind, message, help, place);
     }
 
-    /// Says that a kind has to be turned on, where it has to.
+    /// Reports that `--kinds` has to name a kind, if it has to.
     fn report_opt_in(&mut self, at: usize, object: &ObjectRef, place: Location) {
         if let KindOf::OptIn(kind) = kind_of(object, true) {
             self.opt_in(at, &object.kind, &kind, place);

@@ -1,46 +1,48 @@
-//! What another tool's own objects ask for on other objects.
+//! The annotations that another tool's objects request for other objects.
 
-use dayshift_text::shell_word;
+use std::{collections::HashSet, mem};
+
+use dayshift_text::{nearest, quote, shell_word};
 use dayshift_workload::{Key, Kind, Label, Prefix};
 
 use crate::{
     convert::{
         conversion::{ChangeTarget, ObjectRef, Topic},
         document::Document,
+        week::{days_of, minutes_of_week, times},
     },
     finding::Finding,
-    yaml::node::Location,
+    yaml::node::{Location, Node},
 };
 
-/// Annotations of dayshift's by their short names, with their texts.
+/// Annotations by their short names, with their values.
 pub(crate) type NamedTexts = Vec<(&'static str, String)>;
 
-/// Which objects are meant.
+/// The objects of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RequestTarget {
-    /// One.
     Object(ObjectRef),
-    /// Those of some kinds in a namespace that match.
+    /// Objects of a namespace that match a selection.
     Some(ObjectSelection),
 }
 
-/// Objects of a namespace by kind, name and labels.
+/// A selection of objects in a namespace by kind, name and labels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ObjectSelection {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) namespace: String,
-    /// The one name, or any.
+    /// A required name.
     pub(crate) name: Option<String>,
-    /// Names that are left out.
+    /// Excluded names.
     pub(crate) other_names: Vec<String>,
-    /// All of these.
+    /// Required labels.
     pub(crate) labels: Vec<(String, String)>,
-    /// None of these.
+    /// Excluded labels.
     pub(crate) other_labels: Vec<(String, String)>,
 }
 
 impl ObjectSelection {
-    /// All objects of these kinds.
+    /// Selects all objects of these kinds.
     pub(crate) fn new(kinds: Vec<Kind>, namespace: &str) -> Self {
         Self {
             kinds,
@@ -64,7 +66,7 @@ impl ObjectSelection {
             && !self.other_labels.iter().any(has)
     }
 
-    /// Its kinds and its selectors as kubectl takes them.
+    /// The kinds and selectors in kubectl's syntax.
     pub(crate) fn target(&self) -> ChangeTarget {
         let pairs = |all: &[(String, String)], sign: &str| -> Vec<String> {
             let all = all.iter();
@@ -87,19 +89,19 @@ impl ObjectSelection {
     }
 }
 
-/// Annotations that are wanted on objects.
+/// Annotations that are requested for objects.
 #[derive(Clone, Debug)]
 pub(crate) struct AnnotationRequest {
-    /// Which document asks.
+    /// The index of the requesting document.
     pub(crate) from: usize,
     pub(crate) wanted: RequestTarget,
     pub(crate) pairs: Vec<(String, String)>,
-    /// Why objects that are not among the files have to be looked at.
+    /// Why other objects in the cluster should be checked.
     pub(crate) reason: String,
 }
 
 impl AnnotationRequest {
-    /// Whether it only excludes.
+    /// Whether it only excludes objects.
     pub(crate) fn is_exclusion(&self) -> bool {
         self.pairs.iter().all(|(key, _)| key == "exclude")
     }
@@ -108,26 +110,113 @@ impl AnnotationRequest {
 /// A count that another tool has saved for an object.
 #[derive(Clone, Debug)]
 pub(crate) struct SavedCount {
-    /// Which document says so.
+    /// The index of the document that contains it.
     pub(crate) from: usize,
     pub(crate) object: ObjectRef,
     pub(crate) count: u32,
-    /// What its switch held, as the label has it.
+    /// The saved value of an on/off field, as the label stores it.
     pub(crate) value: Option<Box<str>>,
+    /// The document that requests the schedule. If that is rejected, no count is written.
+    pub(crate) asked_by: usize,
 }
 
-/// What all documents ask for.
+/// All requests of one document, or of several that are merged into one schedule.
+#[derive(Clone, Debug)]
+pub(crate) struct DocumentRequest {
+    /// The documents. Findings refer to the first.
+    pub(crate) documents: Vec<usize>,
+    pub(crate) schedules: Vec<AnnotationRequest>,
+    /// Objects that the schedule would include, but the other tool does not scale.
+    pub(crate) exclusions: Vec<AnnotationRequest>,
+}
+
+impl DocumentRequest {
+    fn targets(requests: &[AnnotationRequest]) -> HashSet<&RequestTarget> {
+        requests.iter().map(|request| &request.wanted).collect()
+    }
+
+    /// Whether both request a schedule for the same object.
+    fn meets(&self, other: &Self) -> bool {
+        !Self::targets(&self.schedules).is_disjoint(&Self::targets(&other.schedules))
+    }
+
+    /// Merges another document's requests if both form one schedule: for the same objects, in one
+    /// zone, and on different days of the week. Returns whether it did.
+    fn merge(&mut self, other: &Self) -> bool {
+        let is_same = Self::targets(&self.schedules) == Self::targets(&other.schedules)
+            && Self::targets(&self.exclusions) == Self::targets(&other.exclusions);
+        let merged: Option<Vec<_>> = self
+            .schedules
+            .iter()
+            .map(|request| {
+                let is_it = |other: &&AnnotationRequest| other.wanted == request.wanted;
+                let other = other.schedules.iter().find(is_it)?;
+                merged_times(&request.pairs, &other.pairs)
+            })
+            .collect();
+        let Some(merged) = merged.filter(|_| is_same) else {
+            return false;
+        };
+        for (request, pairs) in self.schedules.iter_mut().zip(merged) {
+            request.pairs = pairs;
+        }
+        self.documents.extend(&other.documents);
+        true
+    }
+}
+
+/// Merges the starts and stops of two schedules in one zone. `None` if they set anything else, or
+/// share a day of the week: the other tool's result then depends on the object that acts last.
+fn merged_times(
+    one: &[(String, String)],
+    other: &[(String, String)],
+) -> Option<Vec<(String, String)>> {
+    if one == other {
+        return Some(one.to_vec());
+    }
+    let is_time = |key: &str| key == Key::Start.name() || key == Key::Stop.name();
+    let rest = |pairs: &[(String, String)]| -> Vec<_> {
+        let rest = pairs.iter().filter(|(key, _)| !is_time(key));
+        rest.cloned().collect()
+    };
+    let has_only_zone = rest(one).iter().all(|(key, _)| key == Key::Timezone.name());
+    if rest(one) != rest(other) || !has_only_zone {
+        return None;
+    }
+    let minutes = |pairs: &[(String, String)], key: Key| {
+        let mut pairs = pairs.iter();
+        let text = pairs.find(|(name, _)| name == key.name());
+        text.map_or(Some(Vec::new()), |(_, text)| minutes_of_week(text))
+    };
+    let mut all = Vec::new();
+    let mut days = [0, 0];
+    for key in [Key::Start, Key::Stop] {
+        let both = [minutes(one, key)?, minutes(other, key)?];
+        for (days, minutes) in days.iter_mut().zip(&both) {
+            *days |= days_of(minutes);
+        }
+        let mut minutes = both.concat();
+        minutes.sort_unstable();
+        if !minutes.is_empty() {
+            all.push((key.name().to_owned(), times(&minutes)));
+        }
+    }
+    all.extend(rest(one));
+    (days[0] & days[1] == 0).then_some(all)
+}
+
+/// The requests of all documents.
 #[derive(Debug)]
 pub(crate) struct AnnotationRequests<'c> {
     prefix: &'c Prefix,
-    /// The document that is read.
+    /// The index of the document that is being read.
     pub(crate) document: usize,
     pub(crate) all: Vec<AnnotationRequest>,
     pub(crate) saved: Vec<SavedCount>,
     pub(crate) findings: Vec<(usize, Finding<Topic, Location>)>,
-    /// Kinds that have to be turned on, and where which document asks for them.
+    /// Kinds that `--kinds` has to name, with the requesting document and place.
     pub(crate) opt_ins: Vec<(usize, Kind, Location)>,
-    /// What is said of a document once all that it asks for is done.
+    /// Findings about a document if all of its requests are applied.
     pub(crate) when_done: Vec<(usize, Finding<Topic, Location>)>,
 }
 
@@ -144,7 +233,7 @@ impl<'c> AnnotationRequests<'c> {
         }
     }
 
-    /// The full name of an annotation, as what is said has it.
+    /// The full name of an annotation.
     pub(crate) fn name(&self, key: Key) -> String {
         self.prefix.annotation(key)
     }
@@ -169,6 +258,52 @@ impl<'c> AnnotationRequests<'c> {
         });
     }
 
+    /// Takes all requests by document. If a document requests a schedule for an object that an
+    /// earlier document schedules, the two are merged; if they contradict each other, the later
+    /// document is rejected as a whole, and returned in the second list.
+    pub(crate) fn take_by_document(&mut self) -> (Vec<DocumentRequest>, Vec<usize>) {
+        let mut all: Vec<DocumentRequest> = Vec::new();
+        let mut rejected = Vec::new();
+        let requests = mem::take(&mut self.all);
+        for requests in requests.chunk_by(|one, other| one.from == other.from) {
+            let (exclusions, schedules) = requests
+                .iter()
+                .cloned()
+                .partition(AnnotationRequest::is_exclusion);
+            let request = DocumentRequest {
+                documents: requests.iter().take(1).map(|first| first.from).collect(),
+                schedules,
+                exclusions,
+            };
+            match all.iter_mut().find(|known| known.meets(&request)) {
+                None => all.push(request),
+                Some(known) => {
+                    if !known.merge(&request) {
+                        rejected.extend(request.documents);
+                    }
+                }
+            }
+        }
+        (all, rejected)
+    }
+
+    /// Reports fields that the other tool does not have, such as misspelled ones. It or the API
+    /// server drops them, and so does the conversion.
+    pub(crate) fn report_unknown(&mut self, tool: &str, node: &Node<'_>, known: &[&str]) {
+        for entry in node.entries() {
+            let name = entry.name();
+            if known.contains(&name) {
+                continue;
+            }
+            let message = format!("{tool} has no field `{}`, and drops it", quote(name));
+            let help = nearest(name, known.iter().copied()).map_or_else(
+                || "remove it, or correct its name".to_owned(),
+                |nearest| format!("did you mean `{nearest}`?"),
+            );
+            self.report(Topic::NotRead, &entry.key.place, message, help);
+        }
+    }
+
     pub(crate) fn report(
         &mut self,
         topic: Topic,
@@ -180,15 +315,16 @@ impl<'c> AnnotationRequests<'c> {
         self.findings.push((self.document, finding));
     }
 
-    /// Notes that a kind has to be turned on, where it has to.
+    /// Reports that `--kinds` has to name a kind, if it has to.
     pub(crate) fn opt_in(&mut self, kind: Kind, place: &Location) {
         if !Kind::DEFAULT.contains(&kind) {
             self.opt_ins.push((self.document, kind, place.clone()));
         }
     }
 
-    /// Says that the document is to be deleted after the move: `why`, and by which command. `when`
-    /// comes before it. Where something of it is refused, the other tool still does its work.
+    /// Reports that the document should be deleted after the move: why, and by which command.
+    /// `when` precedes the command. It is not reported if a request is rejected, because the other
+    /// tool is then still needed.
     pub(crate) fn delete_after(&mut self, document: &Document<'_>, why: &str, when: &str) {
         let object = &document.object;
         let help = if object.is_possible() {

@@ -1,4 +1,4 @@
-//! Whether a changed file is the one that was meant: everything else in it means what it meant.
+//! Verifies an edited file: only the intended changes should differ from the original.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::{
     yaml::node::{MapEntry, Node},
 };
 
-/// Whether the documents of `text` are those before, with the changes made to theirs.
+/// Whether the documents of `text` are the original ones with these changes.
 pub(crate) fn is_as_meant<'n, 'a: 'n>(
     before: &[Rc<Node<'a>>],
     changes: impl Iterator<Item = (&'n Rc<Node<'a>>, &'n ObjectEdits)>,
@@ -25,7 +25,7 @@ pub(crate) fn is_as_meant<'n, 'a: 'n>(
     let mut changes = changes.into_iter().peekable();
     let mut all = before.iter().zip(&after);
     all.all(|(before, after)| {
-        // So it is nearly always, and it makes no copy of them.
+        // The common case, which does not copy the documents.
         match changes.peek() {
             Some((node, of))
                 if Rc::ptr_eq(before, node) && is_metadata_changed(before, after, of) =>
@@ -51,8 +51,8 @@ pub(crate) fn is_as_meant<'n, 'a: 'n>(
     }) && changes.next().is_none()
 }
 
-/// Whether nothing but the metadata of an object has changed, as was meant. Where not, they may still
-/// mean the same.
+/// Whether only the metadata of an object differs, as intended. If not, both can still be
+/// equivalent.
 fn is_metadata_changed(before: &Node<'_>, after: &Node<'_>, changes: &ObjectEdits) -> bool {
     let metadata = |node: &Node<'_>| json!({ "metadata": node.get("metadata").map(Node::json) });
     let (olds, news) = (before.entries(), after.entries());
@@ -73,13 +73,13 @@ fn is_metadata_changed(before: &Node<'_>, after: &Node<'_>, changes: &ObjectEdit
     }
 }
 
-/// Whether a document, or a list in it, holds an object.
+/// Whether a document, or a list in it, contains an object.
 fn holds(document: &Rc<Node<'_>>, node: &Rc<Node<'_>>) -> bool {
     let items = document.get("items").map_or(&[][..], Node::items);
     Rc::ptr_eq(document, node) || items.iter().any(|item| holds(item, node))
 }
 
-/// The same object in the JSON of the document.
+/// Finds the same object in the JSON of the document.
 fn object_of<'v>(
     document: &Rc<Node<'_>>,
     json: &'v mut Value,
@@ -93,7 +93,7 @@ fn object_of<'v>(
     object_of(&items[at], json.get_mut("items")?.get_mut(at)?, node)
 }
 
-/// Takes away maps of annotations and labels that hold nothing, which mean nothing.
+/// Removes empty maps of annotations and labels, which are equivalent to missing ones.
 fn without_empty(document: &mut Value) {
     let metadata = document.get_mut("metadata").and_then(Value::as_object_mut);
     if let Some(metadata) = metadata {
@@ -159,7 +159,7 @@ mod tests {
     const BEFORE: &str = "kind: Deployment\nmetadata:\n  name: web\n  annotations: {old: a, kept: b}\n\
                           spec: {replicas: 3}\n";
 
-    /// Whether that is a right outcome of putting `new: c` in the place of `old` on the first of them.
+    /// Whether `after` is a correct result of replacing `old` by `new: c` on the first object.
     fn is_right(before: &str, after: &str) -> bool {
         let source = SourceFile::new("", before);
         let (nodes, _) = source.documents();
@@ -174,13 +174,13 @@ mod tests {
         is_as_meant(&nodes, iter::once((*object, &changes)), after)
     }
 
-    /// How the text may come out, and whether it may: alone, as one of two documents and in a list.
+    /// Correct and incorrect results, by themselves, as one of two documents and in a list.
     #[test]
-    fn nothing_else_may_change() {
+    fn rejects_any_other_change() {
         for (from, to, expected) in [
             ("{old: a, kept: b}", "{new: c, kept: b}", true),
             ("{old: a, kept: b}", "{kept: 'b', new: \"c\"}", true),
-            ("{old: a, kept: b}", "{old: a, kept: b}", false), // nothing has been done
+            ("{old: a, kept: b}", "{old: a, kept: b}", false), // unchanged
             ("{old: a, kept: b}", "{new: c}", false),
             ("{old: a, kept: b}", "{new: c, kept: b, more: d}", false),
             ("{old: a, kept: b}", "{new: other, kept: b}", false),
@@ -230,14 +230,14 @@ mod tests {
                 "{}",
                 two(&after)
             );
-            // How many documents there are.
+            // The number of documents.
             assert!(!is_right(&two(BEFORE), &after), "{after}");
             assert!(!is_right(BEFORE, &two(&after)), "{after}");
         }
     }
 
     #[test]
-    fn the_other_document_is_looked_at() {
+    fn verifies_the_other_document() {
         let after = BEFORE.replace("old: a", "new: c");
         let two = |first: &str, second: &str| format!("{first}---\n{second}");
         for other in [BEFORE.replace("replicas: 3", "replicas: 4"), after.clone()] {

@@ -1,6 +1,4 @@
-//! Times of every week, in minutes from Monday 00:00, and their texts.
-//!
-//! Cron texts of other tools, and how people would write them here.
+//! Weekly times in minutes from Monday 00:00, and their texts in dayshift's syntax.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +12,7 @@ pub(crate) const WEEK: u32 = 7 * DAY;
 
 const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// The first of two days as people write them, from Monday as 0.
+/// Parses the abbreviation of a day, where 0 is Monday.
 pub(crate) fn day(name: &str) -> Option<u32> {
     let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let at = names
@@ -26,19 +24,19 @@ pub(crate) fn day(name: &str) -> Option<u32> {
 /// A set of minutes of the week.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WeekMinutes {
-    /// From and to which minute; in order, with a minute or more between two.
+    /// Ranges of minutes, in order and with at least a minute between two.
     parts: Vec<(u32, u32)>,
 }
 
 impl WeekMinutes {
-    /// All of it.
+    /// The whole week.
     pub(crate) fn always() -> Self {
         Self {
             parts: vec![(0, WEEK)],
         }
     }
 
-    /// From one minute of a day to another of the same, the end exclusive.
+    /// A range of one day, of which the end is exclusive.
     pub(crate) fn on(day: u32, from: u32, to: u32) -> Self {
         let parts = if from < to {
             vec![(day * DAY + from, day * DAY + to)]
@@ -94,7 +92,7 @@ impl WeekMinutes {
         self.without(other) != *self
     }
 
-    /// The parts, that of Sunday night and Monday morning as one that ends after the week.
+    /// The ranges, with one that crosses the end of the week joined so that it ends after it.
     fn whole_parts(&self) -> Vec<(u32, u32)> {
         let mut parts = self.parts.clone();
         if let [(0, first), .., (_, WEEK)] = parts[..] {
@@ -106,13 +104,13 @@ impl WeekMinutes {
         parts
     }
 
-    /// Whether a part of it, or a gap between two, is one minute.
+    /// Whether a range, or a gap between two ranges, is one minute long.
     pub(crate) fn has_lone_minute(&self) -> bool {
         let is_lone = |of: &Self| of.whole_parts().iter().any(|(from, to)| to - from == 1);
         is_lone(self) || is_lone(&self.complement())
     }
 
-    /// The minutes at which it begins.
+    /// The minutes at which ranges begin.
     pub(crate) fn begins(&self) -> Vec<u32> {
         if self.is_always() {
             return Vec::new();
@@ -121,12 +119,12 @@ impl WeekMinutes {
         parts.into_iter().map(|(from, _)| from).collect()
     }
 
-    /// The minutes at which it ends.
+    /// The minutes at which ranges end.
     pub(crate) fn ends(&self) -> Vec<u32> {
         self.complement().begins()
     }
 
-    /// As the text of `hours`; empty where it is.
+    /// The value of `hours`; empty for an empty set.
     pub(crate) fn hours(&self) -> String {
         let mut windows = Vec::new();
         for (from, to) in self.whole_parts() {
@@ -152,7 +150,7 @@ impl WeekMinutes {
     }
 }
 
-/// Minutes of the week as the text of `start` or `stop`.
+/// Formats minutes of the week as a value of `start` or `stop`.
 pub(crate) fn times(minutes: &[u32]) -> String {
     let on_days = minutes
         .iter()
@@ -160,7 +158,7 @@ pub(crate) fn times(minutes: &[u32]) -> String {
     list(on_days.collect(), clock)
 }
 
-/// `Mon-Fri 08:00,12:00; Sat 10:00`
+/// Formats days and times: `Mon-Fri 08:00,12:00; Sat 10:00`
 pub(crate) fn list<T: Copy + Ord>(
     mut on_days: Vec<(u32, T)>,
     text: impl Fn(T) -> String,
@@ -189,7 +187,7 @@ pub(crate) fn list<T: Copy + Ord>(
 
 const EVERY_DAY: u8 = 0b111_1111;
 
-/// `Mon-Fri`; nothing for every day. Bit 0 is Monday.
+/// Formats days: `Mon-Fri`, or nothing for every day. Bit 0 is Monday.
 pub(crate) fn days(days: u8) -> String {
     if days == EVERY_DAY {
         return String::new();
@@ -207,28 +205,28 @@ pub(crate) fn days(days: u8) -> String {
     ranges.join(",")
 }
 
-/// `08:00`
+/// Formats a time of day: `08:00`
 pub(crate) fn clock(minute: u32) -> String {
     format!("{:02}:{:02}", minute / 60, minute % 60)
 }
 
-/// The most times of a day that are written out.
+/// The maximum number of times of a day to write out.
 const MAX_TIMES: usize = 4;
 
-/// The minutes of the week at which a cron text comes, where it is about nothing else.
+/// The minutes of the week at which a cron expression occurs, if it is weekly.
 pub(crate) fn minutes_of_week(cron: &str) -> Option<Vec<u32>> {
     Times::parse(cron).ok()?.minutes_of_week()
 }
 
-/// The days of the week of some minutes of it; bit 0 is Monday.
+/// The days of the week of some minutes. Bit 0 is Monday.
 pub(crate) fn days_of(minutes: &[u32]) -> u8 {
     let mut days = minutes.iter().map(|minute| minute / DAY);
     days.try_fold(0, |all, day| Some(all | 1_u8.checked_shl(day)?))
         .unwrap_or_default()
 }
 
-/// A cron text of five fields as people would write it: `Mon-Fri 08:00`, or else as it is;
-/// `None` where it is not cron.
+/// Converts cron with five fields to days and times such as `Mon-Fri 08:00` if it is weekly. Other
+/// cron stays as it is; `None` if it is not cron.
 pub(crate) fn weekly_text(cron: &str) -> Option<String> {
     let fields: Vec<_> = cron.split_whitespace().collect();
     let cron = fields.join(" ");
@@ -252,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_short() {
+    fn formats_short_texts() {
         let office: Vec<_> = (0..5).map(|day| (day, 480, 1200)).collect();
         let night: Vec<_> = (0..5)
             .flat_map(|day| [(day, 0, 480), (day, 1200, DAY)])
@@ -299,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_across_sunday_night_has_no_edge_there() {
+    fn joins_ranges_across_the_end_of_the_week() {
         let night = week(&[(0, 0, 60), (6, 1380, DAY)]);
         assert_eq!(
             (night.begins(), night.ends()),
@@ -313,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_weekly_is_written_so() {
+    fn formats_weekly_cron_as_days_and_times() {
         for (cron, expected) in [
             ("0 8 * * 1-5", Some("Mon-Fri 08:00")),
             ("30 20 ? * *", Some("20:30")),

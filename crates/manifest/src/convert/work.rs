@@ -1,10 +1,5 @@
-//! What is known while files are converted.
-//!
-//! Which object of the files another object means.
-//!
-//! What a stop would delete: dayshift refuses such an object.
-//!
-//! The changes made in the texts.
+//! The state of a conversion: the objects of all files, the object that a name refers to, and the
+//! changes to make, which are checked and then written.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -34,7 +29,7 @@ pub(crate) struct ConversionRun<'c, 'a> {
     pub(crate) documents: Vec<Document<'a>>,
     /// By group, kind, namespace and name.
     pub(crate) index: HashMap<ObjectKey, Vec<usize>>,
-    /// What is to be changed on which document, and what of it makes a schedule.
+    /// The changes by document.
     pub(crate) pending: BTreeMap<usize, ObjectEdits>,
     pub(crate) conversion: Conversion,
 }
@@ -50,7 +45,7 @@ pub(crate) fn id(object: &ObjectRef) -> ObjectKey {
     )
 }
 
-/// What a kind is to dayshift.
+/// How dayshift treats a kind.
 pub(crate) enum KindOf {
     Scaled,
     /// As `--kinds` takes it.
@@ -58,7 +53,8 @@ pub(crate) enum KindOf {
     Other,
 }
 
-/// What the kind of an object is, of which is known whether it has a count.
+/// How dayshift treats the kind of an object. `has_count` is whether the object has
+/// `spec.replicas`.
 pub(crate) fn kind_of(object: &ObjectRef, has_count: bool) -> KindOf {
     let ObjectRef {
         api_version, kind, ..
@@ -92,7 +88,7 @@ impl<'a> ConversionRun<'_, 'a> {
         self.add_finding(document, Finding::new(topic, at, message, help));
     }
 
-    /// Says something of a document at a place in its file.
+    /// Adds a finding about a document, at a place in its file.
     pub(crate) fn add_finding(&mut self, document: usize, finding: Finding<Topic, Location>) {
         let document = &self.documents[document];
         let place = Some((document.source, finding.place.clone()));
@@ -100,10 +96,10 @@ impl<'a> ConversionRun<'_, 'a> {
         self.conversion.findings.push(finding);
     }
 
-    /// Takes changes for a document, unless it has a schedule already or dayshift would refuse them;
-    /// whether the document has them, or will.
+    /// Adds changes to a document, unless it has a schedule already or dayshift would reject the
+    /// result. Returns whether the document has the changes.
     pub(crate) fn take(&mut self, at: usize, mut changes: ObjectEdits, place: &Location) -> bool {
-        // Several ask for the same where several references leave an object out.
+        // Several references can exclude the same object.
         let is_asked = |pair: &(String, String)| {
             let pending = self.pending.get(&at);
             pending.is_some_and(|edits| edits.added.contains(pair))
@@ -165,13 +161,13 @@ impl<'a> ConversionRun<'_, 'a> {
         true
     }
 
-    /// Whether dayshift takes these annotations; else says so of a document.
+    /// Whether dayshift accepts these annotations. If not, it is reported for the document.
     pub(crate) fn accept(&mut self, at: usize, pairs: &NamePairs, place: &Location) -> bool {
         let prefix = &self.converter.prefix;
         let all = pairs.iter().map(|(name, text)| (&**name, &**text));
         let document = &self.documents[at];
         let kind = known_kind(document.group(), &document.object.kind);
-        // What another count means was told of each annotation.
+        // Counts that mean something else were reported with each annotation.
         let counts = kind
             .map(Kind::counts)
             .filter(|counts| counts.has(Key::StopJobs));
@@ -185,7 +181,7 @@ impl<'a> ConversionRun<'_, 'a> {
         false
     }
 
-    /// Says which kind has to be turned on.
+    /// Reports a kind that `--kinds` has to name.
     pub(crate) fn opt_in(&mut self, at: usize, kind: &str, resource: &str, place: Location) {
         let message = format!("dayshift scales a {} only where it is told to", quote(kind));
         let help = format!(
@@ -206,7 +202,7 @@ impl<'a> ConversionRun<'_, 'a> {
     }
 }
 
-/// Converting changes no excepted dates that are there: a calendar is as good as it was.
+/// A conversion does not change excluded dates, so any calendar is accepted.
 fn any_calendar() -> ParseContext {
     ParseContext {
         calendars: Calendars::default().accepting_any(),
@@ -214,20 +210,21 @@ fn any_calendar() -> ParseContext {
     }
 }
 
-/// What an object's name stands for among the files.
+/// The object of the files that a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ObjectLookup {
     /// This document.
     Document(usize),
-    /// No document: it may be in the cluster.
+    /// None of the files. It might be in the cluster.
     Elsewhere,
-    /// One or another of several, or one that may be of another cluster.
+    /// One of several, or one that might be for another cluster.
     Unclear,
 }
 
 impl ConversionRun<'_, '_> {
-    /// Files of two folders may be for two clusters, and have objects of the same name: the same file
-    /// is meant before the same folder, and another folder only where both write their namespace.
+    /// Finds the object that a document refers to. Files of two directories can be for two clusters
+    /// and have objects of the same name, so the same file is preferred over the same directory,
+    /// and another directory counts only if both documents set their namespace.
     pub(crate) fn meant(&self, from: usize, object: &ObjectRef) -> ObjectLookup {
         self.meant_of(from, &id(object))
     }
@@ -249,7 +246,7 @@ impl ConversionRun<'_, '_> {
         }
     }
 
-    /// Whether two documents are for the same cluster, as far as files add_finding.
+    /// Whether two documents are for the same cluster, as far as the files show.
     pub(crate) fn is_beside(&self, from: usize, at: usize) -> bool {
         let folder = |at: usize| {
             let source = self.sources.get(self.documents[at].source);
@@ -269,8 +266,8 @@ impl ConversionRun<'_, '_> {
 }
 
 impl ConversionRun<'_, '_> {
-    /// Says of each StatefulSet that gets or inherits a schedule and whose volumes a stop deletes that it
-    /// is refused.
+    /// Reports each StatefulSet that gets or inherits a schedule and whose volumes a stop would
+    /// delete, because dayshift rejects it.
     pub(crate) fn volumes(&mut self) {
         for at in 0..self.documents.len() {
             let document = &self.documents[at];
@@ -295,7 +292,7 @@ impl ConversionRun<'_, '_> {
         }
     }
 
-    /// Whether a conversion gives an object a schedule, by itself or by its Namespace.
+    /// Whether the conversion gives an object a schedule, directly or by its Namespace.
     fn is_scheduled(&self, at: usize) -> bool {
         let prefix = &self.converter.prefix;
         let comes = |at: usize, key: Key| {
@@ -313,7 +310,7 @@ impl ConversionRun<'_, '_> {
         schedules(at) || !is_excluded && namespace.is_some_and(schedules)
     }
 
-    /// The Namespace of an object, where it is among the documents.
+    /// The Namespace of an object, if it is in the files.
     pub(crate) fn namespace_of(&self, at: usize) -> Option<usize> {
         let namespace = &self.documents[at].object.namespace;
         let id = ("".into(), "Namespace".into(), "".into(), namespace.clone());
@@ -325,7 +322,7 @@ impl ConversionRun<'_, '_> {
 }
 
 impl<'a> ConversionRun<'_, 'a> {
-    /// Makes the changes in the texts, and looks whether they are what was meant.
+    /// Makes the changes in the texts, and verifies the results.
     pub(crate) fn write(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
         let elsewhere = std::mem::take(&mut self.conversion.changes);
         let mut by_source: BTreeMap<usize, Vec<(usize, ObjectEdits)>> = BTreeMap::new();

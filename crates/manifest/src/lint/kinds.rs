@@ -1,146 +1,180 @@
-//! Schedules on objects of kinds that nobody looks at, or only who is asked to.
-//!
-//! What was not looked at, since only another tool makes objects of it.
+//! Schedules on objects that the controller does not scale, or only if `--kinds` names their kind,
+//! and files whose objects a tool makes later.
 
 use std::path::Path;
 
 use dayshift_text::{quote, shell_word};
-use dayshift_workload::{Key, Kind, NotStopped};
+use dayshift_workload::{Key, Kind, NotStopped, Origin};
 
 use crate::{
     annotations::{KeySite, MisplacedKey},
     lint::{
-        object::ObjectFindings,
+        object::{ObjectFindings, OtherCheck, WorkloadCheck},
         rule::{LintFinding, LintRule},
     },
-    objects::{Contents, other::OtherObject, workload::ManifestWorkload},
+    objects::{Contents, workload::ManifestWorkload},
     search::STANDARD_INPUT,
     source::SourceFile,
     yaml::node::Location,
 };
 
-impl ObjectFindings<'_> {
-    /// A schedule on an object of a kind that dayshift scales, but not where it looks at these
-    /// kinds alone.
-    pub(crate) fn opt_in_kind(&mut self, workload: &ManifestWorkload, kinds: &[Kind]) {
-        let is_schedule = |name: &str| Key::from_name(name).is_some();
-        let mut annotations = workload.annotations.iter();
-        let first = annotations.find(|annotation| is_schedule(&annotation.name));
-        let place = first
-            .map_or(&workload.place, |annotation| &annotation.key)
-            .clone();
-        let kind = workload.object.kind;
-        let rights = match kind {
-            kind if kind.is_discovered() => None,
-            kind if Kind::DEFAULT.contains(&kind) => Some(String::new()),
-            kind => Some(format!(
-                "; kubectl apply -f manifests/kinds/{}.yaml gives it the permissions",
-                kind.plural()
-            )),
-        };
-        let finding = self.opt_in(place, kind.argument(), kinds, rights);
-        self.findings.push(finding);
-    }
+/// Whether a user gave the workload a schedule, by an annotation on it or on its Namespace.
+fn is_scheduled_by_user(workload: &ManifestWorkload) -> bool {
+    let origin = workload.inputs.schedule_origin();
+    origin.is_some_and(|origin| origin != Origin::Scaler)
+}
 
-    /// A schedule on what an operator makes and scales.
-    pub(crate) fn operated(&mut self, workload: &ManifestWorkload) {
-        let Some(by) = workload.operated_by else {
-            return;
-        };
-        let message = format!(
-            "this {} belongs to a {by}, whose operator sets its count again",
-            self.name.kind
-        );
-        let help = format!(
-            "schedule the {by} in its place, and run dayshift with {} among its --kinds",
-            by.argument()
-        );
-        let finding = self.at(LintRule::PutBack, workload.place.clone(), message, help);
-        self.findings.push(finding);
+/// A schedule on a kind that dayshift can scale, but not with these `--kinds`.
+pub(crate) fn opt_in_kind(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_>) {
+    let workload = check.workload;
+    let kind = workload.object.kind;
+    if check.kinds.contains(&kind) || !is_scheduled_by_user(workload) {
+        return;
     }
+    let mut annotations = workload.annotations.iter();
+    let first = annotations.find(|annotation| Key::from_name(&annotation.name).is_some());
+    let place = first.map_or(&workload.place, |annotation| &annotation.key);
+    let permissions = match kind {
+        kind if kind.is_discovered() => None,
+        kind if Kind::DEFAULT.contains(&kind) => Some(String::new()),
+        kind => Some(format!(
+            "; kubectl apply -f manifests/kinds/{}.yaml gives it the permissions",
+            kind.plural()
+        )),
+    };
+    add_opt_in(
+        object,
+        place.clone(),
+        kind.argument(),
+        check.kinds,
+        permissions,
+    );
+}
 
-    /// `rights` is how dayshift gets the permissions for it, where a file has them.
-    fn opt_in(
-        &self,
-        place: Location,
-        resource: &str,
-        kinds: &[Kind],
-        rights: Option<String>,
-    ) -> LintFinding {
-        let message = format!(
-            "dayshift scales a {} only where it runs with --kinds",
-            self.name.kind
-        );
-        let names = kinds.iter().map(|kind| kind.argument()).chain([resource]);
-        let names = names.collect::<Vec<_>>().join(",");
-        let rights = rights.unwrap_or_else(|| {
-            format!("; dayshift kinds -o yaml --kinds={names} prints the permissions")
-        });
-        let help = format!("run dayshift, and lint, with --kinds={names}{rights}");
-        self.at(LintRule::OptInKind, place, message, help)
+/// Adds the finding of a kind that `--kinds` has to name. `permissions` is the help to grant the
+/// permissions if the repository has a manifest with them.
+fn add_opt_in(
+    object: &mut ObjectFindings<'_>,
+    place: Location,
+    resource: &str,
+    kinds: &[Kind],
+    permissions: Option<String>,
+) {
+    let message = format!(
+        "dayshift scales a {} only where it runs with --kinds",
+        object.name.kind
+    );
+    let names = kinds.iter().map(|kind| kind.argument()).chain([resource]);
+    let names = names.collect::<Vec<_>>().join(",");
+    let permissions = permissions.unwrap_or_else(|| {
+        format!("; dayshift kinds -o yaml --kinds={names} prints the permissions")
+    });
+    let help = format!("run dayshift, and lint, with --kinds={names}{permissions}");
+    object.add(LintRule::OptInKind, place, message, help);
+}
+
+/// A schedule on a workload whose operator sets its count.
+pub(crate) fn operated(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_>) {
+    let operator = check.workload.operated_by;
+    let Some(operator) = operator.filter(|_| is_scheduled_by_user(check.workload)) else {
+        return;
+    };
+    let message = format!(
+        "this {} belongs to a {operator}, whose operator sets its count again",
+        object.name.kind
+    );
+    let help = format!(
+        "schedule the {operator} in its place, and run dayshift with {} among its --kinds",
+        operator.argument()
+    );
+    let place = check.workload.place.clone();
+    object.add(LintRule::ConflictingManager, place, message, help);
+}
+
+/// The first annotation of a schedule on an object that dayshift does not scale. A controller
+/// copies annotations to the objects that it makes, so owned objects have none.
+fn ignored_schedule<'c>(
+    object: &ObjectFindings<'_>,
+    check: &OtherCheck<'c>,
+) -> Option<&'c MisplacedKey> {
+    let is_schedule = |key: &&MisplacedKey| {
+        let name = object.prefix.strip(&key.field.name);
+        key.site == KeySite::Annotations && name.and_then(Key::from_name).is_some()
+    };
+    let key = check.object.misplaced.iter().find(is_schedule);
+    key.filter(|_| !check.object.is_owned)
+}
+
+/// The resource to name in `--kinds`, if the object looks like a custom resource with a count.
+fn custom_resource(check: &OtherCheck<'_>) -> Option<String> {
+    let other = check.object;
+    let (kind, version) = (quote(&other.kind), quote(&other.api_version));
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let is_known = Kind::BUILT_IN.into_iter().any(|known| known.name() == kind);
+    if is_known || NotStopped::from_kind(&kind, group).is_some() || !other.has_replicas {
+        return None;
     }
+    Kind::guessed_resource(&version, &kind)
+}
 
-    /// A schedule on an object that nobody looks at.
-    pub(crate) fn ignored_schedule(&mut self, other: &OtherObject, kinds: &[Kind]) {
-        let is_schedule = |misplaced: &&MisplacedKey| {
-            let name = self.prefix.strip(&misplaced.field.name);
-            misplaced.site == KeySite::Annotations && name.and_then(Key::from_name).is_some()
-        };
-        let misplaced = other.misplaced.iter().find(is_schedule);
-        let Some(misplaced) = misplaced.filter(|_| !other.is_owned) else {
-            return;
-        };
-        let place = misplaced.field.key.clone();
-        let (kind, version) = (quote(&other.kind), quote(&other.api_version));
-        let known = Kind::BUILT_IN
-            .into_iter()
-            .find(|known| known.name() == kind);
-        let custom = Kind::guessed_resource(&version, &kind).filter(|_| other.has_replicas);
-        let group = version.split_once('/').map_or("", |(group, _)| group);
-        let not_stopped = NotStopped::from_kind(&kind, group);
-        let finding = match (not_stopped, known, custom) {
-            (Some(not_stopped), ..) => {
-                let help = format!("remove its annotations, and {}", not_stopped.instead);
-                self.at(LintRule::OtherKind, place, not_stopped.to_string(), help)
-            }
-            (None, Some(known), _) => {
-                let message = if version.is_empty() {
-                    format!("this {kind} has no apiVersion, and kubectl refuses it")
-                } else {
-                    format!(
-                        "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
-                    )
-                };
-                let help = format!("write apiVersion: {}", known.api_version());
-                self.at(LintRule::OtherKind, place, message, help)
-            }
-            (None, None, Some(resource)) => self.opt_in(place, &resource, kinds, None),
-            (None, None, None) => {
-                let message =
-                    format!("dayshift does not scale this {kind}, and ignores its schedule");
-                let help =
-                    "remove its annotations, or move them to a workload that dayshift scales";
-                self.at(LintRule::OtherKind, place, message, help.to_owned())
-            }
-        };
-        self.findings.push(finding);
+pub(crate) fn opt_in_custom_resource(object: &mut ObjectFindings<'_>, check: &OtherCheck<'_>) {
+    if let (Some(key), Some(resource)) = (ignored_schedule(object, check), custom_resource(check)) {
+        let place = key.field.key.clone();
+        add_opt_in(object, place, &resource, check.kinds, None);
     }
 }
 
-/// A finding for a chart whose templates were passed over, and for each kustomization that changes
-/// the objects of its files, with the pipe that checks what comes of it.
+pub(crate) fn other_kind(object: &mut ObjectFindings<'_>, check: &OtherCheck<'_>) {
+    let Some(key) = ignored_schedule(object, check) else {
+        return;
+    };
+    if custom_resource(check).is_some() {
+        return;
+    }
+    let other = check.object;
+    let (kind, version) = (quote(&other.kind), quote(&other.api_version));
+    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let known = Kind::BUILT_IN
+        .into_iter()
+        .find(|known| known.name() == kind);
+    let (message, help) = match (NotStopped::from_kind(&kind, group), known) {
+        (Some(not_stopped), _) => (
+            not_stopped.to_string(),
+            format!("remove its annotations, and {}", not_stopped.instead),
+        ),
+        (None, Some(known)) => {
+            let message = if version.is_empty() {
+                format!("this {kind} has no apiVersion, and kubectl refuses it")
+            } else {
+                format!(
+                    "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
+                )
+            };
+            let help = format!("write apiVersion: {}", known.api_version());
+            (message, help)
+        }
+        (None, None) => (
+            format!("dayshift does not scale this {kind}, and ignores its schedule"),
+            "remove its annotations, or move them to a workload that dayshift scales".to_owned(),
+        ),
+    };
+    object.add(LintRule::OtherKind, key.field.key.clone(), message, help);
+}
+
+/// A Helm chart whose templates were skipped, and kustomizations that change objects. The help has
+/// the command that renders them.
 pub(crate) fn not_rendered(
     at: usize,
     source: &SourceFile,
     contents: &Contents,
 ) -> Vec<LintFinding> {
-    let folder = Path::new(source.name()).parent();
-    let folder =
-        folder.filter(|folder| !folder.as_os_str().is_empty() && source.name() != STANDARD_INPUT);
-    let folder = folder.map_or(".".to_owned(), |folder| folder.display().to_string());
-    let folder = shell_word(&folder);
+    let directory = Path::new(source.name()).parent();
+    let directory = directory
+        .filter(|path| !path.as_os_str().is_empty() && source.name() != STANDARD_INPUT)
+        .map_or(".".to_owned(), |path| path.display().to_string());
+    let directory = shell_word(&directory);
     let finding = |place, message, command: &str| {
-        let help = format!("check what it renders: {command} {folder} | dayshift lint -");
+        let help = format!("check what it renders: {command} {directory} | dayshift lint -");
         LintFinding::new(LintRule::NotRendered, Some((at, place)), message, help)
     };
     let chart = source.is_chart().then(|| {

@@ -1,38 +1,46 @@
-//! From sources to the report on them.
+//! Errors and likely mistakes in the schedules of files: `dayshift lint`.
 //!
-//! What is wrong with live objects: the findings of a file, without a place.
+//! Pure: sources and a time give a [`LintReport`]. [`table`] lists every rule with its checks, and
+//! the [`Linter`] runs these over each object. `docs/reference/lint.md` documents the rules; the CLI
+//! formats the report. A new rule should be a row of the table and one function.
 
 mod dates;
 mod dependencies;
+mod index;
+mod keys;
 mod kinds;
 mod object;
 mod other_controllers;
 mod rule;
 mod schedule;
 mod schedule_finding;
+mod table;
 mod times;
 
 use std::{collections::HashMap, rc::Rc, sync::Arc};
 
 use chrono::{DateTime, Months, Utc};
 use dayshift_schedule::{DstGap, Zone};
+use dayshift_text::quote;
 use dayshift_workload::{
     Inheritance, Inputs, Key, Kind, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem,
+    read, wake_on_request_problems,
 };
 
 use crate::{
+    annotations::MisplacedKey,
     finding::{ObjectName, Quoted, Severity},
     lint::{
-        dependencies::NeededObjects,
-        kinds::not_rendered,
-        object::{ObjectFindings, RENDER_HELP},
-        other_controllers::OtherScalers,
-        schedule::{schedule_errors, schedule_findings},
-        schedule_finding::ScheduleFinding,
-        times::{CheckPeriod, is_never_within},
+        index::ContentsIndex,
+        object::{ObjectFindings, OtherCheck, RENDER_HELP, WorkloadCheck, default_findings},
+        schedule_finding::{CheckPeriod, ScheduleCheck, ScheduleFinding},
+        table::{Check, RULES},
     },
     objects::{
-        Contents, inherit, last_of_each,
+        Contents,
+        defaults::{LooseAnnotations, Namespace},
+        inherit, last_of_each,
+        other::OtherObject,
         workload::{CronTimes, ManifestWorkload},
     },
     source::SourceFile,
@@ -41,25 +49,43 @@ use crate::{
 
 pub use self::rule::{LintFinding, LintReport, LintRule};
 
-/// How files are looked at.
+/// Checks files. The fields are its settings.
 #[derive(Clone, Debug)]
 pub struct Linter {
-    /// From when on; the year after it is looked at.
+    /// The start of the checked year.
     pub from: DateTime<Utc>,
-    /// Where the clocks are of objects that name no zone, and the calendars that they may name.
+    /// The zone of objects that name none, and the calendars that they can name.
     pub context: ParseContext,
-    /// What stands before the slash of the annotations.
+    /// The prefix of the annotations, without the slash.
     pub prefix: Prefix,
-    /// Where objects are that name no namespace.
+    /// The namespace of objects that name none.
     pub namespace: String,
-    /// The kinds that dayshift looks at where these objects go.
+    /// The kinds that the controller scales.
     pub kinds: Vec<Kind>,
-    /// From what objects inherit.
+    /// The sources of defaults.
     pub inheritance: Inheritance,
 }
 
+/// Which rules are checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LintScope {
+    All,
+    /// Only rules that show why schedules will not take effect as written.
+    Obstacles,
+}
+
+impl LintScope {
+    fn includes(self, rule: LintRule) -> bool {
+        let is_obstacle = matches!(
+            rule,
+            LintRule::Autoscaler | LintRule::ConflictingManager | LintRule::NotRendered
+        );
+        self == Self::All || is_obstacle || rule.severity() == Severity::Error
+    }
+}
+
 impl Linter {
-    /// Everything that is found in these sources.
+    /// Checks sources with all rules.
     pub fn lint(&self, sources: &[SourceFile]) -> LintReport {
         let contents = self.read(sources);
         let mut report = self.check(sources, &contents, LintScope::All);
@@ -67,7 +93,7 @@ impl Linter {
         report
     }
 
-    /// What the sources hold, each workload with what it inherits.
+    /// Reads sources, and gives each workload the defaults that it inherits.
     pub fn read(&self, sources: &[SourceFile]) -> Vec<Contents> {
         let read = |source: &SourceFile| source.contents(&self.prefix, &self.namespace);
         let mut contents: Vec<Contents> = sources.iter().map(read).collect();
@@ -75,104 +101,68 @@ impl Linter {
         contents
     }
 
-    /// The errors in what the sources hold, what could not be looked at, and who else sets the counts
-    /// of their workloads: what keeps the schedules from doing what they say.
+    /// The findings that show why schedules will not take effect as written: errors, other
+    /// controllers that set the counts, and files that were not checked.
     pub fn obstacles(&self, sources: &[SourceFile], contents: &[Contents]) -> Vec<LintFinding> {
-        let mut findings = self.check(sources, contents, LintScope::Errors).findings;
-        findings.retain(|finding| {
-            let is_told = matches!(
-                finding.rule,
-                LintRule::Autoscaler | LintRule::PutBack | LintRule::NotRendered
-            );
-            is_told || finding.rule.severity() == Severity::Error
-        });
+        let scope = LintScope::Obstacles;
+        let mut findings = self.check(sources, contents, scope).findings;
+        findings.retain(|finding| scope.includes(finding.rule));
         findings
     }
 
+    /// The findings of files that are not read, such as those of Terraform.
+    pub fn check_skipped(&self, skipped: &[SourceFile]) -> Vec<LintFinding> {
+        let finding = |file: &SourceFile| {
+            let message = format!(
+                "{} is not read: dayshift reads YAML and JSON",
+                quote(file.name())
+            );
+            let help = "check what it applies: kubectl get deploy,sts,cronjob -A -o yaml | dayshift lint -";
+            LintFinding::new(LintRule::NotRendered, None, message, help)
+        };
+        skipped.iter().map(finding).collect()
+    }
+
     fn check(&self, sources: &[SourceFile], contents: &[Contents], scope: LintScope) -> LintReport {
-        let scalers = OtherScalers::new(contents);
         let workloads = contents.iter().flat_map(|contents| &contents.workloads);
         let (last, _) = last_of_each(workloads.collect(), |workload| &workload.object);
-        let mut report = LintReport {
-            workloads: last.len(),
-            ..LintReport::default()
+        let index = ContentsIndex::new(contents);
+        let mut run = LintRun {
+            linter: self,
+            index: &index,
+            cache: LintCache::new(self, scope),
+            report: LintReport {
+                workloads: last.len(),
+                ..LintReport::default()
+            },
         };
-        let needed = NeededObjects::new(contents, &self.context, self.from);
-        let mut known = LintCache::new(self, scope);
-        known.needed = (scope == LintScope::All).then_some(&needed);
-        for source in 0..contents.len() {
-            self.check_source(source, contents, &scalers, &mut known, &mut report);
+        for (at, contents) in contents.iter().enumerate() {
+            run.check_contents(at, contents);
         }
-        let files = sources.iter().zip(contents).enumerate();
-        let not_rendered =
-            files.flat_map(|(at, (source, contents))| not_rendered(at, source, contents));
-        report.findings.extend(not_rendered);
-        sort(&mut report.findings);
+        let mut report = run.report;
+        for (at, (source, contents)) in sources.iter().zip(contents).enumerate() {
+            for check in checks(scope) {
+                if let Check::Source(find) = check {
+                    report.findings.extend(find(at, source, contents));
+                }
+            }
+        }
+        report.findings.sort_by_key(|finding| {
+            let place = finding.place.as_ref();
+            let start = place.map(|(at, place)| (*at, place.span.start));
+            (start, finding.rule)
+        });
         report.has_no_schedule = report.findings.is_empty()
             && report.suppressed == 0
             && contents.iter().all(has_no_schedule);
         report
     }
+}
 
-    fn check_source(
-        &self,
-        source: usize,
-        all: &[Contents],
-        scalers: &OtherScalers<'_>,
-        known: &mut LintCache<'_>,
-        report: &mut LintReport,
-    ) {
-        let contents = &all[source];
-        report.findings.extend(
-            contents
-                .errors
-                .iter()
-                .map(|error| unreadable(source, error)),
-        );
-        for workload in &contents.workloads {
-            let mut object = ObjectFindings::workload(source, &self.prefix, workload);
-            let found = known.findings_of(workload);
-            let (annotations, problems) = (&workload.annotations, &workload.problems);
-            object.report_schedule(annotations, problems, Origin::Own, &found);
-            object.volumes(workload, &found);
-            if workload.inputs.defaults().is_some() {
-                let of_namespace =
-                    known.schedule_findings(&workload.inputs.inherited().or_always_on());
-                object.report_misfits(workload, &found, &of_namespace);
-            }
-            object.manifest(workload);
-            if let Some(cron) = &workload.cron
-                && known.never_runs(cron, &workload.inputs)
-            {
-                object.report_never_runs(cron);
-            }
-            let origin = workload.inputs.schedule_origin();
-            let is_meant = origin.is_some_and(|origin| origin != Origin::Scaler);
-            if is_meant {
-                object.operated(workload);
-            }
-            if is_meant && !self.kinds.contains(&workload.object.kind) {
-                object.opt_in_kind(workload, &self.kinds);
-            }
-            scalers.check(&mut object, workload);
-            object.finish(&workload.misplaced, report);
-        }
-        for namespace in &contents.namespaces {
-            let mut object = ObjectFindings::namespace(source, &self.prefix, namespace);
-            object.defaults(namespace, |inputs| known.schedule_findings(inputs).to_vec());
-            object.finish(&namespace.misplaced, report);
-        }
-        for loose in &contents.loose {
-            let find = |inputs: &Inputs| known.schedule_findings(inputs).to_vec();
-            ObjectFindings::loose(source, &self.prefix, loose, find, report);
-        }
-        for other in &contents.others {
-            let mut object = ObjectFindings::other(source, &self.prefix, other);
-            object.other_kind(other, &self.kinds);
-            object.put_back(other, all);
-            object.finish(&other.misplaced, report);
-        }
-    }
+/// The checks of all rules in the scope.
+fn checks(scope: LintScope) -> impl Iterator<Item = &'static Check> {
+    let rows = RULES.iter().filter(move |row| scope.includes(row.rule));
+    rows.flat_map(|row| row.checks)
 }
 
 fn has_no_schedule(contents: &Contents) -> bool {
@@ -183,17 +173,7 @@ fn has_no_schedule(contents: &Contents) -> bool {
         && contents.loose.is_empty()
 }
 
-/// Puts findings in the order of the files.
-fn sort(findings: &mut [LintFinding]) {
-    let place = |finding: &LintFinding| {
-        finding
-            .place
-            .as_ref()
-            .map(|(at, place)| (*at, place.span.start))
-    };
-    findings.sort_by_key(|finding| (place(finding), finding.rule));
-}
-
+/// The finding of an object or file that cannot be read.
 fn unreadable(source: usize, error: &SyntaxError) -> LintFinding {
     let place = Some((source, error.place.clone()));
     if error.is_filled_in {
@@ -220,98 +200,224 @@ fn unreadable(source: usize, error: &SyntaxError) -> LintFinding {
     LintFinding::new(rule, place, error.message.clone(), help)
 }
 
-/// Which rules are checked.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LintScope {
-    /// All of them.
-    All,
-    /// Those that find why a schedule is rejected.
-    Errors,
+/// One run over all files.
+struct LintRun<'l> {
+    linter: &'l Linter,
+    index: &'l ContentsIndex<'l>,
+    cache: LintCache<'l>,
+    report: LintReport,
+}
+
+impl<'l> LintRun<'l> {
+    fn object(&self, source: usize, kind: &str, namespace: &str, name: &str) -> ObjectFindings<'l> {
+        let name = ObjectName {
+            kind: kind.into(),
+            namespace: namespace.into(),
+            name: name.into(),
+        };
+        ObjectFindings::new(source, &self.linter.prefix, name)
+    }
+
+    fn check_contents(&mut self, at: usize, contents: &Contents) {
+        let errors = contents.errors.iter().map(|error| unreadable(at, error));
+        self.report.findings.extend(errors);
+        for workload in &contents.workloads {
+            self.check_workload(at, workload);
+        }
+        for namespace in &contents.namespaces {
+            self.check_namespace(at, namespace);
+        }
+        for loose in &contents.loose {
+            self.check_loose(at, loose);
+        }
+        for other in &contents.others {
+            self.check_other(at, other);
+        }
+    }
+
+    fn check_workload(&mut self, at: usize, workload: &ManifestWorkload) {
+        let name = &workload.object;
+        let mut object = self.object(at, name.kind.name(), &name.namespace, &name.name);
+        let schedule = self.cache.schedule_findings(&workload.inputs);
+        let (annotations, problems) = (&workload.annotations, &workload.problems);
+        object.add_schedule(annotations, problems, Origin::Own, &schedule);
+        if workload.inputs.defaults().is_some() {
+            let inherited = workload.inputs.inherited().or_always_on();
+            let inherited = self.cache.schedule_findings(&inherited);
+            object.add_inherited_errors(workload, &schedule, &inherited);
+        }
+        let cron = workload.cron.as_ref();
+        let check = WorkloadCheck {
+            workload,
+            schedule: &schedule,
+            never_runs: cron.is_some_and(|cron| self.cache.never_runs(cron, &workload.inputs)),
+            kinds: &self.linter.kinds,
+            period: &self.cache.period,
+            index: self.index,
+        };
+        for find in checks(self.cache.scope) {
+            if let Check::Workload(find) = find {
+                find(&mut object, &check);
+            }
+        }
+        self.check_keys(&mut object, &workload.misplaced);
+        object.finish(&workload.misplaced, &mut self.report);
+    }
+
+    fn check_keys(&self, object: &mut ObjectFindings<'_>, keys: &[MisplacedKey]) {
+        for check in checks(self.cache.scope) {
+            if let Check::Key(find) = check {
+                keys.iter().for_each(|key| find(object, key));
+            }
+        }
+    }
+
+    fn check_namespace(&mut self, at: usize, namespace: &Namespace) {
+        let mut object = self.object(at, "Namespace", "", &namespace.name);
+        let (defaults, annotations) = (&namespace.defaults, &namespace.annotations);
+        let cache = &mut self.cache;
+        let found = default_findings(&self.linter.prefix, defaults, annotations, |inputs| {
+            cache.schedule_findings(inputs).to_vec()
+        });
+        object.add_schedule(annotations, &namespace.problems, Origin::Namespace, &found);
+        keys::other_tool_annotation(&mut object, &namespace.misplaced);
+        self.check_keys(&mut object, &namespace.misplaced);
+        object.finish(&namespace.misplaced, &mut self.report);
+    }
+
+    /// Annotations that are on no object. Missing ones can be elsewhere, but errors are errors on
+    /// any object.
+    fn check_loose(&mut self, at: usize, loose: &LooseAnnotations) {
+        let mut object = self.object(at, "", "", "");
+        let (defaults, annotations) = (&loose.defaults, &loose.annotations);
+        let cache = &mut self.cache;
+        let mut found = default_findings(&self.linter.prefix, defaults, annotations, |inputs| {
+            cache.schedule_findings(inputs).to_vec()
+        });
+        found.retain(|finding| {
+            finding.rule.severity() == Severity::Error
+                || !loose.is_partial && finding.rule != LintRule::NoEffect
+        });
+        object.add_schedule(annotations, &loose.problems, Origin::Namespace, &found);
+        let findings = object.findings.into_iter();
+        self.report
+            .findings
+            .extend(findings.map(|finding| finding.about(None)));
+    }
+
+    fn check_other(&mut self, at: usize, other: &OtherObject) {
+        let mut object = self.object(at, &other.kind, &other.namespace, &other.name);
+        let check = OtherCheck {
+            object: other,
+            kinds: &self.linter.kinds,
+            index: self.index,
+        };
+        for find in checks(self.cache.scope) {
+            if let Check::Other(find) = find {
+                find(&mut object, &check);
+            }
+        }
+        object.finish(&other.misplaced, &mut self.report);
+    }
 }
 
 /// A CronJob's schedule, and its times by their text and their zone.
 type JobTimes = (Inputs, Box<str>, Option<Box<str>>);
 
-/// What has been found out already: equal schedules and zones are looked at once.
+/// The findings of schedules that were checked before. Files have many equal schedules and zones,
+/// and a year of boundaries takes time.
 struct LintCache<'l> {
     linter: &'l Linter,
-    /// What starts may wait for, where that is looked at.
-    needed: Option<&'l NeededObjects<'l>>,
-    /// Whether what is legal is not looked at.
     scope: LintScope,
-    span: CheckPeriod,
+    period: CheckPeriod,
     schedule_findings: HashMap<Inputs, Rc<[ScheduleFinding]>>,
-    gaps: HashMap<Zone, Vec<DstGap>>,
-    /// Whether a CronJob with this schedule never runs at these times.
+    gaps: HashMap<Zone, Rc<[DstGap]>>,
     never_runs: HashMap<JobTimes, bool>,
 }
 
 impl<'l> LintCache<'l> {
     fn new(linter: &'l Linter, scope: LintScope) -> Self {
         let year = Months::new(12);
-        let span = CheckPeriod {
-            from: linter.from,
-            until: linter.from.checked_add_months(year).unwrap_or(linter.from),
-            context: linter.context.clone(),
-        };
         Self {
             linter,
-            needed: None,
             scope,
-            span,
+            period: CheckPeriod {
+                from: linter.from,
+                until: linter.from.checked_add_months(year).unwrap_or(linter.from),
+                context: linter.context.clone(),
+            },
             schedule_findings: HashMap::new(),
             gaps: HashMap::new(),
             never_runs: HashMap::new(),
         }
     }
 
-    /// Whether a CronJob has no time in its running hours.
+    /// Whether none of the times of a CronJob is within its running hours.
     fn never_runs(&mut self, cron: &CronTimes, inputs: &Inputs) -> bool {
-        if self.scope == LintScope::Errors {
+        if !self.scope.includes(LintRule::NeverRuns) {
             return false;
         }
         let times = (inputs.clone(), cron.text.clone(), cron.zone.clone());
         let known = self.never_runs.entry(times);
-        *known.or_insert_with(|| is_never_within(cron, inputs, &self.span))
-    }
-
-    /// What is to be said of the schedule of a workload, among those of the files.
-    fn findings_of(&mut self, workload: &ManifestWorkload) -> Rc<[ScheduleFinding]> {
-        let found = self.schedule_findings(&workload.inputs);
-        let mut in_vain = Vec::new();
-        if let Some(needed) = self.needed {
-            needed.check(workload, &mut in_vain);
-        }
-        if in_vain.is_empty() {
-            return found;
-        }
-        [&*found, &*in_vain].concat().into()
+        *known.or_insert_with(|| times::never_runs(cron, inputs, &self.period))
     }
 
     fn schedule_findings(&mut self, inputs: &Inputs) -> Rc<[ScheduleFinding]> {
         if let Some(known) = self.schedule_findings.get(inputs) {
             return Rc::clone(known);
         }
-        let gaps = |zone: Zone| {
-            let found = self.gaps.entry(zone);
-            found
-                .or_insert_with(|| zone.dst_gaps(self.span.from, self.span.until))
-                .clone()
-        };
-        let prefix = &self.linter.prefix;
-        let found: Rc<[ScheduleFinding]> = if self.scope == LintScope::Errors {
-            schedule_errors(inputs, &self.span.context, prefix).into()
-        } else {
-            schedule_findings(inputs, &self.span, prefix, gaps).into()
-        };
+        let found: Rc<[ScheduleFinding]> = self.check_schedule(inputs).into();
         self.schedule_findings
             .insert(inputs.clone(), Rc::clone(&found));
         found
     }
+
+    /// A rejected schedule has only its errors.
+    fn check_schedule(&mut self, inputs: &Inputs) -> Vec<ScheduleFinding> {
+        let prefix = &self.linter.prefix;
+        let findings = |problems: &[Problem]| -> Vec<_> {
+            let finding = |problem| ScheduleFinding::from_problem(problem, prefix);
+            problems.iter().map(finding).collect()
+        };
+        let parsed = read(inputs, &self.period.context);
+        let mut found = match &parsed {
+            ParsedInputs::Invalid(refusal) => findings(refusal.problems()),
+            ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => Vec::new(),
+        };
+        if self.scope != LintScope::All {
+            return found;
+        }
+        found.extend(findings(&wake_on_request_problems(inputs)));
+        let spec = match &parsed {
+            ParsedInputs::Invalid(_) => return found,
+            ParsedInputs::Unscheduled => None,
+            ParsedInputs::Scheduled(spec) => Some(spec),
+        };
+        let gaps = spec.map(|spec| self.gaps(spec.schedule.zone()));
+        let check = ScheduleCheck {
+            inputs,
+            prefix: &self.linter.prefix,
+            period: &self.period,
+            spec,
+            gaps: gaps.as_deref().unwrap_or_default(),
+        };
+        for find in checks(self.scope) {
+            if let Check::Schedule(find) = find {
+                find(&check, &mut found);
+            }
+        }
+        found
+    }
+
+    fn gaps(&mut self, zone: Zone) -> Rc<[DstGap]> {
+        let CheckPeriod { from, until, .. } = self.period;
+        let known = self.gaps.entry(zone);
+        Rc::clone(known.or_insert_with(|| zone.dst_gaps(from, until).into()))
+    }
 }
 
-/// Why the schedule of an object is refused. What is wrong with an annotation of its Namespace is a
-/// finding of that.
+/// The findings of a live object whose schedule is rejected, without a place. An error in an
+/// annotation of its Namespace is a finding about the Namespace.
 pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) -> Vec<LintFinding> {
     let ParsedInputs::Invalid(refusal) = observed.read(context) else {
         return Vec::new();
@@ -364,32 +470,213 @@ pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) ->
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_year_of_equal_cron_jobs_is_looked_at_once() {
-        let of = |name: &str, times: &str| {
-            format!(
-                "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: {name}, annotations: {{dayshift/hours: 'Mon-Fri 09:00-19:00'}}}}\nspec: {{schedule: {times}}}\n"
-            )
-        };
-        let text = of("a", "0 3 * * *") + &of("b", "0 3 * * *") + &of("c", "0 12 * * *");
-        let linter = Linter {
+    fn linter() -> Linter {
+        Linter {
             from: DateTime::UNIX_EPOCH,
             context: Zone::UTC.into(),
             prefix: Prefix::default(),
             namespace: "default".to_owned(),
             kinds: Kind::DEFAULT.to_vec(),
             inheritance: Inheritance::default(),
+        }
+    }
+
+    /// The ids, messages and helps of the findings in a file.
+    fn findings(text: &str) -> Vec<(&'static str, String, String)> {
+        let report = linter().lint(&[SourceFile::new("a.yaml", text)]);
+        let findings = report.findings.into_iter();
+        findings
+            .map(|finding| (finding.rule.id(), finding.message, finding.help))
+            .collect()
+    }
+
+    #[test]
+    fn checks_equal_cron_jobs_once() {
+        let job = |name: &str, times: &str| {
+            format!(
+                "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: {name}, annotations: {{dayshift/hours: 'Mon-Fri 09:00-19:00'}}}}\nspec: {{schedule: {times}}}\n"
+            )
         };
+        let text = job("a", "0 3 * * *") + &job("b", "0 3 * * *") + &job("c", "0 12 * * *");
+        let linter = linter();
         let contents = linter.read(&[SourceFile::new("jobs.yaml", text)]);
-        let mut known = LintCache::new(&linter, LintScope::All);
+        let mut cache = LintCache::new(&linter, LintScope::All);
         let never: Vec<_> = contents[0]
             .workloads
             .iter()
-            .map(|workload| known.never_runs(workload.cron.as_ref().unwrap(), &workload.inputs))
+            .map(|workload| cache.never_runs(workload.cron.as_ref().unwrap(), &workload.inputs))
             .collect();
         assert_eq!(
-            (never, known.never_runs.len()),
+            (never, cache.never_runs.len()),
             (vec![true, true, false], 2)
         );
+    }
+
+    #[test]
+    fn states_when_a_gitops_tool_reverts_a_count() {
+        let application = |spec: &str| {
+            format!(
+                "{{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {{name: shop}}, spec: {{project: p, {spec}}}}}"
+            )
+        };
+        let heals = "syncPolicy: {automated: {selfHeal: true}}";
+        let ignores =
+            "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]";
+        let windows = "{apiVersion: argoproj.io/v1alpha1, kind: AppProject, metadata: {name: p}, spec: {syncWindows: [{kind: deny}]}}";
+        let kustomization = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: k}, spec: {}}";
+        let release = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: h}, spec: {driftDetection: {mode: enabled}}}";
+        for (annotation, objects, expected) in [
+            (
+                "a: b",
+                application(heals),
+                Some("as soon as it detects the change"),
+            ),
+            ("a: b", application("syncPolicy: {}"), Some("at each sync")),
+            (
+                "a: b",
+                application(&format!("{heals}, {ignores}")),
+                Some(
+                    "at each sync: ignoreDifferences hides the change, but a sync for another reason writes the count in Git",
+                ),
+            ),
+            (
+                "a: b",
+                format!("{}\n---\n{windows}", application(heals)),
+                Some("as soon as it detects the change, within the sync windows of AppProject p"),
+            ),
+            (
+                "a: b",
+                kustomization.to_owned(),
+                Some("as soon as it detects the change"),
+            ),
+            (
+                "kustomize.toolkit.fluxcd.io/reconcile: disabled",
+                kustomization.to_owned(),
+                None,
+            ),
+            (
+                "kustomize.toolkit.fluxcd.io/ssa: IfNotPresent",
+                kustomization.to_owned(),
+                None,
+            ),
+            (
+                "helm.toolkit.fluxcd.io/driftDetection: disabled",
+                release.to_owned(),
+                None,
+            ),
+            (
+                "kustomize.toolkit.fluxcd.io/reconcile: disabled",
+                release.to_owned(),
+                Some("as soon as it detects the change"),
+            ),
+        ] {
+            let web = format!(
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, annotations: {{dayshift/hours: 'Mon-Fri 09:00-19:00', {annotation}}}}}\nspec: {{replicas: 3}}\n"
+            );
+            let found = findings(&format!("{web}---\n{objects}"));
+            let found = found
+                .iter()
+                .find(|finding| finding.0 == "conflicting-manager");
+            let when = found.and_then(|finding| finding.1.split_once("default/web "));
+            assert_eq!(
+                when.map(|(_, when)| when),
+                expected,
+                "{annotation} {objects}"
+            );
+        }
+    }
+
+    #[test]
+    fn rejects_documents_that_are_not_objects() {
+        for (text, expected) in [
+            (
+                "No resources found\n",
+                Some("this is text (`No resources found`), not an object"),
+            ),
+            (
+                "[3, 4]",
+                Some("an item of this list is a number, not an object"),
+            ),
+            ("7", Some("this is a number (`7`), not an object")),
+            ("", None),
+            ("null", None),
+            ("a: b", None),
+            ("[{op: add}]", None),
+        ] {
+            let found = findings(text);
+            let message = found.first().map(|finding| &*finding.1);
+            assert_eq!(message, expected, "{text}");
+        }
+        let found = SourceFile::new("a.yaml", "[3, 4]").into_found();
+        assert!(linter().lint(&[found]).findings.is_empty());
+    }
+
+    #[test]
+    fn names_the_tools_of_other_schedules() {
+        for (version, kind, expected) in [
+            ("kube-green.com/v1alpha1", "SleepInfo", "kube-green"),
+            (
+                "autoscaling.alibabacloud.com/v1beta1",
+                "CronHorizontalPodAutoscaler",
+                "kubernetes-cronhpa-controller",
+            ),
+            (
+                "autoscaling.cce.io/v2alpha1",
+                "CronHorizontalPodAutoscaler",
+                "another API group",
+            ),
+            ("core.rekuberate.io/v1alpha1", "SleepCycle", "sleepcycles"),
+            (
+                "elasti.truefoundry.com/v1alpha1",
+                "ElastiService",
+                "KubeElasti",
+            ),
+            ("finops.io/v1alpha1", "DownscalePolicy", "downscaler"),
+            (
+                "pincher.devtron.ai/v1alpha1",
+                "Hibernator",
+                "winter-soldier",
+            ),
+        ] {
+            let found = findings(&format!(
+                "{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}"
+            ));
+            let [(rule, message, _)] = &found[..] else {
+                panic!("{kind}: {found:?}");
+            };
+            assert_eq!(*rule, "other-tool", "{kind}");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn states_the_length_of_a_name_that_is_too_long() {
+        let name = "a".repeat(254);
+        let found = findings(&format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}}}}}"
+        ));
+        assert!(
+            found[0]
+                .1
+                .ends_with("it has 254 characters, and at most 253 are allowed"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn reports_an_autoscaler_that_never_scales_down() {
+        let hpa = |policy: &str| {
+            format!(
+                "{{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {{name: web, annotations: {{dayshift/hours: 'Mon-Fri 09:00-19:00'}}}}, spec: {{minReplicas: 4, behavior: {{scaleDown: {{selectPolicy: {policy}}}}}, scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: web}}}}}}"
+            )
+        };
+        let ids = |text: &str| -> Vec<_> {
+            findings(text)
+                .into_iter()
+                .map(|finding| finding.0)
+                .collect()
+        };
+        assert!(ids(&hpa("Disabled")).contains(&"autoscaler"));
+        assert!(!ids(&hpa("Max")).contains(&"autoscaler"));
     }
 }

@@ -1,242 +1,232 @@
-//! What else sets the counts of scheduled workloads: autoscalers, and what puts back what is in Git.
+//! Other controllers that set the count of a scheduled workload: autoscalers, and GitOps tools that
+//! revert a count to the one in Git.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use dayshift_text::{first_of, quote};
-use dayshift_workload::{Key, Kind, Origin, Replicas, other_controllers::OtherController};
+use dayshift_workload::{Key, Origin, Replicas, other_controllers::OtherController};
 
 use crate::{
     lint::{
-        object::ObjectFindings,
+        index::Scaler,
+        object::{ObjectFindings, OtherCheck, WorkloadCheck},
         rule::{LintFinding, LintRule},
         schedule_finding::own_line,
     },
     objects::{
-        Contents,
-        delivery::{Delivery, RevertTiming},
-        other::{OtherObject, ScaledBy, ScaledTarget},
+        delivery::{CountPolicy, Delivery, RevertTiming},
+        other::{ScaledBy, ScaledTarget},
         workload::ManifestWorkload,
     },
 };
 
-/// The objects that scale each workload, by kind, namespace and name, with the source of each.
-type Scalers<'c> =
-    HashMap<(Kind, &'c str, &'c str), Vec<(usize, &'c OtherObject, &'c ScaledTarget)>>;
-
-/// What the objects of all files do to the counts of others.
-pub(crate) struct OtherScalers<'c> {
-    scalers: Scalers<'c>,
-}
-
-impl<'c> OtherScalers<'c> {
-    pub(crate) fn new(contents: &'c [Contents]) -> Self {
-        let mut scalers = Scalers::new();
-        for (source, contents) in contents.iter().enumerate() {
-            for other in &contents.others {
-                if let Some(scaled) = &other.scales {
-                    let key = (scaled.kind, &*other.namespace, &*scaled.name);
-                    let each = scalers.entry(key).or_default();
-                    each.push((source, other, scaled));
-                }
-            }
-        }
-        Self { scalers }
+/// Objects that scale the workload. The findings are at these objects.
+pub(crate) fn autoscaler(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_>) {
+    let workload = check.workload;
+    if !workload.inputs.has_schedule() {
+        return;
     }
-
-    /// What else scales a workload.
-    pub(crate) fn check(&self, object: &mut ObjectFindings<'_>, workload: &ManifestWorkload) {
-        let it = &workload.object;
-        let key = (it.kind, &*it.namespace, &*it.name);
-        let scalers = self.scalers.get(&key);
-        let scalers = scalers.filter(|_| workload.inputs.has_schedule());
-        for (source, other, scaled) in scalers.into_iter().flatten() {
-            match scaled.by {
-                ScaledBy::ScaledObject => {
-                    object.scaled_object(workload, *source, other, scaled);
-                }
-                // What stays at 0 is nobody's to fight over.
-                _ if workload.is_kept_at_zero() => {}
-                ScaledBy::Autoscaler => object.autoscaler(workload, *source, other, scaled),
-                ScaledBy::Rollout => object.rollout(workload, *source, other, scaled),
-            }
+    if let Some(place) = workload.scale_down_disabled.clone() {
+        let message = "a stop lowers minReplicas, but selectPolicy: Disabled keeps this autoscaler \
+                       from scaling down: its target stays as it is";
+        let help = "remove behavior.scaleDown.selectPolicy, or schedule the target instead";
+        object.add(LintRule::Autoscaler, place, message, help);
+    }
+    for scaler in check.index.scalers(&workload.object) {
+        let found = match scaler.target.by {
+            ScaledBy::ScaledObject => Some(scaled_object(object, workload, scaler)),
+            // An autoscaler does not change a count of 0.
+            ScaledBy::Autoscaler | ScaledBy::Rollout if workload.is_kept_at_zero() => None,
+            ScaledBy::Autoscaler => hpa(object, workload, scaler),
+            ScaledBy::Rollout => Some(rollout(object, workload, scaler)),
+        };
+        if let Some((message, help)) = found {
+            let place = Some((scaler.source, scaler.target.place.clone()));
+            let finding = LintFinding::new(LintRule::Autoscaler, place, message, help);
+            object
+                .findings
+                .push(finding.about(Some(object.name.clone())));
         }
     }
 }
 
-/// Whether a delivery may bring a workload, as far as files tell: it has a count to be put back.
-fn may_bring(delivery: &Delivery, workload: &ManifestWorkload) -> bool {
+fn scaled_object(
+    object: &ObjectFindings<'_>,
+    workload: &ManifestWorkload,
+    scaler: &Scaler<'_>,
+) -> (String, String) {
+    let min = scaler.target.min;
+    let effect = if min > 0 {
+        format!("raises {} to {min} after each stop", object.name)
+    } else {
+        format!(
+            "raises {} after a stop while a trigger is active",
+            object.name
+        )
+    };
+    let message = format!("ScaledObject {} {effect}", quote(&scaler.object.name));
+    let help = move_schedule(object, workload, "ScaledObject", "scaledobjects")
+        + ": a stop then pauses it";
+    (message, help)
+}
+
+/// A Rollout that runs the pods of the workload in its place.
+fn rollout(
+    object: &ObjectFindings<'_>,
+    workload: &ManifestWorkload,
+    scaler: &Scaler<'_>,
+) -> (String, String) {
+    let message = format!(
+        "Rollout {} runs the pods of {} in its place, and scales it down itself",
+        quote(&scaler.object.name),
+        object.name
+    );
+    let help = move_schedule(object, workload, "Rollout", "rollouts.argoproj.io");
+    (message, help)
+}
+
+/// The help to schedule another object in place of the workload. An inherited schedule cannot be
+/// moved, but the other object inherits it too.
+fn move_schedule(
+    object: &ObjectFindings<'_>,
+    workload: &ManifestWorkload,
+    other: &str,
+    kinds: &str,
+) -> String {
+    let done = match workload.inputs.schedule_origin() {
+        Some(Origin::Namespace | Origin::Scaler) => format!(
+            "write {} on the {}: the {other} inherits the same schedule. Run",
+            own_line(object.prefix, Key::Exclude, "true"),
+            object.name.kind
+        ),
+        _ => format!("move the schedule to the {other}, and run"),
+    };
+    format!("{done} dayshift with --kinds=deployments,statefulsets,cronjobs,{kinds}")
+}
+
+/// A HorizontalPodAutoscaler; `None` if the schedule suits it.
+fn hpa(
+    object: &ObjectFindings<'_>,
+    workload: &ManifestWorkload,
+    scaler: &Scaler<'_>,
+) -> Option<(String, String)> {
+    let (inputs, name) = (&workload.inputs, &object.name);
+    let hpa = format!("HorizontalPodAutoscaler {}", scaler.object.name);
+    let prefix = object.prefix;
+    let replicas = prefix.annotation(Key::Replicas);
+    if inputs.text(Key::Scale).is_some() {
+        let message = format!(
+            "{hpa} scales {name} too: it changes every count above 0 that the schedule sets"
+        );
+        let help = format!(
+            "write {} in place of {}, and {replicas}: \"1\"; the autoscaler rests at 0 and takes over from 1",
+            prefix.annotation(Key::Hours),
+            prefix.annotation(Key::Scale),
+        );
+        return Some((message, help));
+    }
+    let stop = inputs.stop_replicas();
+    let start = inputs
+        .text(Key::Replicas)
+        .and_then(|text| Replicas::parse(text).ok());
+    let message = match start {
+        _ if stop > Replicas::ZERO => {
+            format!("{hpa} keeps scaling {name} after a stop, which leaves {stop}")
+        }
+        Some(count) if allows(scaler.target, count) => return None,
+        Some(count) => format!("{hpa} does not let {name} keep the {count} that a start sets"),
+        None => format!(
+            "{hpa} scales {name} too: a start restores the count that the autoscaler had set at the stop"
+        ),
+    };
+    let help = format!(
+        "write {replicas}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
+        name.kind,
+        prefix.annotation(Key::StopReplicas)
+    );
+    Some((message, help))
+}
+
+/// Whether an HPA keeps a count that a start sets. It takes over from 1 in any case.
+fn allows(target: &ScaledTarget, count: Replicas) -> bool {
+    let count = u64::from(count.get());
+    count == 1 || count > 0 && (target.min..=target.max.unwrap_or(u64::MAX)).contains(&count)
+}
+
+/// Whether a GitOps tool can deliver a workload, as far as the files show. A workload without a
+/// count in its manifest has none that could be reverted.
+fn may_deliver(delivery: &Delivery, workload: &ManifestWorkload) -> bool {
     let namespace = delivery.namespace.as_deref();
     workload.count_place.is_some()
         && workload.inputs.has_schedule()
+        && !workload.unmanaged_by.contains(&delivery.owner)
         && namespace.is_none_or(|namespace| namespace == &*workload.object.namespace)
 }
 
-impl ObjectFindings<'_> {
-    /// What an object of a GitOps tool puts back, told once.
-    pub(crate) fn put_back(&mut self, other: &OtherObject, contents: &[Contents]) {
-        let Some(delivery) = &other.delivers else {
-            return;
-        };
-        let all = contents.iter().flat_map(|contents| &contents.workloads);
-        let brought = all.filter(|workload| may_bring(delivery, workload));
-        let others = contents.iter().flat_map(|contents| &contents.others);
-        let by_all: Vec<_> = others
-            .filter_map(|other| other.ignored_by_all.as_ref())
-            .filter(|_| delivery.respects_all)
-            .collect();
-        let is_ignored = |kind, name: &str| {
-            delivery.ignores(kind, name) || by_all.iter().any(|rules| rules.ignores(kind, name))
-        };
-        let fought: Vec<_> = brought
-            .filter(|workload| !is_ignored(workload.object.kind, &workload.object.name))
+/// A GitOps tool that reverts counts, with one finding for all workloads that it treats alike.
+pub(crate) fn reverts_counts(object: &mut ObjectFindings<'_>, check: &OtherCheck<'_>) {
+    let Some(delivery) = &check.object.delivers else {
+        return;
+    };
+    let contents = check.index.contents;
+    let all = contents.iter().flat_map(|contents| &contents.workloads);
+    let delivered: Vec<_> = all
+        .filter(|workload| may_deliver(delivery, workload))
+        .collect();
+    let others = || contents.iter().flat_map(|contents| &contents.others);
+    let by_all: Vec<_> = others()
+        .filter_map(|other| other.ignored_by_all.as_ref())
+        .collect();
+    let policy = |workload: &ManifestWorkload| {
+        let (kind, name) = (workload.object.kind, &*workload.object.name);
+        delivery.count_policy(kind, name, &by_all)
+    };
+    let windows = others().find(|other| {
+        let is_project = delivery.project.as_deref() == Some(&*other.name);
+        is_project && other.has_sync_windows
+    });
+    for hidden in [CountPolicy::Reverted, CountPolicy::Hidden] {
+        let reverted: Vec<_> = delivered
+            .iter()
+            .filter(|workload| policy(workload) == hidden)
             .map(|workload| &workload.object)
             .collect();
-        if fought.is_empty() {
-            return;
+        if reverted.is_empty() {
+            continue;
         }
-        let kinds: BTreeSet<_> = fought.iter().map(|object| object.kind).collect();
+        let kinds: BTreeSet<_> = reverted.iter().map(|object| object.kind).collect();
         let kinds: Vec<_> = kinds.into_iter().collect();
-        let names: Vec<_> = fought.iter().map(|object| object.full_name()).collect();
-        let names = first_of(&names);
-        let when = match delivery.puts_back {
-            RevertTiming::AtOnce => "as soon as it sees another",
-            RevertTiming::NextSync => "at each sync",
+        let names: Vec<_> = reverted.iter().map(|object| object.full_name()).collect();
+        let when = match (hidden, delivery.timing) {
+            (CountPolicy::Hidden, _) => {
+                "at each sync: ignoreDifferences hides the change, but a sync for another reason \
+                 writes the count in Git"
+            }
+            (_, RevertTiming::AtOnce) => "as soon as it detects the change",
+            (_, RevertTiming::NextSync) => "at each sync",
         };
-        let message = format!("{} puts back the count of {names} {when}", self.name);
-        let cure = match delivery.owner {
-            OtherController::FluxHelmRelease => delivery.owner.fix(&kinds, self.prefix),
-            owner => format!(
-                "{}, or leave the count out of the files",
-                owner.fix(&kinds, self.prefix)
-            ),
+        let within = windows.map_or(String::new(), |project| {
+            format!(
+                ", within the sync windows of AppProject {}",
+                quote(&project.name)
+            )
+        });
+        let message = format!(
+            "{} reverts the count of {} {when}{within}",
+            object.name,
+            first_of(&names)
+        );
+        let fix = match (hidden, delivery.owner) {
+            (CountPolicy::Hidden, _) => "in the Application, add RespectIgnoreDifferences=true to \
+                 spec.syncPolicy.syncOptions"
+                .to_owned(),
+            (_, owner) => owner.fix(&kinds, object.prefix),
+        };
+        let help = match delivery.owner {
+            OtherController::FluxHelmRelease => fix,
+            _ => format!("{fix}, or leave the count out of the files"),
         };
         let place = delivery.place.clone();
-        self.findings
-            .push(self.at(LintRule::PutBack, place, message, cure));
-    }
-
-    /// A ScaledObject of the workload, from the source `source`.
-    fn scaled_object(
-        &mut self,
-        workload: &ManifestWorkload,
-        source: usize,
-        scaler: &OtherObject,
-        scaled: &ScaledTarget,
-    ) {
-        let what = if scaled.min > 0 {
-            format!("raises {} to {} after each stop", self.name, scaled.min)
-        } else {
-            format!(
-                "raises {} after a stop while a trigger is active",
-                self.name
-            )
-        };
-        let message = format!("ScaledObject {} {what}", quote(&scaler.name));
-        let help = self.schedule_in_its_place(workload, "ScaledObject", "scaledobjects")
-            + ": a stop then pauses it";
-        let place = Some((source, scaled.place.clone()));
-        let finding = LintFinding::new(LintRule::Autoscaler, place, message, help);
-        self.findings.push(finding.about(Some(self.name.clone())));
-    }
-
-    /// A Rollout that runs the pods of the workload in its place.
-    fn rollout(
-        &mut self,
-        workload: &ManifestWorkload,
-        source: usize,
-        rollout: &OtherObject,
-        scaled: &ScaledTarget,
-    ) {
-        let message = format!(
-            "Rollout {} runs the pods of {} in its place, and scales it down itself",
-            quote(&rollout.name),
-            self.name
-        );
-        let help = self.schedule_in_its_place(workload, "Rollout", "rollouts.argoproj.io");
-        let place = Some((source, scaled.place.clone()));
-        let finding = LintFinding::new(LintRule::Autoscaler, place, message, help);
-        self.findings.push(finding.about(Some(self.name.clone())));
-    }
-
-    /// How another object goes by the schedule in place of the workload. What is inherited cannot
-    /// be moved: the other object inherits it too.
-    fn schedule_in_its_place(
-        &self,
-        workload: &ManifestWorkload,
-        other: &str,
-        kinds: &str,
-    ) -> String {
-        let done = match workload.inputs.schedule_origin() {
-            Some(Origin::Namespace | Origin::Scaler) => format!(
-                "write {} on the {}: the {other} inherits the same schedule. Run",
-                own_line(self.prefix, Key::Exclude, "true"),
-                self.name.kind
-            ),
-            _ => format!("move the schedule to the {other}, and run"),
-        };
-        format!("{done} dayshift with --kinds=deployments,statefulsets,cronjobs,{kinds}")
-    }
-
-    /// An autoscaler of the workload, from the source `source`.
-    fn autoscaler(
-        &mut self,
-        workload: &ManifestWorkload,
-        source: usize,
-        scaler: &OtherObject,
-        scaled: &ScaledTarget,
-    ) {
-        let stop = workload.inputs.stop_replicas();
-        let start = workload
-            .inputs
-            .text(Key::Replicas)
-            .and_then(|text| Replicas::parse(text).ok());
-        let is_exact = workload.inputs.text(Key::Scale).is_some();
-        let message = if is_exact {
-            format!(
-                "HorizontalPodAutoscaler {} scales {} too: it changes every count above 0 that the \
-                    schedule sets",
-                scaler.name, self.name
-            )
-        } else if stop > Replicas::ZERO {
-            format!(
-                "HorizontalPodAutoscaler {} keeps scaling {} after a stop, which leaves {stop}",
-                scaler.name, self.name
-            )
-        } else {
-            let fits = |count: Replicas| {
-                let count = u64::from(count.get());
-                count == 1 || (scaled.min..=scaled.max.unwrap_or(u64::MAX)).contains(&count)
-            };
-            match start {
-                Some(count) if fits(count) && count > Replicas::ZERO => return,
-                Some(count) => format!(
-                    "HorizontalPodAutoscaler {} does not let {} keep the {count} that a start sets",
-                    scaler.name, self.name
-                ),
-                None => format!(
-                    "HorizontalPodAutoscaler {} scales {} too: a start restores the count that the \
-                        autoscaler had set at the stop",
-                    scaler.name, self.name
-                ),
-            }
-        };
-        let help = if is_exact {
-            format!(
-                "write {} in place of {}, and {}: \"1\"; the autoscaler rests at 0 and takes over from 1",
-                self.prefix.annotation(Key::Hours),
-                self.prefix.annotation(Key::Scale),
-                self.prefix.annotation(Key::Replicas),
-            )
-        } else {
-            format!(
-                "write {}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
-                self.prefix.annotation(Key::Replicas),
-                self.name.kind,
-                self.prefix.annotation(Key::StopReplicas)
-            )
-        };
-        let place = Some((source, scaled.place.clone()));
-        let finding = LintFinding::new(LintRule::Autoscaler, place, message, help);
-        self.findings.push(finding.about(Some(self.name.clone())));
+        object.add(LintRule::ConflictingManager, place, message, help);
     }
 }

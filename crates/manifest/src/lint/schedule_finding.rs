@@ -1,33 +1,86 @@
-//! One thing to say of a schedule, wherever it stands.
+//! Findings in the text of an annotation, and the lines that their help proposes.
 //!
-//! Right lines for what somebody has written: their own text where it can be kept.
-//!
-//! Right texts, to be shown beside wrong ones.
+//! A proposal keeps the author's text if it can be corrected. Otherwise it is an example, and is
+//! called one: a proposed schedule should never be invented.
 
 use std::ops::Range;
 
-use dayshift_schedule::{Calendars, DiagnosticKind, Proposal};
-use dayshift_workload::{Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, read};
+use chrono::{DateTime, NaiveDateTime, Utc};
+use dayshift_schedule::{Calendars, DiagnosticKind, DstGap, Proposal, Zone};
+use dayshift_workload::{
+    Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, ScheduleSpec, read,
+};
 
 use crate::lint::rule::LintRule;
 
-/// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
+/// A finding in the text of an annotation. Equal inputs have equal findings, so findings are
+/// shared.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduleFinding {
     pub(crate) rule: LintRule,
-    /// The annotation's name behind the prefix.
+    /// The annotation's name after the prefix.
     pub(crate) name: Box<str>,
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
     pub(crate) help: String,
-    /// Where the annotation is written.
+    /// The origin of the annotation.
     pub(crate) origin: Origin,
-    /// What was meant by the text.
+    /// The correction of the text, if there is one.
     pub(crate) meant: Option<Proposal>,
 }
 
+/// The checked year, and how annotations are read.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckPeriod {
+    pub(crate) from: DateTime<Utc>,
+    pub(crate) until: DateTime<Utc>,
+    pub(crate) context: ParseContext,
+}
+
+/// A schedule, and what its checks refer to.
+pub(crate) struct ScheduleCheck<'c> {
+    pub(crate) inputs: &'c Inputs,
+    pub(crate) prefix: &'c Prefix,
+    pub(crate) period: &'c CheckPeriod,
+    /// `None` if the annotations ask for no schedule.
+    pub(crate) spec: Option<&'c ScheduleSpec>,
+    /// The DST gaps of the year in its zone.
+    pub(crate) gaps: &'c [DstGap],
+}
+
+impl ScheduleCheck<'_> {
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.inputs.text(key).is_some()
+    }
+
+    /// The text of an annotation, or an empty one.
+    pub(crate) fn text(&self, key: Key) -> &str {
+        self.inputs.text(key).unwrap_or_default()
+    }
+
+    pub(crate) fn zone(&self) -> Zone {
+        self.spec.map_or(Zone::UTC, |spec| spec.schedule.zone())
+    }
+
+    /// The time on the clocks of the schedule's zone.
+    pub(crate) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
+        at.with_timezone(&self.zone()).naive_local()
+    }
+
+    /// A finding in the whole text of an annotation.
+    pub(crate) fn on(
+        &self,
+        key: Key,
+        rule: LintRule,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> ScheduleFinding {
+        ScheduleFinding::on(key, self.inputs, rule, message.into(), help.into())
+    }
+}
+
 impl ScheduleFinding {
-    /// A finding about the whole text of a key.
+    /// A finding in the whole text of an annotation.
     pub(crate) fn on(
         key: Key,
         inputs: &Inputs,
@@ -46,12 +99,12 @@ impl ScheduleFinding {
         }
     }
 
-    /// This finding, of these bytes of the text alone.
+    /// The finding, at these bytes of the text.
     pub(crate) fn at(self, span: Range<usize>) -> Self {
         Self { span, ..self }
     }
 
-    /// What a problem is to lint.
+    /// The finding of a problem.
     pub(crate) fn from_problem(problem: &Problem, prefix: &Prefix) -> Self {
         let diagnostic = &problem.diagnostic;
         let rule = rule_of(diagnostic.kind(), Key::from_name(&problem.annotation));
@@ -63,7 +116,7 @@ impl ScheduleFinding {
             _ => diagnostic.help(),
         };
         let message = diagnostic.message();
-        // Where no part of the text is quoted, the annotation is the subject.
+        // A message that does not quote a part of the text begins with the annotation.
         let is_without = ["is ", "needs "]
             .iter()
             .any(|verb| message.starts_with(verb));
@@ -83,8 +136,7 @@ impl ScheduleFinding {
         }
     }
 
-    /// What to do about it where this is the text: to write what was meant, if all of it can be put
-    /// right.
+    /// The help for this text: the corrected annotation if all of the text can be corrected.
     pub(crate) fn help_for(&self, text: &str, prefix: &Prefix) -> String {
         let key = Key::from_name(&self.name);
         let lines = match (self.rule, key) {
@@ -101,7 +153,7 @@ impl ScheduleFinding {
         lines.map_or_else(|| self.help.clone(), |lines| format!("write {lines}"))
     }
 
-    /// Whether it says the same of the same annotation.
+    /// Whether both are findings of the same rule in the same bytes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let key = |finding: &Self| (finding.rule, finding.span.clone(), finding.origin);
         key(self) == key(other) && self.name == other.name
@@ -145,8 +197,8 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
     }
 }
 
-/// The line that was meant: `text` where that is right for the key or can be put right, else the key
-/// with an example that is called one. Nobody's schedule is made up.
+/// The line to write for a key: with `text` if that is valid or can be corrected, else with an
+/// example.
 pub(crate) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
     let name = prefix.annotation(key);
     if is_right(key, text) {
@@ -158,7 +210,7 @@ pub(crate) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
     lines.unwrap_or_else(|| format!("{name} with a valid text, for example \"{right}\""))
 }
 
-/// The line or lines that were meant by a text that is refused, where all of it can be put right.
+/// The lines that correct a rejected text, if all of it can be corrected.
 pub(crate) fn repaired_lines(
     prefix: &Prefix,
     key: Key,
@@ -184,7 +236,7 @@ pub(crate) fn repaired_lines(
         }
         Proposal::Replace { .. } => {
             let mut text = meant.apply_to(text)?;
-            // A text may be wrong in several places, of which the reader tells one at a time.
+            // A text can have several errors, of which the parser reports one at a time.
             for _ in 0..MAX_REPAIRS {
                 if is_right(key, &text) {
                     return Some(line(key, &text));
@@ -199,17 +251,17 @@ pub(crate) fn repaired_lines(
     }
 }
 
-/// How many places of one text are put right.
+/// The maximum number of corrections in one text.
 const MAX_REPAIRS: usize = 20;
 
-/// Whether a text is right for a key, on an object with a schedule.
+/// Whether a text is valid for a key of an object with a schedule.
 fn is_right(key: Key, text: &str) -> bool {
     !text.trim().is_empty()
         && !text.contains(['"', '\\'])
         && !matches!(read_alone(key, text), ParsedInputs::Invalid(_))
 }
 
-/// What is wrong with the text of a key, on an object with a schedule.
+/// The problem with the text of a key of an object with a schedule.
 fn problem(key: Key, text: &str) -> Option<Problem> {
     let ParsedInputs::Invalid(refusal) = read_alone(key, text) else {
         return None;
@@ -227,14 +279,14 @@ fn read_alone(key: Key, text: &str) -> ParsedInputs {
         Inputs::default().with(Key::Hours, right_text(Key::Hours))
     };
     let context = ParseContext {
-        // What those are called is not known here.
+        // The names of the calendars are unknown here.
         calendars: Calendars::default().accepting_any(),
         ..ParseContext::default()
     };
     read(&inputs.with(key, text), &context)
 }
 
-/// A right text for a key.
+/// A valid text for a key.
 pub(crate) fn right_text(key: Key) -> &'static str {
     match key {
         Key::Start => "Mon-Fri 09:00",
@@ -261,7 +313,7 @@ pub(crate) fn right_text(key: Key) -> &'static str {
     }
 }
 
-/// A right line for a key, as it would stand in a manifest.
+/// A valid line for a key, as it is written in a manifest.
 pub(crate) fn right_line(prefix: &Prefix, key: Key) -> String {
     format!("{}: \"{}\"", prefix.annotation(key), right_text(key))
 }

@@ -1,7 +1,6 @@
-//! A Namespace of a file.
-//!
-//! Annotations of objects that are not there yet: in the values of a chart, in a kustomization, a
-//! patch, a Template, or what a delivery tool makes Namespaces with.
+//! Annotations that are defaults for workloads: those of a Namespace, and those of objects that a
+//! tool makes later, for example from the values of a chart, a kustomization, a patch or a
+//! Template.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -16,25 +15,24 @@ use crate::{
     },
 };
 
-/// A Namespace as a file has it.
+/// A Namespace of a file.
 #[derive(Clone, Debug)]
 pub struct Namespace {
-    /// Its name.
+    /// The name.
     pub name: Arc<str>,
-    /// Where it stands in the file.
+    /// The place of the object.
     pub place: Location,
-    /// Its annotations under the prefix: the defaults of the objects in it.
+    /// Its annotations with the prefix, which are the defaults of its workloads.
     pub defaults: Arc<Annotations>,
     /// The same annotations with their places, in the order of the file; each name once.
     pub annotations: Vec<Annotation>,
-    /// Why they are not what the API server will take them for.
+    /// Problems with the form of the annotations.
     pub problems: Vec<Problem>,
-    /// Names of ours, and such as may have been meant for them, anywhere else on it.
+    /// Misplaced names with the prefix, or similar ones.
     pub misplaced: Vec<MisplacedKey>,
 }
 
 impl Namespace {
-    /// Reads a Namespace.
     pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Result<Self, ParseError> {
         let metadata = node.get("metadata");
         let name = metadata.map_or(Ok(None), |metadata| text(metadata, "metadata.", "name"))?;
@@ -57,21 +55,21 @@ impl Namespace {
     }
 }
 
-/// A map of annotations under the prefix that stands on no object of the file. What of an object is
-/// missing may stand elsewhere: they are read as defaults.
+/// A map of annotations with the prefix that is not on an object of the file. The object can have
+/// more annotations elsewhere, so these are read as defaults.
 #[derive(Clone, Debug)]
 pub struct LooseAnnotations {
-    /// What they say. Texts that a tool fills in are left out.
+    /// The values. Those that a tool fills in are left out.
     pub defaults: Arc<Annotations>,
-    /// The same with their places.
+    /// The same annotations with their places.
     pub annotations: Vec<Annotation>,
-    /// Why they are not what the API server will take them for.
+    /// Problems with the form of the annotations.
     pub problems: Vec<Problem>,
-    /// Whether some are left out.
+    /// Whether some were left out.
     pub is_partial: bool,
 }
 
-/// The kinds that hold parts of other objects, wherever.
+/// The kinds that can contain parts of other objects anywhere.
 const HOLDING: [&str; 6] = [
     "Application",
     "ApplicationSet",
@@ -81,8 +79,8 @@ const HOLDING: [&str; 6] = [
     "Template",
 ];
 
-/// Calls `each` with the maps of a document that is none of the cluster's objects, or one that other
-/// objects come to be of.
+/// Calls `each` with the annotation maps of a document that is not an object of the cluster, or
+/// that a tool makes other objects from.
 pub(crate) fn search(
     document: &Node<'_>,
     scope: ReadScope<'_>,
@@ -101,7 +99,7 @@ pub(crate) fn search(
     if kind.is_none() {
         return walk.visit(document);
     }
-    // Its own annotations are another matter.
+    // Its own annotations do not belong to the objects in it.
     for entry in document
         .entries()
         .iter()
@@ -113,9 +111,9 @@ pub(crate) fn search(
 
 struct AnnotationWalk<'s, 'e, E> {
     scope: ReadScope<'s>,
-    /// The text that holds what is looked at, where that is a text of the file.
+    /// The place of the text that is searched, if it is a string of the file.
     within: Option<&'s Location>,
-    /// An alias is the same node again.
+    /// Nodes behind aliases are visited once.
     seen: HashSet<usize>,
     each: &'e mut E,
 }
@@ -139,7 +137,7 @@ impl<E: FnMut(LooseAnnotations)> AnnotationWalk<'_, '_, E> {
         }
     }
 
-    /// Looks at what a text holds: a patch in a kustomization is YAML within YAML.
+    /// Searches a string: a patch in a kustomization is YAML within YAML.
     fn text(&mut self, text: &str, place: &Location) {
         let prefix = self.scope.prefix.to_string();
         let names_one =
@@ -156,11 +154,11 @@ impl<E: FnMut(LooseAnnotations)> AnnotationWalk<'_, '_, E> {
             seen: HashSet::new(),
             each: &mut *self.each,
         };
-        // What is no YAML is text of another kind.
+        // A string that is not YAML has no annotations.
         let _ = documents(text, |document| walk.visit(document));
     }
 
-    /// Looks at an operation of a JSON patch (RFC 6902), whose path names an annotation.
+    /// Reads an operation of a JSON patch (RFC 6902) whose path names an annotation.
     fn operation(&mut self, entries: &[MapEntry<'_>]) {
         let of = |name: &str| entries.iter().rfind(|entry| entry.name() == name);
         let (Some(_), Some(path), Some(value)) = (of("op"), of("path"), of("value")) else {
@@ -178,7 +176,8 @@ impl<E: FnMut(LooseAnnotations)> AnnotationWalk<'_, '_, E> {
 
     fn found(&mut self, mut map: AnnotationMap) {
         let all = map.annotations.len();
-        // Labels that select, and names that other tools make of ours, are not for us to read.
+        // Labels in selectors, and names that other tools derive from dayshift's, are not
+        // schedules.
         let is_ours = |name: &str| {
             Key::from_name(name)
                 .or_else(|| Key::nearest(name))

@@ -1,4 +1,4 @@
-//! Objects by which a tool puts back what is in Git or in a chart, and what they leave alone.
+//! Objects of GitOps tools (Argo CD and Flux), and the counts that they revert.
 
 use dayshift_workload::{Kind, other_controllers::OtherController};
 
@@ -7,30 +7,53 @@ use crate::yaml::{
     node::{Location, Node, Scalar},
 };
 
-/// What an Application, a Kustomization or a HelmRelease puts back, and what it leaves alone.
+/// What an Application, a Kustomization or a HelmRelease delivers and reverts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Which tool it is for.
+    /// The tool and the kind of its object.
     pub owner: OtherController,
-    /// The namespace of what it brings, where it says one.
+    /// The namespace of the delivered objects, if the object sets one.
     pub namespace: Option<Box<str>>,
-    /// When it puts back what was changed.
-    pub puts_back: RevertTiming,
-    /// Where it stands.
+    /// When it reverts a change.
+    pub timing: RevertTiming,
+    /// The place of the object.
     pub place: Location,
-    /// Whether what Argo CD ignores everywhere is left alone at a sync too.
-    pub respects_all: bool,
+    /// The AppProject of an Application.
+    pub project: Option<Box<str>>,
+    /// Whether ignored fields are also left out of a sync. Without it, Argo CD only hides the
+    /// difference. Flux never writes ignored fields.
+    respects_ignored: bool,
     ignores: Vec<Ignore>,
 }
 
-/// What Argo CD ignores in every Application: `resource.customizations.ignoreDifferences.apps_Deployment`
+/// When a tool reverts a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RevertTiming {
+    /// As soon as it detects the change.
+    AtOnce,
+    /// When it next applies the objects, on its own or because a user asks for it.
+    NextSync,
+}
+
+/// What a GitOps tool does with the count of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountPolicy {
+    /// It reverts a change.
+    Reverted,
+    /// It shows no difference, but a sync for another reason writes the count in Git.
+    Hidden,
+    /// It never writes the count.
+    Ignored,
+}
+
+/// The fields that Argo CD ignores in every Application: `resource.customizations.ignoreDifferences.apps_Deployment`
 /// or `….all` of the ConfigMap `argocd-cm`
 /// (<https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/#system-level-configuration>).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredByAll(Vec<Ignore>);
 
 impl IgnoredByAll {
-    /// Reads the ConfigMap; none of any other object.
+    /// Reads the ConfigMap; `None` for other objects.
     pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
         let is_it = |node: Option<&Node<'_>>, text| node.and_then(Node::text) == Some(text);
         let name = object
@@ -48,7 +71,7 @@ impl IgnoredByAll {
             };
             let mut pointers = Vec::new();
             let text = entry.value.text()?;
-            // A text that is no YAML ignores nothing.
+            // Argo CD ignores nothing by a text that is not YAML.
             let _ = documents(text, |rule| pointers.extend(ignored_pointers(rule)));
             Some(Ignore {
                 group,
@@ -60,27 +83,17 @@ impl IgnoredByAll {
         Some(Self(rules.collect()))
     }
 
-    /// Whether they leave the count of a workload alone.
-    pub fn ignores(&self, kind: Kind, name: &str) -> bool {
+    fn ignores(&self, kind: Kind, name: &str) -> bool {
         self.0.iter().any(|rule| rule.covers(kind, name))
     }
 }
 
 const IGNORE_DIFFERENCES: &str = "resource.customizations.ignoreDifferences.";
 
-/// When a tool puts back what was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RevertTiming {
-    /// As soon as it sees it.
-    AtOnce,
-    /// The next time that it applies something: by itself, or because somebody asks for it.
-    NextSync,
-}
-
-/// A rule that some fields are left alone.
+/// A rule that a tool ignores some fields of some objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ignore {
-    /// The API group; none for any.
+    /// The API group, or any.
     group: Option<Box<str>>,
     kind: Option<Box<str>>,
     name: Option<Box<str>>,
@@ -88,7 +101,7 @@ struct Ignore {
 }
 
 impl Delivery {
-    /// What an object of a GitOps tool brings; none for any other, and for one that does nothing.
+    /// Reads an object of a GitOps tool. `None` for other objects, and for suspended ones.
     pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
         let text = |name| object.get(name).and_then(Node::text);
         let (kind, version) = (text("kind")?, text("apiVersion")?);
@@ -112,9 +125,16 @@ impl Delivery {
         }
     }
 
-    /// Whether it leaves the count of a workload alone.
-    pub fn ignores(&self, kind: Kind, name: &str) -> bool {
-        self.ignores.iter().any(|rule| rule.covers(kind, name))
+    /// What it does with the count of a workload. `by_all` are the rules for every Application.
+    pub fn count_policy(&self, kind: Kind, name: &str, by_all: &[&IgnoredByAll]) -> CountPolicy {
+        let is_argo_cd = self.owner == OtherController::ArgoCd;
+        let is_ignored = self.ignores.iter().any(|rule| rule.covers(kind, name))
+            || is_argo_cd && by_all.iter().any(|rules| rules.ignores(kind, name));
+        match is_ignored {
+            false => CountPolicy::Reverted,
+            true if self.respects_ignored => CountPolicy::Ignored,
+            true => CountPolicy::Hidden,
+        }
     }
 }
 
@@ -133,7 +153,7 @@ impl Ignore {
     }
 }
 
-/// Whether a pointer leads to a field or to what holds it.
+/// Whether a JSON pointer names a field or one of its parents.
 fn covers(rule: &str, pointer: &str) -> bool {
     let rest = pointer.strip_prefix(rule.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -147,7 +167,7 @@ fn ignored_pointers(rule: &Node<'_>) -> Vec<Box<str>> {
         .map(Into::into);
     let paths = list("jqPathExpressions").filter_map(|path| path.text());
     let paths = paths.map(|path| path.replace('.', "/").into());
-    // All that dayshift has written.
+    // All fields that dayshift has written.
     let managers =
         list("managedFieldsManagers").filter(|manager| manager.text() == Some("dayshift"));
     pointers
@@ -163,16 +183,15 @@ fn argo_cd(spec: &Node<'_>, place: &Location) -> Delivery {
     let heals = automated.and_then(|automated| automated.get("selfHeal")?.scalar());
     let options = policy.and_then(|policy| policy.get("syncOptions"));
     let options = options.map(Node::items).unwrap_or_default().iter();
-    // Without it, the rules hide a difference, and a sync writes it all the same.
     let respects = options
         .filter_map(|option| option.text())
         .any(|option| option == "RespectIgnoreDifferences=true");
-    let rules = spec.get("ignoreDifferences").filter(|_| respects);
+    let rules = spec.get("ignoreDifferences");
     let rules = rules.map(Node::items).unwrap_or_default().iter();
     let ignores = rules.map(|rule| {
         let field = |name| rule.get(name).and_then(|value| value.text());
         Ignore {
-            // An omitted group is the core group, in which there are no workloads.
+            // An omitted group is the core group, which has no workloads.
             group: Some(field("group").unwrap_or_default().into()),
             kind: field("kind").map(Into::into),
             name: field("name").map(Into::into),
@@ -185,12 +204,13 @@ fn argo_cd(spec: &Node<'_>, place: &Location) -> Delivery {
             .get("destination")
             .and_then(|destination| destination.get("namespace")?.text())
             .map(Into::into),
-        puts_back: match heals {
+        timing: match heals {
             Some(Scalar::Bool(true)) => RevertTiming::AtOnce,
             _ => RevertTiming::NextSync,
         },
         place: place.clone(),
-        respects_all: respects,
+        project: spec.get("project").and_then(Node::text).map(Into::into),
+        respects_ignored: respects,
         ignores: ignores.collect(),
     }
 }
@@ -206,9 +226,10 @@ fn kustomization(spec: &Node<'_>, place: &Location) -> Option<Delivery> {
             .get("targetNamespace")
             .and_then(Node::text)
             .map(Into::into),
-        puts_back: RevertTiming::AtOnce,
+        timing: RevertTiming::AtOnce,
         place: place.clone(),
-        respects_all: false,
+        project: None,
+        respects_ignored: true,
         ignores: flux_ignores(spec.get("ignore")),
     })
 }
@@ -224,9 +245,10 @@ fn helm_release(spec: &Node<'_>, own: Option<&Node<'_>>, place: &Location) -> Op
     is_enabled.then(|| Delivery {
         owner: OtherController::FluxHelmRelease,
         namespace: namespace.and_then(Node::text).map(Into::into),
-        puts_back: RevertTiming::AtOnce,
+        timing: RevertTiming::AtOnce,
         place: place.clone(),
-        respects_all: false,
+        project: None,
+        respects_ignored: true,
         ignores: flux_ignores(drift.and_then(|drift| drift.get("ignore"))),
     })
 }

@@ -1,8 +1,5 @@
-//! What a file holds.
-//!
-//! From the tree of a document to the objects in it.
-//!
-//! What the workloads of files inherit from the Namespaces beside them.
+//! The objects of a file that affect schedules, and the defaults that workloads inherit from the
+//! Namespaces of all files.
 
 pub(crate) mod defaults;
 pub(crate) mod delivery;
@@ -27,27 +24,27 @@ use crate::{
     yaml::{ParseError, SyntaxError, node::Node},
 };
 
-/// What of a file schedules have to do with; each in the order of the file.
+/// The objects of a file that affect schedules, each kind in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
-    /// Its objects of a kind that dayshift scales.
+    /// Objects of kinds that dayshift can scale.
     pub workloads: Vec<ManifestWorkload>,
-    /// Its Namespaces.
+    /// Namespaces.
     pub namespaces: Vec<Namespace>,
-    /// Its Services.
+    /// Services.
     pub services: Vec<Service>,
-    /// Other objects with names like ours on them, and those that scale workloads too.
+    /// Other objects that have annotations like dayshift's, or that affect scheduled workloads.
     pub others: Vec<OtherObject>,
-    /// Annotations of objects that come to be of what the file holds.
+    /// Annotations for objects that a tool makes from the file.
     pub loose: Vec<LooseAnnotations>,
-    /// What makes other objects of those in the files.
+    /// Kustomizations that change objects.
     pub unrendered: Vec<Unrendered>,
-    /// What could not be read.
+    /// Errors of the file and its objects.
     pub errors: Vec<SyntaxError>,
 }
 
-/// Of each object the last, as `kubectl apply` of all of them leaves it, and apart those that are given
-/// again later; each in their order.
+/// Splits objects into the last definition of each, which `kubectl apply` leaves, and the earlier
+/// ones that a later definition replaces. Both keep their order.
 pub fn last_of_each<T>(given: Vec<T>, object: impl Fn(&T) -> &WorkloadRef) -> (Vec<T>, Vec<T>) {
     let mut later = HashSet::new();
     let (mut last, mut before): (Vec<_>, Vec<_>) = given.into_iter().rev().partition(|item| {
@@ -64,27 +61,25 @@ pub fn last_of_each<T>(given: Vec<T>, object: impl Fn(&T) -> &WorkloadRef) -> (V
     (last, before)
 }
 
-/// What is found in a document.
+/// An object found in a document.
 #[derive(Debug)]
 pub(crate) enum FoundObject<'n, 'a> {
-    /// An object of a kind that dayshift scales, and what it was read from.
+    /// An object of a kind that dayshift can scale, and its node.
     Workload(Box<ManifestWorkload>, &'n Node<'a>),
-    /// A Namespace, whose annotations are defaults, and what it was read from.
+    /// A Namespace, whose annotations are defaults, and its node.
     Namespace(Box<Namespace>, &'n Node<'a>),
-    /// A Service.
     Service(Box<Service>),
-    /// Any other object that schedules have to do with.
+    /// Any other object that affects schedules.
     Other(Box<OtherObject>),
-    /// Annotations of objects that come to be of the document.
+    /// Annotations for objects that a tool makes from the document.
     Loose(LooseAnnotations),
-    /// A kustomization that changes objects.
     Unrendered(Unrendered),
-    /// A workload or a list that the API server would refuse.
+    /// An object or a list that the API server would reject.
     ParseError(ParseError),
 }
 
-/// Calls `each` with the objects of a document, alone or in a list, in order. A list may hold
-/// lists: kubectl takes these apart, too.
+/// Calls `each` with the objects of a document in order, whether it is an object or a list. A list
+/// can contain lists, which kubectl flattens too.
 pub(crate) fn objects<'n, 'a>(
     document: &'n Node<'a>,
     scope: ReadScope<'_>,
@@ -92,7 +87,7 @@ pub(crate) fn objects<'n, 'a>(
 ) {
     let (version, name) = kind(document);
     if let Some(kind) = kind_of_list(version, name) {
-        // As the API server answers, with no kind on the items.
+        // The items of a typed list from the API server have no kind.
         match list(document) {
             Ok(items) => items
                 .iter()
@@ -124,7 +119,7 @@ fn object<'n, 'a>(
         .zip(name)
         .and_then(|(version, name)| Kind::of(version, name));
     if let Some(kind) = kind {
-        // An autoscaler has a count of its own, and says the counts of another.
+        // An autoscaler has a count of its own, and sets the counts of another workload.
         if let Some(scaler) = OtherObject::scaler(node, scope) {
             each(FoundObject::Other(Box::new(scaler)));
         }
@@ -198,10 +193,9 @@ fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], ParseError
     }
 }
 
-/// Gives every workload of these files the defaults of its Namespace, whichever file that is in,
-/// and else those of the scaler. Of two Namespaces of one name the last counts, as it does for
-/// `kubectl apply`. What is wrong with how a default is written comes to be a problem of what
-/// inherits it, too.
+/// Gives every workload the defaults of its Namespace, which can be in another file, or else those
+/// of the controller. If two Namespaces have the same name, the last one counts, as for `kubectl
+/// apply`. Problems with the form of a default become problems of the workloads that inherit it.
 pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
     let namespaces = contents.iter().flat_map(|contents| &contents.namespaces);
     let namespaces = namespaces.filter(|namespace| !namespace.annotations.is_empty());

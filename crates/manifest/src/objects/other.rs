@@ -1,8 +1,5 @@
-//! Objects that dayshift does not scale and that have to do with schedules all the same.
-//!
-//! Objects that scale workloads by themselves, and which.
-//!
-//! Files that other objects are made from, which nobody sees before a tool has made them.
+//! Objects that dayshift does not scale but that affect schedules: autoscalers, objects of GitOps
+//! tools, schedules of other tools, and kustomizations.
 
 use std::path::Path;
 
@@ -14,37 +11,40 @@ use crate::{
     yaml::node::{Location, Node, Scalar},
 };
 
-/// An object of another kind with names like ours on it, or one that scales workloads too.
+/// An object that dayshift does not scale, with annotations like dayshift's or an effect on
+/// scheduled workloads.
 #[derive(Clone, Debug)]
 pub struct OtherObject {
-    /// What it is, such as `DaemonSet`.
+    /// The kind, such as `DaemonSet`.
     pub kind: Box<str>,
-    /// The version of its API, such as `apps/v1`; empty where it has none.
+    /// The API version, such as `apps/v1`; empty if it is missing.
     pub api_version: Box<str>,
-    /// Whether it is the schedule of another tool that starts and stops workloads.
-    pub is_other_tool: bool,
-    /// Its namespace, which for kinds without one says nothing.
+    /// The tool whose schedule it is.
+    pub other_tool: Option<OtherTool>,
+    /// The namespace. Objects without one have the default.
     pub namespace: Box<str>,
-    /// Its name, empty where it has none.
+    /// The name; empty if it is missing.
     pub name: Box<str>,
-    /// Where it stands in the file.
+    /// The place of the object.
     pub place: Location,
-    /// Whether it has `spec.replicas`, as whatever can be scaled.
+    /// Whether it has `spec.replicas`, so that it can likely be scaled.
     pub has_replicas: bool,
-    /// Whether a controller made it, and gave it the annotations of its owner.
+    /// Whether a controller made it, and might have copied the annotations of its owner.
     pub is_owned: bool,
-    /// Names of ours, and such as may have been meant for them.
+    /// Names with dayshift's prefix, or similar ones.
     pub misplaced: Vec<MisplacedKey>,
-    /// Which workload it scales, if it does that.
+    /// The workload that it scales.
     pub scales: Option<ScaledTarget>,
-    /// What it puts back, if it is of a GitOps tool.
+    /// What it delivers, if it is an object of a GitOps tool.
     pub delivers: Option<Delivery>,
-    /// What Argo CD ignores in every Application, if it is the ConfigMap that says so.
+    /// What Argo CD ignores in every Application, if it is the ConfigMap `argocd-cm`.
     pub ignored_by_all: Option<IgnoredByAll>,
+    /// Whether it is an AppProject that limits the times of syncs.
+    pub has_sync_windows: bool,
 }
 
 impl OtherObject {
-    /// Reads an object, unless it has nothing to do with schedules.
+    /// Reads an object; `None` if it does not affect schedules.
     pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
         let kind = node.get("kind")?.text()?;
         let misplaced = misplaced_keys(node, scope, false);
@@ -55,9 +55,14 @@ impl OtherObject {
             .get("apiVersion")
             .and_then(Node::text)
             .unwrap_or_default();
-        let is_other_tool = kind == "SleepInfo" && api_version.starts_with("kube-green.com/");
-        let is_neighbour = scales.is_some() || delivers.is_some() || ignored_by_all.is_some();
-        if misplaced.is_empty() && !is_neighbour && !is_other_tool {
+        let other_tool = OtherTool::find(api_version, kind);
+        let spec = node.get("spec");
+        let has_sync_windows = kind == "AppProject"
+            && spec
+                .and_then(|spec| spec.get("syncWindows"))
+                .is_some_and(|windows| !windows.items().is_empty());
+        let is_manager = scales.is_some() || delivers.is_some() || ignored_by_all.is_some();
+        if misplaced.is_empty() && !is_manager && !has_sync_windows && other_tool.is_none() {
             return None;
         }
         let metadata = node.get("metadata");
@@ -65,14 +70,11 @@ impl OtherObject {
         Some(Self {
             kind: kind.into(),
             api_version: api_version.into(),
-            is_other_tool,
+            other_tool,
             namespace: text("namespace").unwrap_or(scope.namespace).into(),
             name: text("name").unwrap_or_default().into(),
             place: node.place.clone(),
-            has_replicas: node
-                .get("spec")
-                .and_then(|spec| spec.get("replicas"))
-                .is_some(),
+            has_replicas: spec.and_then(|spec| spec.get("replicas")).is_some(),
             is_owned: metadata
                 .and_then(|metadata| metadata.get("ownerReferences"))
                 .is_some_and(|owners| !owners.items().is_empty()),
@@ -80,16 +82,15 @@ impl OtherObject {
             scales,
             delivers,
             ignored_by_all,
+            has_sync_windows,
         })
     }
-}
 
-impl OtherObject {
-    /// Reads what an object that has a count of its own does to others, if it does that.
+    /// Reads the effect on other workloads of an object that is a workload itself. Its own
+    /// annotations are read with its count.
     pub(crate) fn scaler(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
         ScaledTarget::read(node)?;
         let other = Self::read(node, scope)?;
-        // The names of ours on it are read with its own count.
         Some(Self {
             misplaced: Vec::new(),
             ..other
@@ -97,25 +98,80 @@ impl OtherObject {
     }
 }
 
-/// What an object does to the count of a workload of its namespace.
+/// A tool that starts and stops workloads by objects of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherTool {
+    /// As messages name it.
+    pub name: &'static str,
+    /// Whether `dayshift convert` reads its schedules.
+    pub is_converted: bool,
+}
+
+/// The schedules of other tools by API group and kind. The group `*` is any: forks and cloud providers
+/// use the kind with groups of their own.
+const OTHER_TOOLS: [(&str, &str, OtherTool); 9] = [
+    ("kube-green.com", "SleepInfo", converted("kube-green")),
+    (
+        "autoscaling.alibabacloud.com",
+        "CronHorizontalPodAutoscaler",
+        converted("kubernetes-cronhpa-controller"),
+    ),
+    (
+        "*",
+        "CronHorizontalPodAutoscaler",
+        unread("a CronHorizontalPodAutoscaler of another API group"),
+    ),
+    ("*", "CronFederatedHPA", unread("Karmada")),
+    ("*", "DownscalePolicy", unread("a downscaler")),
+    ("*", "ElastiService", unread("KubeElasti")),
+    ("*", "Hibernator", unread("winter-soldier")),
+    ("*", "SleepCycle", unread("sleepcycles")),
+    ("*", "SleepSchedule", unread("a tool such as Snorlax")),
+];
+
+const fn converted(name: &'static str) -> OtherTool {
+    OtherTool {
+        name,
+        is_converted: true,
+    }
+}
+
+const fn unread(name: &'static str) -> OtherTool {
+    OtherTool {
+        name,
+        is_converted: false,
+    }
+}
+
+impl OtherTool {
+    /// The tool that an object of this version and kind belongs to.
+    pub(crate) fn find(api_version: &str, kind: &str) -> Option<Self> {
+        // Kinds of the core group have no group.
+        let (group, _) = api_version.split_once('/')?;
+        let is_it = |row: &&(&str, &str, Self)| matches!(row.0, "*") || row.0 == group;
+        let mut rows = OTHER_TOOLS.iter().filter(|row| row.1 == kind);
+        rows.find(is_it).map(|row| row.2)
+    }
+}
+
+/// The workload that an object scales, in the object's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScaledTarget {
-    /// What sort of object it is.
+    /// The type of the scaling object.
     pub by: ScaledBy,
     /// The workload's kind.
     pub kind: Kind,
     /// The workload's name.
     pub name: Box<str>,
-    /// Where that name stands.
+    /// The place of that name.
     pub place: Location,
-    /// The lowest count; 1 where a HorizontalPodAutoscaler gives none, and 0 where a ScaledObject
-    /// does not.
+    /// The lowest count. The default of a HorizontalPodAutoscaler is 1, that of a ScaledObject 0.
     pub min: u64,
     /// The highest count, if given.
     pub max: Option<u64>,
 }
 
-/// What scales a workload.
+/// The type of an object that scales a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaledBy {
     /// A HorizontalPodAutoscaler.
@@ -127,7 +183,7 @@ pub enum ScaledBy {
 }
 
 impl ScaledTarget {
-    /// What an object scales, if it does that.
+    /// Reads the target of an object that scales a workload.
     pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
         let text = |name| object.get(name).and_then(Node::text);
         let version = text("apiVersion").unwrap_or_default();
@@ -167,17 +223,17 @@ impl ScaledTarget {
     }
 }
 
-/// What of a kustomization changes objects, so that those in the files are not those that come to
-/// be.
+/// A field of a kustomization that changes objects, so that the rendered objects differ from those
+/// in the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unrendered {
-    /// The field that does, such as `components`.
+    /// The field, such as `components`.
     pub field: &'static str,
-    /// Where its name stands.
+    /// The place of its name.
     pub place: Location,
 }
 
-/// The fields that change annotations or counts, or bring in objects from elsewhere
+/// The fields that change annotations or counts, or add objects from elsewhere
 /// (<https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/>).
 const CHANGING: [&str; 12] = [
     "bases",
@@ -195,7 +251,7 @@ const CHANGING: [&str; 12] = [
 ];
 
 impl Unrendered {
-    /// The first of those fields in a kustomization; `file` is the name of its file.
+    /// Finds the first such field in a kustomization. `file` is the name of its file.
     pub(crate) fn read(node: &Node<'_>, file: &str) -> Option<Self> {
         let text = |name| node.get(name).and_then(Node::text);
         let version = text("apiVersion").unwrap_or_default();

@@ -1,12 +1,5 @@
-//! A workload of a file.
-//!
-//! The count that a manifest asks for.
-//!
-//! The times of a CronJob.
-//!
-//! What the pod template of a manifest requests, and the labels of its pods.
-//!
-//! Services of files, by which requests reach workloads.
+//! A workload of a file: its name, count, pods, schedule and, for a CronJob, its times; and the
+//! Services through which requests reach it.
 
 use std::{borrow::Cow, collections::BTreeMap, rc::Rc, sync::Arc};
 
@@ -16,6 +9,7 @@ use dayshift_workload::{
     ServiceSpec, SpecNode, Switch, SwitchConstant, SwitchValue, VolumeRetention, WorkloadRef,
     allows_zero,
     names::{is_dns_label, is_dns_subdomain},
+    other_controllers::OtherController,
 };
 
 use crate::{
@@ -28,51 +22,56 @@ use crate::{
     },
 };
 
-/// A workload as a file has it.
+/// A workload of a file.
 #[derive(Clone, Debug)]
 pub struct ManifestWorkload {
-    /// Which object it is, or will be; the UID is empty in a file that no cluster has written.
+    /// The object. The UID is empty unless a cluster has written the file.
     pub object: WorkloadRef,
-    /// Where it stands in the file.
+    /// The place of the object.
     pub place: Location,
-    /// The count that it asks for, if it does: `spec.replicas`, for most kinds.
+    /// The count in the manifest, for most kinds `spec.replicas`.
     pub replicas: Option<Replicas>,
-    /// Where that stands.
+    /// The place of the count.
     pub count_place: Option<Location>,
-    /// The kind of the resource whose operator makes it, where that can be scheduled in its place.
+    /// The kind of the resource whose operator made the workload, if that can be scheduled instead.
     pub operated_by: Option<Kind>,
-    /// Where it says what becomes of its volumes when it is scaled down, if it does.
+    /// The place of the field that sets whether scaling down deletes volumes.
     pub volumes_place: Option<Location>,
-    /// When it makes Jobs, if it is a CronJob.
+    /// The place of `behavior.scaleDown.selectPolicy: Disabled`, if it is an autoscaler with it.
+    pub(crate) scale_down_disabled: Option<Location>,
+    /// The GitOps tools that annotations exclude it from.
+    pub(crate) unmanaged_by: Vec<OtherController>,
+    /// The times of a CronJob.
     pub cron: Option<CronTimes>,
-    /// What 1 of its count stands for.
+    /// The pods and requests of 1 of its count.
     pub footprint: Footprint,
     /// The labels of its pods.
     pub pod_labels: BTreeMap<String, String>,
-    /// Its annotations under the prefix, as [`dayshift_workload::read`] takes them; with the defaults
-    /// of its Namespace after [`inherit`](crate::inherit).
+    /// Its annotations with the prefix, as [`dayshift_workload::read`] takes them.
+    /// [`inherit`](crate::inherit) adds the defaults of its Namespace.
     pub inputs: Inputs,
     /// The same annotations with their places, in the order of the file; each name once.
     pub annotations: Vec<Annotation>,
-    /// Why they are not what the API server will take them for: it refuses annotations that are
-    /// no text, and of two with the same name kubectl sends it the last.
+    /// Problems with the form of the annotations: the API server rejects values that are not text,
+    /// and if a name is given twice, kubectl sends the last one.
     pub problems: Vec<Problem>,
-    /// Names of ours, and such as may have been meant for them, anywhere else on it.
+    /// Misplaced names with the prefix, or similar ones.
     pub misplaced: Vec<MisplacedKey>,
 }
 
 impl ManifestWorkload {
-    /// Whether a tool fills in an annotation before anything is applied: nobody knows its schedule.
+    /// Whether a tool fills in an annotation before anything is applied, so that the schedule is
+    /// unknown.
     pub fn is_filled_in(&self) -> bool {
         self.annotations.iter().any(Annotation::is_filled_in)
     }
 
-    /// Whether its manifest has a 0 at which its schedule leaves it.
+    /// Whether the manifest sets 0 and the schedule keeps it.
     pub(crate) fn is_kept_at_zero(&self) -> bool {
         self.replicas == Some(Replicas::ZERO) && self.inputs.keeps_zero()
     }
 
-    /// Reads an object of that kind.
+    /// Reads an object of this kind.
     pub(crate) fn read(
         kind: Kind,
         node: &Node<'_>,
@@ -91,8 +90,14 @@ impl ManifestWorkload {
             ));
         };
         let namespace = text(metadata, "metadata.", "namespace")?.unwrap_or(scope.namespace);
-        refuse_unless(metadata, "name", &name, is_dns_subdomain)?;
-        refuse_unless(metadata, "namespace", namespace, is_dns_label)?;
+        check_name(metadata, "name", &name, MAX_NAME, is_dns_subdomain)?;
+        check_name(
+            metadata,
+            "namespace",
+            namespace,
+            MAX_NAMESPACE,
+            is_dns_label,
+        )?;
         let count = count(kind, node)?;
         let [spec, policy, when_scaled] = VolumeRetention::PATH;
         let volumes = node
@@ -133,6 +138,8 @@ impl ManifestWorkload {
                 }),
             ),
             operated_by: operated_by(metadata),
+            scale_down_disabled: scale_down_disabled(kind, node),
+            unmanaged_by: unmanaged_by(metadata),
             volumes_place: volumes.map(|node| node.place.clone()),
             annotations: own.annotations,
             problems: own.problems,
@@ -141,7 +148,7 @@ impl ManifestWorkload {
     }
 }
 
-/// The kind of the controller among the owners of an object, if it is one that can be scheduled.
+/// The kind of the controller among the owners of an object, if it can be scheduled.
 fn operated_by(metadata: &Node<'_>) -> Option<Kind> {
     let owners = metadata.get("ownerReferences")?.items();
     let is_controller = |owner: &Node<'_>| {
@@ -153,26 +160,77 @@ fn operated_by(metadata: &Node<'_>) -> Option<Kind> {
     Kind::of_owner(text("apiVersion")?, text("kind")?)
 }
 
-/// Refuses a name that the API server would, unless a tool fills it in.
-fn refuse_unless(
+fn scale_down_disabled(kind: Kind, node: &Node<'_>) -> Option<Location> {
+    let scale_down = node.get("spec")?.get("behavior")?.get("scaleDown")?;
+    let policy = scale_down.get("selectPolicy")?;
+    let is_hpa = kind.name() == "HorizontalPodAutoscaler";
+    (is_hpa && policy.text() == Some("Disabled")).then(|| policy.place.clone())
+}
+
+/// The annotations by which Flux ignores an object
+/// (<https://fluxcd.io/flux/components/kustomize/kustomizations/#controlling-the-apply-behavior-of-resources>,
+/// <https://fluxcd.io/flux/components/helm/helmreleases/#ignore-annotation>).
+const UNMANAGED: [(&str, &[&str], OtherController); 3] = [
+    (
+        "kustomize.toolkit.fluxcd.io/reconcile",
+        &["disabled"],
+        OtherController::FluxKustomization,
+    ),
+    (
+        "kustomize.toolkit.fluxcd.io/ssa",
+        &["Ignore", "IfNotPresent"],
+        OtherController::FluxKustomization,
+    ),
+    (
+        "helm.toolkit.fluxcd.io/driftDetection",
+        &["disabled"],
+        OtherController::FluxHelmRelease,
+    ),
+];
+
+fn unmanaged_by(metadata: &Node<'_>) -> Vec<OtherController> {
+    let annotations = metadata.get("annotations");
+    let value = |name| annotations.and_then(|annotations| annotations.get(name)?.text());
+    let set = UNMANAGED.iter().filter(|(name, values, _)| {
+        let value = value(name).unwrap_or_default();
+        values.iter().any(|known| known.eq_ignore_ascii_case(value))
+    });
+    set.map(|(.., controller)| *controller).collect()
+}
+
+/// The most characters of a name (RFC 1123 subdomain) and of a namespace (label).
+const MAX_NAME: usize = 253;
+const MAX_NAMESPACE: usize = 63;
+
+/// Rejects a name that the API server would reject, unless a tool fills it in.
+fn check_name(
     metadata: &Node<'_>,
     field: &str,
     name: &str,
-    is_good: fn(&str) -> bool,
+    max: usize,
+    is_valid: fn(&str) -> bool,
 ) -> Result<(), ParseError> {
     let place = metadata.get(field).map(|node| &node.place);
-    let Some(place) = place.filter(|_| !is_good(name) && !is_filled_in(name)) else {
+    let Some(place) = place.filter(|_| !is_valid(name) && !is_filled_in(name)) else {
         return Ok(());
     };
+    let help = if name.len() > max {
+        format!(
+            "it has {} characters, and at most {max} are allowed",
+            name.len()
+        )
+    } else {
+        "write a-z, 0-9 and -, such as web-1".to_owned()
+    };
     let message = format!(
-        "the API server refuses `{}` as metadata.{field}: write a-z, 0-9 and -, such as web-1",
+        "the API server refuses `{}` as metadata.{field}: {help}",
         quote(name)
     );
     Err(ParseError::at(place, message))
 }
 
-/// The name of an object. What an API server makes of a `generateName` is not known before: it stands
-/// here with an `x` for each of the five letters that it adds.
+/// The name of an object. The API server appends five random characters to a `generateName`; here
+/// they are `x`.
 pub(crate) fn name<'n>(metadata: &'n Node<'_>) -> Result<Option<Cow<'n, str>>, ParseError> {
     if let Some(name) = text(metadata, "metadata.", "name")? {
         return Ok(Some(name.into()));
@@ -181,10 +239,10 @@ pub(crate) fn name<'n>(metadata: &'n Node<'_>) -> Result<Option<Cow<'n, str>>, P
     Ok(prefix.map(|prefix| format!("{}xxxxx", cut_bytes(prefix, MAX_GENERATED)).into()))
 }
 
-/// How many bytes of a `generateName` an API server keeps.
+/// The number of bytes of a `generateName` that the API server keeps.
 const MAX_GENERATED: usize = 58;
 
-/// A field that is a text where it is given.
+/// A field that must be text if it is present.
 pub(crate) fn text<'n>(
     node: &'n Node<'_>,
     path: &str,
@@ -203,10 +261,10 @@ pub(crate) fn text<'n>(
     }
 }
 
-/// The count of an object of this kind, and where it stands.
+/// The count of an object of this kind, and its place.
 ///
 /// # Errors
-/// Where something else stands there, which the API server would refuse.
+/// If the field has a value that the API server would reject.
 pub(crate) fn count(
     kind: Kind,
     node: &Node<'_>,
@@ -268,19 +326,19 @@ fn not(path: &[&str], field: &Node<'_>, wanted: &str) -> ParseError {
     )
 }
 
-/// When a CronJob makes its Jobs.
+/// The times at which a CronJob makes Jobs.
 #[derive(Clone, Debug)]
 pub struct CronTimes {
-    /// The text of `spec.schedule`.
+    /// The value of `spec.schedule`.
     pub text: Box<str>,
-    /// The zone of its clock, where the manifest names one.
+    /// The value of `spec.timeZone`.
     pub zone: Option<Box<str>>,
-    /// Where the text stands.
+    /// The place of the schedule.
     pub place: Location,
 }
 
 impl CronTimes {
-    /// Reads those of an object of that kind; none where it has none.
+    /// Reads the times of an object of this kind; `None` if it has none.
     pub(crate) fn read(kind: Kind, node: &Node<'_>) -> Option<Self> {
         let spec = node.get("spec").filter(|_| kind == Kind::CRON_JOB)?;
         let schedule = spec.get("schedule")?;
@@ -292,7 +350,7 @@ impl CronTimes {
     }
 }
 
-/// What 1 of the count of an object stands for.
+/// The pods and requests of 1 of the count of an object.
 pub(crate) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
     Footprint::from_spec(kind, || requests(object), object.get("spec"))
 }
@@ -328,12 +386,12 @@ impl SpecNode for &Node<'_> {
     }
 }
 
-/// What the pod template of an object requests.
+/// The requests of an object's pod template.
 fn requests(object: &Node<'_>) -> ResourceRequests {
     template(object).map_or_else(ResourceRequests::default, ResourceRequests::from_template)
 }
 
-/// The labels of the pods of an object, by which Services select them.
+/// The labels of an object's pods, by which Services select them.
 pub(crate) fn pod_labels(object: &Node<'_>) -> BTreeMap<String, String> {
     let metadata = template(object).and_then(|template| template.get("metadata"));
     texts(metadata.and_then(|metadata| metadata.get("labels")))
@@ -343,19 +401,19 @@ fn template<'n, 'a>(object: &'n Node<'a>) -> Option<&'n Node<'a>> {
     object.get("spec").and_then(|spec| spec.get("template"))
 }
 
-/// A Service as a file has it. What has another form than Kubernetes gives it counts as left out.
+/// A Service of a file. Fields of another type than in Kubernetes count as missing.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// Its namespace.
+    /// The namespace.
     pub namespace: Box<str>,
-    /// Its name.
+    /// The name.
     pub name: Box<str>,
-    /// What there is to know of it.
+    /// The ports and the selector.
     pub spec: ServiceSpec,
 }
 
 impl Service {
-    /// Reads an object of that kind, if it has a name.
+    /// Reads a Service, if it has a name.
     pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
         let metadata = node.get("metadata")?;
         let namespace = metadata.get("namespace").and_then(Node::text);
@@ -392,7 +450,7 @@ fn service_port(node: &Node<'_>) -> ServicePort {
     }
 }
 
-/// The entries of a map that are texts.
+/// The entries of a map that are text.
 pub(crate) fn texts(node: Option<&Node<'_>>) -> BTreeMap<String, String> {
     let entries = node.map_or(&[][..], Node::entries).iter();
     entries

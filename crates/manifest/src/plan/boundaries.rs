@@ -1,8 +1,4 @@
-//! The boundaries of one object in a period, as a plan shows them.
-//!
-//! The dates of calendars on which nothing starts, and dates that count as another day.
-//!
-//! What has to be ready before an object is started.
+//! The contents of a plan: boundaries with their counts, dates of calendars, and dependencies.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc, Weekday};
 use dayshift_schedule::{Action, Schedule, Zone};
@@ -11,34 +7,34 @@ use serde::{Serialize, Serializer};
 
 use crate::plan::timeline::{Period, occurrences};
 
-/// A boundary as an object meets it: on its own clocks, its start moved by its jitter.
+/// A boundary of one object: in its zone, and with its jitter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedBoundary {
-    /// When; in JSON as RFC 3339 with the offset of the object's zone.
+    /// The time. In JSON it is RFC 3339 with the offset of the zone.
     #[serde(serialize_with = "rfc_3339")]
     pub at: DateTime<Zone>,
-    /// What.
+    /// The transition.
     #[serde(serialize_with = "name")]
     pub action: Action,
-    /// The count afterwards; `None` where it depends on the count saved at the stop.
+    /// The count afterwards; `None` if it depends on the saved count.
     #[serde(serialize_with = "count")]
     pub replicas: Option<Replicas>,
-    /// Whether it is applied: not while an override holds. In JSON only where it is not.
+    /// Whether it is applied: boundaries during an override are not. In JSON only if it is false.
     #[serde(skip_serializing_if = "is_true")]
     pub applied: bool,
-    /// The override that ends then and so is the reason for it, such as `wake-until`. In JSON only
-    /// where there is one.
+    /// The override that ends at this time and causes the transition, such as `wake-until`. In JSON
+    /// only if there is one.
     #[serde(serialize_with = "key_name", skip_serializing_if = "Option::is_none")]
     pub ends: Option<Key>,
 }
 
-/// All of one object in a period. They are found as they are asked for.
+/// The boundaries of one object in a period, computed lazily.
 #[derive(Clone, Debug)]
 pub(crate) struct Boundaries {
     pub(crate) spec: Option<ScheduleSpec>,
     pub(crate) delay: TimeDelta,
     pub(crate) period: Period,
-    /// The count that a start brings back, where it is known.
+    /// The count that a start restores, if it is known.
     pub(crate) brings_back: Option<Replicas>,
 }
 
@@ -63,8 +59,8 @@ impl Boundaries {
         })
     }
 
-    /// The count after a start at that instant: a wake gives one at the least, and with exact counts
-    /// the largest of them.
+    /// The count after a start. A wake starts at least one replica or, with exact counts, the
+    /// largest count.
     fn started(&self, spec: &ScheduleSpec, at: DateTime<Utc>) -> Option<Replicas> {
         let is_woken = matches!(spec.overrides.at(at), Some(Override::Wake(_)));
         if spec.keeps_zero && self.brings_back == Some(Replicas::ZERO) && !is_woken {
@@ -87,7 +83,7 @@ fn rfc_3339<S: Serializer>(at: &DateTime<Zone>, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(&at.to_rfc3339())
 }
 
-// As serde asks for it.
+// serde requires the reference.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn is_true(value: &bool) -> bool {
     *value
@@ -105,31 +101,31 @@ fn count<S: Serializer>(count: &Option<Replicas>, serializer: S) -> Result<S::Ok
     count.map(Replicas::get).serialize(serializer)
 }
 
-/// A date on which nothing starts, because a calendar has it.
+/// A date of a calendar, on which nothing starts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Holiday {
-    /// The date, in the zone of the object.
+    /// The date in the zone of the object.
     #[serde(serialize_with = "iso")]
     pub date: NaiveDate,
     /// The calendar's name.
     pub calendar: String,
-    /// What the calendar calls the date, as somebody wrote it: it may hold anything. Empty where it
-    /// has no name.
+    /// The calendar's name of the date, such as `Christmas Day`. It is untrusted text, and can be
+    /// empty.
     pub name: String,
 }
 
-/// A date on which the schedule does what it does on another day of the week.
+/// A date that is treated as another day of the week.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TreatedDate {
-    /// The date, in the zone of the object.
+    /// The date in the zone of the object.
     #[serde(serialize_with = "iso")]
     pub date: NaiveDate,
-    /// The day that it counts as: `Mon`.
+    /// The day that it is treated as, such as `Mon`.
     #[serde(rename = "as", serialize_with = "day_name")]
     pub day: Weekday,
 }
 
-/// The dates in a period that count as another day of the week.
+/// The dates in a period that are treated as another day.
 pub(crate) fn treated_dates(schedule: &Schedule, period: Period) -> Vec<TreatedDate> {
     let treated = schedule.treated();
     if treated.is_empty() {
@@ -142,7 +138,7 @@ pub(crate) fn treated_dates(schedule: &Schedule, period: Period) -> Vec<TreatedD
     dates(schedule, period).filter_map(treat).collect()
 }
 
-/// The dates of a period, in the zone of the schedule.
+/// All dates of a period in the zone of the schedule.
 fn dates(schedule: &Schedule, period: Period) -> impl Iterator<Item = NaiveDate> {
     let zone = schedule.zone();
     let first = period.from().with_timezone(&zone).date_naive();
@@ -151,7 +147,7 @@ fn dates(schedule: &Schedule, period: Period) -> impl Iterator<Item = NaiveDate>
     first.iter_days().take_while(move |date| *date <= last)
 }
 
-/// The dates in a period that calendars have.
+/// The dates in a period that calendars exclude.
 pub(crate) fn holidays(schedule: &Schedule, period: Period) -> Vec<Holiday> {
     let except = schedule.except();
     if except.calendars().next().is_none() {
@@ -168,30 +164,30 @@ pub(crate) fn holidays(schedule: &Schedule, period: Period) -> Vec<Holiday> {
     dates(schedule, period).filter_map(holiday).collect()
 }
 
-// As serde asks for it.
+// serde requires the reference.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn day_name<S: Serializer>(day: &Weekday, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(day)
 }
 
-// As serde asks for it.
+// serde requires the reference.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn iso<S: Serializer>(date: &NaiveDate, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(date)
 }
 
-/// What has to be ready before its starts.
+/// The dependencies of an object's starts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct StartsAfter {
-    /// The objects of its namespace, as kubectl names them: `sts/db`.
+    /// The objects of its namespace as kubectl names them, such as `sts/db`.
     pub objects: Vec<String>,
-    /// For how many seconds each start waits for them at most.
+    /// The maximum time in seconds that each start waits for them.
     #[serde(rename = "withinSeconds")]
     pub within_seconds: i64,
 }
 
 impl StartsAfter {
-    /// `None` where nothing has to be.
+    /// The dependencies of a schedule; `None` if it has none.
     pub(crate) fn from_spec(spec: &ScheduleSpec, object: &WorkloadRef) -> Option<Self> {
         let after = spec.after.as_ref()?;
         let objects: Vec<_> = after

@@ -1,7 +1,7 @@
-//! What schedules will do in a span of time, seen from outside: `dayshift plan`.
+//! Previews schedules over a period: `dayshift plan`.
 //!
-//! Pure: a [`Period`] and the inputs of an object give a [`WorkloadPlan`]. Its JSON is what other
-//! programs rely on, so the order and the types of its fields are kept.
+//! Pure: a [`Period`] and the inputs of an object give a [`WorkloadPlan`]. Other programs depend on
+//! its JSON, so the order and the types of its fields should not change.
 
 mod boundaries;
 mod summary;

@@ -1,6 +1,5 @@
-//! What an object's next stop takes away.
-//!
-//! What the next stops take away in each namespace, and what stands in the way.
+//! The next stop of each workload, summarized by namespace together with the other controllers that
+//! prevent stops from taking effect.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,24 +17,25 @@ use serde::{Serialize, Serializer};
 
 use crate::plan::workload_plan::WorkloadPlan;
 
-/// How many boundaries are looked at: a schedule by the second has half a million in a week.
+/// The maximum number of boundaries to check. A schedule by the second has half a million in a
+/// week.
 const MAX_LOOKED_AT: usize = 500;
 
-/// The next boundary that leaves fewer than run before it.
+/// The next boundary that lowers the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextStop {
-    /// When, on the clocks of the object's zone.
+    /// The time in the object's zone.
     pub at: DateTime<Zone>,
-    /// How many run before it.
+    /// The count before it.
     pub from: Replicas,
-    /// How many run after it.
+    /// The count after it.
     pub to: Replicas,
 }
 
 impl WorkloadPlan {
-    /// The first boundary in the period that lowers the count of an object that runs with `count`
-    /// when the period begins, if it is among the first 500. A start may come before it, as for
-    /// one that is stopped now.
+    /// The first boundary that lowers the count of an object that has `count` replicas at the start
+    /// of the period. Only the first 500 boundaries are checked. A start can come first, for
+    /// example if the object is stopped now.
     pub fn next_stop(&self, count: Replicas) -> Option<NextStop> {
         let sets = self.spec().and_then(|spec| spec.replicas);
         let mut from = count;
@@ -70,44 +70,44 @@ pub struct StopSummary {
     operating: BTreeSet<Kind>,
 }
 
-/// Who else has to do with a workload, as far as that is known.
+/// Other controllers of a workload, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct OtherManagers {
-    /// Who else sets its count.
+    /// The controllers that set its count.
     pub owners: BTreeSet<OtherController>,
     /// The kind of the resource whose operator sets its count.
     pub operated_by: Option<Kind>,
 }
 
-/// The workloads of one namespace, or of all. In JSON `camelCase`.
+/// The totals of one namespace, or of all. In JSON `camelCase`.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NamespaceSummary {
-    /// All of them.
+    /// All workloads.
     pub workloads: usize,
-    /// Those with a schedule.
+    /// Workloads with a schedule.
     pub scheduled: usize,
-    /// The earliest stop, in the zone of the schedule; in JSON as RFC 3339.
+    /// The earliest stop in the zone of its schedule. In JSON it is RFC 3339.
     #[serde(serialize_with = "rfc_3339")]
     pub next_stop: Option<DateTime<Zone>>,
-    /// Those that their next stop lowers.
+    /// Workloads whose next stop lowers the count.
     pub stops: usize,
-    /// How many replicas these stops take away.
+    /// The number of replicas that these stops remove.
     pub replicas: u64,
-    /// Those with an HPA or a `ScaledObject`.
+    /// Workloads with an HPA or a `ScaledObject`.
     pub autoscaled: usize,
-    /// Those whose count another program sets.
+    /// Workloads whose count another controller sets.
     pub set_by_others: usize,
-    /// Those that belong to an operator's resource.
+    /// Workloads of an operator's resource.
     pub operated: usize,
-    /// Those whose volumes a stop would delete.
+    /// Workloads whose volumes a stop would delete.
     pub lose_volumes: usize,
-    /// Those whose schedule is refused.
+    /// Workloads whose schedule is rejected.
     pub refused: usize,
 }
 
 impl StopSummary {
-    /// Adds a workload; `plan` is `None` where it has no schedule.
+    /// Adds a workload. `plan` is `None` if it has no schedule.
     pub fn add(
         &mut self,
         observed: &Observed,
@@ -148,17 +148,17 @@ impl StopSummary {
             .map(|(name, row)| (&**name, row))
     }
 
-    /// The workloads of a namespace, where any has a schedule.
+    /// The totals of a namespace, if it has a schedule.
     pub fn namespace(&self, name: &str) -> Option<&NamespaceSummary> {
         self.namespaces.get(name).filter(|row| row.scheduled > 0)
     }
 
-    /// The sum of these.
+    /// The totals of all namespaces with a schedule.
     pub fn all(&self) -> NamespaceSummary {
         self.namespaces().map(|(_, row)| *row).sum()
     }
 
-    /// How many workloads are in how many namespaces without a schedule.
+    /// The number of workloads in namespaces without a schedule, and of these namespaces.
     pub fn without_schedule(&self) -> (usize, usize) {
         let without = self.namespaces.values().filter(|row| row.scheduled == 0);
         without.fold((0, 0), |(workloads, namespaces), row| {
@@ -166,13 +166,14 @@ impl StopSummary {
         })
     }
 
-    /// Who else sets counts: of how many workloads, and of which kinds.
+    /// Other controllers that set counts, with the number and the kinds of their workloads.
     pub fn owned(&self) -> impl Iterator<Item = (OtherController, usize, Vec<Kind>)> {
         let owned = self.owned.iter();
         owned.map(|(owner, (count, kinds))| (*owner, *count, kinds.iter().copied().collect()))
     }
 
-    /// The kinds of resources that can be scheduled in place of what they own.
+    /// The kinds of resources that can be scheduled instead of the workloads that their operators
+    /// make.
     pub fn operating(&self) -> impl Iterator<Item = Kind> {
         self.operating.iter().copied()
     }

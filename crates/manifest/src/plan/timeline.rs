@@ -1,10 +1,5 @@
-//! The span of time that is looked at.
-//!
-//! The boundaries of a schedule and the ends of what is laid over it, in one order.
-//!
-//! What the ends of overrides come to.
-//!
-//! What holds from which instant on, through a period.
+//! The states of a workload through a period: the boundaries of its schedule, the ends of its
+//! overrides, and the steps between them.
 
 use std::iter::Peekable;
 
@@ -12,14 +7,14 @@ use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Boundary, Zone};
 use dayshift_workload::{Key, Override, ScheduleSpec};
 
-/// A span of time from an instant to another, which does not belong to it.
+/// The time from one instant up to but not including another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     from: DateTime<Utc>,
     until: DateTime<Utc>,
 }
 
-/// Why two instants make no period.
+/// Why a period is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PeriodError {
     /// The end is not after the beginning.
@@ -30,16 +25,16 @@ pub enum PeriodError {
         /// The end.
         until: DateTime<Utc>,
     },
-    /// No calendar has this many days.
+    /// The end is out of the calendar's range.
     #[error("{0} days are too many")]
     TooLong(u32),
 }
 
 impl Period {
-    /// From an instant to a later one.
+    /// A period between two times.
     ///
     /// # Errors
-    /// Where the other is not later.
+    /// If `until` is not later than `from`.
     pub fn new(from: DateTime<Utc>, until: DateTime<Utc>) -> Result<Self, PeriodError> {
         if from < until {
             Ok(Self { from, until })
@@ -48,11 +43,11 @@ impl Period {
         }
     }
 
-    /// Whole days of the calendar of `zone`: to the same time of day, so many days later. A day
-    /// whose midnight clocks skip begins when they go on.
+    /// A number of days in the calendar of `zone`, ending at the same time of day. If midnight is
+    /// in a DST gap, the day begins at the end of the gap.
     ///
     /// # Errors
-    /// Where `days` is 0 or the end is out of range.
+    /// If `days` is 0, or if the end is out of range.
     pub fn days(from: DateTime<Utc>, days: u32, zone: Zone) -> Result<Self, PeriodError> {
         let local = from.with_timezone(&zone).naive_local();
         let midnight = local.date().and_time(NaiveTime::MIN);
@@ -67,7 +62,7 @@ impl Period {
         Self::new(from, zone.instant(until))
     }
 
-    /// The same with its end, to the second.
+    /// The period including its end, to the second.
     #[must_use]
     pub fn and_its_end(self) -> Self {
         Self {
@@ -76,7 +71,7 @@ impl Period {
         }
     }
 
-    /// Whether an instant belongs to it.
+    /// Whether the period contains a time.
     pub fn contains(&self, at: DateTime<Utc>) -> bool {
         self.from <= at && at < self.until
     }
@@ -86,27 +81,27 @@ impl Period {
         self.from
     }
 
-    /// The end.
+    /// The end, which is not part of the period.
     pub fn until(&self) -> DateTime<Utc> {
         self.until
     }
 }
 
-/// A start or a stop at its instant.
+/// A transition at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// When.
+    /// The time.
     pub at: DateTime<Utc>,
-    /// What.
+    /// The transition.
     pub action: Action,
-    /// Whether it is applied: a boundary of the schedule is not while an override holds.
+    /// Whether it is applied: boundaries during an override are not.
     pub applied: bool,
-    /// The annotation of the override that ends then.
+    /// The annotation of the override that ends at this time.
     pub ends: Option<Key>,
 }
 
-/// The occurrences in `period`, in order, of an object whose starts are moved by `delay` and whose
-/// overrides hold from `since` on. They are found as they are asked for: a schedule by the second
+/// The transitions of an object in a period, in order. Jitter delays its starts by `delay`, and its
+/// overrides are active from `since`. They are computed lazily, because a schedule by the second
 /// has millions in a year.
 pub fn occurrences(
     spec: &ScheduleSpec,
@@ -156,7 +151,7 @@ impl<B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideTurn>> Iterator
                 continue;
             }
             let Boundary { at, action } = self.boundaries.next()?;
-            // At that very instant the end of the override is what is done.
+            // At the same time, the end of the override decides.
             let turn = turn.filter(|turn| turn.at == at);
             let same = turn.filter(|turn| turn.action == Some(action));
             if same.is_some() {
@@ -173,19 +168,19 @@ impl<B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideTurn>> Iterator
     }
 }
 
-/// An instant at which an override gives way, to the schedule or to another override.
+/// A time at which an override ends and the schedule or another override takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OverrideTurn {
     pub(crate) at: DateTime<Utc>,
     /// The annotation of the override that ends.
     pub(crate) ends: Key,
-    /// What is done then; nothing where the schedule says nothing, and at the end of a pause unless
-    /// the schedule says running by then and did not before.
+    /// The transition, if there is one. There is none if the schedule has no state yet, or at the
+    /// end of a pause unless the schedule started the object during it.
     pub(crate) action: Option<Action>,
 }
 
-/// The turns in a period, in order, of an object whose starts are moved by `delay` and whose
-/// overrides hold from the beginning of the period on.
+/// The ends of overrides in a period, in order. Jitter delays starts by `delay`, and overrides are
+/// active from the beginning of the period.
 pub(crate) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Vec<OverrideTurn> {
     let mut ends: Vec<_> = spec.overrides.all().filter_map(Override::until).collect();
     ends.retain(|at| period.from() < *at && *at < period.until());
@@ -195,10 +190,10 @@ pub(crate) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Ve
     ends.into_iter().filter_map(turn).collect()
 }
 
-/// The turn at an instant, if an override gives way then that held at `since`. At the end of a wake or a
-/// sleep the newest boundary decides; a wake that comes to hold begins as a start, a sleep as a stop;
-/// the end of a pause carries out a boundary at its very instant, and else starts what is held down
-/// though the schedule says running (`docs/decisions/state/overrides.md`).
+/// The end of an override at a time, if the override was active since `since`. When a wake or a
+/// sleep ends, the latest boundary decides. A wake that takes effect then is a start, a sleep a
+/// stop. When a pause ends, a boundary at that time is applied; otherwise an object that is stopped
+/// against its schedule is started (`docs/decisions/state/overrides.md`).
 fn turn_at(
     spec: &ScheduleSpec,
     delay: TimeDelta,
@@ -219,11 +214,12 @@ fn turn_at(
         (None, Override::Pause(_)) => {
             let newest = spec.schedule.latest_at(at, delay);
             let is_boundary = newest.is_some_and(|newest| newest.at == at);
-            // What was stopped as the pause began is held down by then. Exact counts save nothing.
+            // An object that was stopped when the pause began has a saved count. Exact counts save
+            // none.
             let is_held_down = spec.schedule.action_at(since, delay) == Some(Action::Stop);
             says().filter(|says| is_boundary || is_held_down && says.is_up())
         }
-        // What an override has stopped comes back where the schedule says nothing.
+        // A sleep that ends restores the object if the schedule has no state yet.
         (None, Override::Sleep(_)) => says().or(Some(Action::Start)),
         (None, Override::Wake(_)) => says(),
     };
@@ -231,8 +227,8 @@ fn turn_at(
     Some(OverrideTurn { at, ends, action })
 }
 
-/// The first that is done after an instant to an object whose overrides hold by then: what the end of
-/// an override does, or else the first boundary that none keeps from being applied.
+/// The next transition of an object after a time: the end of an override, or the first boundary
+/// that no override prevents. Its overrides are active at that time.
 pub fn next_applied(
     spec: &ScheduleSpec,
     delay: TimeDelta,
@@ -248,63 +244,63 @@ pub fn next_applied(
     spec.schedule.next_after(at, delay)
 }
 
-/// What an object does for a while, by its schedule and what is laid over it.
+/// The state of an object for a while, by its schedule and overrides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlannedState {
-    /// The schedule says running.
+    /// Started by the schedule.
     Running,
-    /// The schedule says stopped.
+    /// Stopped by the schedule.
     Stopped,
-    /// The schedule says nothing: it is left as it is.
+    /// Unchanged, because the schedule has no boundary yet.
     AsItIs,
-    /// An override keeps it running.
+    /// Started by an override.
     Woken,
-    /// An override keeps it stopped.
+    /// Stopped by an override.
     Slept,
-    /// Nothing is done for now.
+    /// Paused: nothing changes it.
     Paused,
 }
 
 impl PlannedState {
-    /// How many there are.
+    /// The number of states.
     pub const COUNT: usize = 6;
 }
 
-/// A while in which nothing changes.
+/// A time during which the state stays the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedStep {
-    /// From when.
+    /// The beginning.
     pub from: DateTime<Utc>,
-    /// Until when.
+    /// The end.
     pub until: DateTime<Utc>,
-    /// What holds.
+    /// The state.
     pub state: PlannedState,
-    /// What the schedule says, whatever is laid over it; `None` where it says nothing yet.
+    /// The state of the schedule without overrides; `None` before its first boundary.
     pub says: Option<Action>,
-    /// The boundary that it begins with, and whether it is applied.
+    /// The boundary at its beginning, and whether it is applied.
     pub boundary: Option<(Action, bool)>,
 }
 
 struct Timeline<'a, B: Iterator<Item = Occurrence>> {
     spec: &'a ScheduleSpec,
     boundaries: Peekable<B>,
-    /// Where overrides begin to hold and where they end, the last first.
+    /// The beginnings and ends of overrides, the last first.
     turns: Vec<DateTime<Utc>>,
-    /// When overrides begin to hold.
+    /// The time at which overrides take effect.
     since: DateTime<Utc>,
     at: DateTime<Utc>,
     until: DateTime<Utc>,
     delay: TimeDelta,
-    /// Whether a pause holds before `at`.
+    /// Whether a pause was active just before `at`.
     is_paused: bool,
-    /// What the schedule says, and whether that has been carried out.
+    /// The state of the schedule.
     says: Option<Action>,
     done: bool,
 }
 
-/// The steps of `period` for an object whose starts are moved by `delay`, and whose overrides
-/// hold from `since` on, without a gap between them. A boundary at the very end is a last step of
-/// no length, so that a day can be told to end with it.
+/// The steps of an object through a period, without gaps. Jitter delays its starts by `delay`, and
+/// its overrides are active from `since`. A boundary at the very end is a last step of no length,
+/// so that a chart of a day can show it.
 pub fn timeline(
     spec: &ScheduleSpec,
     delay: TimeDelta,
@@ -362,7 +358,8 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
         self.turns.pop_if(|turn| *turn <= self.at);
         let boundary = self.boundaries.next_if(|boundary| boundary.at <= self.at);
         if let Some(boundary) = boundary {
-            // What an override does, at its beginning, the schedule does not say.
+            // A transition at the beginning of an override does not change the state of the
+            // schedule.
             if boundary.applied && self.laid_over().is_none() {
                 self.says = Some(boundary.action);
             }
@@ -370,8 +367,8 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
             return None;
         }
         if self.is_paused && boundary.is_none() && self.laid_over().is_none() {
-            // The end of a pause stops nothing. What runs by then goes on where that is what the
-            // schedule says.
+            // The end of a pause stops nothing. An object that runs then continues to run if its
+            // schedule has started it.
             let says = self.spec.schedule.action_at(self.at, self.delay);
             self.says = says.filter(|says| *says == Action::Start);
         }
@@ -410,12 +407,12 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_one_of_the_calendar() {
+    fn counts_calendar_days() {
         let new_york = Zone::parse("America/New_York").unwrap();
         for (from, days, until) in [
             ("2026-10-31T04:00:00Z", 1, "2026-11-01T04:00:00Z"),
             ("2026-10-31T04:00:00Z", 2, "2026-11-02T05:00:00Z"),
-            ("2026-03-07T07:30:00Z", 1, "2026-03-08T07:00:00Z"), // 02:30 does not exist
+            ("2026-03-07T07:30:00Z", 1, "2026-03-08T07:00:00Z"), // 02:30 is in the DST gap
         ] {
             let period = Period::days(at(from), days, new_york).unwrap();
             assert_eq!((period.from(), period.until()), (at(from), at(until)));
@@ -426,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_comes_after_its_beginning() {
+    fn rejects_an_end_before_the_beginning() {
         let (early, late) = (at("2026-11-20T10:00:00Z"), at("2026-11-20T10:00:01Z"));
         assert!(Period::new(early, late).is_ok());
         for until in [early, "2026-11-20T09:00:00Z".parse().unwrap()] {

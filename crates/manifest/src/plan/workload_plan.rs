@@ -1,10 +1,5 @@
-//! The plan of one object.
-//!
-//! The plan of a live object.
-//!
-//! What a plan will save.
-//!
-//! The plans of several objects together.
+//! The plan of one object, from a file or a cluster: its schedule and problems, and the savings in
+//! a period.
 
 use std::{fmt, sync::Arc};
 
@@ -25,7 +20,7 @@ use crate::plan::{
     timeline::{Period, PlannedState, PlannedStep, timeline},
 };
 
-/// What one object is asked to do, and what is wrong with how it is asked.
+/// The plan of one object. A problem prevents all boundaries.
 #[derive(Clone, Debug)]
 pub struct WorkloadPlan {
     kind: &'static str,
@@ -39,29 +34,29 @@ pub struct WorkloadPlan {
     after: Option<StartsAfter>,
     holidays: Vec<Holiday>,
     treated_dates: Vec<TreatedDate>,
-    /// The count that would run without the schedule, where it is known.
+    /// The count that would run without the schedule, if it is known.
     pub(crate) runs: Option<Replicas>,
-    /// How it is when the period begins.
+    /// The state when the period begins.
     pub(crate) beginning: Beginning,
-    /// What 1 of its count stands for, and what that costs.
+    /// The pods and requests of 1 of its count, and their price.
     pub(crate) footprint: Footprint,
     pub(crate) price: Option<Arc<Price>>,
     on_request: Option<RequestCoverage>,
     problems: Vec<PlannedProblem>,
 }
 
-/// How an object is when a period begins.
+/// The state of an object when a period begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Beginning {
-    /// Held down.
+    /// Stopped by dayshift.
     HeldDown,
-    /// As somebody has it.
+    /// Not stopped by dayshift.
     AsItIs,
-    /// Without a replica, as somebody has it: only what was started once is held down later.
+    /// At 0, but not stopped by dayshift. Later stops save replicas only after a first start.
     Off,
 }
 
-/// What is computed is computed here: a schedule by the second has millions of boundaries in a year.
+/// Values are computed here, because a schedule by the second has millions of boundaries in a year.
 impl Serialize for WorkloadPlan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let saved = self.saved();
@@ -112,14 +107,12 @@ impl Serialize for WorkloadPlan {
     }
 }
 
-/// An amount of money.
 #[derive(Serialize)]
 struct Money<'p> {
     amount: f64,
     currency: Option<&'p str>,
 }
 
-/// What requests come to.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OnRequest<'p> {
@@ -127,18 +120,18 @@ struct OnRequest<'p> {
     not_covered: &'p [String],
 }
 
-/// What is wrong with one annotation.
+/// A problem with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedProblem {
-    /// The annotation's full name, or the name of the field.
+    /// The full name of the annotation, or of the field.
     pub annotation: String,
-    /// What is wrong and what to write instead.
+    /// The problem and a correct example.
     pub message: String,
-    /// The first byte at fault of the annotation's text.
+    /// The first marked byte of the annotation's value.
     pub start: usize,
-    /// The byte after the last one at fault.
+    /// The byte after the last marked one.
     pub end: usize,
-    /// Where the annotation is written. In JSON `from`, only where that is not the object itself.
+    /// The origin of the annotation. In JSON `from`, and only if it is not the object itself.
     #[serde(
         rename = "from",
         serialize_with = "place",
@@ -147,21 +140,21 @@ pub struct PlannedProblem {
     pub origin: Origin,
 }
 
-/// What is alike for every object of a plan.
+/// Settings that all objects of a plan share.
 #[derive(Clone, Debug)]
 pub struct Planner {
-    /// Which boundaries are shown.
+    /// The shown period.
     pub period: Period,
-    /// Where the clocks are of objects that name no zone, and the calendars that they may name.
+    /// The zone of objects that name none, and the calendars that they can name.
     pub context: ParseContext,
-    /// What stands before the slash of the annotations.
+    /// The prefix of the annotations, without the slash.
     pub prefix: Prefix,
 }
 
 impl Planner {
-    /// The plan of an object. `refused` is what was wrong with its annotations before they came
-    /// to be `inputs`. None where nothing is asked for and nothing is wrong; with anything wrong
-    /// there are no boundaries, since nothing will be done.
+    /// The plan of an object; `None` if it has neither a schedule nor a problem. `refused` are
+    /// problems with the form of its annotations. An object with a problem has no boundaries,
+    /// because dayshift does not act on it.
     pub fn plan(
         &self,
         object: &WorkloadRef,
@@ -171,7 +164,7 @@ impl Planner {
         self.plan_parsed(object, inputs, read(inputs, &self.context), refused)
     }
 
-    /// The same of inputs that have been read.
+    /// As [`Self::plan`], with inputs that were read before.
     pub(crate) fn plan_parsed(
         &self,
         object: &WorkloadRef,
@@ -185,7 +178,7 @@ impl Planner {
             ParsedInputs::Unscheduled => {}
             ParsedInputs::Scheduled(found) => spec = Some(found).filter(|_| problems.is_empty()),
             ParsedInputs::Invalid(refusal) => {
-                // One that has to be written in another way is read again when it is.
+                // An annotation that is not text is checked again once it is.
                 let known = |problem: &&Problem| {
                     refused.iter().all(|of| of.annotation != problem.annotation)
                 };
@@ -232,7 +225,7 @@ impl Planner {
         })
     }
 
-    /// The name of an object's zone, or what stands in its place.
+    /// The name of an object's zone, or the invalid text.
     fn timezone(&self, inputs: &Inputs) -> String {
         match inputs.text(Key::Timezone) {
             None => self.context.default_zone.name().to_owned(),
@@ -254,26 +247,25 @@ impl Planner {
 }
 
 impl WorkloadPlan {
-    /// The boundaries in the period, in order. They are found as they are asked for: a schedule
-    /// by the second has millions in a year.
+    /// The boundaries in the period, in order. They are computed lazily, because a schedule by the
+    /// second has millions in a year.
     pub fn boundaries(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
         self.boundaries.iter()
     }
 
-    /// The dates in the period that calendars have: nothing starts on them. In JSON only where there
-    /// are any.
+    /// The dates in the period that calendars exclude. In JSON only if there are any.
     pub fn holidays(&self) -> &[Holiday] {
         &self.holidays
     }
 
-    /// The dates in the period that count as another day of the week. In JSON, as `treatedAs`, only
-    /// where there are any.
+    /// The dates in the period that are treated as another day. In JSON `treatedAs`, only if there
+    /// are any.
     pub fn treated_dates(&self) -> &[TreatedDate] {
         &self.treated_dates
     }
 
-    /// The same plan of an object that runs with this count where no schedule says otherwise: that
-    /// of its manifest. A start leaves it at 0 only where its schedule is inherited.
+    /// The plan of an object whose manifest sets this count, which runs unless the schedule changes
+    /// it. A start leaves an object at 0 only if its schedule is inherited.
     #[must_use]
     pub fn running_with(mut self, count: Replicas) -> Self {
         if count == Replicas::ZERO {
@@ -288,41 +280,41 @@ impl WorkloadPlan {
         self
     }
 
-    /// The same plan of an object of which 1 stands for so much.
+    /// The plan with the pods and requests of 1 of the count.
     #[must_use]
     pub fn with_footprint(self, footprint: Footprint) -> Self {
         Self { footprint, ..self }
     }
 
-    /// The same plan at a price, if there is one.
+    /// The plan with a price.
     #[must_use]
     pub fn at_price(self, price: Option<Arc<Price>>) -> Self {
         Self { price, ..self }
     }
 
-    /// The same plan of an object of which it is known what requests to its Services come to.
+    /// The plan with the effect of requests to the object's Services.
     #[must_use]
     pub fn woken_by(self, on_request: Option<RequestCoverage>) -> Self {
         Self { on_request, ..self }
     }
 
-    /// What requests to its Services come to, where it asks to be woken by them and they are known. In
-    /// JSON, as `onRequest`, only there.
+    /// The effect of requests to the object's Services, if requests should wake it. In JSON
+    /// `onRequest`, only in that case.
     pub fn on_request(&self) -> Option<&RequestCoverage> {
         self.on_request.as_ref()
     }
 
-    /// What has to be ready before its starts. In JSON only where there is anything.
+    /// The dependencies of its starts. In JSON only if there are any.
     pub fn after(&self) -> Option<&StartsAfter> {
         self.after.as_ref()
     }
 
-    /// The count that would run without the schedule, where it is known.
+    /// The count that would run without the schedule, if it is known.
     pub fn runs(&self) -> Option<Replicas> {
         self.runs
     }
 
-    /// How it is when the period begins.
+    /// The state when the period begins.
     pub fn beginning(&self) -> Beginning {
         self.beginning
     }
@@ -332,42 +324,42 @@ impl WorkloadPlan {
         &self.namespace
     }
 
-    /// `web`, or `sts/db`: a name alone is a Deployment's.
+    /// `web`, or `sts/db`. A name without a kind is a Deployment's.
     pub fn short_name(&self) -> &str {
         &self.short_name
     }
 
-    /// Where its schedule is written.
+    /// The origin of its schedule.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// What it is asked to do; `None` where anything is wrong.
+    /// The schedule; `None` if there is a problem.
     pub fn spec(&self) -> Option<&ScheduleSpec> {
         self.boundaries.spec.as_ref()
     }
 
-    /// How much later than written it starts.
+    /// The delay of its starts by jitter.
     pub fn delay(&self) -> TimeDelta {
         self.boundaries.delay
     }
 
-    /// The count that a start brings back, where it is known.
+    /// The count that a start restores, if it is known.
     pub fn brings_back(&self) -> Option<Replicas> {
         self.boundaries.brings_back
     }
 
-    /// The time that is looked at.
+    /// The shown period.
     pub(crate) fn period(&self) -> Period {
         self.boundaries.period
     }
 
-    /// When overrides begin to hold: at the beginning of the time that is looked at.
+    /// The time at which overrides take effect: the beginning of the period.
     pub fn since(&self) -> DateTime<Utc> {
         self.boundaries.period.from()
     }
 
-    /// What is wrong, if anything is.
+    /// The problems.
     pub fn problems(&self) -> &[PlannedProblem] {
         &self.problems
     }
@@ -379,25 +371,25 @@ impl fmt::Display for WorkloadPlan {
     }
 }
 
-// As serde asks for it.
+// serde requires the reference.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn is_own(origin: &Origin) -> bool {
     *origin == Origin::Own
 }
 
-// As serde asks for it.
+// serde requires the reference.
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn place<S: Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(origin.name())
 }
 
 impl Planner {
-    /// The plan of a live object, of which it is known what a start brings back.
+    /// The plan of a live object, for which the count that a start restores is known.
     pub fn plan_live(&self, observed: &Observed) -> Option<WorkloadPlan> {
         self.plan_read(observed, observed.read(&self.context))
     }
 
-    /// The same of one whose annotations have been read.
+    /// As [`Self::plan_live`], with annotations that were read before.
     pub fn plan_read(&self, observed: &Observed, parsed: ParsedInputs) -> Option<WorkloadPlan> {
         let mut plan = self.plan_parsed(&observed.object, &observed.inputs, parsed, &[])?;
         let state = observed.state();
@@ -416,7 +408,7 @@ impl Planner {
         });
         plan.runs = plan.boundaries.brings_back;
         plan.beginning = match state.phase {
-            // What somebody has raised since the stop is held down no more.
+            // An object that was scaled up manually since the stop is not stopped any more.
             Some(phase)
                 if phase.follows_a_stop()
                     && plan.runs.is_none_or(|runs| observed.replicas < runs) =>
@@ -430,27 +422,29 @@ impl Planner {
 }
 
 impl WorkloadPlan {
-    /// What 1 of its count stands for.
+    /// The pods and requests of 1 of its count.
     pub fn footprint(&self) -> Footprint {
         self.footprint
     }
 
-    /// What CPU and memory cost, where that is known.
+    /// The price of CPU and memory, if it is known.
     pub fn price(&self) -> Option<&Price> {
         self.price.as_deref()
     }
 
-    /// What the schedule will save in the period: the time of the replicas that would run without it
-    /// ([`held_down`](dayshift_workload::savings::stopped_capacity) has the rule for a live object), and of what they
-    /// request. `None` where the count is not known, or stands for no replicas.
+    /// The savings in the period: the time of replicas that would run without the schedule, and of
+    /// their requests. `None` if the count is unknown, or is not one of replicas.
+    /// [`stopped_capacity`](dayshift_workload::savings::stopped_capacity) has the rule for live
+    /// objects.
     ///
-    /// Nobody scales by hand in it, and each boundary comes at its instant. A schedule never acts
-    /// backwards: what is not held down when the period begins runs on until its first boundary.
+    /// The plan assumes that no user scales the object and that each boundary is on time. A
+    /// schedule does not act retroactively: an object that is not stopped when the period begins
+    /// should run until its first boundary.
     pub fn saved(&self) -> Option<Saved> {
         self.saved_in(self.period(), self.since())
     }
 
-    /// The same in another period, in which overrides hold from `since` on.
+    /// As [`Self::saved`], in another period and with overrides that are active from `since`.
     pub fn saved_in(&self, period: Period, since: DateTime<Utc>) -> Option<Saved> {
         let spec = self.spec()?;
         if self.footprint.replicas == 0 {
@@ -465,8 +459,8 @@ impl WorkloadPlan {
     }
 }
 
-/// How many replicas a schedule holds down from when to when, of an object that runs with `without`
-/// where no schedule says otherwise. Its overrides hold from `since` on.
+/// The numbers of stopped replicas in each step, for an object that has `without` replicas unless
+/// the schedule changes them.
 fn saved_steps(
     spec: &ScheduleSpec,
     delay: TimeDelta,
@@ -487,7 +481,7 @@ fn saved_steps(
             PlannedState::Running | PlannedState::Stopped | PlannedState::AsItIs => {
                 let first = step.boundary.filter(|_| from > period.from());
                 first.is_some_and(|(action, applied)| {
-                    // The end of a pause starts only what is held down.
+                    // The end of a pause starts only objects that are stopped by dayshift.
                     applied && (!needs_start || action.is_up() && !was_paused)
                 })
             }
@@ -520,7 +514,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether anything is wrong with any of them.
+    /// Whether any of them has a problem.
     pub fn has_problems(&self) -> bool {
         self.workloads
             .iter()

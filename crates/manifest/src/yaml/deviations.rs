@@ -1,7 +1,6 @@
-//! JSON values one after another, as `jq` writes and kubectl reads them. YAML has no such thing.
-//!
-//! Lines of quoted text that are not indented. YAML's grammar has them deeper than what they belong to
-//! (YAML 1.2.2, production 69); the reader of kubectl does not ask, and files in use have them.
+//! Input that kubectl accepts and YAML 1.2 does not: JSON values that follow each other without a
+//! separator, as `jq` writes them, and quoted strings whose continuation lines are not indented
+//! (production 69), as in manifests in use.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +8,19 @@ use granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, Scan
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-/// A part of a text that is YAML by itself, and what stands before it.
+/// A part of a text that is YAML by itself, and its offsets in the whole text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamPiece<'a> {
     pub(crate) text: &'a str,
     bytes: usize,
     chars: usize,
     lines: usize,
-    /// In characters, of the line in which it begins.
+    /// In characters, within the line in which it begins.
     columns: usize,
 }
 
-/// A text whose JSON values follow each other without `---` comes apart before each but the first;
-/// any other is one piece.
+/// Splits a text before each JSON value that follows another one without `---`. Any other text is
+/// one piece.
 pub(crate) fn pieces(text: &str) -> Vec<StreamPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = StreamPiece {
@@ -58,7 +57,7 @@ impl<'a> StreamPiece<'a> {
         (Self { text, ..self }, after)
     }
 
-    /// Where in the whole text something stands that is at `marker` of this piece.
+    /// Maps a marker of this piece to the whole text.
     pub(crate) fn place(&self, marker: Marker) -> Marker {
         let columns = if marker.line() == 1 { self.columns } else { 0 };
         Marker::new(
@@ -69,31 +68,32 @@ impl<'a> StreamPiece<'a> {
         .with_byte_offset(marker.byte_offset().map(|offset| self.bytes + offset))
     }
 
-    /// The same of a stretch.
+    /// Maps a span of this piece to the whole text.
     pub(crate) fn span(&self, span: &Span) -> Span {
         Span::new(self.place(span.start), self.place(span.end))
     }
 }
 
-/// A text in which such lines are indented. What they mean is the same: their indentation is not part
-/// of the quoted text.
+/// A text whose unindented continuation lines are indented. The indentation is not part of the
+/// quoted string, so the meaning stays the same.
 #[derive(Debug)]
 pub(crate) struct Indented {
     pub(crate) text: String,
-    /// Line after line: its number, from 1, how many spaces were put before it, and before all lines
-    /// above it.
+    /// For each indented line its number from 1, the number of inserted spaces, and the number of
+    /// spaces inserted above it.
     spaces: Vec<(usize, usize, usize)>,
 }
 
-/// How many spaces are put before a line: what a person might indent by, and what nobody does.
+/// The numbers of spaces to try before a line: usual indentations are smaller than the first, and
+/// none exceed the second.
 const STEPS: [usize; 2] = [64, 4096];
 
-/// How many bytes are looked at for all such lines of one text.
+/// The maximum number of bytes to process for all such lines of one text.
 const MAX_WORK: usize = 64 << 20;
 
 impl Indented {
-    /// `text` with the lines indented of which its reader complains with `error`; `None` where it
-    /// complains of something else, or of lines that are not in quotes.
+    /// Indents the lines that the parser's error complains about. `None` if the error is another
+    /// one, or if the lines are not in quotes.
     pub(crate) fn repair(text: &str, options: &Options, error: &ScanError) -> Option<Self> {
         let lines: Vec<_> = text.split_inclusive('\n').collect();
         let mut spaces = BTreeMap::new();
@@ -125,7 +125,7 @@ impl Indented {
         }
     }
 
-    /// Where in the text as it was something stands that is at `marker` of this one.
+    /// Maps a marker of this text to the original one.
     pub(crate) fn place(&self, marker: Marker) -> Marker {
         let (line, column) = (marker.line(), marker.col());
         let after = self.spaces.partition_point(|spaces| spaces.0 <= line);
@@ -143,13 +143,13 @@ impl Indented {
         )
     }
 
-    /// The same of a stretch.
+    /// Maps a span of this text to the original one.
     pub(crate) fn span(&self, span: &Span) -> Span {
         Span::new(self.place(span.start), self.place(span.end))
     }
 }
 
-/// Indents a line, and those after it up to one that has a quote: so far the text goes on.
+/// Indents a line and those after it up to the next one with a quote, at which the string can end.
 fn indent(spaces: &mut BTreeMap<usize, usize>, lines: &[&str], first: usize) -> Option<()> {
     let known = spaces.get(&first).copied().unwrap_or_default();
     let more = STEPS.into_iter().find(|step| *step > known)?;
@@ -178,7 +178,7 @@ fn written(spaces: &BTreeMap<usize, usize>, lines: &[&str]) -> String {
     text
 }
 
-/// The line of which a reader says that it has to be indented.
+/// The line that the parser requires to be indented.
 fn wants_indentation(error: &ScanError) -> Option<usize> {
     matches!(
         error.kind(),
@@ -187,8 +187,7 @@ fn wants_indentation(error: &ScanError) -> Option<usize> {
     .then(|| error.marker().line())
 }
 
-/// The lines in which the quoted texts that end in another line begin and end, and why no more of them
-/// can be read.
+/// The first and last lines of multi-line quoted strings, and the error that ended the text.
 fn quoted_lines(text: &str, options: &Options) -> (Vec<(usize, usize)>, Option<ScanError>) {
     let mut quoted = Vec::new();
     for next in Parser::new_from_str_with_options(text, options.clone()) {
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn json_values_come_apart_and_nothing_else_does() {
+    fn splits_only_json_values() {
         for (text, expected) in [
             ("", &[""][..]),
             ("a: 1\n---\nb: 2", &["a: 1\n---\nb: 2"]),
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_piece_is_placed_in_the_whole() {
+    fn maps_a_piece_to_the_whole_text() {
         let text = "{\n \"é\": 1} {\"b\": 2}\n\n{\n \"c\": 3}";
         for piece in pieces(text) {
             for (index, (offset, char)) in piece.text.char_indices().enumerate() {

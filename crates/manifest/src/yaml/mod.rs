@@ -1,4 +1,4 @@
-//! From text to trees, at a bounded cost.
+//! Parses YAML and JSON into trees with places, within bounds of memory and depth.
 
 pub(crate) mod deviations;
 pub(crate) mod node;
@@ -12,19 +12,19 @@ use crate::yaml::{
     node::{Location, MapEntry, Node, NodeContent},
 };
 
-/// What is wrong at a place.
+/// An error at a place.
 #[derive(Debug)]
 pub(crate) struct ParseError {
     pub(crate) place: Location,
     pub(crate) message: String,
-    /// Whether the text is good YAML and an object in it is at fault.
+    /// Whether the text is valid YAML and an object in it is invalid.
     pub(crate) in_object: bool,
-    /// The kind of that object, where it is known.
+    /// The kind of that object, if it is known.
     pub(crate) kind: Option<&'static str>,
 }
 
 impl ParseError {
-    /// A fault of an object.
+    /// An error of an object.
     pub(crate) fn at(place: &Location, message: impl Into<String>) -> Self {
         Self {
             in_object: true,
@@ -32,7 +32,7 @@ impl ParseError {
         }
     }
 
-    /// The same of an object of that kind.
+    /// The error, of an object of this kind.
     pub(crate) fn with_kind(self, kind: &'static str) -> Self {
         Self {
             kind: Some(kind),
@@ -55,35 +55,36 @@ impl ParseError {
     }
 }
 
-/// What in a file makes it no manifest, in the form `FILE:LINE:COLUMN: …` that editors know.
+/// Why a file is not a manifest, formatted as `FILE:LINE:COLUMN: …` so that editors recognize the
+/// place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{}:{}: {message}", .place.line, .place.column)]
 pub struct SyntaxError {
-    /// The file, as it was given.
+    /// The file as the user gave it.
     pub file: String,
-    /// Where in it.
+    /// The place.
     pub place: Location,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
-    /// Whether the text is good YAML, and an object in it is at fault.
+    /// Whether the text is valid YAML and an object in it is invalid.
     pub in_object: bool,
-    /// The kind of that object, where it is known.
+    /// The kind of that object, if it is known.
     pub kind: Option<&'static str>,
-    /// Whether a tool fills in what is at fault before anything is applied.
+    /// Whether a tool fills in the invalid text before anything is applied.
     pub is_filled_in: bool,
 }
 
-/// How many levels a document may have. A Deployment has about a dozen.
+/// The maximum number of levels in a document. A Deployment has about a dozen.
 const MAX_HEIGHT: usize = 100;
 
-/// What all documents of a file may cost, aliases written out: twice the largest file.
+/// The maximum cost of all documents of a file with aliases expanded: twice the largest file.
 const MAX_COST: usize = 64 << 20;
 
-/// What a node costs beside its text.
+/// The cost of a node besides its text.
 const NODE: usize = 32;
 
-/// Calls `each` with every document of a stream of YAML (JSON is YAML, too), or of JSON values one
-/// after another, in order.
+/// Calls `each` with every document of a stream, in order. JSON is YAML too, and JSON values can
+/// follow each other without a separator.
 pub(crate) fn documents<'a>(
     text: &'a str,
     mut each: impl FnMut(&Rc<Node<'a>>),
@@ -126,13 +127,13 @@ pub(crate) fn documents<'a>(
 
 #[derive(Default)]
 struct Builder<'a> {
-    /// The collections that have begun, outermost first.
+    /// The open collections, outermost first.
     open: Vec<OpenCollection<'a>>,
     anchors: HashMap<usize, Rc<Node<'a>>>,
     cost: usize,
 }
 
-/// A collection that has begun; of a map the children are keys and values in turn.
+/// A collection that has begun. The children of a map are its keys and values in turn.
 struct OpenCollection<'a> {
     begin: Span,
     anchor: usize,
@@ -141,7 +142,7 @@ struct OpenCollection<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Takes all of a text that was indented anew; calls `each` with each document and its number.
+    /// Reads a whole indented text and calls `each` with each document and its index.
     fn take_all(
         &mut self,
         indented: &Indented,
@@ -156,7 +157,7 @@ impl<'a> Builder<'a> {
                 ParseError::in_text(Location::new(marker, marker), error.info())
             })?;
             let span = piece.span(&indented.span(&span));
-            // The text that is read ends before the nodes do.
+            // The nodes outlive the indented text.
             let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
             if let Some(document) = self.take(event, &span, owned)? {
                 each(count, &document);
@@ -166,7 +167,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Takes an event; gives the document that it completes. `keep` makes of a text what a node holds.
+    /// Processes an event and returns the document that it completes. `keep` converts a text for
+    /// its node.
     fn take<'e>(
         &mut self,
         event: Event<'e>,
@@ -232,7 +234,7 @@ impl<'a> Builder<'a> {
         let place = Location::from_span(span);
         let cost = NODE + text.len();
         self.charge(cost, &place)?;
-        // A value that is left out is shown as `~`.
+        // The parser represents an omitted value by `~`.
         let text = if bare && place.span.is_empty() {
             Cow::Borrowed("")
         } else {
@@ -275,8 +277,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The entries of a map, those that `<<` brings in before its own, which win; and what the
-    /// former cost.
+    /// The entries of a map, and the cost of those that `<<` merges. Merged entries come first, so
+    /// that the map's own entries win.
     fn entries(
         &mut self,
         children: Vec<Rc<Node<'a>>>,
@@ -288,7 +290,7 @@ impl<'a> Builder<'a> {
         while let (Some(key), Some(value)) = (children.next(), children.next()) {
             match &key.content {
                 NodeContent::Scalar { text, bare: true } if text == "<<" => {
-                    // Of several maps the first wins.
+                    // If several maps are merged, the first wins.
                     let maps = value.items().iter().rev().chain([&value]);
                     for entry in maps.flat_map(|map| map.entries()) {
                         let cost = entry.key.cost + entry.value.cost;
@@ -325,7 +327,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Whether a scalar may mean something else than text: it has no quotes and no tag that says so.
+/// Whether a scalar can be something other than text: it has no quotes, and no tag makes it text.
 fn is_bare(style: ScalarStyle, tag: Option<&Tag>) -> bool {
     match tag {
         Some(tag) => matches!(tag.core_suffix(), Some("int" | "float" | "bool" | "null")),

@@ -1,20 +1,17 @@
-//! Where something stands in a file.
-//!
-//! The tree of one document.
-//!
-//! What an unquoted word of YAML means.
+//! The tree of a YAML document: nodes with their places, and the values of scalars as kubectl reads
+//! them.
 
 use std::{borrow::Cow, ops::Range, rc::Rc};
 
 use granit_parser::{Marker, Span};
 use serde_json::{Map, Number, Value};
 
-/// A piece of a file.
+/// A span of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The line in which it begins, from 1.
+    /// The line of its first character, from 1.
     pub line: usize,
-    /// The column in which it begins, from 1, in characters.
+    /// The column of its first character, in characters from 1.
     pub column: usize,
     /// Its bytes in the file.
     pub span: Range<usize>,
@@ -35,20 +32,20 @@ impl Location {
     }
 }
 
-/// A value of a document and where it stands. An alias is the node it names, shared.
+/// A value with its place. Nodes behind aliases are shared.
 #[derive(Debug)]
 pub(crate) struct Node<'a> {
     pub(crate) place: Location,
-    /// How many levels it has, itself included.
+    /// The number of levels, including this one.
     pub(crate) height: usize,
-    /// What it takes to write it out, with all that its aliases repeat; about bytes.
+    /// The approximate number of bytes when written out with all aliases expanded.
     pub(crate) cost: usize,
     pub(crate) content: NodeContent<'a>,
 }
 
 #[derive(Debug)]
 pub(crate) enum NodeContent<'a> {
-    /// A word or text. One that stands without quotes may mean something else than text.
+    /// A scalar. Without quotes it can be a number, a boolean or null.
     Scalar {
         text: Cow<'a, str>,
         bare: bool,
@@ -57,24 +54,24 @@ pub(crate) enum NodeContent<'a> {
     Map(Vec<MapEntry<'a>>),
 }
 
-/// A key and its value. Of entries with equal keys the last counts.
+/// A key and its value. If several entries have the same key, the last one counts.
 #[derive(Clone, Debug)]
 pub(crate) struct MapEntry<'a> {
     pub(crate) key: Rc<Node<'a>>,
     pub(crate) value: Rc<Node<'a>>,
-    /// Whether it comes from another map, by `<<`.
+    /// Whether `<<` merged it from another map.
     pub(crate) merged: bool,
 }
 
 impl MapEntry<'_> {
-    /// The key as it is written. Keys are scalars, which the parser has seen to.
+    /// The key as it is written. The parser rejects keys that are not scalars.
     pub(crate) fn name(&self) -> &str {
         self.key.written().unwrap_or_default()
     }
 }
 
 impl<'a> Node<'a> {
-    /// The entries of a map, and none of anything else.
+    /// The entries of a map; empty for other nodes.
     pub(crate) fn entries(&self) -> &[MapEntry<'a>] {
         match &self.content {
             NodeContent::Map(entries) => entries,
@@ -82,7 +79,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The items of a list, and none of anything else.
+    /// The items of a list; empty for other nodes.
     pub(crate) fn items(&self) -> &[Rc<Self>] {
         match &self.content {
             NodeContent::List(items) => items,
@@ -90,13 +87,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What stands at a key, unless it is null.
+    /// The value of a key, unless it is null.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let entry = self.entries().iter().rfind(|entry| entry.name() == name)?;
         Some(&*entry.value).filter(|value| value.scalar() != Some(Scalar::Null))
     }
 
-    /// A scalar as it is written, whatever it means.
+    /// A scalar as it is written, whatever its type.
     pub(crate) fn written(&self) -> Option<&str> {
         match &self.content {
             NodeContent::Scalar { text, .. } => Some(text),
@@ -104,7 +101,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What a scalar means.
+    /// The value of a scalar.
     pub(crate) fn scalar(&self) -> Option<Scalar> {
         match &self.content {
             NodeContent::Scalar { text, bare: true } => Some(Scalar::parse(text)),
@@ -113,13 +110,13 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A text.
+    /// A scalar that is text.
     pub(crate) fn text(&self) -> Option<&str> {
         self.written()
             .filter(|_| self.scalar() == Some(Scalar::Text))
     }
 
-    /// What it is, in words.
+    /// The type, as messages name it.
     pub(crate) fn type_name(&self) -> &'static str {
         match (&self.content, self.scalar()) {
             (NodeContent::List(_), _) => "a list",
@@ -131,8 +128,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether another has the same entries, items and words in the same order. Those of which it has
-    /// not may still mean the same.
+    /// Whether another node has equal entries, items and scalars in the same order. If it has not,
+    /// both can still be equivalent.
     pub(crate) fn is_written_as(&self, other: &Self) -> bool {
         match (&self.content, &other.content) {
             (
@@ -157,7 +154,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The same as JSON.
+    /// The node as JSON.
     pub(crate) fn json(&self) -> Value {
         match &self.content {
             NodeContent::List(items) => items.iter().map(|item| item.json()).collect(),
@@ -177,7 +174,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The meaning of a word.
+/// The value of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Scalar {
     Null,
@@ -187,8 +184,8 @@ pub(crate) enum Scalar {
 }
 
 impl Scalar {
-    /// Reads an unquoted word as kubectl does, whose parser (go-yaml v2) is one of YAML 1.1:
-    /// `on` and `y` are booleans, `0o17` and `017` octal; a date is text, and so is `9:00`.
+    /// Parses an unquoted scalar as kubectl does, whose parser (go-yaml v2) implements YAML 1.1:
+    /// `on` and `y` are booleans, `0o17` and `017` are octal, and a date is text, as `9:00` is.
     pub(crate) fn parse(word: &str) -> Self {
         match word {
             "" | "~" | "null" | "Null" | "NULL" => return Self::Null,
@@ -203,7 +200,7 @@ impl Scalar {
     }
 }
 
-/// The longest number that is looked at; no longer one is a number to anybody.
+/// The maximum length of a number. No parser accepts longer ones.
 const MAX_NUMBER: usize = 400;
 
 fn number(word: &str) -> Option<Number> {
@@ -248,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_means_what_it_means_to_kubectl() {
+    fn reads_words_as_kubectl_does() {
         for (word, expected) in [
             ("2", json!(2)),
             ("-7", json!(-7)),
@@ -283,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_number_is_text() {
+    fn reads_number_lookalikes_as_text() {
         for word in [
             "9:00",
             "2026-12-24",

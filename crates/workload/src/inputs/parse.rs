@@ -438,17 +438,17 @@ const EXCLUSIVE: [(Key, &[Key], &str); 3] = [
     (
         Key::Hours,
         &[Key::Start, Key::Stop],
-        "write either hours, such as Mon-Fri 09:00-19:00, or start and stop",
+        "hours, such as Mon-Fri 09:00-19:00, already have the starts and stops",
     ),
     (
         Key::Scale,
         &[Key::Start, Key::Stop, Key::Hours],
-        "write either exact counts, such as Mon-Fri 08:00 = 5; 19:00 = 0, or start and stop, or hours",
+        "exact counts, such as Mon-Fri 08:00 = 5; 19:00 = 0, already have the starts and stops",
     ),
     (
         Key::Scale,
         &[Key::Replicas, Key::StopReplicas],
-        "each time has its own count, such as Mon-Fri 08:00 = 5; 19:00 = 0: remove the other annotation",
+        "each time of scale has its own count, such as Mon-Fri 08:00 = 5; 19:00 = 0",
     ),
 ];
 
@@ -473,7 +473,7 @@ pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
             refuse(
                 key,
                 format!("cannot be combined with `{other}`"),
-                advice.to_owned(),
+                format!("remove `{other}` or `{key}`: {advice}"),
             );
         }
         let own = others.iter().filter(is_from(Origin::Own));

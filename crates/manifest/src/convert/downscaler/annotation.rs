@@ -1,6 +1,4 @@
-//! What becomes of annotations, and what is said of them.
-//!
-//! The annotations that stand for themselves.
+//! Single downscaler annotations: those that convert by themselves, and the types that all share.
 
 use std::ops::Range;
 
@@ -17,13 +15,14 @@ use crate::{
     finding::Finding,
 };
 
-/// One of their annotations: the name after the prefix, and the text.
+/// A downscaler annotation: the name after the prefix, and the value.
 pub(crate) type OldAnnotation<'o> = (&'o str, &'o str);
 
-/// What is said of one of the annotations: its place is which of them, and which bytes of its text.
+/// A finding about one of several annotations. Its place is the annotation's index and the bytes of
+/// its value.
 pub(crate) type Remark = Finding<Topic, (usize, Range<usize>)>;
 
-/// Why the text of an annotation is no list of spans.
+/// The finding of a value that is not a list of time spans.
 pub(crate) fn span_error_remark(at: usize, error: SpanError) -> Remark {
     let topic = match error.kind {
         SpanErrorKind::Text => Topic::NotRead,
@@ -33,37 +32,37 @@ pub(crate) fn span_error_remark(at: usize, error: SpanError) -> Remark {
     Remark::new(topic, (at, error.span), error.message, error.help)
 }
 
-/// What became of each annotation.
+/// The result for the annotations of one object.
 #[derive(Debug, Default)]
 pub(crate) struct ConvertedAnnotations {
-    /// The annotations that are replaced, each with what takes its place.
+    /// Replaced annotations by their index, with the annotations that replace them.
     pub(crate) replaced: Vec<(usize, Vec<(&'static str, String)>)>,
-    /// The count that was saved.
+    /// The saved count.
     pub(crate) saved: Option<u32>,
     pub(crate) remarks: Vec<Remark>,
 }
 
-/// What there is to know about the object.
+/// The object and the settings for its annotations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConvertContext<'c> {
     pub(crate) now: DateTime<Utc>,
     pub(crate) defaults: SpanDefaults,
     pub(crate) prefix: &'c Prefix,
-    /// Its row in the table of kinds; `None` for a Namespace, and for what has `spec.replicas` alone.
+    /// The kind definition; `None` for a Namespace, and for other kinds with `spec.replicas`.
     pub(crate) kind: Option<Kind>,
-    /// Whether a force that always holds has to be an override: on a Namespace it wins over the
-    /// schedules of objects, and on an object over that of its Namespace.
+    /// Whether a permanent force should be an override. On a Namespace it wins over the schedules
+    /// of objects, and on an object over that of its Namespace.
     pub(crate) overrides: bool,
 }
 
 impl ConvertContext<'_> {
-    /// What its count means.
+    /// The meaning of its count.
     pub(crate) fn counts(&self) -> CountKind {
         self.kind.map_or(CountKind::Replicas, Kind::counts)
     }
 }
 
-/// `dayshift/exclude`, which is beside the schedule.
+/// `dayshift/exclude`, which is not part of the schedule.
 pub(crate) const EXCLUDE: &str = Key::Exclude.name();
 
 pub(crate) const UPTIME: &str = "uptime";
@@ -73,23 +72,22 @@ pub(crate) const DOWNSCALE: &str = "downscale-period";
 pub(crate) const FORCE_UP: &str = "force-uptime";
 pub(crate) const FORCE_DOWN: &str = "force-downtime";
 
-/// Those that make up the schedule.
+/// The annotations that form the schedule.
 pub(crate) const SCHEDULE: [&str; 6] = [UPTIME, DOWNTIME, UPSCALE, DOWNSCALE, FORCE_UP, FORCE_DOWN];
 
-/// Whether a key is one of those that make up the schedule.
 pub(crate) fn is_schedule(key: &str) -> bool {
     SCHEDULE.contains(&key)
 }
 
-/// Whether an annotation takes the place of a flag, which the name of its annotation stands for:
-/// the schedule counts as one, and the count of a stop has a name in each tool.
+/// Whether an annotation overrides a flag, given as the name of its annotation. All annotations of
+/// the schedule override each other, and so do the two names of a stop count.
 pub(crate) fn is_same(own: &str, flag: &str) -> bool {
     let is_count = |key| matches!(key, "downtime-replicas" | "downscale-replicas");
     own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
 }
 
-/// What of a Namespace's force is laid over the schedule that an object has of its own: what holds at
-/// times only. One that always holds is an override, and one of the object's own comes before it.
+/// The timed forces of a Namespace that apply to an object with a schedule of its own. A permanent
+/// force becomes an override instead, and a force of the object itself wins.
 pub(crate) fn laid_over<'o>(
     own: &[OldAnnotation<'_>],
     namespace: &[OldAnnotation<'o>],
@@ -106,7 +104,6 @@ pub(crate) fn laid_over<'o>(
     namespace.iter().filter(is_timed).copied().collect()
 }
 
-/// Whether a key forces something, whatever the other times are.
 pub(crate) fn is_force(key: &str) -> bool {
     matches!(key, FORCE_UP | FORCE_DOWN)
 }
@@ -115,7 +112,7 @@ pub(crate) fn rfc3339(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// What became of an annotation that stands for itself.
+/// The result for one annotation that converts by itself.
 #[derive(Debug, Default)]
 pub(crate) struct ConvertedAnnotation {
     pub(crate) texts: Vec<(&'static str, String)>,
@@ -123,7 +120,7 @@ pub(crate) struct ConvertedAnnotation {
     pub(crate) remarks: Vec<Remark>,
 }
 
-/// Converts one that is no part of the schedule; `None` for one that is.
+/// Converts an annotation that is not part of the schedule; `None` if it is.
 pub(crate) fn one(
     at: usize,
     key: &str,
@@ -268,11 +265,11 @@ pub(crate) fn one(
     Ok(Some(single))
 }
 
-/// What `dayshift/enforce` takes at most, in seconds.
+/// The maximum of `dayshift/enforce` in seconds.
 const MAX_GRACE: u64 = 24 * 3600;
 
-/// A duration as GoKubeDownscaler reads it, in whole seconds, begun ones included: `1h30m`, `1.5h`,
-/// or seconds alone, which py-kube-downscaler takes too.
+/// Parses a duration as GoKubeDownscaler does, rounded up to seconds: `1h30m`, `1.5h`, or a number
+/// of seconds, which py-kube-downscaler accepts too.
 fn seconds(text: &str) -> Option<u64> {
     if let Ok(seconds) = text.parse() {
         return Some(seconds);
@@ -300,11 +297,11 @@ fn seconds(text: &str) -> Option<u64> {
         rest = after;
     }
     let seconds = (nanos / 1e9).ceil();
-    // As long as Go has it: 292 years.
+    // The limit of Go's durations is 292 years.
     (seconds < 1e10).then_some(seconds as u64)
 }
 
-/// As `dayshift/enforce` has it: `1h30m`.
+/// Formats a duration for `dayshift/enforce`: `1h30m`.
 fn grace(seconds: u64) -> String {
     let parts = [
         (seconds / 3600, 'h'),
@@ -369,7 +366,7 @@ fn exclude(
     Ok(())
 }
 
-/// The forms of py-kube-downscaler are in UTC; GoKubeDownscaler takes RFC 3339.
+/// Parses a time. py-kube-downscaler's forms are in UTC; GoKubeDownscaler accepts RFC 3339.
 fn until(text: &str) -> Option<DateTime<Utc>> {
     if let Ok(at) = DateTime::parse_from_rfc3339(text) {
         return Some(at.to_utc());
@@ -386,8 +383,8 @@ fn until(text: &str) -> Option<DateTime<Utc>> {
     Some(read.next().or_else(date)?.and_utc())
 }
 
-/// The count that was saved. Of what is suspended or hibernates GoKubeDownscaler keeps whether it was so
-/// before, and of a ScaledObject that was not paused -1 (`scaledobjects.go`, 018b381).
+/// Parses the saved count. For suspended and hibernated objects GoKubeDownscaler saves a boolean,
+/// and for a ScaledObject that was not paused -1 (`scaledobjects.go`, 018b381).
 fn saved(text: &str, context: ConvertContext<'_>) -> Option<u32> {
     let counts = context.counts();
     let count = match (&*text.to_ascii_lowercase(), counts) {
@@ -406,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_those_of_go() {
+    fn parses_the_durations_of_go() {
         for (text, expected) in [
             ("15m", Some("15m")),
             ("900", Some("15m")),

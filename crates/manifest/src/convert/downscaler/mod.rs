@@ -1,6 +1,5 @@
-//! All annotations of an object.
-//!
-//! The annotations of GoKubeDownscaler and py-kube-downscaler, on each object of the files.
+//! Reads the annotations and flags of GoKubeDownscaler and py-kube-downscaler, on objects,
+//! Namespaces and pods.
 
 pub(super) mod annotation;
 mod schedule;
@@ -30,7 +29,7 @@ use crate::{
     yaml::node::{Location, Node},
 };
 
-/// Converts all of an object's.
+/// Converts all annotations of an object.
 pub(crate) fn convert(
     olds: &[OldAnnotation<'_>],
     context: ConvertContext<'_>,
@@ -40,7 +39,7 @@ pub(crate) fn convert(
     match schedule.and_then(|schedule| schedule.texts(&mut outcome.remarks)) {
         Ok(texts) => replace_schedule(olds, texts, &mut outcome),
         Err(remark) => {
-            // It stays with the other tool as a whole.
+            // If the schedule cannot be converted, all annotations stay.
             outcome.remarks = vec![remark];
             return outcome;
         }
@@ -96,7 +95,7 @@ fn replace_schedule(
 }
 
 impl ConversionRun<'_, '_> {
-    /// The annotations of GoKubeDownscaler and py-kube-downscaler.
+    /// Converts the annotations of every object.
     pub(crate) fn annotations(&mut self) {
         for at in 0..self.documents.len() {
             self.annotations_of(at);
@@ -193,8 +192,8 @@ impl ConversionRun<'_, '_> {
         self.take(at, changes, &whole);
     }
 
-    /// What the Namespace of an object forces. In GoKubeDownscaler the object's own comes before it, and
-    /// in py-kube-downscaler nothing does.
+    /// The forces of an object's Namespace. In GoKubeDownscaler the object's own force wins over
+    /// them; in py-kube-downscaler nothing does.
     fn forces_of(
         &mut self,
         at: usize,
@@ -226,7 +225,7 @@ impl ConversionRun<'_, '_> {
         forces
     }
 
-    /// Whether an object has an uptime and its Namespace a downtime, or the other way around.
+    /// Reports an object with an uptime whose Namespace has a downtime, or the other way around.
     pub(crate) fn both_levels(
         &mut self,
         at: usize,
@@ -249,7 +248,7 @@ impl ConversionRun<'_, '_> {
         }
     }
 
-    /// A pod that forces uptime does so for the whole cluster.
+    /// Reports a pod that forces uptime, which applies to the whole cluster.
     pub(crate) fn pod_annotations(&mut self, at: usize) {
         let document = self.documents[at].clone();
         let path = ["spec", "template", "metadata", "annotations"];
@@ -269,7 +268,7 @@ impl ConversionRun<'_, '_> {
         }
     }
 
-    /// The other tool's flags, on every Namespace, but for what it says itself.
+    /// Converts the other tool's flags for every Namespace, without those that it overrides.
     pub(crate) fn flags(&mut self) {
         let converter = self.converter;
         if converter.flags.is_empty() {

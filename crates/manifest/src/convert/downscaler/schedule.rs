@@ -1,4 +1,4 @@
-//! The annotations that make up a schedule.
+//! The downscaler annotations that form a schedule.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::convert::{
     week::{WeekMinutes, times},
 };
 
-/// A spec of spans, and where it was written.
+/// An annotation with time spans, and its index.
 struct SpanAnnotation<'o> {
     at: usize,
     text: &'o str,
@@ -41,7 +41,7 @@ impl SpanAnnotation<'_> {
     }
 }
 
-/// The schedule that an object's annotations make up.
+/// The schedule of an object's annotations.
 pub(crate) struct DownscalerSchedule<'o> {
     context: ConvertContext<'o>,
     uptime: Option<SpanAnnotation<'o>>,
@@ -94,7 +94,7 @@ impl<'o> DownscalerSchedule<'o> {
         all.into_iter().flatten()
     }
 
-    /// The one zone of all of them.
+    /// The single zone of all annotations.
     fn zone(&self) -> Result<Option<Zone>, Remark> {
         let mut zone = None;
         for spec in self.all() {
@@ -163,7 +163,7 @@ impl<'o> DownscalerSchedule<'o> {
         }
     }
 
-    /// What is still to come of the spans between two instants.
+    /// The spans between dates that are not over.
     fn to_come(&self, spec: Option<&SpanAnnotation<'_>>) -> Vec<DatedSpan> {
         let all = spec.map_or(&[][..], |spec| &spec.spans.absolute);
         let is_over = |span: &&DatedSpan| span.to.is_some_and(|to| to <= self.context.now);
@@ -258,7 +258,7 @@ impl<'o> DownscalerSchedule<'o> {
         )
     }
 
-    /// Force alone, over a schedule that stands elsewhere, or over none.
+    /// A force without a schedule on the same object.
     fn only_forced(&self, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
         let mut always = |spec: &SpanAnnotation<'_>, key: Key, mut texts: KeyTexts| {
             if self.context.overrides {
@@ -359,7 +359,7 @@ impl<'o> DownscalerSchedule<'o> {
     }
 }
 
-/// The beginnings of the spans between two instants, which the other period must not cover.
+/// The beginnings of the spans between dates, which the other period must not cover.
 fn moments(
     spec: Option<&SpanAnnotation<'_>>,
     other: &WeekMinutes,
@@ -393,7 +393,7 @@ fn moments(
     Ok(texts)
 }
 
-/// The last year that a moment can be in.
+/// The last year that a date can have.
 const FOR_EVER: &str = "2199-12-31 00:00";
 
 fn forced(spec: &SpanAnnotation<'_>, name: &str) -> Remark {
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_between_instants_become_moments_and_dates() {
+    fn converts_spans_between_dates() {
         const OFFICE: &str = "Mon-Fri 08:00-20:00 Europe/Berlin";
         for (up, down, expected) in [
             (
@@ -436,7 +436,7 @@ mod tests {
             ),
             ("always", "never", &["hours: 00:00-24:00"]),
             ("never", "never", &["stop: 00:00", "timezone: UTC"]),
-            // Holidays are dates.
+            // Holidays become excluded dates.
             (
                 OFFICE,
                 "2026-12-24T00:00:00+01:00-2026-12-29T00:00:00+01:00",
@@ -456,7 +456,7 @@ mod tests {
                     "timezone: Europe/Berlin",
                 ],
             ),
-            // Overtime: the weekly stop at 20:00 has a start beside it, which wins.
+            // Overtime: a start at 20:00 wins over the weekly stop.
             (
                 "Mon-Fri 08:00-20:00 Europe/Berlin, 2026-11-27T18:00:00+01:00-2026-11-27T23:00:00+01:00",
                 "never",

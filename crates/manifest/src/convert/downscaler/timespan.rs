@@ -1,5 +1,5 @@
-//! The time spans of GoKubeDownscaler and py-kube-downscaler, as one text has them:
-//! `Mon-Fri 08:00-20:00 Europe/Berlin, 2026-12-24T00:00:00Z-2026-12-27T00:00:00Z`.
+//! Parses the time spans of GoKubeDownscaler and py-kube-downscaler: `Mon-Fri 08:00-20:00
+//! Europe/Berlin, 2026-12-24T00:00:00Z-2026-12-27T00:00:00Z`.
 
 use std::ops::Range;
 
@@ -13,25 +13,25 @@ use crate::convert::{
     week::{DAY, WeekMinutes, day},
 };
 
-/// What a list of time spans means.
+/// A parsed list of time spans.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Spans {
-    /// Where the clocks of the weekly ones are; `None` where there are none.
+    /// The zone of the weekly spans; `None` if there are none.
     pub(crate) zone: Option<Zone>,
-    /// When the weekly ones match, and those that always do.
+    /// The minutes of the weekly spans, and of `always`.
     pub(crate) week: WeekMinutes,
-    /// The mornings that reversed times were cut off from, and now have: part of `week`.
+    /// The hours after midnight of reversed times, which the tools cut off. They are part of `week`.
     pub(crate) mornings: WeekMinutes,
     /// Whether a span has reversed times, such as `20:00-08:00`.
     pub(crate) is_reversed: bool,
-    /// Those from one instant to another, in order of their text.
+    /// The spans between dates, in order of the text.
     pub(crate) absolute: Vec<DatedSpan>,
 }
 
-/// Why a text is not such a list, or is one that cannot be told in one zone.
+/// Why a text is not a list of spans, or cannot be converted to one zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SpanError {
-    /// Which bytes of the text are at fault.
+    /// The bytes of the text to mark.
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
     pub(crate) help: String,
@@ -40,9 +40,9 @@ pub(crate) struct SpanError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SpanErrorKind {
-    /// The other tool does not read it either.
+    /// The other tool rejects it too.
     Text,
-    /// It leaves out what the other tool's flags say.
+    /// It depends on the other tool's flags.
     Default,
     /// It has several zones.
     Zones,
@@ -101,12 +101,12 @@ impl Spans {
         Ok(())
     }
 
-    /// Whether it says `always`, or comes to that.
+    /// Whether it is `always` or equivalent.
     pub(crate) fn is_always(&self) -> bool {
         self.week.is_always()
     }
 
-    /// Whether it says `never`, or comes to that.
+    /// Whether it is `never` or equivalent.
     pub(crate) fn is_never(&self) -> bool {
         self.week.is_empty() && self.absolute.is_empty()
     }
@@ -175,7 +175,7 @@ impl SpanText<'_> {
     }
 }
 
-/// `Mon-Fri 08:00-20:00 Europe/Berlin`
+/// A span such as `Mon-Fri 08:00-20:00 Europe/Berlin`.
 struct WeeklySpan {
     first: u32,
     last: u32,
@@ -184,7 +184,7 @@ struct WeeklySpan {
     zone: Zone,
 }
 
-/// How long py-kube-downscaler makes a period that has no end, in minutes.
+/// The length in minutes of a period without an end in py-kube-downscaler.
 const PERIOD: u32 = 30;
 
 impl WeeklySpan {
@@ -204,7 +204,7 @@ impl WeeklySpan {
                 let range = range.and_then(|(first, last)| Some((day(first)?, day(last)?)));
                 range.ok_or_else(|| item.error(days, "is not a range of days such as Mon-Fri"))?
             }
-            // py-kube-downscaler's short form is for every day.
+            // py-kube-downscaler's short form applies to every day.
             None if !time.contains('-') => (0, 6),
             None => defaults
                 .days
@@ -218,7 +218,7 @@ impl WeeklySpan {
             None => {
                 let from = minute(time)?;
                 let end = from + PERIOD;
-                // As it has it: such a period does not reach the next day.
+                // As in py-kube-downscaler, such a period does not extend to the next day.
                 (from, if end >= DAY { DAY - 1 } else { end })
             }
         };
@@ -243,8 +243,8 @@ impl WeeklySpan {
         })
     }
 
-    /// The minutes that match, and those of the morning after the last day, which reversed times
-    /// are cut off from.
+    /// The minutes of the span, and those after the midnight of the last day, which the tools cut
+    /// off from reversed times.
     fn week(&self) -> (WeekMinutes, WeekMinutes) {
         let count = (self.last + 7 - self.first) % 7 + 1;
         let days = || (0..count).map(|nth| (self.first + nth) % 7);
@@ -266,7 +266,7 @@ impl WeeklySpan {
     }
 }
 
-/// `08:00`, up to 24:00; what lies after it is 24:00 to the tools.
+/// Parses `08:00`. The tools treat later times than 24:00 as 24:00.
 fn minute(text: &str) -> Option<u32> {
     let (hour, minute) = text.split_once(':')?;
     let read = |text: &str| number::<u32>(text).filter(|_| text.len() <= 2);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_their_documentation_shows() {
+    fn parses_documented_spans() {
         for (text, hours) in [
             ("Mon-Fri 08:00-20:00 Asia/Tokyo", "Mon-Fri 08:00-20:00"),
             ("Sat-Sun 00:00-24:00 UTC", "Sat-Sun 00:00-24:00"),
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_night_is_not_cut_at_the_last_midnight() {
+    fn keeps_reversed_times_after_the_last_day() {
         let spans = parse("Mon-Fri 20:00-08:00 UTC").unwrap();
         assert_eq!(spans.mornings.hours(), "Sat 00:00-08:00");
         assert!(spans.is_reversed);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn points_at_what_is_wrong() {
+    fn points_at_the_invalid_part() {
         for (text, part, message) in [
             (
                 "Mon-Fri 08:00-20:00 Europe/Berln",

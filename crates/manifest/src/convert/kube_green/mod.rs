@@ -1,4 +1,4 @@
-//! kube-green's SleepInfo: a whole namespace that sleeps and wakes up.
+//! Reads kube-green's SleepInfo, which stops and starts a namespace.
 
 pub(super) mod secret;
 mod targets;
@@ -20,28 +20,28 @@ use crate::{
     yaml::node::{Node, Scalar},
 };
 
-/// What kube-green suspends, and what dayshift starts and stops by default.
+/// The kinds that kube-green suspends, which dayshift scales by default.
 const KINDS: [(Kind, &str); 3] = [
     (Kind::DEPLOYMENT, "suspendDeployments"),
     (Kind::STATEFUL_SET, "suspendStatefulSets"),
     (Kind::CRON_JOB, "suspendCronJobs"),
 ];
 
-/// The kinds besides that patches of a SleepInfo stop as dayshift does. Where one is turned on, it is in
-/// all namespaces.
+/// Other kinds that patches of a SleepInfo stop as dayshift does. If `--kinds` names one, dayshift
+/// scales it in all namespaces.
 pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
     let Some(spec) = document.node.get("spec") else {
         return Vec::new();
     };
     let prefix = Prefix::default();
-    // What there is to say is said when it is converted.
+    // Findings are reported when the SleepInfo is converted.
     let patches = SleepPatches::read(spec, &mut AnnotationRequests::new(&prefix));
     let kinds = patches.stopped.into_iter().map(|stopped| stopped.0);
     kinds.filter(|kind| !Kind::DEFAULT.contains(kind)).collect()
 }
 
-/// Asks for what a SleepInfo says, and for the counts that its Secret holds, where there is one:
-/// which document it is, and the document.
+/// Requests the schedule of a SleepInfo, and the counts in its Secret. `secret` is the Secret with
+/// its index.
 pub(crate) fn convert(
     document: &Document<'_>,
     secret: Option<(usize, &Document<'_>)>,
@@ -51,6 +51,7 @@ pub(crate) fn convert(
     let Some(spec) = document.node.get("spec") else {
         return;
     };
+    report_unknown_fields(spec, requests);
     let Some(texts) = schedule(spec, requests) else {
         return;
     };
@@ -81,17 +82,46 @@ pub(crate) fn convert(
     requests.delete_after(document, why, when);
 }
 
-/// What a SleepInfo asks for, besides the times.
+/// The fields of a SleepInfo (v1alpha1 of kube-green 0.7).
+const FIELDS: [&str; 10] = [
+    "weekdays",
+    "sleepAt",
+    "wakeUpAt",
+    "timeZone",
+    "suspendDeployments",
+    "suspendStatefulSets",
+    "suspendCronJobs",
+    "includeRef",
+    "excludeRef",
+    "patches",
+];
+
+fn report_unknown_fields(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) {
+    const TOOL: &str = "kube-green";
+    requests.report_unknown(TOOL, spec, &FIELDS);
+    let items = |field| spec.get(field).map_or(&[][..], Node::items);
+    for item in items("includeRef").iter().chain(items("excludeRef")) {
+        requests.report_unknown(TOOL, item, &["apiVersion", "kind", "name", "matchLabels"]);
+    }
+    for item in items("patches") {
+        requests.report_unknown(TOOL, item, &["target", "patch"]);
+        if let Some(target) = item.get("target") {
+            requests.report_unknown(TOOL, target, &["group", "kind"]);
+        }
+    }
+}
+
+/// The parts of a SleepInfo other than its times.
 struct SleepRequest<'s, 'a> {
     spec: &'s Node<'a>,
     namespace: &'s str,
     patches: SleepPatches,
-    /// The kinds that some SleepInfo has turned on.
+    /// The kinds that any SleepInfo requires in `--kinds`.
     turned_on: &'s BTreeSet<Kind>,
 }
 
 impl SleepRequest<'_, '_> {
-    /// Whether a field has kube-green suspend a kind of its own.
+    /// Whether kube-green suspends a kind.
     fn is_suspended(&self, (kind, field): (Kind, &str)) -> bool {
         match self.spec.get(field).and_then(Node::scalar) {
             Some(Scalar::Bool(value)) => value,
@@ -99,7 +129,7 @@ impl SleepRequest<'_, '_> {
         }
     }
 
-    /// The kinds that it stops. A patch takes the place of what kube-green does to its target itself.
+    /// The kinds that it stops. For the target of a patch, kube-green applies only the patch.
     fn stopped(&self) -> Vec<Kind> {
         let by_patch = || self.patches.stopped.iter().map(|stopped| stopped.0);
         let is_patched = |kind: Kind| {
@@ -112,8 +142,8 @@ impl SleepRequest<'_, '_> {
         stopped
     }
 
-    /// Asks for the schedule on the Namespace, or on what `includeRef` takes in, and for `exclude` on what
-    /// is left out; whether there is anything to ask for.
+    /// Requests the schedule for the Namespace, or for the objects of `includeRef`, and `exclude`
+    /// for excluded objects. Returns whether there is anything to request.
     fn ask(&self, texts: &NamedTexts, requests: &mut AnnotationRequests<'_>) -> bool {
         let (of, stopped) = (self.namespace, self.stopped());
         let Some(refs) = SleepRefs::read(self.spec) else {
@@ -168,7 +198,7 @@ impl SleepRequest<'_, '_> {
         is_any
     }
 
-    /// What dayshift would take in, and kube-green does not.
+    /// Excludes kinds that dayshift would scale and kube-green does not.
     fn leave_alone(&self, stopped: &[Kind], requests: &mut AnnotationRequests<'_>) {
         let taken_in = KINDS.iter().map(|row| row.0);
         for kind in taken_in.chain(self.turned_on.iter().copied()) {

@@ -1,10 +1,10 @@
-//! The counts that kube-green has saved, in the Secret beside a SleepInfo.
+//! Reads the counts that kube-green has saved in the Secret of a SleepInfo.
 //!
-//! `sleepinfo-NAME` holds them from a sleep to the next wake-up: since 0.6 as merge patches that
-//! bring each object back (`original-resource-info`), before that as lists of counts
-//! (`deployment-replicas`, `cronjobs-info`). Read from kube-green's
-//! `internal/controller/sleepinfo/secrets.go` (09efe4b) and `jsonpatch/jsonpatch.go` (0e241bd), and
-//! from `controllers/sleepinfo/deployments/deployments.go` (1181346).
+//! `sleepinfo-NAME` contains them from a sleep to the next wake-up: since 0.6 as merge patches that
+//! restore each object (`original-resource-info`), before that as lists of counts
+//! (`deployment-replicas`, `cronjobs-info`). The format was read from kube-green's
+//! `internal/controller/sleepinfo/secrets.go` (09efe4b), `jsonpatch/jsonpatch.go` (0e241bd) and
+//! `controllers/sleepinfo/deployments/deployments.go` (1181346).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,16 +22,16 @@ use crate::{
     finding::Finding,
 };
 
-/// Objects by the name that kube-green gives their kind, and by their own; a patch for each.
+/// Merge patches by kube-green's name of the kind, and by the object's name.
 type Patches = HashMap<String, BTreeMap<String, String>>;
 
-/// The lists of before 0.6.
+/// The lists of kube-green before 0.6.
 const LISTS: [(Kind, &str); 2] = [
     (Kind::DEPLOYMENT, "deployment-replicas"),
     (Kind::CRON_JOB, "cronjobs-info"),
 ];
 
-/// An entry of the lists that were written before 0.6.
+/// An entry of these lists.
 #[derive(Deserialize)]
 struct ListedObject {
     name: String,
@@ -41,16 +41,16 @@ struct ListedObject {
     suspend: Option<bool>,
 }
 
-/// A count, and what a switch held, as the label has it.
+/// A count, and the value of an on/off field as the label stores it.
 type Restored = (u32, Option<Box<str>>);
 
-/// The name of the Secret of a SleepInfo.
+/// The name of a SleepInfo's Secret.
 pub(crate) fn name_of(sleep_info: &str) -> String {
     format!("sleepinfo-{sleep_info}")
 }
 
-/// Asks for the saved count of each object that sleeps, and answers whether any does. `secret` is
-/// which document it is.
+/// Requests the saved count of each sleeping object. Returns whether there is any. `secret` is the
+/// document's index.
 pub(crate) fn convert(
     secret: usize,
     document: &Document<'_>,
@@ -78,7 +78,7 @@ pub(crate) fn convert(
         requests.saved.push(SavedCount {
             from: secret,
             object: ObjectRef {
-                // The group alone counts.
+                // The version is unknown; only the group counts.
                 api_version: format!("{}/v1", kind.group()),
                 kind: kind.name().to_owned(),
                 namespace: document.object.namespace.clone(),
@@ -86,12 +86,13 @@ pub(crate) fn convert(
             },
             count,
             value,
+            asked_by: requests.document,
         });
     }
     is_any
 }
 
-/// The counts by kind and name; what is written now counts more than what was before 0.6.
+/// The counts by kind and name. The current format wins over the one before 0.6.
 fn counts(
     text: &impl Fn(&str) -> Option<String>,
 ) -> Result<BTreeMap<(Kind, String), Restored>, serde_json::Error> {
@@ -123,14 +124,14 @@ fn counts(
     Ok(all)
 }
 
-/// What a merge patch brings back: it holds what an object had before it went to sleep.
+/// The count in a merge patch, which contains the object's state before the sleep.
 fn restored(kind: Kind, patch: &Value) -> Result<Option<Restored>, serde_json::Error> {
     let value = patch.pointer(&kind.pointer());
     Ok(match kind.form() {
         CountForm::Number(_) => {
             Option::deserialize(value.unwrap_or(&Value::Null))?.map(|count: u32| (count, None))
         }
-        // There is one only where it was not suspended before.
+        // A patch exists only if the object was not suspended before.
         CountForm::Suspended => Some((1, None)),
         CountForm::RestsAt => value.map(|_| (1, None)),
         CountForm::Switch(_) => value.map(|value| {
@@ -145,7 +146,7 @@ fn restored(kind: Kind, patch: &Value) -> Result<Option<Restored>, serde_json::E
     })
 }
 
-/// A text of the Secret: `stringData` counts, as on the server, before `data`.
+/// A value of the Secret. As on the API server, `stringData` wins over `data`.
 fn text_of(document: &Document<'_>, name: &str) -> Option<String> {
     let of = |map: &str| document.node.get(map)?.get(name)?.written();
     if let Some(text) = of("stringData") {
@@ -155,7 +156,7 @@ fn text_of(document: &Document<'_>, name: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The documents that may be such Secrets, by namespace and name.
+/// The documents that can be such Secrets, by namespace and name.
 pub(crate) fn all(documents: &[Document<'_>]) -> HashMap<(String, String), usize> {
     let all = documents.iter().enumerate();
     let secrets =

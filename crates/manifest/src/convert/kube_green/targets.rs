@@ -1,15 +1,11 @@
-//! The references of a SleepInfo: which objects it takes in and leaves out.
+//! The objects that a SleepInfo applies to: its references, and the targets of its patches.
 //!
 //! Read from `getListOptions` of kube-green 0.7.1's
-//! `internal/controller/sleepinfo/jsonpatch/genericresources.go`: for each kind all labels of all
-//! references are one label selector (`k==v` of `includeRef`, `k!=v` of `excludeRef`), and all names
-//! for that kind one field selector.
-//!
-//! The patches of a SleepInfo, as far as they are what a stop of dayshift's is.
-//!
-//! Read from kube-green's `internal/controller/sleepinfo/jsonpatch/jsonpatch.go` (0e241bd): a JSON
-//! patch (RFC 6902) is applied to all objects of its target when they go to sleep, in place of what
-//! kube-green itself does to that kind, and undone when they wake up.
+//! `internal/controller/sleepinfo/jsonpatch/genericresources.go`: for each kind, all labels of all
+//! references form one label selector (`k==v` of `includeRef`, `k!=v` of `excludeRef`), and all
+//! names for that kind one field selector. Patches were read from `jsonpatch.go` (0e241bd): a JSON
+//! patch (RFC 6902) is applied to all objects of its target when they go to sleep, instead of
+//! kube-green's own change, and reverted when they wake up.
 
 use std::collections::BTreeSet;
 
@@ -29,13 +25,13 @@ use crate::{
     yaml::node::{Location, Node, Scalar},
 };
 
-/// What the references say.
+/// The references of a SleepInfo.
 pub(crate) struct SleepRefs {
     include: RefSide,
     exclude: RefSide,
 }
 
-/// The names by kind, and the labels, of `includeRef` or of `excludeRef`.
+/// The names by kind, and the labels, of `includeRef` or `excludeRef`.
 #[derive(Default)]
 struct RefSide {
     names: BTreeSet<(String, String, String)>,
@@ -43,7 +39,7 @@ struct RefSide {
 }
 
 impl RefSide {
-    /// `None` where kube-green cannot make a selector of it, and so finds no object.
+    /// Reads a list. `None` if kube-green cannot build a selector from it, and so finds no object.
     fn read(spec: &Node<'_>, field: &str) -> Option<Self> {
         let mut side = Self::default();
         for item in spec.get(field).map_or(&[][..], Node::items) {
@@ -70,7 +66,7 @@ impl RefSide {
         Some(side)
     }
 
-    /// The names that are for one kind.
+    /// The names for one kind.
     fn names_of(&self, kind: Kind) -> Vec<String> {
         let is_it = |reference: &&(String, String, String)| {
             reference.0 == kind.group() && reference.1 == kind.name()
@@ -81,7 +77,7 @@ impl RefSide {
 }
 
 impl SleepRefs {
-    /// Reads both lists; `None` where kube-green finds no object because of them.
+    /// Reads both lists. `None` if kube-green finds no object because of them.
     pub(crate) fn read(spec: &Node<'_>) -> Option<Self> {
         Some(Self {
             include: RefSide::read(spec, "includeRef")?,
@@ -89,13 +85,13 @@ impl SleepRefs {
         })
     }
 
-    /// Whether `includeRef` says nothing that bounds any of these kinds.
+    /// Whether `includeRef` does not restrict any of these kinds.
     pub(crate) fn take_in_all(&self, kinds: &[Kind]) -> bool {
         let is_free = |kind: &Kind| self.include.names_of(*kind).is_empty();
         self.include.labels.is_empty() && kinds.iter().all(is_free)
     }
 
-    /// What is left out of all objects of these kinds: each name, and each label by itself.
+    /// The excluded objects of these kinds: one target for each name, and one for each label.
     pub(crate) fn left_out(&self, kinds: &[Kind], namespace: &str) -> Vec<RequestTarget> {
         let names = kinds.iter().flat_map(|kind| {
             let names = self.exclude.names_of(*kind).into_iter();
@@ -110,7 +106,7 @@ impl SleepRefs {
         names.chain(labels).collect()
     }
 
-    /// What is taken in, and the kinds of which nothing is, since their names or labels exclude each
+    /// The included objects, and the kinds without any because their names or labels exclude each
     /// other.
     pub(crate) fn taken_in(
         &self,
@@ -182,7 +178,7 @@ impl SleepRefs {
 
 fn object(kind: Kind, namespace: &str, name: String) -> RequestTarget {
     RequestTarget::Object(ObjectRef {
-        // Which version it is says the API server; the group alone counts.
+        // The version is unknown; only the group counts.
         api_version: format!("{}/v1", kind.group()),
         kind: kind.name().to_owned(),
         namespace: namespace.to_owned(),
@@ -190,20 +186,20 @@ fn object(kind: Kind, namespace: &str, name: String) -> RequestTarget {
     })
 }
 
-/// What the patches come to.
+/// The patches of a SleepInfo.
 #[derive(Default)]
 pub(crate) struct SleepPatches {
-    /// The kinds that they stop as dayshift does, and where that is written.
+    /// The kinds that they stop as dayshift does, with the places of the patches.
     pub(crate) stopped: Vec<(Kind, Location)>,
     /// The kinds that they change in another way.
     pub(crate) changed: Vec<Kind>,
-    /// Whether one of them has no equivalent.
+    /// Whether one of them has no equivalent, so that the SleepInfo is still needed.
     pub(crate) are_needed: bool,
 }
 
 impl SleepPatches {
-    /// Reads those of a SleepInfo, and says which have no equivalent. Of several for one target the last
-    /// counts.
+    /// Reads the patches, and reports those without an equivalent. If several have the same target,
+    /// the last one counts.
     pub(crate) fn read(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Self {
         let mut all = Self::default();
         for item in spec.get("patches").map_or(&[][..], Node::items) {
@@ -248,7 +244,7 @@ impl SleepPatches {
     }
 }
 
-/// Why a patch has no equivalent, and what to do.
+/// The message and help for a patch without an equivalent.
 fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
     match kind {
         Some(kind) => (
@@ -267,7 +263,8 @@ fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
     }
 }
 
-/// Where a kind holds its count or its switch: `spec.replicas`, `cnpg.io/hibernation`.
+/// The field or annotation of a kind's count or on/off state, such as `spec.replicas` or
+/// `cnpg.io/hibernation`.
 fn field(kind: Kind) -> String {
     match kind.path() {
         ["metadata", "annotations", name] => (*name).to_owned(),
@@ -275,14 +272,14 @@ fn field(kind: Kind) -> String {
     }
 }
 
-/// An operation of a patch. `add` makes a member that is absent; `replace` fails there.
+/// An operation of a patch. `add` creates a missing field; `replace` fails on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PatchOperation {
     Add,
     Replace,
 }
 
-/// The operation, where a patch is one alone that does to such an object what a stop does.
+/// The operation, if a patch has exactly one and it stops such an object as dayshift does.
 fn only_stop(kind: Kind, patch: &str) -> Option<PatchOperation> {
     let source = SourceFile::new("patch", patch);
     let (documents, error) = source.documents();
@@ -303,7 +300,7 @@ fn only_stop(kind: Kind, patch: &str) -> Option<PatchOperation> {
     is_it.then_some(op)
 }
 
-/// Whether a value is what such an object holds where it is stopped.
+/// Whether a value is that of a stopped object.
 fn is_stop(kind: Kind, value: &Node<'_>) -> bool {
     let scalar = value.scalar();
     let text = value.text();
