@@ -1,5 +1,5 @@
-//! Every text that fuzzing has kept, checked as the fuzzer checks it: what was found once is looked
-//! at on each run, without the fuzzer (`fuzz/README.md`).
+//! Runs the fuzz targets on every stored input, so that each past finding is checked on each run
+//! without the fuzzer (`fuzz/README.md`).
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,7 +16,7 @@ use std::{fs, path::Path};
 
 use fuzz::targets;
 
-/// Checks every file of a target's corpus; a corpus that is not there, or empty, is a failure.
+/// Checks every file of a target's corpus. A missing or empty corpus is a failure.
 fn replay(target: &str, check: impl Fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     let mut inputs: Vec<_> = fs::read_dir(corpus.join(target))
@@ -26,7 +26,7 @@ fn replay(target: &str, check: impl Fn(&[u8])) {
     inputs.sort();
     assert!(!inputs.is_empty(), "{target} has no corpus");
     for input in inputs {
-        println!("{}", input.display()); // shown where it fails
+        println!("{}", input.display()); // shown if it fails
         check(&fs::read(&input).unwrap());
     }
 }
@@ -41,7 +41,7 @@ fn calendar() {
     replay("calendar", targets::calendar);
 }
 
-/// Nothing is counted here: `tests/cost_budgets` counts.
+/// `tests/cost_budgets` measures the costs.
 #[test]
 fn costs() {
     replay("costs", |bytes| targets::costs(bytes, || 0));

@@ -1,12 +1,12 @@
-//! What a text means and what follows from it, without a cluster: the library alone. What of it is a
-//! crate of its own has a `semantics` of its own, such as `crates/schedule/tests/semantics/`.
+//! The meaning of texts and their effects, without a cluster. Other crates have a `semantics` test
+//! of their own, such as `crates/schedule/tests/semantics/`.
 //!
-//! - `convert/`: what other tools mean by their schedules, and what comes of them
+//! - `convert/`: conversions mean the same as the other tools' schedules
 //! - `layering`: import cycles, the dependencies of the pure crates, and file lengths
-//! - `manifest/`: which objects files hold, and where everything stands
-//! - `fuzz_corpus`: what fuzzing has kept
-//! - `pages/`: pages that list what the program and the chart have
-//! - `shipped_manifests`: what the manifests that users apply have in common
+//! - `manifest/`: the objects in files and their places
+//! - `fuzz_corpus`: the stored inputs of fuzzing
+//! - `pages/`: pages that list the features of the program and the chart
+//! - `shipped_manifests`: consistency of the manifests that users apply
 
 mod convert;
 mod fuzz_corpus;

@@ -1,23 +1,24 @@
-//! What the shipped manifests have in common, and with the package.
+//! The shipped manifests are consistent with each other and with the package.
 
 const CLUSTER: &str = include_str!("../../manifests/dayshift.yaml");
 const NAMESPACED: &str = include_str!("../../manifests/namespaced.yaml");
 
-const NAMESPACES_RULE: &str = r#"  # Their annotations are defaults for what is in them; nothing is written there.
+const NAMESPACES_RULE: &str = r#"  # Annotations of Namespaces are defaults for their workloads. dayshift never writes to Namespaces.
   - apiGroups: [""]
     resources: ["namespaces"]
     verbs: ["list", "watch"]
 "#;
 
-/// Two files that users read and apply as they are, so no generator; this keeps them together.
+/// Users read and apply two files as they are, so there is no generator. This test keeps them
+/// together.
 #[test]
-fn the_manifests_differ_in_the_reach_of_their_role_and_in_nothing_else() {
+fn the_manifests_differ_only_in_their_role() {
     let (_head_and_namespace, rest) = CLUSTER.split_once("---\n").unwrap();
     // Admission policies are cluster-wide.
     let (rest, _policies) = rest.split_once("---\n# Restricts this").unwrap();
     let expected: String = rest
         .replace("kind: ClusterRole", "kind: Role")
-        // A Role cannot allow anything about Namespaces.
+        // A Role cannot grant permissions for Namespaces.
         .replace(NAMESPACES_RULE, "")
         .replace(
             r#"["run"]"#,
@@ -38,9 +39,9 @@ fn the_image_has_the_version_of_the_package() {
     }
 }
 
-/// The patch that mounts calendars fits the Deployment that it is a patch of.
+/// The patch that mounts calendars fits its Deployment.
 #[test]
-fn the_calendar_patch_mounts_what_it_names() {
+fn the_calendar_patch_mounts_its_volume() {
     use dayshift_manifest::SourceFile;
     use dayshift_workload::Prefix;
     use k8s_openapi::api::apps::v1::Deployment;
@@ -53,7 +54,7 @@ fn the_calendar_patch_mounts_what_it_names() {
         serde_json::from_value(manifests.into_iter().next().unwrap().1).unwrap()
     };
     let text = include_str!("../../manifests/calendar.yaml");
-    // Only what the API server asks for besides: a patch need not have it.
+    // Fields that the API server requires in addition, which a patch does not need.
     let whole = text.replace(
         "spec:\n  template:\n",
         "spec:\n  selector: {}\n  template:\n",
@@ -77,7 +78,7 @@ fn the_calendar_patch_mounts_what_it_names() {
     let file = path
         .strip_prefix(&format!("{}/", mount.mount_path))
         .unwrap();
-    // What the page says creates that very file.
+    // The command on the page creates that file.
     let page = include_str!("../../docs/guides/holidays.md");
     let create = format!("kubectl create configmap {name} -n dayshift --from-file={file}");
     assert!(page.contains(&create) && text.contains(&create), "{create}");
@@ -86,7 +87,7 @@ fn the_calendar_patch_mounts_what_it_names() {
     assert!(page.contains(apply) && text.contains(apply));
 }
 
-/// The chart renders its own copies, with another ServiceAccount and perhaps another prefix.
+/// The chart renders its own copies, with another ServiceAccount and possibly another prefix.
 #[test]
 fn the_chart_has_the_policies_of_the_activator() {
     let manifest = include_str!("../../manifests/activator.yaml");

@@ -1,4 +1,4 @@
-//! Annotations where most people have them: not on an object, but in what objects are made of.
+//! Annotations of other tools outside of objects, for example in the values of a chart.
 
 use dayshift_manifest::{Severity, convert::ConversionFinding};
 
@@ -7,7 +7,7 @@ use super::converted::{annotated, convert};
 const OFFICE: &str = "Mon-Fri 08:00-20:00 Europe/Berlin";
 const EQUAL: &str = "dayshift/hours: \"Mon-Fri 08:00-20:00\", dayshift/timezone: \"Europe/Berlin\"";
 
-/// What is said of a file in which nothing is converted.
+/// The findings of a file in which nothing is converted.
 fn said(text: &str) -> Vec<ConversionFinding> {
     let conversion = convert(text);
     assert!(conversion.changes.is_empty(), "{conversion:?}");
@@ -16,7 +16,7 @@ fn said(text: &str) -> Vec<ConversionFinding> {
 }
 
 #[test]
-fn each_place_that_is_no_object_is_told_with_what_to_write_there() {
+fn reports_annotations_outside_of_objects_with_replacements() {
     let line = format!("downscaler/uptime: {OFFICE}");
     for (what, text) in [
         (
@@ -84,9 +84,9 @@ fn each_place_that_is_no_object_is_told_with_what_to_write_there() {
     }
 }
 
-/// Several in one map are one schedule.
+/// Several annotations in one map form one schedule.
 #[test]
-fn adjacent_texts_are_one_finding() {
+fn reports_adjacent_annotations_once() {
     let text = format!(
         "web:\n  annotations:\n    downscaler/uptime: {OFFICE}\n    downscaler/downtime-replicas: '1'\n    downscaler/uptiem: x\n"
     );
@@ -104,7 +104,7 @@ fn adjacent_texts_are_one_finding() {
 }
 
 #[test]
-fn a_text_that_holds_them_is_told_whatever_it_is_in() {
+fn reports_annotations_within_any_text() {
     for text in [
         "patches:\n- patch: |-\n    - op: add\n      path: /metadata/annotations/downscaler~1uptime\n      value: always\n",
         "web:\n  annotations: |\n    downscaler/uptime: always\n",
@@ -124,7 +124,7 @@ fn a_text_that_holds_them_is_told_whatever_it_is_in() {
 }
 
 #[test]
-fn another_tools_object_inside_of_another_is_told() {
+fn reports_a_nested_object_of_another_tool() {
     let in_template = |object: &str| {
         let object = object.replace('\n', "\n  ");
         format!(
@@ -152,9 +152,9 @@ fn another_tools_object_inside_of_another_is_told() {
     }
 }
 
-/// What is an object's own is converted or told there, and not here; nor is what an alias repeats.
+/// An object's own annotations are converted or reported at the object. An alias is reported once.
 #[test]
-fn an_objects_own_annotations_are_not_told_twice() {
+fn reports_an_objects_own_annotations_once() {
     let own = annotated("Deployment", &[("uptime", OFFICE)]);
     let in_list = own.replace('\n', "\n  ");
     for text in [

@@ -1,4 +1,4 @@
-//! Minutes, as clocks show them.
+//! The minutes of a period as clocks show them.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, Timelike, Utc};
 use chrono_tz::Tz;
@@ -7,26 +7,25 @@ pub(crate) fn utc(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Weeks with a clock change of Europe or America in them, and one without.
+/// Weeks with a clock change in Europe or America, and one without.
 pub(crate) const PERIODS: [(&str, &str); 3] = [
     ("2027-03-08T00:00:00Z", "2027-04-05T00:00:00Z"),
     ("2027-10-25T00:00:00Z", "2027-11-15T00:00:00Z"),
     ("2027-07-05T00:00:00Z", "2027-07-19T00:00:00Z"),
 ];
 
-/// A minute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Minute {
     pub(crate) at: DateTime<Utc>,
     pub(crate) local: NaiveDateTime,
     /// Whether clocks have shown this time, or a later one, before.
     pub(crate) is_repeated: bool,
-    /// How many minutes clocks have left out before it.
+    /// The number of minutes that clocks skip before it.
     skipped: i32,
 }
 
 impl Minute {
-    /// The minutes that no clock has shown, right before it.
+    /// The skipped minutes just before it.
     pub(crate) fn skipped(self) -> impl Iterator<Item = Self> {
         let of_skipped = move |back: i32| Self {
             local: self.local - TimeDelta::minutes(back.into()),
@@ -46,7 +45,7 @@ impl Minute {
     }
 }
 
-/// The minutes of a period on the clocks of a zone.
+/// The minutes of a period in a zone.
 pub(crate) fn minutes(zone: Tz, from: &str, until: &str) -> Vec<Minute> {
     let (mut at, until) = (utc(from), utc(until));
     let mut latest = NaiveDateTime::MIN;

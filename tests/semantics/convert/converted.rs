@@ -1,4 +1,4 @@
-//! What comes of a conversion, as `plan` says it.
+//! The result of a conversion, as `plan` shows it.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::clocks::utc;
 
-/// A conversion a while before all periods.
+/// A time before all periods, at which files are converted.
 pub(crate) fn convert_at(text: &str, now: &str, defaults: SpanDefaults) -> Conversion {
     let converter = Converter {
         now: utc(now),
@@ -42,12 +42,12 @@ pub(crate) fn annotated(kind: &str, annotations: &[(&str, &str)]) -> String {
     format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: web\n  annotations:\n{lines}")
 }
 
-/// The ids of what is said.
+/// The ids of the findings.
 pub(crate) fn said(conversion: &Conversion) -> Vec<&'static str> {
     conversion.findings.iter().map(|it| it.rule.id()).collect()
 }
 
-/// The one change of a conversion.
+/// The single change of a conversion.
 pub(crate) fn change(conversion: &Conversion) -> &ObjectChange {
     let [change] = &conversion.changes[..] else {
         panic!("{conversion:#?}");
@@ -55,17 +55,16 @@ pub(crate) fn change(conversion: &Conversion) -> &ObjectChange {
     change
 }
 
-/// The state of a workload minute by minute, as its plan says: the last action, and the count it
-/// comes to.
+/// The planned state of a workload, minute by minute: the last action and its count.
 pub(crate) struct Planned {
     boundaries: Vec<(DateTime<Utc>, String, Option<u64>)>,
-    /// What an override keeps it at as long as nothing is applied.
+    /// The state that an override keeps until an action is applied.
     held: Option<bool>,
 }
 
 impl Planned {
-    /// The plan of a workload that has what a change writes, or inherits it where that is on a
-    /// Namespace; from two weeks before the period on.
+    /// The plan of a workload with the annotations of a change or, if the change is of a Namespace,
+    /// with the inherited ones. It begins two weeks before the period.
     pub(crate) fn of(change: &ObjectChange, period: (&str, &str)) -> Self {
         let prefix = Prefix::default();
         let pairs = || change.set.iter().map(|(name, text)| (&**name, &**text));
@@ -80,7 +79,8 @@ impl Planned {
         Self::of_inputs(&inputs, period)
     }
 
-    /// The plan of a workload that has what one change writes, in a Namespace with another's.
+    /// The plan of a workload with the annotations of one change, in a Namespace with those of
+    /// another.
     pub(crate) fn within(
         change: &ObjectChange,
         namespace: &ObjectChange,
@@ -124,7 +124,7 @@ impl Planned {
                 .as_array()
                 .unwrap()
                 .iter()
-                // Some fall into an override.
+                // Some are during an override.
                 .filter(|it| it["applied"] != false)
                 .map(boundary)
                 .collect(),
@@ -134,7 +134,7 @@ impl Planned {
         }
     }
 
-    /// Each with its action and count.
+    /// The actions and counts.
     pub(crate) fn boundaries(&self) -> &[(DateTime<Utc>, String, Option<u64>)] {
         &self.boundaries
     }
@@ -144,13 +144,13 @@ impl Planned {
         self.boundaries.get(after.checked_sub(1)?)
     }
 
-    /// Whether it runs; `None` where nothing has happened for two weeks, and no override holds.
+    /// Whether it runs; `None` if it had no action for two weeks and no override is active.
     pub(crate) fn runs(&self, at: DateTime<Utc>) -> Option<bool> {
         let latest = self.latest(at).map(|it| it.1 == "start");
         latest.or(self.held)
     }
 
-    /// Its count, where the plan says one.
+    /// The planned count, if there is one.
     pub(crate) fn count(&self, at: DateTime<Utc>) -> Option<u64> {
         self.latest(at)?.2
     }

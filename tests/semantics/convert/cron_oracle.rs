@@ -1,4 +1,4 @@
-//! Cron, as robfig/cron describes it, asked of a minute.
+//! An oracle of cron as robfig/cron documents it: whether it matches a minute.
 
 use chrono::{Datelike, Timelike};
 
@@ -7,11 +7,11 @@ use super::clocks::Minute;
 /// Five fields of numbers, ranges, lists and steps.
 pub(crate) struct Cron {
     fields: Vec<Vec<bool>>,
-    /// Whether a day has to match both fields of days, one of which is a star.
+    /// Whether a day must match both fields of days, because one of them is a star.
     both_days: bool,
 }
 
-/// Whether a field has a value.
+/// Whether a field contains a value.
 fn has(field: &str, value: u32, max: u32) -> bool {
     field.split(',').any(|item| {
         let (range, step) = item.split_once('/').unwrap_or((item, "1"));

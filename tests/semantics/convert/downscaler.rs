@@ -7,8 +7,8 @@ use super::clocks::{Minute, PERIODS, minutes, utc};
 use super::converted::{Planned, annotated, change, convert, said};
 use super::texts::{forward_text, text};
 
-/// That the plan of a conversion is up where `wants` says so, in every minute of all periods but
-/// those that clocks repeat.
+/// Checks that the plan of a conversion runs when it should: when `wants` does, in every minute of all periods that
+/// clocks do not repeat.
 fn agrees(kind: &str, annotations: &[(&str, &str)], zone: Tz, wants: impl Fn(&Minute) -> bool) {
     let conversion = convert(&annotated(kind, annotations));
     let change = change(&conversion);
@@ -19,7 +19,7 @@ fn agrees(kind: &str, annotations: &[(&str, &str)], zone: Tz, wants: impl Fn(&Mi
                 continue;
             }
             let wanted = wants(&minute);
-            // Without a boundary it is as it was: always up, or taken down each midnight.
+            // Without a boundary it keeps its state: always up, or stopped at each midnight.
             let runs = planned.runs(minute.at).unwrap_or(true);
             assert_eq!(runs, wanted, "{annotations:?} at {minute:?}: {change:?}");
         }
@@ -30,26 +30,26 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn an_uptime_means_what_it_meant(text in text()) {
+    fn converts_uptime_exactly(text in text()) {
         agrees("Deployment", &[("uptime", &text.text)], text.zone, |it| {
             text.go(it) || text.is_cut_off(it)
         });
     }
 
     #[test]
-    fn a_downtime_of_a_namespace_means_what_it_meant(text in text()) {
+    fn converts_a_namespace_downtime_exactly(text in text()) {
         agrees("Namespace", &[("downtime", &text.text)], text.zone, |it| {
             !(text.go(it) || text.is_cut_off(it))
         });
     }
 
     #[test]
-    fn py_kube_downscaler_meant_the_same_but_for_nights(text in forward_text()) {
+    fn matches_py_kube_downscaler_without_reversed_times(text in forward_text()) {
         agrees("Deployment", &[("uptime", &text.text)], text.zone, |it| text.py(it));
     }
 
     #[test]
-    fn both_together_are_what_py_kube_downscaler_has(up in forward_text(), down in forward_text()) {
+    fn converts_uptime_with_downtime_as_py_kube_downscaler(up in forward_text(), down in forward_text()) {
         let down = down.in_zone(up.zone);
         let annotations = [("uptime", &*up.text), ("downtime", &*down.text)];
         prop_assert!(said(&convert(&annotated("Deployment", &annotations))).contains(&"both-times"));
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn force_is_laid_over_the_schedule(
+    fn applies_force_over_the_schedule(
         base in forward_text(), up in forward_text(), down in forward_text()
     ) {
         let (up, down) = (up.in_zone(base.zone), down.in_zone(base.zone));
@@ -74,23 +74,23 @@ proptest! {
         }
     }
 
-    /// Periods say when something happens, and nothing of the time between.
+    /// Periods define only transitions, and no state in between.
     #[test]
-    fn periods_begin_when_they_began(up in forward_text(), down in forward_text()) {
+    fn starts_and_stops_at_the_beginnings_of_periods(up in forward_text(), down in forward_text()) {
         let down = down.in_zone(up.zone);
         let annotations = [("upscale-period", &*up.text), ("downscale-period", &*down.text)];
         let conversion = convert(&annotated("Deployment", &annotations));
-        // One that never begins has no times.
+        // A period that never begins has no times.
         if conversion.changes.is_empty() {
             return Ok(());
         }
         let change = change(&conversion);
         for period in PERIODS {
             let planned = Planned::of(change, period);
-            // From the first minute on in which one of them matches alone, the last one counts.
+            // Once only one of them matches, the last one decides.
             let mut state = None;
             for minute in minutes(up.zone, period.0, period.1) {
-                // What clocks skip never was there, and happens with dayshift at the end of the gap.
+                // Times in a DST gap happen at its end in dayshift.
                 if minute.skipped().any(|it| up.go(&it) != down.go(&it)) {
                     state = None;
                 }
@@ -108,9 +108,9 @@ proptest! {
     }
 }
 
-/// A period that clocks skip as a whole.
+/// A period that is completely within a DST gap.
 #[test]
-fn a_period_in_a_gap_of_the_clocks_begins_at_its_end() {
+fn starts_a_period_in_a_dst_gap_at_its_end() {
     let annotations = [
         ("upscale-period", "Mon-Fri 00:00-02:59 CET"),
         ("downscale-period", "Sun-Mon 02:00-02:30 CET"),

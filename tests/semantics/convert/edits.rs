@@ -1,4 +1,4 @@
-//! Files are changed by position: what is not converted stays letter by letter.
+//! Files are edited by position, so that everything else stays verbatim.
 
 use super::converted::{convert, said};
 
@@ -20,7 +20,7 @@ fn deployment(metadata: &str) -> String {
 }
 
 #[test]
-fn comments_order_and_quotes_stay() {
+fn keeps_comments_order_and_quotes() {
     for (before, expected) in [
         // Each style of quotes, and a comment at the end of the line.
         (
@@ -35,7 +35,7 @@ fn comments_order_and_quotes_stay() {
             "  name: web\n  annotations:\n      downscaler/uptime: Mon-Sun 08:00-20:00 UTC\n",
             "  name: web\n  annotations:\n      dayshift/hours: \"08:00-20:00\"\n      dayshift/timezone: UTC\n",
         ),
-        // A folded text, and one that is quoted in lines.
+        // A folded text, and one that is quoted over several lines.
         (
             "  name: web\n  annotations:\n    downscaler/uptime: >-\n      Mon-Fri 08:00-20:00\n      UTC\n    z: 1\n",
             "  name: web\n  annotations:\n    dayshift/hours: \"Mon-Fri 08:00-20:00\"\n    dayshift/timezone: \"UTC\"\n    z: 1\n",
@@ -44,7 +44,7 @@ fn comments_order_and_quotes_stay() {
             "  name: web\n  annotations:\n    downscaler/uptime: \"Mon-Fri\n      08:00-20:00 UTC\"\n",
             "  name: web\n  annotations:\n    dayshift/hours: \"Mon-Fri 08:00-20:00\"\n    dayshift/timezone: \"UTC\"\n",
         ),
-        // What is no text.
+        // A value that is not text.
         (
             "  name: web\n  annotations:\n    downscaler/exclude: true\n    downscaler/downtime-replicas: 1\n",
             "  name: web\n  annotations:\n    dayshift/exclude: \"true\"\n    dayshift/stop-replicas: \"1\"\n",
@@ -62,7 +62,7 @@ fn comments_order_and_quotes_stay() {
             "  name: web\n  annotations: {a: b, downscaler/exclude-until: 2019-01-01}\n",
             "  name: web\n  annotations: {a: b}\n",
         ),
-        // The saved count becomes a label, wherever labels are.
+        // The saved count becomes a label, wherever the labels are.
         (
             "  name: web # its name\n  annotations:\n    downscaler/original-replicas: \"3\"\n",
             "  name: web # its name\n  labels:\n    dayshift/saved-replicas: \"3\"\n",
@@ -79,7 +79,7 @@ fn comments_order_and_quotes_stay() {
             "  name: web\n  annotations: {downscaler/original-replicas: '3'}\n",
             "  name: web\n  labels:\n    dayshift/saved-replicas: \"3\"\n",
         ),
-        // Twice: the last counts, and both go.
+        // If a name occurs twice, the last one counts, and both are removed.
         (
             "  name: web\n  annotations:\n    downscaler/exclude: 'false'\n    downscaler/exclude: 'true'\n",
             "  name: web\n  annotations:\n    dayshift/exclude: 'true'\n",
@@ -87,14 +87,14 @@ fn comments_order_and_quotes_stay() {
     ] {
         let (before, expected) = (deployment(before), deployment(expected));
         assert_eq!(after(&before), expected, "{before}");
-        // Lines that end as on Windows stay so.
+        // Line endings of Windows are kept.
         let (before, expected) = (before.replace('\n', "\r\n"), expected.replace('\n', "\r\n"));
         assert_eq!(after(&before), expected, "{before:?}");
     }
 }
 
 #[test]
-fn json_stays_json() {
+fn keeps_json() {
     let object = r#"{
 	"apiVersion": "apps/v1",
 	"kind": "Deployment",
@@ -134,9 +134,9 @@ fn json_stays_json() {
     }
 }
 
-/// kubectl takes apart the lists in a list, too.
+/// kubectl flattens nested lists too.
 #[test]
-fn objects_are_found_in_the_lists_of_a_list() {
+fn finds_objects_in_nested_lists() {
     let object = "- metadata:\n      name: NAME\n      annotations:\n        downscaler/uptime: Mon-Fri 08:00-20:00 UTC\n";
     let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: DeploymentList\n  items:\n  ";
     let text = format!(
@@ -152,14 +152,14 @@ fn objects_are_found_in_the_lists_of_a_list() {
 }
 
 #[test]
-fn the_last_annotation_makes_room_for_a_label() {
+fn replaces_the_last_annotation_by_a_label() {
     let object = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "annotations": {"downscaler/original-replicas": "2"}}}"#;
     let expected = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": {"dayshift/saved-replicas": "2"}}}"#;
     assert_eq!(after(object), expected);
 }
 
 #[test]
-fn annotations_land_on_objects_that_have_none() {
+fn adds_annotations_to_objects_without_any() {
     let info = "apiVersion: kube-green.com/v1alpha1\nkind: SleepInfo\nmetadata: {name: a, namespace: team}\nspec: {weekdays: '1-5', sleepAt: '20:00', suspendCronJobs: true}\n---\n";
     for (namespace, expected) in [
         (
@@ -204,7 +204,7 @@ fn annotations_land_on_objects_that_have_none() {
 }
 
 #[test]
-fn a_second_conversion_has_nothing_to_do() {
+fn changes_nothing_in_a_second_conversion() {
     let text = deployment(
         "  name: web\n  annotations:\n    downscaler/uptime: Mon-Fri 08:00-20:00 UTC\n    downscaler/downtime-replicas: 1\n    downscaler/force-uptime: 'false'\n",
     );

@@ -1,4 +1,4 @@
-//! Folders of files that are for different clusters.
+//! Directories of files for different clusters.
 
 use dayshift_manifest::{
     SourceFile,
@@ -30,7 +30,7 @@ spec: {weekdays: 1-5, sleepAt: '19:00', wakeUpAt: '09:00', timeZone: UTC, includ
 
 type Files<'a> = &'a [(&'a str, &'a str)];
 
-/// Which of the files are changed, and how many findings say that it is not clear which are meant.
+/// Which files are changed, and the number of findings about unclear objects.
 fn changed<'a>(files: &[(&'a str, &str)]) -> (Vec<&'a str>, usize) {
     let sources = files
         .iter()
@@ -58,7 +58,7 @@ fn in_team(text: &str) -> String {
 }
 
 #[test]
-fn an_object_changes_nothing_in_the_folder_of_another_cluster() {
+fn changes_nothing_in_the_directory_of_another_cluster() {
     for asks in [CRON, SLEEP] {
         let (web, asks_in_team) = (in_team(WEB), in_team(asks));
         let (web, asks_in_team) = (&*web, &*asks_in_team);
@@ -89,7 +89,7 @@ fn an_object_changes_nothing_in_the_folder_of_another_cluster() {
 }
 
 #[test]
-fn the_same_folder_is_meant_before_another_in_any_order() {
+fn prefers_the_same_directory_in_any_order() {
     for files in [
         [
             ("prod/web.yaml", WEB),

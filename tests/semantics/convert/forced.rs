@@ -1,7 +1,7 @@
-//! `force-uptime` and `force-downtime` of a Namespace win over what its objects say themselves:
-//! `GetCurrentScaling` of GoKubeDownscaler's `scope.go` (0ea8cbb) asks every level for a force before
-//! it asks any for times, and py-kube-downscaler's `scaler.py` (00be0b4) takes that of the Namespace
-//! alone.
+//! `force-uptime` and `force-downtime` of a Namespace win over its objects' own times:
+//! `GetCurrentScaling` of GoKubeDownscaler's `scope.go` (0ea8cbb) checks every level for a force
+//! before it checks any for times, and py-kube-downscaler's `scaler.py` (00be0b4) uses only the
+//! Namespace's force.
 
 use dayshift_manifest::convert::Conversion;
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn a_permanently_forced_namespace_wins_over_an_objects_times() {
         for namespace in [
             &[(key, "true")][..],
             &[("uptime", "Sat-Sat 10:00-12:00 UTC"), (key, "always")],
-            // It comes to the same, and random texts have found it.
+            // An equivalent case that random texts have found.
             &[
                 ("uptime", "Mon-Mon 00:00-00:00 UTC"),
                 (key, "Mon-Sun 00:00-24:00 UTC"),
@@ -73,7 +73,7 @@ fn a_permanently_forced_namespace_wins_over_an_objects_times() {
     }
 }
 
-/// What has no schedule of its own is forced too.
+/// Objects without a schedule of their own are forced too.
 #[test]
 fn a_forced_namespace_applies_to_objects_without_settings() {
     for (key, own) in [("force-uptime", "hours"), ("force-downtime", "stop")] {
@@ -96,7 +96,7 @@ fn a_forced_namespace_applies_to_objects_without_settings() {
     }
 }
 
-/// In GoKubeDownscaler an object's own force comes first.
+/// In GoKubeDownscaler an object's own force wins.
 #[test]
 fn an_objects_own_force_wins_over_that_of_its_namespace() {
     let conversion = in_namespace(&[("force-downtime", "true")], &[("force-uptime", "true")]);
@@ -148,7 +148,7 @@ proptest! {
     }
 }
 
-/// Force at times, over times that stand nowhere in the Namespace: the object's own are known.
+/// A timed force, when the Namespace has no times: the object's own times are known.
 #[test]
 fn an_unconverted_namespace_still_combines_with_its_objects() {
     let force = [("force-downtime", "Wed-Wed 00:00-24:00 UTC")];

@@ -1,4 +1,4 @@
-//! Files that were written to break something.
+//! Files that are meant to break the converter.
 
 use dayshift_manifest::{
     SourceFile,
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::converted::{annotated, convert, said};
 
 #[test]
-fn deep_long_and_repeated_files_are_answered() {
+fn bounds_the_cost_of_deep_and_long_files() {
     let deep = format!("a: {}1{}", "[".repeat(5000), "]".repeat(5000));
     let deep_map = format!("{}x: 1", "a:\n ".repeat(300));
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -26,7 +26,7 @@ fn deep_long_and_repeated_files_are_answered() {
         &[("uptime", &"Mon-Fri 08:00-20:00 UTC,".repeat(2000))],
     );
     assert_eq!(said(&convert(&long)), ["not-read"]);
-    // What is read may still be more than dayshift takes.
+    // dayshift can still reject it for its size.
     let spans: Vec<_> = (0..360)
         .map(|nth| {
             format!(
@@ -47,7 +47,7 @@ fn deep_long_and_repeated_files_are_answered() {
 }
 
 #[test]
-fn names_that_act_on_a_terminal_are_only_names() {
+fn escapes_control_characters_in_names() {
     let text = annotated(
         "Deployment",
         &[
@@ -64,7 +64,7 @@ fn names_that_act_on_a_terminal_are_only_names() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever a file is, what comes out reads as what was meant, or nothing comes out.
+    /// For any file, the result is equivalent apart from the changes, or there is none.
     #[test]
     fn unconverted_text_does_not_change(
         lines in prop::collection::vec(
@@ -84,14 +84,14 @@ proptest! {
         let text = format!("apiVersion: apps/v1{ends}kind: Deployment{ends}metadata:{ends}  name: web{ends}{}", lines.join(ends));
         let conversion = convert(&text);
         let Some(after) = &conversion.texts[0] else { return Ok(()) };
-        // Lines without any of the names stay, in their order.
+        // Lines without any of the names stay in order.
         let ours = |line: &&str| {
             let names = ["downscaler/", "dayshift/", "annotations", "labels", "Mon-Fri", "true", "name: web", "app: web", "# why"];
             !names.iter().any(|it| line.contains(it)) && !line.trim().is_empty()
         };
         let before: Vec<_> = text.lines().filter(ours).map(str::trim).collect();
         let kept: Vec<_> = after.lines().filter(ours).map(str::trim).collect();
-        // No comment goes, not even that of a line which does.
+        // Every comment is kept, even if its line is removed.
         prop_assert_eq!(text.matches("# why").count(), after.matches("# why").count(), "{}\n=>\n{}", text, after);
         prop_assert_eq!(before, kept, "{}\n=>\n{}", text, after);
         let again = convert(after);
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(text in "\\PC{0,200}", key in prop::sample::select(vec!["uptime", "exclude", "exclude-until", "original-replicas", "force-uptime", "downscale-period"])) {
+    fn never_panics(text in "\\PC{0,200}", key in prop::sample::select(vec!["uptime", "exclude", "exclude-until", "original-replicas", "force-uptime", "downscale-period"])) {
         let text = serde_json::to_string(&text).unwrap();
         let file = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    downscaler/{key}: {text}\n");
         let converter = Converter {

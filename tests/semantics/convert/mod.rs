@@ -1,7 +1,7 @@
-//! Conversions of other tools' schedules, judged by meaning: an oracle of each tool's documented
-//! rules looks at every minute of some weeks, clock changes included, and what `dayshift plan` says
-//! of the conversion has to be the same. It shares no code with the library. Where the two differ
-//! on purpose, `docs/guides/migrate.md` lists it, and a test of its own is here.
+//! Conversions of other tools' schedules, compared by meaning: an oracle of each tool's documented
+//! rules checks every minute of some weeks, including clock changes, and the result of `dayshift
+//! plan` must be the same. The oracles share no code with the library. If the two differ
+//! intentionally, `docs/guides/migrate.md` lists it, and a test covers it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod by_hand;

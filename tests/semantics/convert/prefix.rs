@@ -1,4 +1,4 @@
-//! Another prefix: what is said names annotations by it, and repeats other people's texts to the letter.
+//! With another prefix, findings name annotations by it, and repeat the author's texts verbatim.
 
 use dayshift_manifest::{SourceFile, convert::Converter};
 use dayshift_workload::Prefix;
@@ -35,7 +35,7 @@ metadata: {name: sleepinfo-night}
 stringData: {operation-type: SLEEP, original-resource-info: nope}
 ";
 
-/// All that is said of a file under a prefix.
+/// The findings of a file with a prefix.
 fn said(text: &str, prefix: &str) -> String {
     let converter = Converter {
         now: utc("2027-01-01T00:00:00Z"),
@@ -56,7 +56,7 @@ fn said(text: &str, prefix: &str) -> String {
 }
 
 #[test]
-fn what_is_said_names_annotations_by_the_prefix_that_is_given() {
+fn names_annotations_by_the_given_prefix() {
     let deployment = |key, text| annotated("Deployment", &[(key, text)]);
     let office = "Mon-Fri 08:00-20:00 UTC";
     for (name, text) in [
@@ -125,7 +125,7 @@ fn what_is_said_names_annotations_by_the_prefix_that_is_given() {
 }
 
 #[test]
-fn other_peoples_texts_are_repeated_to_the_letter_under_any_prefix() {
+fn repeats_texts_verbatim_with_any_prefix() {
     let deployment = |key, text| annotated("Deployment", &[(key, text)]);
     for text in [
         deployment("uptime", "dayshift/9"),

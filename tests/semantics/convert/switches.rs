@@ -1,6 +1,6 @@
-//! GoKubeDownscaler's annotations on databases and other operators' resources: what it saves of each, as its
-//! `internal/pkg/scalable` has it (`cnpgclusters.go` and `rabbitmqclusters.go` at a931bbd, `postgresqls.go`
-//! at b63bfce, `scaledobjects.go` at 018b381, `suspendScaledWorkloads.go`).
+//! GoKubeDownscaler's annotations on operators' resources, and the state that it saves of each, as
+//! in its `internal/pkg/scalable` (`cnpgclusters.go` and `rabbitmqclusters.go` at a931bbd,
+//! `postgresqls.go` at b63bfce, `scaledobjects.go` at 018b381, `suspendScaledWorkloads.go`).
 
 use super::converted::{change, convert, said};
 
@@ -17,15 +17,15 @@ const RUNNERS: (&str, &str) = ("actions.github.com/v1alpha1", "AutoscalingRunner
 const SCALED_OBJECT: (&str, &str) = ("keda.sh/v1alpha1", "ScaledObject");
 
 #[test]
-fn what_was_saved_of_an_operators_resource_comes_back() {
+fn restores_the_saved_state_of_an_operators_resource() {
     for ((api_version, kind), text, saved) in [
-        // Whether it hibernated before.
+        // Whether it was hibernated before.
         (CLUSTER, "false", "1"),
         (CLUSTER, "true", "0"),
         (POSTGRESQL, "3", "3"),
         (RABBITMQ, "3", "3"),
         (RUNNERS, "2", "2"),
-        // It was not paused before, or at this count.
+        // It was not paused before, or paused at this count.
         (SCALED_OBJECT, "-1", "1"),
         (SCALED_OBJECT, "4", "0"),
     ] {
@@ -41,7 +41,7 @@ fn what_was_saved_of_an_operators_resource_comes_back() {
 }
 
 #[test]
-fn a_stop_leaves_a_count_where_the_kind_has_one() {
+fn keeps_a_stop_count_if_the_kind_has_one() {
     for ((api_version, kind), stops_at) in [
         (CLUSTER, None),
         (RABBITMQ, None),

@@ -1,5 +1,4 @@
-//! Random texts of GoKubeDownscaler and py-kube-downscaler, and what their documentation says of
-//! them.
+//! Random texts of GoKubeDownscaler and py-kube-downscaler, with an oracle of their documentation.
 
 use chrono_tz::Tz;
 use proptest::prelude::*;
@@ -8,7 +7,7 @@ use super::clocks::Minute;
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// `Mon-Fri 08:00-20:00 Europe/Berlin`, as the text has it.
+/// A span as in the text: `Mon-Fri 08:00-20:00 Europe/Berlin`.
 #[derive(Clone, Debug)]
 struct Span {
     first: u32,
@@ -17,7 +16,7 @@ struct Span {
     to: u32,
 }
 
-/// Reads a text the way the documentation describes it. What is not of that form is not generated.
+/// Parses a text as the documentation describes it. Other forms are not generated.
 fn read(text: &str) -> (Vec<Span>, Tz) {
     let mut zone = Tz::UTC;
     let spans = text.split(',').map(|item| {
@@ -48,7 +47,7 @@ fn read(text: &str) -> (Vec<Span>, Tz) {
     (spans, zone)
 }
 
-/// Whether a weekday is in a range that may go around the end of the week.
+/// Whether a weekday is in a range that can wrap around the end of the week.
 fn has(span: &Span, day: u32) -> bool {
     if span.first <= span.last {
         (span.first..=span.last).contains(&day)
@@ -75,8 +74,8 @@ impl Text {
         }
     }
 
-    /// GoKubeDownscaler: a weekday in the range, and a time of day in the span; one that goes
-    /// backwards is the morning and the evening of each of the days.
+    /// GoKubeDownscaler: a weekday in the range, and a time of day in the span. Reversed times are
+    /// the hours before and after them on each day.
     pub(crate) fn go(&self, minute: &Minute) -> bool {
         self.spans.iter().any(|span| {
             let now = minute.of_day();
@@ -89,7 +88,7 @@ impl Text {
         })
     }
 
-    /// py-kube-downscaler: the same, but a span that goes backwards never matches.
+    /// py-kube-downscaler: the same, but reversed times never match.
     pub(crate) fn py(&self, minute: &Minute) -> bool {
         self.spans.iter().any(|span| {
             let now = minute.of_day();
@@ -97,8 +96,8 @@ impl Text {
         })
     }
 
-    /// Whether GoKubeDownscaler refuses what one object has: both of uptime and downtime, or one of
-    /// them beside a period.
+    /// Whether GoKubeDownscaler rejects an object's annotations: both uptime and downtime, or one
+    /// of them beside a period.
     pub(crate) fn go_refuses(annotations: &[(&str, &str)]) -> bool {
         let has = |names: [&str; 2]| {
             annotations
@@ -113,7 +112,7 @@ impl Text {
         times == 2 || times > 0 && periods > 0
     }
 
-    /// The morning that a night which begins on the last day of a range is cut off from: what
+    /// The hours after midnight that are cut off from the last day of a range with reversed times, which
     /// `docs/guides/migrate.md` calls whole nights.
     pub(crate) fn is_cut_off(&self, minute: &Minute) -> bool {
         self.spans.iter().any(|span| {
@@ -143,7 +142,7 @@ fn clock() -> impl Strategy<Value = String> {
     ]
 }
 
-/// One to three spans of one zone.
+/// One to three spans in one zone.
 pub(crate) fn text() -> impl Strategy<Value = Text> {
     let span = (0..7_usize, 0..7_usize, clock(), clock());
     let zone = prop::sample::select(ZONES.to_vec());
@@ -155,7 +154,7 @@ pub(crate) fn text() -> impl Strategy<Value = Text> {
     })
 }
 
-/// The same without times that go backwards.
+/// The same without reversed times.
 pub(crate) fn forward_text() -> impl Strategy<Value = Text> {
     text().prop_map(|text| {
         let zone = text.zone.name();

@@ -1,4 +1,4 @@
-//! StatefulSets whose volumes a stop deletes, which dayshift refuses.
+//! StatefulSets whose volumes a stop would delete, which dayshift rejects.
 
 use super::converted::{convert, said};
 
@@ -11,7 +11,7 @@ fn statefulset(metadata: &str, when_scaled: &str) -> String {
 const TEAM: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team, annotations: {downscaler/uptime: Mon-Fri 08:00-20:00 UTC}}\n---\n";
 
 #[test]
-fn volumes_that_a_stop_deletes_are_reported() {
+fn reports_volumes_that_a_stop_deletes() {
     let own = ", annotations: {downscaler/uptime: Mon-Fri 08:00-20:00 UTC}";
     let excluded = ", annotations: {downscaler/exclude: 'true'}";
     let allowed = ", annotations: {downscaler/uptime: Mon-Fri 08:00-20:00 UTC, dayshift/allow-volume-deletion: 'true'}";

@@ -1,4 +1,4 @@
-//! Which files are read, and what cannot be.
+//! The files that are read, and those that cannot be.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +23,7 @@ fn open(folder: &Path, exclude: &[&str]) -> OpenedFiles {
     FileSearch::excluding(&exclude).open(folder)
 }
 
-/// What was read, relative to the folder.
+/// The files that were read, relative to the directory.
 fn names(folder: &Path, opened: &OpenedFiles) -> Vec<String> {
     let name = |name: &str| {
         let path = Path::new(name).strip_prefix(folder);
@@ -33,7 +33,7 @@ fn names(folder: &Path, opened: &OpenedFiles) -> Vec<String> {
 }
 
 #[test]
-fn a_folder_is_searched_except_where_no_manifests_are() {
+fn searches_a_directory_without_charts_and_hidden_files() {
     let folder = tempfile::tempdir().unwrap();
     let all = [
         "b/c/d.yaml",
@@ -64,7 +64,7 @@ fn a_folder_is_searched_except_where_no_manifests_are() {
 }
 
 #[test]
-fn a_folder_is_its_manifests_in_order() {
+fn reads_the_manifests_of_a_directory_in_order() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &["b.yaml", "a.yml", "c.json", "d.txt"]);
     fs::create_dir(folder.path().join("e.yaml")).unwrap();
@@ -109,7 +109,7 @@ fn excluded_and_git_ignored_files_are_skipped() {
         open(folder.path(), &["*"]).errors[..],
         [OpenError::EmptyFolder { .. }]
     ));
-    // That of a folder above counts inside of its repository alone.
+    // A `.gitignore` of a parent directory counts only within its repository.
     fs::write(folder.path().join(".gitignore"), "b.yaml\n").unwrap();
     fs::write(folder.path().join("new/.gitignore"), "*.yaml\n!old/*\n").unwrap();
     let new = folder.path().join("new");
@@ -122,12 +122,12 @@ fn excluded_and_git_ignored_files_are_skipped() {
     );
     fs::remove_file(new.join(".gitignore")).unwrap();
     assert_eq!(names(&new, &open(&new, &[])), ["a.yaml"]);
-    // What is named is read.
+    // A named file is read.
     let file = new.join("old/b.yaml");
     assert_eq!(open(&file, &[]).sources.len(), 1);
 }
 
-/// A line of a `.gitignore`: one of those that people write, or signs that mean something.
+/// A line of a `.gitignore`: a common one, or wildcards.
 fn line() -> impl Strategy<Value = String> {
     let written = [
         "*.yaml",
@@ -167,7 +167,7 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Git itself says which files it ignores.
+    /// Git reports which files it ignores.
     #[test]
     fn git_ignored_files_are_not_read(
         top in prop::collection::vec(line(), 0..5),
@@ -202,7 +202,7 @@ proptest! {
 }
 
 #[test]
-fn a_path_that_cannot_be_opened_is_an_error_beside_the_others() {
+fn reports_an_unreadable_path_and_reads_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let errors = |path: &Path| open(path, &[]).errors;

@@ -1,5 +1,5 @@
-//! Text in quotes that goes on in another line, however far that is indented: what it means to kubectl,
-//! as `tests/cluster` asks the real one.
+//! Quoted text that continues in another line with any indentation. It means the same as in
+//! kubectl, which `tests/cluster` compares.
 
 use dayshift_manifest::SourceFile;
 use dayshift_workload::{Key, Prefix};
@@ -22,16 +22,16 @@ fn read(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 #[test]
-fn quoted_lines_mean_what_they_mean_to_kubectl() {
+fn reads_unindented_quoted_lines_as_kubectl_does() {
     for (text, expected) in QUOTED {
         let expected = expected.map(|note| vec![("web".to_owned(), note.to_owned())]);
         assert_eq!(read(text).ok(), expected, "{text}");
     }
 }
 
-/// What stands below such lines is found where it stands in the file.
+/// Values after such lines have their place in the file.
 #[test]
-fn text_after_a_quoted_scalar_is_found_in_its_place() {
+fn locates_text_after_a_quoted_scalar() {
     let first = QUOTED[0].0;
     let text = format!(
         "{first}---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: 'a\nb' # é\n    dayshift/hours: \"Mon-Fry 09:00-19:00\"\n"
@@ -49,9 +49,9 @@ fn text_after_a_quoted_scalar_is_found_in_its_place() {
     assert_eq!(all[1].inputs.text(Key::Hours), Some("Mon-Fry 09:00-19:00"));
 }
 
-/// An error below such lines is told where it is, and the documents before it are read once.
+/// An error after such lines has its place, and the documents before it are read once.
 #[test]
-fn an_error_that_comes_after_is_told_where_it_is() {
+fn locates_an_error_after_quoted_lines() {
     let text = format!("{}---\na: [1\n", QUOTED[0].0);
     let source = SourceFile::new("file.yaml", &text);
     let contents = source.contents(&Prefix::default(), "default");
@@ -65,9 +65,9 @@ fn an_error_that_comes_after_is_told_where_it_is() {
     );
 }
 
-/// Thousands of such lines, in one text and in many, are read in a moment, or refused as before.
+/// Thousands of such lines, in one text and in many, are read or rejected in a short time.
 #[test]
-fn many_such_lines_cost_little() {
+fn reads_many_unindented_lines_quickly() {
     let head = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n";
     let long = format!("{head}    note: \"{}\"\n", "word\n".repeat(50_000));
     let notes = read(&long).unwrap();

@@ -1,10 +1,10 @@
-//! What a replica requests, of a file and of a live object alike.
+//! The requests of a replica, of a file and of a live object.
 
 use dayshift_manifest::SourceFile;
 use dayshift_workload::{Kind, Prefix};
 use serde_json::Value;
 
-/// Millicores and MiB, counted by hand.
+/// Millicores and MiB, calculated manually.
 const CASES: [(&str, u64, u64); 9] = [
     ("{}", 0, 0),
     ("{template: {spec: {containers: [{name: web}]}}}", 0, 0),
@@ -22,7 +22,7 @@ const CASES: [(&str, u64, u64); 9] = [
     (
         "{template: {spec: {containers: [{resources: {limits: {cpu: 1e3m, memory: 64Mi}}},
          {resources: {limits: {cpu: 1e1}}}]}}}",
-        10_000, // of `1e3m` Kubernetes makes nothing
+        10_000, // 0 in Kubernetes is a parse error of `1e3m`
         64,
     ),
     (
@@ -84,8 +84,8 @@ fn a_file_and_a_live_object_request_the_same() {
     }
 }
 
-/// Checks what 1 of the count of a resource stands for: its instances, and the millicores and MiB of each, of
-/// a file and of a live object alike.
+/// Checks the pods of 1 of the count of a resource, and the millicores and MiB of each, in a file
+/// and in a live object.
 fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64, u64)) {
     let prefix = Prefix::default();
     let (plural, group) = resource.split_once('.').unwrap();
@@ -104,10 +104,10 @@ fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64,
     assert_eq!(found, (replicas, cpu * 1_000_000, memory << 20), "{spec}");
 }
 
-/// KubeRay's head and groups, of which one is suspended, one has fewer than its least number, one says no
-/// number, and one has two hosts for each replica.
+/// KubeRay's head and groups: one is suspended, one has fewer than its minimum, one has no number,
+/// and one has two hosts for each replica.
 #[test]
-fn a_ray_cluster_has_a_head_and_its_groups_of_workers() {
+fn counts_the_head_and_worker_groups_of_a_ray_cluster() {
     let pod = |cpu: &str, memory: &str| {
         let requests = format!("{{requests: {{cpu: {cpu}, memory: {memory}}}}}");
         format!("template: {{spec: {{containers: [{{resources: {requests}}}]}}}}")
@@ -120,7 +120,8 @@ fn a_ray_cluster_has_a_head_and_its_groups_of_workers() {
            {{replicas: 0, minReplicas: 1, {small}}}, {{maxReplicas: 4, {small}}}, {{replicas: 2, minReplicas: 1, {small}}}]",
         pod("2", "3Gi")
     );
-    // 1 of 3 cores and 5 GiB, 4 of 2 cores and 3 GiB, and 1 and 2 of 1 core and 1 GiB: the mean of 8.
+    // 1 of 3 cores and 5 GiB, 4 of 2 cores and 3 GiB, and 1 and 2 of 1 core and 1 GiB: the mean of
+    // 8.
     let expected = (
         8,
         (3_000 + 4 * 2_000 + 3 * 1_000) / 8,
@@ -131,7 +132,7 @@ fn a_ray_cluster_has_a_head_and_its_groups_of_workers() {
         &format!("{{suspend: false, {head}, {groups}}}"),
         expected,
     );
-    // Its own `suspend` is the switch, not that of a group.
+    // Its own `suspend` is the on/off field, not that of a group.
     let service = format!("{{rayClusterConfig: {{suspend: true, {head}, {groups}}}}}");
     has_footprint("rayservices.ray.io", &service, expected);
     has_footprint(
@@ -143,9 +144,9 @@ fn a_ray_cluster_has_a_head_and_its_groups_of_workers() {
     has_footprint("rayclusters.ray.io", &odd, (0, 0, 0));
 }
 
-/// Of the memory its `resources` come first, then what its guest sees; of CPU only what it requests.
+/// For memory its `resources` come first, then the guest's memory; for CPU only requests count.
 #[test]
-fn a_virtual_machine_is_one_pod_of_what_its_domain_requests() {
+fn counts_a_virtual_machine_as_one_pod_with_its_domain_requests() {
     for (domain, cpu, memory) in [
         ("{cpu: {cores: 4}, memory: {guest: 4Gi}}", 0, 4096),
         (
@@ -206,10 +207,10 @@ const CRUNCHY: &str = "postgresclusters.postgres-operator.crunchydata.com";
 const MONGO_DB: &str = "perconaservermongodbs.psmdb.percona.com";
 const XTRA_DB: &str = "perconaxtradbclusters.pxc.percona.com";
 
-/// With the members of the operators' own examples: Crunchy's tutorial (two sets of instances and a
+/// The fields of the operators' own examples: Crunchy's tutorial (two sets of instances and a
 /// PgBouncer), and `deploy/cr.yaml` of Percona's operators.
 #[test]
-fn a_database_of_several_parts_has_the_sum_of_them() {
+fn sums_the_parts_of_a_database() {
     for (resource, spec, expected) in [
         (
             CRUNCHY,
@@ -217,7 +218,7 @@ fn a_database_of_several_parts_has_the_sum_of_them() {
               instances: [{name: large, replicas: 2, resources: {requests: {cpu: 2, memory: 4Gi}}},
                           {name: small, resources: {limits: {cpu: 1, memory: 1Gi}}}],
               proxy: {pgBouncer: {replicas: 2, resources: {requests: {cpu: 250m, memory: 512Mi}}}}}",
-            // 2 * 2 + 1 + 2 * 0.25 of a core, and 2 * 4096 + 1024 + 2 * 512 MiB, by 5.
+            // 2 * 2 + 1 + 2 * 0.25 cores, and 2 * 4096 + 1024 + 2 * 512 MiB, divided by 5.
             (5, 1100, 2048),
         ),
         (
@@ -248,7 +249,7 @@ fn a_database_of_several_parts_has_the_sum_of_them() {
               proxysql: {enabled: false, size: 3, resources: {requests: {cpu: 600m, memory: 1Gi}}}}",
             (6, 600, 1024),
         ),
-        // What is not there does not run; what cannot be read is not guessed, and nor is the rest.
+        // Missing parts do not run. If one part is unreadable, the sum is unknown.
         (XTRA_DB, "{}", (0, 0, 0)),
         (XTRA_DB, "{pxc: {size: 3}, haproxy: {size: many}}", (0, 0, 0)),
         (CRUNCHY, "{instances: {replicas: 3}}", (0, 0, 0)),

@@ -1,4 +1,4 @@
-//! The chart's own page has each of its values, and its alerts ask for metrics that there are.
+//! The chart's page lists each of its values, and its alerts use metrics that exist.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ const SCHEMA: &str = include_str!("../../../charts/dayshift/values.schema.json")
 const PAGE: &str = include_str!("../../../charts/dayshift/README.md");
 const CHART: &str = include_str!("../../../charts/dayshift/Chart.yaml");
 const ALERTS: &str = include_str!("../../../charts/dayshift/files/alerts.yaml");
-/// What promtool tries them with, in `.ci/nightly monitoring`.
+/// The input of promtool, which `.ci/nightly monitoring` runs.
 const TRIED: &str = include_str!("../../cluster/e2e/monitoring/alerts.yaml");
 const DASHBOARD: &str = include_str!("../../../charts/dayshift/files/dashboard.json");
 const METRICS: &str = include_str!("../../../docs/reference/metrics.md");
 
-/// What Kubernetes itself defines: nothing below is ours to list.
+/// Kubernetes defines the values below these.
 const OF_KUBERNETES: [&str; 6] = [
     "podSecurityContext",
     "securityContext",
@@ -22,7 +22,7 @@ const OF_KUBERNETES: [&str; 6] = [
     "readinessProbe",
 ];
 
-/// The paths of the values, two deep at most, as they are written.
+/// The paths of the values, at most two levels deep, as they are written.
 fn values() -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     let mut top = "";
@@ -64,7 +64,7 @@ fn each_value_is_in_the_schema_and_no_other() {
             None => drop(allowed.insert(name.clone())),
         }
     }
-    // What Helm gives to each chart.
+    // Helm adds these to each chart.
     assert!(allowed.remove("global"));
     assert_eq!(allowed, values());
 }
@@ -92,13 +92,13 @@ fn metrics_asked<'t>(lines: impl Iterator<Item = &'t str>) -> BTreeSet<&'t str> 
 }
 
 #[test]
-fn alerts_ask_for_metrics_that_are_there() {
+fn alerts_use_existing_metrics() {
     let asked = metrics_asked(ALERTS.lines().filter(|line| line.contains(" expr: ")));
     assert!(asked.len() > 6, "{asked:?}");
 }
 
 #[test]
-fn the_dashboard_asks_for_metrics_that_are_there() {
+fn the_dashboard_uses_existing_metrics() {
     let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let mut ids = BTreeSet::new();
@@ -114,7 +114,7 @@ fn the_dashboard_asks_for_metrics_that_are_there() {
 }
 
 #[test]
-fn each_alert_is_tried_where_it_fires_and_where_it_does_not() {
+fn each_alert_is_tested_firing_and_not_firing() {
     let alerts = ALERTS
         .lines()
         .filter_map(|line| line.split_once("- alert: "));

@@ -1,4 +1,4 @@
-//! `docs/reference/events.md` has each reason of an Event, in the right table.
+//! `docs/reference/events.md` lists each reason of an Event in the right table.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,10 @@ fn variants() -> Vec<&'static str> {
         .collect()
 }
 
-/// The configuration of an exporter on `docs/guides/notifications.md` finds Events by their reasons.
+/// The configuration of an exporter on `docs/guides/notifications.md` selects Events by their
+/// reasons.
 #[test]
-fn the_reasons_that_an_exporter_finds_are_there() {
+fn the_exporter_configuration_uses_existing_reasons() {
     let page = include_str!("../../../docs/guides/notifications.md");
     let lines = page
         .lines()

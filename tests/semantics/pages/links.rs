@@ -1,10 +1,10 @@
-//! Every relative link of every page leads to a file that is there, and to a heading in it.
+//! Every relative link leads to an existing file, and to a heading in it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Pages are looked for in these folders, and beside them at the top.
+/// Directories with pages, besides the top one.
 const FOLDERS: [&str; 7] = [
     "docs",
     "charts",
@@ -36,7 +36,7 @@ fn pages_in(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// All pages, by their path from the top.
+/// All pages by their path from the top.
 fn pages() -> BTreeMap<PathBuf, String> {
     let mut paths = Vec::new();
     for folder in FOLDERS {
@@ -55,7 +55,7 @@ fn pages() -> BTreeMap<PathBuf, String> {
     paths.into_iter().map(read).collect()
 }
 
-/// The text without blocks and spans of code, in which nothing is a link or a heading.
+/// The text without code blocks and spans, which have no links or headings.
 fn without_code(page: &str) -> String {
     let mut text = String::new();
     let mut is_code = false;
@@ -70,7 +70,7 @@ fn without_code(page: &str) -> String {
     text
 }
 
-/// What is between `](` and `)`, in `src` and in `srcset`.
+/// The addresses of links, `src` and `srcset`.
 fn links(page: &str) -> Vec<String> {
     let text = without_code(page);
     let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join("_");
@@ -82,7 +82,7 @@ fn links(page: &str) -> Vec<String> {
     links
 }
 
-/// The anchors of a page's headings, as GitHub makes them.
+/// The anchors of a page's headings, as GitHub generates them.
 fn anchors(page: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     let text = without_code(page);
@@ -106,7 +106,7 @@ fn anchors(page: &str) -> Vec<String> {
     anchors
 }
 
-/// `path` with its `..` taken away; `None` where it leaves the repository.
+/// `path` without `..`; `None` if it leaves the repository.
 fn plain(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -120,7 +120,7 @@ fn plain(path: &Path) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// What is wrong with a link of the page at `from`, if anything is.
+/// The error of a link on the page at `from`.
 fn fault(pages: &BTreeMap<PathBuf, String>, from: &Path, link: &str) -> Option<&'static str> {
     if link.starts_with("https://") || link.starts_with("http://") {
         return None;
@@ -145,7 +145,7 @@ fn fault(pages: &BTreeMap<PathBuf, String>, from: &Path, link: &str) -> Option<&
 }
 
 #[test]
-fn each_link_leads_somewhere() {
+fn each_link_has_a_target() {
     let pages = pages();
     let mut seen = 0;
     let mut wrong = Vec::new();
@@ -161,9 +161,9 @@ fn each_link_leads_somewhere() {
     assert!(seen > 150, "{seen}");
 }
 
-/// One that does not is shown as a dash in the middle of the item before it.
+/// An item that does not is shown as a dash within the item before it.
 #[test]
-fn each_item_of_a_list_begins_a_line() {
+fn each_list_item_begins_a_line() {
     let is_glued = |line: &&str| !line.starts_with('|') && line.contains(". - ");
     for (path, page) in &pages() {
         let glued = page.lines().find(is_glued);
@@ -171,9 +171,9 @@ fn each_item_of_a_list_begins_a_line() {
     }
 }
 
-/// The judge of the links is worth something only if it sees these.
+/// Checks that the link test can fail.
 #[test]
-fn a_link_that_leads_nowhere_is_found() {
+fn finds_a_broken_link() {
     let pages = pages();
     let from = Path::new("docs/reference/kinds.md");
     for (link, expected) in [
@@ -199,7 +199,7 @@ fn a_link_that_leads_nowhere_is_found() {
     );
 }
 
-/// So that the book has all of them.
+/// The book then contains all pages.
 #[test]
 fn each_page_of_docs_is_in_the_summary() {
     let pages = pages();

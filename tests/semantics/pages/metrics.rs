@@ -1,4 +1,5 @@
-//! `docs/reference/metrics.md` has each metric with its type, its labels and its help, as a scrape has them.
+//! `docs/reference/metrics.md` lists each metric with its type, labels and help, as a scrape has
+//! them.
 
 use std::{collections::BTreeMap, future::pending, sync::Arc, time::Duration};
 
@@ -13,10 +14,10 @@ const PAGE: &str = include_str!("../../../docs/reference/metrics.md");
 
 const SOURCE: &str = include_str!("../../../crates/controller/src/telemetry/metrics.rs");
 
-/// Of a metric, as the page shows them: its type, labels and meaning.
+/// A metric on the page: its type, labels and help.
 type Shown = (String, Vec<String>, String);
 
-/// What Prometheus adds to the name for each sample of a histogram, and the label of its buckets.
+/// The suffixes of a histogram's samples in Prometheus, and the label of its buckets.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_count", "_sum"];
 
 fn documented() -> BTreeMap<String, Shown> {
@@ -38,7 +39,7 @@ fn documented() -> BTreeMap<String, Shown> {
     rows.map(metric).collect()
 }
 
-/// The metrics in a scrape, under the names that their samples have.
+/// The metrics in a scrape, by the names of their samples.
 fn scraped(text: &str) -> BTreeMap<String, Shown> {
     let after = |what: &str| -> BTreeMap<&str, &str> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(what));
@@ -114,7 +115,7 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
     assert_eq!(documented(), scraped(&told.render()));
 }
 
-/// One without a sample is left out of a scrape: so nobody could miss it above.
+/// A metric without a sample is not in a scrape, so the test above cannot find it.
 #[test]
 fn each_metric_that_is_registered_is_on_the_page() {
     let documented = documented();

@@ -1,4 +1,4 @@
-//! Pages that list what the program and the chart have.
+//! Pages that list the features of the program and the chart.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod chart;

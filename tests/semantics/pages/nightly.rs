@@ -1,11 +1,11 @@
-//! `docs/contributing/nightly.md` names, for each story that is told at night alone, a test that is there.
+//! `docs/contributing/nightly.md` names an existing test for each nightly scenario.
 
 use std::{fs, path::Path};
 
 const PAGE: &str = include_str!("../../../docs/contributing/nightly.md");
 
 #[test]
-fn each_test_that_shows_the_same_is_there() {
+fn each_nightly_scenario_names_an_existing_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
     let rows: Vec<_> = rows.filter(|row| row.contains("::")).collect();

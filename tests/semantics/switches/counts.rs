@@ -1,4 +1,4 @@
-//! Counts of other operators' resources, which lie elsewhere or mean something else.
+//! Counts of operators' resources that are in other fields or mean something else.
 
 use serde_json::{Value, json};
 
@@ -26,9 +26,9 @@ fn a_count_in_a_field_of_another_name_is_a_count() {
     assert_eq!(count(&live), 2);
 }
 
-/// A queue's cluster comes back with as many nodes as it had, and with no other number.
+/// A restored queue cluster has the same number of nodes, and no other number.
 #[test]
-fn an_exact_count_is_never_raised_and_never_made_up() {
+fn an_exact_count_is_neither_raised_nor_invented() {
     let rabbit = |replicas: u32| {
         let spec = json!({"spec": {"replicas": replicas}});
         Live::new("rabbitmqclusters.rabbitmq.com", spec)
@@ -39,7 +39,7 @@ fn an_exact_count_is_never_raised_and_never_made_up() {
     assert_eq!(count(&live), 0);
     live.until("2026-11-20 12:00");
     assert_eq!(count(&live), 3);
-    // What somebody has started at night runs on as it is, whatever was saved.
+    // A manually started object keeps its state, whatever was saved.
     live.until("2026-11-20 20:00");
     live.object["spec"]["replicas"] = json!(1);
     live.until("2026-11-21 12:00");
@@ -49,7 +49,7 @@ fn an_exact_count_is_never_raised_and_never_made_up() {
         (count(&live), live.label("saved-replicas")),
         (json!(0), Some("1"))
     );
-    // Nobody knows how many nodes it had.
+    // The number of nodes is unknown.
     let mut live = rabbit(0);
     live.until("2026-11-21 12:00");
     assert_eq!(count(&live), 0);
@@ -70,7 +70,7 @@ fn an_exact_count_is_never_raised_and_never_made_up() {
 }
 
 #[test]
-fn a_set_of_runners_that_keeps_none_keeps_none() {
+fn runners_without_a_minimum_stay_without_one() {
     let set = "autoscalingrunnersets.actions.github.com";
     let least = |live: &Live| live.object["spec"]["minRunners"].clone();
     let mut live = Live::new(set, json!({"spec": {}}));
@@ -81,7 +81,7 @@ fn a_set_of_runners_that_keeps_none_keeps_none() {
     assert_eq!(least(&live), 0);
     live.until("2026-11-21 12:00");
     assert_eq!(least(&live), 5);
-    // Somebody takes it away at night: it is 0, and 5 again in the morning.
+    // A user removes it while stopped: it is 0, and the next start restores 5.
     live.until("2026-11-21 20:00");
     live.object["spec"]
         .as_object_mut()

@@ -1,4 +1,4 @@
-//! What somebody else writes into a switch, and what is refused.
+//! Manual changes of on/off fields, and rejected objects.
 
 use dayshift_workload::{Holds, KindDefinition, SwitchText};
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ fn a_manually_stopped_object_stays_stopped_until_a_wake() {
 }
 
 #[test]
-fn a_manual_change_at_night_holds() {
-    // Another value, or none: it runs, and holds what they wrote.
+fn keeps_a_manual_change_while_stopped() {
+    // With another value, or none, it runs and keeps that value.
     for value in [json!("off"), json!("false"), Value::Null] {
         let off = json!({"metadata": {"annotations": {"cnpg.io/hibernation": "off"}}});
         let mut live = Live::new(CNPG, off);
@@ -39,7 +39,7 @@ fn a_manual_change_at_night_holds() {
         let theirs = live.theirs();
         live.until("2026-11-20 12:00");
         assert_eq!(live.theirs(), theirs, "{value}");
-        // It is what the next stop saves.
+        // The next stop saves it.
         live.until("2026-11-20 20:00");
         assert_eq!(
             live.object["metadata"]["annotations"]["cnpg.io/hibernation"],
@@ -51,7 +51,7 @@ fn a_manual_change_at_night_holds() {
 }
 
 #[test]
-fn enforce_keeps_what_the_stop_saved() {
+fn enforce_keeps_the_saved_value() {
     let off = json!({"metadata": {"annotations": {"cnpg.io/hibernation": "off"}}});
     let mut live = Live::new(CNPG, off);
     let before = live.theirs();
@@ -71,9 +71,9 @@ fn enforce_keeps_what_the_stop_saved() {
     assert_eq!(live.theirs(), before);
 }
 
-/// What the operator takes for yes, in the words that somebody used.
+/// The operator's words for true, as users write them.
 #[test]
-fn every_word_of_clickhouse_for_yes_is_stopped() {
+fn accepts_every_clickhouse_word_for_true() {
     for word in [
         "yes", "Yes", "1", "true", "True", "on", "On", "enable", "Enabled",
     ] {
@@ -85,7 +85,7 @@ fn every_word_of_clickhouse_for_yes_is_stopped() {
 }
 
 #[test]
-fn a_value_that_no_label_can_keep_is_refused() {
+fn rejects_a_value_that_no_label_can_store() {
     let long = "x".repeat(64);
     for text in ["not a label", "absent", &long] {
         let annotations = json!({"cnpg.io/hibernation": text});
@@ -106,7 +106,7 @@ fn a_value_that_no_label_can_keep_is_refused() {
 }
 
 #[test]
-fn an_invalid_value_of_a_switch_is_refused() {
+fn rejects_an_invalid_on_off_value() {
     for odd in [json!("yes"), json!(1), json!({"at": "night"})] {
         let mut live = Live::new(CRUNCHY, json!({"spec": {"shutdown": odd}}));
         live.until("2026-11-20 20:00");
@@ -121,7 +121,7 @@ fn an_invalid_value_of_a_switch_is_refused() {
             "{}",
             live.error()
         );
-        // Corrected, it goes on.
+        // After a correction, it continues.
         live.object["spec"]["shutdown"] = json!(false);
         live.until("2026-11-21 20:00");
         assert_eq!(live.object["spec"]["shutdown"], json!(true));
@@ -142,14 +142,14 @@ fn counts_have_no_meaning_there() {
 }
 
 #[test]
-fn a_virtual_machine_with_the_older_field_beside_is_refused() {
+fn rejects_a_virtual_machine_with_both_fields() {
     let spec = json!({"spec": {"runStrategy": "Always", "running": true}});
     let mut live = Live::new("virtualmachines.kubevirt.io", spec.clone());
     live.until("2026-11-20 20:00");
     assert_eq!(live.object["spec"], spec["spec"]);
     let expected = "spec.runStrategy: cannot be combined with spec.running";
     assert!(live.error().starts_with(expected), "{}", live.error());
-    // It appears between the decision and the patch: the patch tests that it is not there.
+    // It appears between the decision and the patch. The patch tests that it is missing.
     let mut live = Live::new(
         "virtualmachines.kubevirt.io",
         json!({"spec": {"runStrategy": "Always"}}),
@@ -160,9 +160,9 @@ fn a_virtual_machine_with_the_older_field_beside_is_refused() {
     assert!(apply(&mut live.object, &stop).is_err());
 }
 
-/// Whatever stands in the other field, a count too, and wherever that lies.
+/// Any value of the other field counts, including a count, wherever the field is.
 #[test]
-fn a_row_of_a_users_own_is_refused_beside_another_field() {
+fn rejects_a_custom_kind_with_an_excluded_field() {
     let row = |plural: &str, beside: &[&str]| {
         let tokens = |path: &[&str]| path.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         let row = KindDefinition {

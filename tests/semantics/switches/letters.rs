@@ -1,4 +1,4 @@
-//! What a stop writes, and that a start gives back what was there to the letter.
+//! A start restores an on/off field verbatim.
 
 use dayshift_cluster::{Workload, write::guarded_patch};
 use dayshift_workload::{Kind, Prefix, plan_restore};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::object::utc;
 
-/// The stopped value of that night: an instant is that of its own stop.
+/// The value while stopped: a timestamp is that of its own stop.
 fn at_night(stopped: &Value, day: u32) -> Value {
     let text = stopped.as_str().filter(|it| it.starts_with("2026"));
     text.map_or_else(
@@ -20,7 +20,7 @@ fn at_night(stopped: &Value, day: u32) -> Value {
 }
 
 #[test]
-fn a_stop_switches_off_and_a_start_brings_back_what_was_there_to_the_letter() {
+fn a_start_restores_the_on_off_field_verbatim() {
     for (kind, object, path, stopped) in running() {
         for is_killed in [false, true] {
             let mut live = Live::new(kind, object.clone());
@@ -46,7 +46,7 @@ fn a_stop_switches_off_and_a_start_brings_back_what_was_there_to_the_letter() {
 }
 
 #[test]
-fn a_wake_and_a_sleep_bring_back_the_same() {
+fn wake_and_sleep_restore_the_same_value() {
     for (kind, object, path, stopped) in running() {
         let mut live = Live::new(kind, object);
         let before = live.theirs();
@@ -70,7 +70,7 @@ fn a_wake_and_a_sleep_bring_back_the_same() {
 }
 
 #[test]
-fn labels_that_are_taken_away_are_written_again_with_the_value() {
+fn rewrites_removed_labels_with_the_value() {
     for (kind, object, ..) in running() {
         let mut live = Live::new(kind, object);
         let before = live.theirs();
@@ -101,9 +101,9 @@ fn labels_that_are_taken_away_are_written_again_with_the_value() {
     }
 }
 
-/// Where nobody knows any more what was there, it runs all the same.
+/// If the value is lost, the object still runs.
 #[test]
-fn a_value_that_is_lost_or_means_stopped_is_the_one_of_the_table() {
+fn uses_the_default_value_if_the_saved_one_is_lost() {
     for text in [None, Some("true"), Some("on"), Some("nonsense")] {
         let mut live = Live::new(CRUNCHY, json!({"spec": {}}));
         live.until("2026-11-19 20:00").killed();
@@ -118,7 +118,7 @@ fn a_value_that_is_lost_or_means_stopped_is_the_one_of_the_table() {
 }
 
 #[test]
-fn a_patch_fails_where_the_switch_was_changed_meanwhile() {
+fn a_patch_fails_if_the_field_was_changed_concurrently() {
     for (kind, object, path, stopped) in running() {
         let mut live = Live::new(kind, object);
         live.now = utc("2026-11-19 19:00");
@@ -127,13 +127,13 @@ fn a_patch_fails_where_the_switch_was_changed_meanwhile() {
         put(&mut theirs, path, stopped);
         assert!(apply(&mut theirs, &stop).is_err(), "{kind}");
         apply(&mut live.object, &stop).unwrap();
-        // The same patch twice, or that of a second scaler.
+        // The same patch twice, or that of a second controller.
         assert!(apply(&mut live.object, &stop).is_err(), "{kind}");
     }
 }
 
 #[test]
-fn removing_the_schedule_keeps_the_value_for_whoever_brings_it_back() {
+fn removing_the_schedule_keeps_the_saved_value() {
     let mut live = Live::new(CRUNCHY, json!({"spec": {"shutdown": false}}));
     live.until("2026-11-19 20:00");
     let annotations = live.object["metadata"]["annotations"]
@@ -149,7 +149,7 @@ fn removing_the_schedule_keeps_the_value_for_whoever_brings_it_back() {
 
 /// `dayshift restore`, without a controller.
 #[test]
-fn a_restore_brings_back_the_same_value() {
+fn restore_writes_the_saved_value() {
     for (kind, object, ..) in running() {
         let mut live = Live::new(kind, object);
         let before = live.theirs();
@@ -175,7 +175,7 @@ fn other_kinds_have_no_such_label() {
     assert!(!patch.contains("saved-value"), "{patch}");
 }
 
-/// A row that nobody has tried would be a guess.
+/// Every row must be tested, because its values are from documentation.
 #[test]
 fn each_row_stops_and_starts_something() {
     for kind in Kind::of_operators() {

@@ -1,4 +1,4 @@
-//! An object with a switch on a server, and a scaler that may be killed at any time.
+//! An object with an on/off field on a server, and a controller that can be killed at any time.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{Workload, write::guarded_patch};
@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::object::utc;
 
-/// An object on a server, and a scaler that may be killed at any time.
 #[derive(Clone)]
 pub(super) struct Live {
     pub(super) kind: Kind,
@@ -47,7 +46,7 @@ impl Live {
         self
     }
 
-    /// The change that is due, if there is one, and the patch that makes it.
+    /// The change that is due and its patch, if there is one.
     pub(super) fn due(&mut self) -> Result<(Change, Patch), Option<DateTime<Utc>>> {
         let prefix = Prefix::default();
         let workload: Workload = serde_json::from_value(self.object.clone()).unwrap();
@@ -75,7 +74,7 @@ impl Live {
         }
     }
 
-    /// Everything that is due now; when something is due next.
+    /// Applies everything that is due; returns the next due time.
     pub(super) fn obey(&mut self) -> Option<DateTime<Utc>> {
         for _ in 0..5 {
             match self.due() {
@@ -105,7 +104,7 @@ impl Live {
         self.object["metadata"]["labels"][format!("{PREFIX}{name}")].as_str()
     }
 
-    /// All of it that is not dayshift's.
+    /// The object without dayshift's own annotations and labels.
     pub(super) fn theirs(&self) -> Value {
         let mut object = self.object.clone();
         for map in ["labels", "annotations"] {
@@ -117,7 +116,7 @@ impl Live {
         object
     }
 
-    /// Whether it holds the stopped value, or any instant where that is one.
+    /// Whether it has the stopped value, or any timestamp if that means stopped.
     pub(super) fn is_stopped(&self, path: &str, stopped: &Value) -> bool {
         let is_instant = |it: &Value| it.as_str().is_some_and(|it| it.starts_with("2026"));
         let found = self.object.pointer(path);
@@ -135,8 +134,8 @@ pub(super) fn as_sent(patch: &dayshift_cluster::write::Patch) -> Patch {
     serde_json::from_value(serde_json::to_value(patch).unwrap()).unwrap()
 }
 
-/// As the API server applies a JSON patch: a test for `null` passes where the last member is
-/// missing, and fails where one above it is.
+/// Applies a JSON patch as the API server does: a test for `null` passes if the last field is
+/// missing, and fails if a parent is missing.
 pub(super) fn apply(object: &mut Value, patch: &Patch) -> Result<(), String> {
     let mut writes = Vec::new();
     for operation in &patch.0 {

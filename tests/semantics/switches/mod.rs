@@ -1,4 +1,4 @@
-//! Kinds with a switch, from the JSON of an object to the JSON that a patch makes of it.
+//! Kinds with an on/off field, from the JSON of an object to the JSON after a patch.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod counts;

@@ -1,5 +1,5 @@
-//! Each row of the table, under whoever means it ill: another type in its field, nothing there, a change in
-//! between, two scalers, and one that is killed after each step.
+//! Each kind definition under faults: a field of another type, a missing field, a concurrent
+//! change, two controllers, and a controller that is killed after each step.
 
 use Holds::{Annotation, Count, Flag, Instant, Text};
 use dayshift_workload::Kind;
@@ -11,22 +11,21 @@ use super::{
 };
 use crate::object::utc;
 
-/// What stands in a field that runs and in one that is stopped, and what is neither.
+/// The values of a field that runs, of a stopped one, and invalid ones.
 #[derive(Clone, Copy)]
 enum Holds {
     /// `false` and `true`.
     Flag,
-    /// These texts.
     Text(&'static str, &'static str),
-    /// An annotation with these texts, where any text is one.
+    /// An annotation with these values, if any text is valid.
     Annotation(&'static str, &'static str),
-    /// An annotation that is not there, or the instant of the stop.
+    /// A missing annotation, or the time of the stop.
     Instant,
     /// 3 and 0.
     Count,
 }
 
-/// Every row: its resource, its field, and what it holds.
+/// Every definition: its resource, its field and its values.
 const ROWS: [(&str, &str, Holds); 35] = [
     ("rollouts.argoproj.io", "/spec/replicas", Count),
     (
@@ -184,7 +183,7 @@ impl Holds {
         }
     }
 
-    /// Values that mean nothing there. An annotation is a text in any case.
+    /// Values without a meaning in this field. An annotation is text in any case.
     fn odd(self) -> Vec<Value> {
         let mut odd = vec![
             json!([]),
@@ -203,7 +202,7 @@ impl Holds {
     }
 }
 
-/// An object with this in its field, or nothing.
+/// An object with this value, or without the field.
 fn object(path: &str, value: Value) -> Value {
     let mut object = json!({"spec": {"name": "x"}});
     if !value.is_null() {
@@ -222,7 +221,7 @@ fn every_row_is_in_the_table() {
 }
 
 #[test]
-fn a_value_of_another_type_is_refused_and_a_right_one_goes_on() {
+fn rejects_a_value_of_another_type_until_it_is_corrected() {
     for (resource, path, holds) in ROWS {
         for odd in holds.odd() {
             let mut live = Live::new(resource, object(path, odd.clone()));
@@ -252,9 +251,9 @@ fn a_value_of_another_type_is_refused_and_a_right_one_goes_on() {
     }
 }
 
-/// A member above the field that is no map is no place for it.
+/// A parent that is not a map cannot contain the field.
 #[test]
-fn a_parent_of_another_type_is_left_as_it_is() {
+fn leaves_a_parent_of_another_type_unchanged() {
     for (resource, path, _) in ROWS {
         let above = path.rsplit_once('/').unwrap().0;
         if above == "/spec" || above.starts_with("/metadata") {
@@ -271,16 +270,16 @@ fn a_parent_of_another_type_is_left_as_it_is() {
 }
 
 #[test]
-fn a_scaler_that_is_killed_after_each_step_brings_back_the_same() {
+fn restores_the_same_value_when_killed_after_each_step() {
     for (resource, path, holds) in ROWS {
         for value in [holds.running(), Value::Null] {
             let mut live = Live::new(resource, object(path, value.clone()));
             let before = live.theirs();
             let starts = if resource.starts_with("autoscalingrunnersets") && value.is_null() {
-                // Without a minimum it keeps none, by night and by day.
+                // Without a minimum it keeps none, while running and while stopped.
                 continue;
             } else if value.is_null() && live.kind.switch().is_none() {
-                // A count that was absent comes back as the number that it stood for.
+                // A missing count is restored as its default number.
                 let mut live = live.clone();
                 let absent = live.until("2026-11-20 12:00").object.pointer(path).cloned();
                 Some(absent.unwrap())
@@ -311,9 +310,9 @@ fn a_scaler_that_is_killed_after_each_step_brings_back_the_same() {
     }
 }
 
-/// The stop makes the `spec`, and the start takes it away again; a count stays in it.
+/// The stop creates `spec`, and the start removes it again; a count stays in it.
 #[test]
-fn an_object_without_a_spec_is_stopped_and_comes_back() {
+fn stops_and_restores_an_object_without_a_spec() {
     for (resource, path, holds) in ROWS {
         if resource.starts_with("autoscalingrunnersets") {
             continue; // Without a minimum it keeps none.
@@ -333,9 +332,9 @@ fn an_object_without_a_spec_is_stopped_and_comes_back() {
     }
 }
 
-/// What somebody writes while it is stopped holds until the next stop, and comes back after it.
+/// A change while stopped stays until the next stop, and is restored after it.
 #[test]
-fn a_change_at_night_is_theirs_and_the_next_stop_saves_it() {
+fn saves_a_manual_change_at_the_next_stop() {
     for (resource, path, holds) in ROWS {
         let other = match holds {
             Flag | Instant => Value::Null,
@@ -372,7 +371,7 @@ fn a_change_at_night_is_theirs_and_the_next_stop_saves_it() {
 }
 
 #[test]
-fn the_second_of_two_scalers_changes_nothing() {
+fn a_second_controller_changes_nothing() {
     for (resource, path, holds) in ROWS {
         let mut live = Live::new(resource, object(path, holds.running()));
         for time in ["2026-11-19 19:00", "2026-11-20 09:00"] {

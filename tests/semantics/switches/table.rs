@@ -1,11 +1,11 @@
-//! Objects of each kind with a switch, as they run.
+//! Objects of each kind with an on/off field, while running.
 
 use serde_json::{Value, json};
 
 pub(super) const CNPG: &str = "clusters.postgresql.cnpg.io";
 pub(super) const CRUNCHY: &str = "postgresclusters.postgres-operator.crunchydata.com";
 
-/// What runs, by kind; where the switch is and what it holds at night.
+/// Running objects by kind, their on/off field, and its value while stopped.
 pub(super) fn running() -> Vec<(&'static str, Value, &'static str, Value)> {
     let hibernation = "/metadata/annotations/cnpg.io~1hibernation";
     let annotated =
@@ -111,7 +111,7 @@ pub(super) fn running() -> Vec<(&'static str, Value, &'static str, Value)> {
             all.push((kind, object, path, stopped.clone()));
         }
     }
-    // A member above it that is there, alone or with something else in it.
+    // An existing parent, empty or with other fields.
     for parent in [
         json!({}),
         json!({"schedules": []}),
@@ -128,7 +128,7 @@ pub(super) fn running() -> Vec<(&'static str, Value, &'static str, Value)> {
     all
 }
 
-/// Writes a member, and those above it that are missing.
+/// Writes a field, and its missing parents.
 pub(super) fn put(object: &mut Value, path: &str, value: Value) {
     let tokens = path.split('/').skip(1).map(|it| it.replace("~1", "/"));
     *tokens.fold(object, |it, token| &mut it[token]) = value;

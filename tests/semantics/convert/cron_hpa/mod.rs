@@ -1,4 +1,4 @@
-//! CronHorizontalPodAutoscaler: each job sets its count when its cron text comes.
+//! CronHorizontalPodAutoscaler: each job sets its count when its cron expression matches.
 
 mod texts;
 
@@ -34,7 +34,7 @@ fn in_zone(zone: &str) -> SpanDefaults {
     }
 }
 
-/// The conversion of jobs that go by UTC.
+/// Converts jobs in UTC.
 pub(crate) fn utc_jobs(text: &str) -> Conversion {
     convert_at(text, "2027-01-01T00:00:00Z", in_zone("UTC"))
 }
@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn counts_are_set_when_they_were(
+    fn sets_counts_at_the_same_times(
         jobs in prop::collection::vec(
             (0..60_u32, 4..24_u32, prop::sample::select(vec!["*", "1-5", "0,6", "3"]),
              prop::sample::select(vec!["*", "*", "*", "15", "1-7"]), 0..9_u32),
@@ -52,7 +52,7 @@ proptest! {
         zone in prop::sample::select(vec!["Asia/Shanghai", "Europe/Berlin"]),
         excludes_fridays in any::<bool>(),
     ) {
-        // Two at one time of day may fall together, and are refused.
+        // Two at the same time of day can coincide, and are rejected.
         let times: BTreeSet<_> = jobs.iter().map(|it| (it.0, it.1)).collect();
         prop_assume!(times.len() == jobs.len());
         let jobs: Vec<_> = jobs.into_iter().map(|(minute, hour, week, month, size)| {
@@ -73,7 +73,7 @@ proptest! {
                 let due = crons.iter().filter(|(cron, _)| {
                     !minute.is_repeated && !is_off && cron.matches(&minute)
                 });
-                // Of several at once the larger count holds; the controller has no order.
+                // If several coincide, the larger count wins here; the controller has no order.
                 count = due.map(|it| u64::from(it.1)).max().or(count);
                 if count.is_some() {
                     prop_assert_eq!(planned.count(minute.at), count, "{:?} {:?}", minute, change);
@@ -84,12 +84,12 @@ proptest! {
 }
 
 #[test]
-fn the_forms_of_its_documentation() {
+fn converts_the_documented_forms() {
     for (schedule, expected) in [
         ("30 */1 * * * *", "30 */1 * * * * = 1"),
         ("0 */1 * * * *", "*/1 * * * * = 1"),
         ("@daily", "@daily = 1"),
-        // Five fields begin with seconds there.
+        // Five fields begin with seconds in the controller.
         ("0 30 8 * *", "08:30 = 1"),
         ("30 8 * * 1-5", "30 8 * * 1-5 * = 1"),
         ("@date 2027-10-27 21:54:00", "2027-10-27 21:54 = 1"),
@@ -107,7 +107,7 @@ fn the_forms_of_its_documentation() {
 }
 
 #[test]
-fn what_has_no_equivalent_is_said() {
+fn reports_settings_without_an_equivalent() {
     for (schedule, exclude, id) in [
         ("@every 1h", &[][..], "not-read"),
         ("0 0 8 */2 * 1", &[], "not-read"),
@@ -138,7 +138,7 @@ fn what_has_no_equivalent_is_said() {
 }
 
 #[test]
-pub(crate) fn on_an_excluded_date_nothing_is_brought_up_but_zero_is_set() {
+pub(crate) fn scales_only_to_zero_on_an_excluded_date() {
     let jobs = [
         ("0 0 20 * * *".to_owned(), 3),
         ("0 0 8 * * *".to_owned(), 0),
@@ -160,7 +160,8 @@ pub(crate) fn on_an_excluded_date_nothing_is_brought_up_but_zero_is_set() {
             differ.push((minute.local.day(), minute.of_day()));
         }
     }
-    // The night before goes on for a day there; here it ends, and no other begins on that date.
+    // In the controller the evening before continues for a day. Here it ends, and no other begins
+    // on that date.
     let expected = (480..1440)
         .map(|it| (15, it))
         .chain((0..480).map(|it| (16, it)));

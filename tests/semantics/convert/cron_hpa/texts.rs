@@ -1,4 +1,4 @@
-//! What a CronHorizontalPodAutoscaler may say that its controller reads otherwise, or not at all.
+//! Fields of a CronHorizontalPodAutoscaler that its controller reads in another way, or not at all.
 
 use dayshift_manifest::convert::Conversion;
 
@@ -10,14 +10,14 @@ fn jobs(exclude: &[&str], schedules: &[&str]) -> String {
     cron_hpa(exclude, &jobs)
 }
 
-/// The steps that are written.
+/// The converted steps.
 fn scale(conversion: &Conversion) -> &str {
     &change(conversion).set[0].1
 }
 
-/// A nickname loses the excluded days of the week, as what it stands for does.
+/// A nickname loses the excluded days of the week, like the fields that it abbreviates.
 #[test]
-fn a_nickname_keeps_to_the_excluded_days() {
+fn removes_excluded_days_from_a_nickname() {
     for (schedule, expected) in [
         ("@daily", "Sat-Thu 00:00 = 1"),
         ("@midnight", "Sat-Thu 00:00 = 1"),
@@ -39,10 +39,10 @@ fn a_nickname_keeps_to_the_excluded_days() {
     }
 }
 
-/// Only a text that comes in every second of a day names the day: `IsTodayOff` of its `cronjob.go`
-/// looks whether it comes once more in the hour.
+/// Only a text that matches every second of a day excludes that day: `IsTodayOff` of the
+/// controller's `cronjob.go` checks whether it matches again within the hour.
 #[test]
-fn an_exclusion_that_names_no_whole_day_is_said() {
+fn reports_an_exclusion_without_whole_days() {
     for exclude in [
         "@daily",
         "@weekly",
@@ -85,18 +85,18 @@ fn an_exclusion_that_names_no_whole_day_is_said() {
 }
 
 #[test]
-fn the_second_stays_where_days_are_excluded() {
+fn keeps_seconds_with_excluded_days() {
     let conversion = utc_jobs(&jobs(&["* * * * * 5"], &["30 0 8 * * *"]));
     assert_eq!(scale(&conversion), "30 0 8 * * 1,2,3,4,6,0 = 1");
 }
 
 #[test]
-fn five_fields_are_said_to_begin_with_seconds() {
+fn reports_five_fields_as_seconds_first() {
     let conversion = utc_jobs(&jobs(&[], &["30 8 * * 1-5"]));
     assert_eq!(said(&conversion), ["delete-after", "seconds-first"]);
     let finding = &conversion.findings[1];
     assert!(finding.help.contains("`0 30 8 * * 1-5`"), "{finding:?}");
-    // What the help writes is what was meant.
+    // The text in the help is correct.
     let meant = utc_jobs(&jobs(&[], &["0 30 8 * * 1-5"]));
     assert_eq!(
         (scale(&meant), said(&meant).len()),
@@ -105,7 +105,7 @@ fn five_fields_are_said_to_begin_with_seconds() {
 }
 
 #[test]
-fn a_field_that_the_controller_does_not_know_is_said() {
+fn reports_a_field_that_the_controller_does_not_have() {
     let text = jobs(&[], &["0 0 8 * * *"]);
     for (from, to, field) in [
         ("  jobs:", "  timezone: Asia/Shanghai\n  jobs:", "timezone"),
@@ -123,7 +123,7 @@ fn a_field_that_the_controller_does_not_know_is_said() {
 }
 
 #[test]
-fn a_moment_that_is_over_is_left_out() {
+fn leaves_out_a_past_date() {
     let past = "@date 2020-10-27 21:54:00";
     let conversion = utc_jobs(&jobs(&[], &[past, "0 0 8 * * *"]));
     assert_eq!(said(&conversion), ["delete-after", "over"]);
@@ -137,9 +137,10 @@ fn a_moment_that_is_over_is_left_out() {
     assert_eq!(said(&conversion), ["delete-after", "once"]);
 }
 
-/// What is refused is still done by the other tool: nobody is told to delete it.
+/// If a schedule is rejected, the other tool is still needed, and the help should not propose to
+/// delete its object.
 #[test]
-fn a_refused_object_is_not_proposed_for_deletion() {
+fn does_not_propose_to_delete_a_rejected_object() {
     let ties = cron_hpa(
         &[],
         &[("0 0 8 * * *".to_owned(), 1), ("0 0 8 * * *".to_owned(), 2)],
@@ -161,9 +162,9 @@ fn a_refused_object_is_not_proposed_for_deletion() {
     assert_eq!(said(&conversion), ["already-scheduled"]);
 }
 
-/// A target of any kind that has a count can be turned on.
+/// A target of any kind with a count can be named in `--kinds`.
 #[test]
-fn a_target_of_another_kind_has_to_be_turned_on() {
+fn reports_a_target_that_kinds_must_name() {
     let text = jobs(&[], &["0 0 8 * * *"]);
     for (version, kind, resource) in [
         ("argoproj.io/v1alpha1", "Rollout", "rollouts.argoproj.io"),

@@ -1,4 +1,4 @@
-//! What the other tools do at their next look, and dayshift at the next boundary.
+//! The other tools act at their next poll, and dayshift at the next boundary.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ const HOURS: &str = "Mon-Fri 08:00-20:00 UTC";
 /// From Monday to Friday.
 const PERIOD: (&str, &str) = ("2027-07-05T00:00:00Z", "2027-07-10T00:00:00Z");
 
-/// An object with these annotations, converted, that dayshift sees for the first time now.
+/// A converted object with these annotations that dayshift observes for the first time.
 fn object(annotations: &[(&str, &str)], now: &str, replicas: u32) -> Object {
     let conversion = convert(&annotated("Deployment", annotations));
     let mut object = Object::new(now, replicas);
@@ -22,7 +22,7 @@ fn object(annotations: &[(&str, &str)], now: &str, replicas: u32) -> Object {
     object
 }
 
-/// Whether their rules say up, and whether the last boundary of the plan was a start.
+/// Whether the other tool's rules start it, and whether the last planned boundary was a start.
 fn up(at: DateTime<Utc>) -> (bool, Option<bool>) {
     let (theirs, conversion) = (
         Text::new(HOURS),
@@ -35,11 +35,11 @@ fn up(at: DateTime<Utc>) -> (bool, Option<bool>) {
 }
 
 #[test]
-pub(super) fn what_a_hand_raises_holds_until_the_next_boundary() {
+pub(super) fn keeps_a_manual_count_until_the_next_boundary() {
     let mut web = object(&[("uptime", HOURS)], "2027-07-05 12:00", 3);
     web.until("2027-07-05 22:00");
     assert_eq!(web.replicas(), 0);
-    // Their next look puts it back: both say down.
+    // At their next poll they revert it: both rules stop it.
     web.scale(2);
     assert_eq!(up(web.now), (false, Some(false)));
     web.until("2027-07-06 07:59");
@@ -48,7 +48,7 @@ pub(super) fn what_a_hand_raises_holds_until_the_next_boundary() {
     assert_eq!(web.replicas(), 0);
     web.edit("enforce", Some("true")).scale(2).obey();
     assert_eq!(web.replicas(), 0);
-    // And up in office hours, where somebody has taken it down.
+    // They also start it in office hours after a manual stop.
     web.until("2027-07-07 10:00").scale(0);
     assert_eq!(up(web.now), (true, Some(true)));
     web.until("2027-07-07 19:00");
@@ -56,7 +56,7 @@ pub(super) fn what_a_hand_raises_holds_until_the_next_boundary() {
 }
 
 #[test]
-pub(super) fn the_first_look_acts_on_nothing() {
+pub(super) fn changes_nothing_at_the_first_observation() {
     let mut web = object(&[("uptime", HOURS)], "2027-07-05 22:00", 3);
     assert_eq!(up(web.now), (false, Some(false)));
     assert_eq!(web.replicas(), 3);
@@ -67,9 +67,9 @@ pub(super) fn the_first_look_acts_on_nothing() {
 }
 
 #[test]
-pub(super) fn what_is_new_is_left_until_the_next_stop() {
-    // GoKubeDownscaler stops what is new in a downtime 15 minutes after it was created; one with a
-    // grace period of its own after that.
+pub(super) fn leaves_a_new_object_until_the_next_stop() {
+    // GoKubeDownscaler stops a new object in a downtime 15 minutes after its creation, or after its
+    // own grace period.
     let created = "2027-07-05 22:00";
     let mut web = object(&[("uptime", HOURS)], created, 3);
     assert!(!up(web.now).0);

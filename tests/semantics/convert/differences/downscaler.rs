@@ -9,7 +9,7 @@ const WEEK: (&str, &str) = ("2027-07-05T00:00:00Z", "2027-07-12T00:00:00Z");
 const NIGHT: &str = "Mon-Fri 20:00-08:00 Europe/Berlin";
 
 #[test]
-pub(super) fn a_night_that_was_cut_off_at_midnight_is_whole() {
+pub(super) fn keeps_reversed_times_after_the_last_day() {
     let text = Text::new(NIGHT);
     let conversion = convert(&annotated("Deployment", &[("downtime", NIGHT)]));
     assert_eq!(said(&conversion), ["whole-nights"]);
@@ -20,20 +20,20 @@ pub(super) fn a_night_that_was_cut_off_at_midnight_is_whole() {
         .iter()
         .filter(|it| planned.runs(it.at).unwrap() == text.go(it))
         .collect();
-    // Saturday from midnight to eight.
+    // Saturday from midnight to 08:00.
     assert_eq!(differ.len(), 8 * 60);
     assert!(
         differ
             .iter()
             .all(|it| it.weekday() == 5 && it.of_day() < 8 * 60)
     );
-    // py-kube-downscaler never took it down.
+    // py-kube-downscaler never stopped it.
     assert!(all.iter().all(|it| !text.py(it)));
 }
 
 #[test]
-pub(super) fn an_hour_that_clocks_repeat_is_not_lived_twice() {
-    // The peers look at the clock, which shows 02:45 twice: they stop it again.
+pub(super) fn ignores_the_second_hour_of_a_dst_overlap() {
+    // The other tools check the clock, which shows 02:45 twice, and stop it again.
     let text = Text::new("Mon-Sun 02:30-12:00 Europe/Berlin");
     let conversion = convert(&annotated("Deployment", &[("uptime", &text.text)]));
     let period = ("2027-10-30T00:00:00Z", "2027-11-01T00:00:00Z");
@@ -49,13 +49,13 @@ pub(super) fn an_hour_that_clocks_repeat_is_not_lived_twice() {
 }
 
 #[test]
-pub(super) fn both_of_one_object_are_what_one_of_the_tools_has() {
+pub(super) fn follows_py_kube_downscaler_for_uptime_with_downtime() {
     let (up, down) = (
         Text::new("Mon-Fri 08:00-20:00 Europe/Berlin"),
         Text::new("Fri-Fri 12:00-24:00 Europe/Berlin"),
     );
     let annotations = [("uptime", &*up.text), ("downtime", &*down.text)];
-    // GoKubeDownscaler refuses the two together, and so leaves the object as it is.
+    // GoKubeDownscaler rejects the two together, and leaves the object as it is.
     assert!(Text::go_refuses(&annotations));
     let conversion = convert(&annotated("Deployment", &annotations));
     assert_eq!(said(&conversion), ["both-times"]);
@@ -67,7 +67,7 @@ pub(super) fn both_of_one_object_are_what_one_of_the_tools_has() {
 }
 
 #[test]
-pub(super) fn the_object_alone_counts_and_not_its_namespace() {
+pub(super) fn prefers_the_objects_schedule_over_its_namespace() {
     let (up, down) = (
         Text::new("Mon-Fri 08:00-20:00 Europe/Berlin"),
         Text::new("Fri-Fri 12:00-24:00 Europe/Berlin"),
@@ -83,7 +83,7 @@ pub(super) fn the_object_alone_counts_and_not_its_namespace() {
     let planned = Planned::within(of_object, of_namespace, WEEK);
     let mut differ = Vec::new();
     for minute in minutes(up.zone, WEEK.0, WEEK.1) {
-        // GoKubeDownscaler takes the first level that has any of the two.
+        // GoKubeDownscaler uses the first level that has either of the two.
         assert_eq!(planned.runs(minute.at), Some(up.go(&minute)), "{minute:?}");
         let py = up.py(&minute) && !down.py(&minute);
         if planned.runs(minute.at) != Some(py) {
@@ -95,7 +95,7 @@ pub(super) fn the_object_alone_counts_and_not_its_namespace() {
 }
 
 #[test]
-pub(super) fn what_never_runs_is_stopped_each_midnight() {
+pub(super) fn stops_a_never_running_object_each_midnight() {
     for annotations in [
         &[("uptime", "never")][..],
         &[("downtime", "always")],
@@ -110,7 +110,8 @@ pub(super) fn what_never_runs_is_stopped_each_midnight() {
             boundaries.iter().all(|it| it.1 == "stop"),
             "{annotations:?}"
         );
-        // They take it down at the next look; what somebody starts at noon runs for twelve hours here.
+        // They stop it at the next poll. If a user starts it at noon, it runs for twelve hours
+        // here.
         let noon = utc("2027-07-06T12:00:00Z");
         let next = boundaries.iter().find(|it| it.0 > noon).unwrap();
         assert_eq!(next.0, utc("2027-07-07T00:00:00Z"));
@@ -118,7 +119,7 @@ pub(super) fn what_never_runs_is_stopped_each_midnight() {
 }
 
 #[test]
-fn what_contradicts_itself_stays_with_the_other_tool() {
+fn leaves_contradictions_to_the_other_tool() {
     for (annotations, id) in [
         (
             &[("uptime", "Mon-Fri 08:00-20:00 UTC, Sat-Sat 08:00-20:00 CET")][..],
@@ -164,7 +165,7 @@ fn what_contradicts_itself_stays_with_the_other_tool() {
 }
 
 #[test]
-fn the_children_of_a_cron_job_are_its_jobs() {
+fn converts_children_of_a_cron_job_to_its_jobs() {
     let up = ("uptime", "Mon-Fri 08:00-20:00 UTC");
     let cron_job = |text| {
         let text = annotated("CronJob", &[up, ("scale-children", text)]);

@@ -3,7 +3,7 @@
 use crate::convert::converted::{annotated, change, convert, said};
 
 #[test]
-fn a_day_that_ends_a_minute_early_is_told() {
+fn reports_a_day_that_ends_a_minute_early() {
     for (key, text, is_told) in [
         ("uptime", "Mon-Fri 00:00-23:59 UTC", true),
         ("downtime", "Mon-Sun 00:00-23:59 UTC", true),

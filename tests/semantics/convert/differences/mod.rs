@@ -1,5 +1,6 @@
-//! What differs, as `docs/guides/migrate.md` lists it: for each row a test that shows what the other tool
-//! documents, by an oracle of it, beside what `plan` or `decide` makes of the conversion.
+//! The intended differences, as `docs/guides/migrate.md` lists them. Each row has a test that
+//! compares the other tool's documented behavior, by an oracle, with the result of `plan` or
+//! `decide`.
 
 mod counts;
 mod downscaler;
@@ -12,44 +13,47 @@ use super::{cron_hpa, keda, kube_green};
 const LISTED: [(&str, fn()); 14] = [
     (
         "whole nights",
-        downscaler::a_night_that_was_cut_off_at_midnight_is_whole,
+        downscaler::keeps_reversed_times_after_the_last_day,
     ),
     (
         "`uptime` and `downtime` of one object",
-        downscaler::both_of_one_object_are_what_one_of_the_tools_has,
+        downscaler::follows_py_kube_downscaler_for_uptime_with_downtime,
     ),
     (
         "`uptime` on the object, `downtime` on its Namespace",
-        downscaler::the_object_alone_counts_and_not_its_namespace,
+        downscaler::prefers_the_objects_schedule_over_its_namespace,
     ),
     (
         "manual changes",
-        counts::what_a_hand_raises_holds_until_the_next_boundary,
+        counts::keeps_a_manual_count_until_the_next_boundary,
     ),
-    ("a new schedule", counts::the_first_look_acts_on_nothing),
+    (
+        "a new schedule",
+        counts::changes_nothing_at_the_first_observation,
+    ),
     (
         "new objects in a downtime",
-        counts::what_is_new_is_left_until_the_next_stop,
+        counts::leaves_a_new_object_until_the_next_stop,
     ),
     (
         "never up (`uptime: never`)",
-        downscaler::what_never_runs_is_stopped_each_midnight,
+        downscaler::stops_a_never_running_object_each_midnight,
     ),
     (
         "a repeated hour",
-        downscaler::an_hour_that_clocks_repeat_is_not_lived_twice,
+        downscaler::ignores_the_second_hour_of_a_dst_overlap,
     ),
     (
         "a skipped time",
-        kube_green::a_wake_up_that_a_clock_change_skips_happens_all_the_same,
+        kube_green::applies_a_wake_up_within_a_dst_gap,
     ),
     (
         "start and stop in the same minute",
-        triggers::of_a_start_and_a_stop_in_one_minute_the_start_wins,
+        triggers::prefers_the_start_in_the_same_minute,
     ),
     (
         "jobs on excluded dates",
-        cron_hpa::on_an_excluded_date_nothing_is_brought_up_but_zero_is_set,
+        cron_hpa::scales_only_to_zero_on_an_excluded_date,
     ),
     (
         "two jobs in the same minute",
@@ -57,9 +61,9 @@ const LISTED: [(&str, fn()); 14] = [
     ),
     (
         "several ends in a row, without a start between",
-        keda::an_end_without_a_start_before_it_ends_all_the_same,
+        keda::applies_an_end_without_a_start,
     ),
-    ("scaling down", triggers::an_end_is_not_cooled_down),
+    ("scaling down", triggers::stops_without_a_cooldown),
 ];
 
 #[test]

@@ -1,4 +1,4 @@
-//! kube-green's, kubernetes-cronhpa-controller's and KEDA's own ways at an instant.
+//! The behavior of kube-green, kubernetes-cronhpa-controller and KEDA at single times.
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
@@ -13,8 +13,8 @@ use crate::convert::kube_green::sleep_info;
 const PERIOD: (&str, &str) = ("2027-07-05T00:00:00Z", "2027-07-12T00:00:00Z");
 
 #[test]
-pub(super) fn of_a_start_and_a_stop_in_one_minute_the_start_wins() {
-    // kube-green does what is next in turn: asleep on one evening, awake on the next.
+pub(super) fn prefers_the_start_in_the_same_minute() {
+    // kube-green alternates: it sleeps on one evening and wakes on the next.
     let text = sleep_info("*", "20:00", Some("20:00"), "UTC", "");
     let conversion = convert(&text);
     let planned = Planned::of(&conversion.changes[0], PERIOD);
@@ -26,13 +26,13 @@ pub(super) fn of_a_start_and_a_stop_in_one_minute_the_start_wins() {
         assert_eq!(planned.runs(minute.at), Some(true), "{minute:?}");
         differ += u32::from(sleeps);
     }
-    // Four evenings of seven; the last has four hours.
+    // Four evenings of seven, of which the last has four hours.
     assert_eq!(differ, 3 * 1440 + 4 * 60);
 }
 
 #[test]
 pub(super) fn two_jobs_in_one_minute_are_not_converted() {
-    // The controller runs both, and nothing says which comes last.
+    // The controller runs both in an undefined order.
     let jobs = [
         ("0 0 8 * * *".to_owned(), 5),
         ("0 0 8 * * 1-5".to_owned(), 3),
@@ -47,7 +47,7 @@ pub(super) fn two_jobs_in_one_minute_are_not_converted() {
 }
 
 #[test]
-pub(super) fn an_end_is_not_cooled_down() {
+pub(super) fn stops_without_a_cooldown() {
     let trigger = ("0 6 * * *".to_owned(), "0 20 * * *".to_owned(), 10);
     let text = scaled_object(
         std::slice::from_ref(&trigger),
@@ -65,7 +65,7 @@ pub(super) fn an_end_is_not_cooled_down() {
         if active {
             until = Some(minute.at + TimeDelta::seconds(60 + 300));
         }
-        // KEDA scales down when nothing has been active for so long.
+        // KEDA scales down after this time without an active trigger.
         let Some(theirs) = until.map(|it| minute.at < it) else {
             continue;
         };

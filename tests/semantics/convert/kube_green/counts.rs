@@ -1,4 +1,4 @@
-//! The counts of what kube-green has put to sleep, in the Secret beside the SleepInfo.
+//! The counts of sleeping objects in the Secret of a SleepInfo.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use dayshift_manifest::convert::{ChangeTarget, Conversion};
@@ -9,7 +9,7 @@ const SLEEP_INFO: &str = "apiVersion: kube-green.com/v1alpha1\nkind: SleepInfo\n
 
 const WEB: &str = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: team}\nspec: {replicas: 0}\n";
 
-/// What `controllers/sleepinfo/jsonpatch` writes: a merge patch for each object.
+/// As kube-green's `controllers/sleepinfo/jsonpatch` writes them: a merge patch for each object.
 const PATCHES: &str = r#"{"Deployment.apps":{"web":"{\"spec\":{\"replicas\":3}}"},"StatefulSet.apps":{"db":"{\"spec\":{\"replicas\":2}}"},"CronJob.batch":{"report":"{\"spec\":{\"suspend\":false}}"},"ReplicaSet.apps":{"x":"{\"spec\":{\"replicas\":9}}"}}"#;
 
 fn secret(data: &[(&str, &str)]) -> String {
@@ -23,7 +23,7 @@ fn secret(data: &[(&str, &str)]) -> String {
     )
 }
 
-/// The labels that come, by object.
+/// The added labels by object.
 fn labels(conversion: &Conversion) -> Vec<(String, String)> {
     let changes = conversion.changes.iter();
     let labels = changes.flat_map(|change| {
@@ -73,7 +73,7 @@ fn a_sleeping_workload_keeps_its_count_as_a_label() {
             && after.message.contains("labels now"),
         "{after:?}"
     );
-    // The file that has the Deployment has its label now, and a second look changes nothing.
+    // The Deployment in the file has its label now, and a second conversion changes nothing.
     let new = conversion.texts[0].clone().unwrap();
     assert!(new.contains("dayshift/saved-replicas: \"3\""), "{new}");
     let again = convert(&new);
@@ -84,7 +84,7 @@ fn a_sleeping_workload_keeps_its_count_as_a_label() {
 }
 
 #[test]
-fn a_label_that_says_less_gives_way_to_the_count_that_kube_green_has_saved() {
+fn replaces_a_lower_saved_count_by_kube_greens() {
     let data = [
         ("operation-type", "SLEEP"),
         (
@@ -92,7 +92,7 @@ fn a_label_that_says_less_gives_way_to_the_count_that_kube_green_has_saved() {
             r#"{"Deployment.apps":{"web":"{\"spec\":{\"replicas\":3}}"}}"#,
         ),
     ];
-    // dayshift saves a 0 where kube-green was first at a stop of both.
+    // dayshift saves 0 if kube-green was first when both stopped the object.
     for (known, comes) in [("0", &["3"][..]), ("2", &["3"]), ("3", &[]), ("4", &[])] {
         let label = format!("namespace: team, labels: {{dayshift/saved-replicas: '{known}'}}}}");
         let web = WEB.replace("namespace: team}", &label);
@@ -135,7 +135,7 @@ fn awake_or_unreadable_workloads_get_no_label() {
     for (secret, said_too) in [
         (secret(&awake), None),
         (String::new(), None),
-        // Another one's.
+        // Of another SleepInfo.
         (
             secret(&[
                 ("operation-type", "SLEEP"),

@@ -1,4 +1,4 @@
-//! SleepInfo: it sleeps at one cron text, wakes up at another, and starts with the sleep.
+//! SleepInfo: one cron expression for sleeping, one for waking up; it begins with a sleep.
 
 mod counts;
 mod patches;
@@ -26,7 +26,7 @@ pub(crate) fn sleep_info(
     )
 }
 
-/// Hours at which no clock changes.
+/// Hours without a clock change.
 fn time() -> impl Strategy<Value = String> {
     let hour =
         prop_oneof![4 => (4..24_u32).prop_map(|it| it.to_string()), 1 => Just("6-20/7".to_owned())];
@@ -38,7 +38,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_namespace_sleeps_and_wakes_as_it_did(
+    fn stops_and_starts_a_namespace_as_kube_green_does(
         weekdays in prop::sample::select(vec!["*", "1-5", "0,6", "1,3,5", "5", "0-6/2"]),
         (sleep, wake) in (time(), prop::option::weighted(0.8, time())),
         zone in prop::sample::select(vec!["Europe/Rome", "America/New_York", "UTC"]),
@@ -65,7 +65,7 @@ proptest! {
                     wake.as_ref().is_some_and(|it| it.matches(&minute)),
                 );
                 state = match (sleeps, wakes) {
-                    // kube-green does what is next in turn; that start wins here is listed.
+                    // kube-green alternates. That a start wins here is a listed difference.
                     (_, true) => Some(true),
                     (true, false) => Some(false),
                     _ => state,
@@ -79,7 +79,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_left_out_says_so_itself() {
+fn writes_exclude_on_excluded_objects() {
     let more = "  excludeRef:\n    - {apiVersion: apps/v1, kind: Deployment, name: api}\n    - {matchLabels: {keep: 'yes'}}\n";
     let objects = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: api, namespace: team}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: team, labels: {keep: 'yes'}}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: other, labels: {keep: 'yes'}}\n---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: report, namespace: team}\n";
     let text = sleep_info("1-5", "20:00", Some("08:00"), "UTC", more)
@@ -112,7 +112,7 @@ fn what_is_left_out_says_so_itself() {
     );
 }
 
-/// `GetPatches` of its `sleepinfo_types.go` asks for the kinds before any reference is looked at.
+/// `GetPatches` of kube-green's `sleepinfo_types.go` checks the kinds before any reference.
 #[test]
 fn only_the_suspended_kinds_are_scheduled() {
     let more = "  includeRef:\n    - {matchLabels: {app: shop}}\n";
@@ -136,7 +136,7 @@ fn only_the_suspended_kinds_are_scheduled() {
 }
 
 #[test]
-fn no_labels_choose_nothing_beside_a_name() {
+fn ignores_empty_labels_beside_a_name() {
     for none in ["{}", "null"] {
         let more = format!(
             "  includeRef:\n    - {{apiVersion: apps/v1, kind: Deployment, name: web, matchLabels: {none}}}\n"
@@ -151,7 +151,7 @@ fn no_labels_choose_nothing_beside_a_name() {
 }
 
 #[test]
-fn what_has_no_equivalent_is_said() {
+fn reports_settings_without_an_equivalent() {
     for (more, weekdays, sleep, id) in [
         (
             "  patches:\n    - {target: {group: apps, kind: ReplicaSet}, patch: x}\n",
@@ -171,8 +171,8 @@ fn what_has_no_equivalent_is_said() {
 }
 
 #[test]
-pub(crate) fn a_wake_up_that_a_clock_change_skips_happens_all_the_same() {
-    // robfig/cron passes over a time that does not exist: the namespace sleeps a day longer.
+pub(crate) fn applies_a_wake_up_within_a_dst_gap() {
+    // robfig/cron skips a time that does not exist, so the namespace sleeps a day longer.
     let text = sleep_info("*", "20:00", Some("02:30"), "Europe/Rome", "");
     let conversion = convert(&text);
     let period = ("2027-03-27T12:00:00Z", "2027-03-28T12:00:00Z");

@@ -1,5 +1,6 @@
-//! Patches of a SleepInfo, judged by what they do to objects: `jsonpatch.go` of kube-green 0.7.1 applies
-//! them to all of their target when it goes to sleep, the last of each target and in place of its own.
+//! Patches of a SleepInfo, compared by their effect on objects: `jsonpatch.go` of kube-green 0.7.1
+//! applies them to all objects of their target at a sleep, the last one of each target, instead of
+//! kube-green's own change.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 use super::sleep_info;
 use crate::convert::converted::{convert, said};
 
-/// A kind, by its operator's documentation: its group, where it is stopped, and what stands there then.
+/// A kind by its operator's documentation: its group, the field that stops it, and the stopped
+/// value.
 struct Row {
     group: &'static str,
     kind: &'static str,
@@ -71,7 +73,7 @@ const ROWS: [Row; 7] = [
     },
 ];
 
-/// What a patch says of a row.
+/// The patch of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     Stop,
@@ -142,7 +144,7 @@ fn patch() -> impl Strategy<Value = Patch> {
     })
 }
 
-/// An object of a row, after its patch: kube-green's restore brings back whatever it changes.
+/// An object of a row after its patch. kube-green's restore reverts any change.
 fn slept(row: &Row, operations: &Value) -> Value {
     let mut object = json!({"metadata": {"annotations": {}}, "spec": {}});
     for it in operations.as_array().unwrap() {
@@ -155,8 +157,8 @@ fn slept(row: &Row, operations: &Value) -> Value {
     object
 }
 
-/// Whether the conversion gives an object of a row the schedule: by itself, or by its Namespace where its kind
-/// is turned on.
+/// Whether the conversion schedules an object of a row: directly, or by its Namespace if `--kinds`
+/// names its kind.
 fn is_scheduled(conversion: &Conversion, row: &Row) -> bool {
     let with = |wanted: &str, key: &str| {
         conversion.changes.iter().any(|change| {
@@ -182,7 +184,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn what_patches_stop_is_scheduled_and_nothing_else(
+    fn schedules_exactly_the_kinds_that_patches_stop(
         patches in prop::collection::vec(patch(), 0..5),
         suspends in prop::collection::vec(any::<bool>(), 3),
     ) {
@@ -220,9 +222,9 @@ proptest! {
 
 const HIBERNATE: &str = "    - target: {group: postgresql.cnpg.io, kind: Cluster}\n      patch: |\n        - op: add\n          path: /metadata/annotations/cnpg.io~1hibernation\n          value: 'on'\n";
 
-/// A kind that is turned on is looked at in all namespaces, and not every one has a patch for it.
+/// A kind in `--kinds` is scaled in all namespaces, and not every one has a patch for it.
 #[test]
-fn a_kind_that_another_namespace_turns_on_is_left_alone_where_kube_green_leaves_it() {
+fn excludes_a_kind_that_only_another_namespace_stops() {
     let patches = format!("  patches:\n{HIBERNATE}");
     let one = sleep_info("1-5", "20:00", None, "UTC", &patches);
     let other = sleep_info("1-5", "21:00", None, "UTC", "").replace("team", "ops");
@@ -242,7 +244,7 @@ fn a_kind_that_another_namespace_turns_on_is_left_alone_where_kube_green_leaves_
 }
 
 #[test]
-fn only_what_a_patch_is_for_is_scheduled_where_nothing_else_sleeps() {
+fn schedules_only_patched_kinds_if_no_other_sleeps() {
     let patches = format!(
         "  suspendDeployments: false\n  suspendStatefulSets: false\n  excludeRef:\n    - {{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, name: main}}\n  patches:\n{HIBERNATE}"
     );
@@ -260,9 +262,9 @@ fn only_what_a_patch_is_for_is_scheduled_where_nothing_else_sleeps() {
     assert_eq!(said(&conversion), ["elsewhere", "delete-after", "opt-in"]);
 }
 
-/// `replace` of what is not there fails in kube-green, and that object runs on.
+/// `replace` of a missing field fails in kube-green, and that object continues to run.
 #[test]
-fn a_replacement_is_taken_for_the_stop_and_said() {
+fn reports_a_replace_patch_as_a_stop() {
     let patches = format!(
         "  patches:\n{}",
         HIBERNATE.replace("op: add", "op: replace")
@@ -275,7 +277,7 @@ fn a_replacement_is_taken_for_the_stop_and_said() {
 }
 
 #[test]
-fn what_a_patch_has_stopped_comes_back_as_it_was() {
+fn restores_objects_that_a_patch_has_stopped() {
     let patches = json!({
         "Cluster.postgresql.cnpg.io": {"main": r#"{"metadata":{"annotations":{"cnpg.io/hibernation":null}}}"#},
         "VirtualMachine.kubevirt.io": {"vm": r#"{"spec":{"runStrategy":"RerunOnFailure"}}"#},

@@ -1,5 +1,6 @@
-//! What a SleepInfo takes in and leaves out, judged by the selectors that kube-green 0.7.1 makes
-//! (`getListOptions` of its `jsonpatch/genericresources.go`), evaluated one requirement at a time.
+//! The objects that a SleepInfo includes and excludes, compared with the selectors of kube-green
+//! 0.7.1 (`getListOptions` of `jsonpatch/genericresources.go`), evaluated one requirement at a
+//! time.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +95,7 @@ impl Object {
     }
 }
 
-/// The objects that have a schedule, by their own annotations or by those of their Namespace.
+/// The objects with a schedule, by their own annotations or those of their Namespace.
 fn scheduled(conversion: &Conversion) -> impl Fn(&Object) -> bool {
     let has = |wanted: &str, key: &str| {
         conversion.changes.iter().any(|change| {
@@ -178,9 +179,10 @@ proptest! {
     }
 }
 
-/// The commands for what is not among the files choose the same: kubectl takes both selectors.
+/// The commands for objects that are not in the files select the same ones. kubectl accepts both
+/// selectors.
 #[test]
-fn the_command_has_every_requirement() {
+fn writes_every_requirement_into_the_command() {
     let more = "  includeRef:\n    - {matchLabels: {app: shop, tier: front}}\n    - {apiVersion: apps/v1, kind: Deployment, name: web}\n  excludeRef:\n    - {matchLabels: {keep: 'yes', on: call}}\n    - {apiVersion: apps/v1, kind: StatefulSet, name: db}\n";
     let text = sleep_info("1-5", "20:00", None, "UTC", more);
     let targets: Vec<_> = convert(&text)
@@ -205,7 +207,7 @@ fn the_command_has_every_requirement() {
 }
 
 #[test]
-fn references_that_match_nothing_convert_nothing_and_say_so() {
+fn reports_references_that_match_nothing() {
     let of = |refs: &str, more: &str| {
         let more = format!("  includeRef:\n{refs}{more}");
         convert(&sleep_info("1-5", "20:00", None, "UTC", &more))
@@ -226,7 +228,7 @@ fn references_that_match_nothing_convert_nothing_and_say_so() {
         assert!(none.changes.is_empty(), "{none:?}");
         assert_eq!(said(&none), ["contradiction"; 3], "{refs}");
     }
-    // labels.Parse of such a text fails there, and nothing is listed.
+    // `labels.Parse` rejects such a text in kube-green, and no object is listed.
     for refs in [
         "    - {matchLabels: {app: 'x,y=z'}}\n",
         "    - {matchLabels: {'a b': x}}\n",
