@@ -115,8 +115,10 @@ impl Core {
         now: Now,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        // A boundary that becomes due meanwhile goes before less urgent work.
-        self.timers.set_boundary(id, change.state.next_at());
+        // A boundary that becomes due meanwhile goes before less urgent work. This decision has considered
+        // those up to now: one that would be due again at once would end a back-off at once.
+        let next = change.state.next_at().filter(|next| *next > now.wall);
+        self.timers.set_boundary(id, next);
         let Some(object) = self.store.get_mut(id) else {
             return false;
         };

@@ -360,3 +360,26 @@ fn a_stop_that_no_longer_comes_is_not_announced() {
     assert_eq!(rig.tick("18:50:00"), NOTHING);
     assert_eq!(rig.tick("19:50:00"), ["event b: StopsSoon"]);
 }
+
+#[test]
+fn a_rejection_at_the_very_boundary_is_retried_after_its_back_off() {
+    let first = deployment("web").hours("01:00-04:45");
+    let mut rig = Rig::at("2026-11-15T05:28:11Z").adopted([first]);
+    rig.tick("08:50:50");
+    rig.shows(deployment("web").hours("21:45-09:00"));
+    rig.fails("web", PatchError::Refused("by policy".to_owned()));
+    let rejected = |rig: &mut Rig| {
+        rig.fails("web", PatchError::Refused("by policy".to_owned()));
+        rig.take_patches().is_empty()
+    };
+    while rig.next_wake() != "09:00:00" {
+        let sent = rig.tick_next();
+        if sent.iter().any(|effect| effect.starts_with("patch")) {
+            assert!(rejected(&mut rig));
+        }
+    }
+    let sent = rig.tick_next();
+    assert!(sent[0].starts_with("patch web"), "{sent:?}");
+    assert!(rejected(&mut rig));
+    assert_ne!(rig.next_wake(), "09:00:00");
+}
