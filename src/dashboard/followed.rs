@@ -15,7 +15,7 @@ use dayshift_cluster::{
 use dayshift_controller::CalendarFeed;
 use dayshift_operations::status::{
     HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
-    Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
+    Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
 };
 use dayshift_workload::ParseContext;
 use kube::Client;
@@ -91,7 +91,7 @@ impl Followed {
             let now = clock.now();
             (now, now, now)
         };
-        let mut watches = KindWatches::of(&self.client, query, clock);
+        let mut watches = KindWatches::new(&self.client, query, clock);
         self.ask_time(clock).await;
         loop {
             let now = clock.now();
@@ -116,7 +116,7 @@ impl Followed {
                 // Changes that come together are taken in together.
                 shown = watches.next() => {
                     let mut seen = self.seen();
-                    seen.live.take_in(shown?, watches.refused());
+                    seen.live.update(shown?, watches.refused());
                     seen.view = None;
                 }
                 () = clock.doze_until(now + FRESH) => {}
@@ -152,7 +152,7 @@ impl Followed {
             let seen = self.seen();
             let mut all = seen.live.workloads();
             all.any(|(kind, workload)| {
-                asks_for_wakes(kind, workload, &seen.defaults, &settings.prefix)
+                wakes_on_request(kind, workload, &seen.defaults, &settings.prefix)
             })
         };
         let services = async {
@@ -164,7 +164,7 @@ impl Followed {
         let view = self.view(settings, clock);
         let waiting_starts = async {
             let mut rows = view.rows.iter();
-            match rows.any(|row| row.status.has_overdue_start() || row.status.waits_for_place()) {
+            match rows.any(|row| row.status.has_overdue_start() || row.status.waits_for_slot()) {
                 true => WaitingStarts::find(&self.client, query).await,
                 false => WaitingStarts::default(),
             }
@@ -227,7 +227,7 @@ fn view_of(
     let prefix = &settings.prefix;
     let refused = seen.live.refused();
     let status_context = StatusContext {
-        workloads: &SeenWorkloads::of(&settings.query, refused, seen.live.workloads()),
+        workloads: &SeenWorkloads::new(&settings.query, refused, seen.live.workloads()),
         defaults: &seen.defaults,
         autoscalers: &seen.autoscalers,
         services: &seen.services,
@@ -237,7 +237,7 @@ fn view_of(
         now,
     };
     let row = |(kind, managed): (_, &WithManagers)| {
-        let status = WorkloadStatus::of(kind, managed, &status_context)?;
+        let status = WorkloadStatus::new(kind, managed, &status_context)?;
         let observed = seen
             .defaults
             .applied(managed.workload.observe(kind, prefix));
@@ -253,7 +253,7 @@ fn view_of(
     let known = seen.live.workloads().filter(|_| is_complete);
     let rows: Vec<Arc<Row>> = known.filter_map(row).collect();
     let mut unreadable =
-        Unreadable::of(&settings.query, refused, &seen.autoscalers, &seen.services);
+        Unreadable::list(&settings.query, refused, &seen.autoscalers, &seen.services);
     if rows.is_empty() {
         unreadable.extend(Unreadable::namespaces(&seen.defaults));
     }

@@ -107,7 +107,7 @@ impl Published {
         };
         let row = |object: &Arc<ObjectSnapshot>| {
             let observed = object.observed();
-            let status = WorkloadStatus::of_known(
+            let status = WorkloadStatus::from_parsed(
                 &observed,
                 object.parsed(),
                 Some(object.asked_at()),
@@ -121,7 +121,7 @@ impl Published {
                 ignored_dependencies(&observed.object, object.parsed(), snapshot.at, seen);
             let status = status.with_ignored_dependencies(in_vain);
             let status = match object.work {
-                WorkStatus::WaitingForPlace => status.waiting_for_place(),
+                WorkStatus::WaitingForPlace => status.waiting_for_slot(),
                 _ => status,
             };
             let parsed = Some(object.shared_parsed());

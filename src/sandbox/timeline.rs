@@ -185,8 +185,8 @@ impl Observer {
 
     /// Takes in a Namespace that is there before anything in it.
     pub(super) fn learn(&mut self, namespace: &NamespaceMeta) {
-        let observed = ObservedNamespace::of(namespace, &self.prefix);
-        self.defaults.learn(&observed);
+        let observed = ObservedNamespace::new(namespace, &self.prefix);
+        self.defaults.insert(&observed);
     }
 
     /// Takes in a change; nothing where it is not worth telling.

@@ -142,7 +142,7 @@ impl ClusterIndex {
     }
 
     fn set_namespace(&mut self, object: &NamespaceMeta) {
-        let observed = ObservedNamespace::of(object, &self.prefix);
+        let observed = ObservedNamespace::new(object, &self.prefix);
         let annotations = Arc::new(observed.annotations);
         self.namespaces.insert(observed.name, annotations);
     }

@@ -69,7 +69,7 @@ pub async fn run(
         settings: Arc::clone(&settings),
         clock: clock.clone(),
     };
-    let writer = Writer::of_activator(client, settings.prefix.clone(), settings.instance.clone());
+    let writer = Writer::for_activator(client, settings.prefix.clone(), settings.instance.clone());
     let mut activator = Activator {
         index: ClusterIndex::new(settings.prefix.clone(), count),
         cover: DesiredState::default(),
@@ -172,7 +172,7 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
         let random = random(settings, watches.len());
         let reflector = move || {
             let all = WatchParams::default();
-            Reflector::of_slices(client.clone(), namespace.as_deref(), all, random())
+            Reflector::for_slices(client.clone(), namespace.as_deref(), all, random())
         };
         watches.add(reflector, WatchEvent::Slice);
     };
@@ -182,14 +182,14 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
             let random = random(settings, watches.len());
             let reflector = move || {
                 let all = WatchParams::default();
-                Reflector::of_kind(client.clone(), kind, namespace.as_deref(), all, random())
+                Reflector::for_kind(client.clone(), kind, namespace.as_deref(), all, random())
             };
             watches.add(reflector, move |event| WatchEvent::Workload(kind, event));
         }
         let random = random(settings, watches.len());
         let (client, name) = (client.clone(), namespace.map(str::to_owned));
         watches.add(
-            move || Reflector::of_services(client.clone(), name.as_deref(), random()),
+            move || Reflector::for_services(client.clone(), name.as_deref(), random()),
             |event| WatchEvent::Service(Box::new(event)),
         );
         slices(&mut watches, namespace);
@@ -198,7 +198,7 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
     if settings.namespaces.is_empty() {
         let (client, random) = (client.clone(), random(settings, watches.len()));
         watches.add(
-            move || Reflector::of_namespaces(client.clone(), WatchParams::default(), random()),
+            move || Reflector::for_namespaces(client.clone(), WatchParams::default(), random()),
             WatchEvent::Namespace,
         );
     } else if settings.namespaces.iter().all(|namespace| namespace != own) {

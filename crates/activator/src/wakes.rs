@@ -522,7 +522,7 @@ mod tests {
         let mut wakes = asked();
         for wake in due(&mut wakes, &cluster) {
             let is_web = wake.needed_by.is_none();
-            let refused = Err(PatchError::Refused("no".to_owned()));
+            let refused = Err(PatchError::Rejected("no".to_owned()));
             wakes.finished(&wake, &if is_web { Ok(()) } else { refused });
         }
         cluster.workload("woken", 2, asking(Some("deploy/db")));
@@ -569,7 +569,7 @@ mod tests {
     }
 
     fn refused() -> Result<(), PatchError> {
-        Err(PatchError::Refused("no".to_owned()))
+        Err(PatchError::Rejected("no".to_owned()))
     }
 
     #[tokio::test(start_paused = true)]

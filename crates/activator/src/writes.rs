@@ -123,7 +123,7 @@ mod tests {
     use crate::test_cluster::{Cluster, slice};
 
     fn refused() -> Result<(), PatchError> {
-        Err(PatchError::Refused("no".to_owned()))
+        Err(PatchError::Rejected("no".to_owned()))
     }
 
     #[tokio::test(start_paused = true)]

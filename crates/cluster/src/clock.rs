@@ -1,4 +1,4 @@
-//! The one place that reads the time and sleeps.
+//! The only place in dayshift that reads the time and sleeps.
 
 use std::{
     io,
@@ -17,10 +17,10 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Wall time, either the machine's own or one that is derived from the runtime's clock.
+/// Wall time: the machine's clock, or a simulated clock that is derived from the runtime's time.
 ///
-/// A simulated clock on tokio's paused time is exact at any speed: time moves only while nobody
-/// has anything to do, and then straight to the next instant that somebody waits for.
+/// A simulated clock on tokio's paused time is exact at any speed. Time advances only while every task
+/// waits, and then it jumps to the next time that a task waits for.
 #[derive(Clone, Debug)]
 pub struct Clock(ClockSource);
 
@@ -38,11 +38,12 @@ struct Simulated {
     stepped: Notify,
 }
 
-/// The longest sleep on the machine's own clock, so that a stepped clock is noticed within it.
+/// The longest single sleep on the machine's clock. If the clock is stepped, sleepers notice within this
+/// time.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// How long before its end the alarm takes over a sleep from tokio. tokio's timers end up to 2 ms too
-/// late: they are rounded up to a millisecond, and so is the wait for sockets in which they end.
+/// How long before its end a sleep moves from tokio to the alarm. tokio's timers fire up to 2 ms late,
+/// because both the timer and the wait for sockets are rounded up to a millisecond.
 const ALARM_LEAD: Duration = Duration::from_millis(3);
 
 impl Clock {
@@ -51,8 +52,8 @@ impl Clock {
         Self(ClockSource::System)
     }
 
-    /// A clock that shows `start` now and goes on with the runtime's clock. Made before the
-    /// paused runtime has slept, it shows whole milliseconds at each wake-up.
+    /// Creates a clock that shows `start` now and advances with the runtime's time. If it is created
+    /// before the paused runtime has slept, it shows whole milliseconds at each wake-up.
     pub fn simulated(start: DateTime<Utc>) -> Self {
         Self(ClockSource::Simulated(Arc::new(Simulated {
             start,
@@ -77,8 +78,8 @@ impl Clock {
         }
     }
 
-    /// Sets a simulated clock forward or back, as a person or a time server would; the machine's
-    /// own clock is left alone.
+    /// Moves a simulated clock forward or back, as an administrator or a time server would. Does nothing
+    /// on the machine's clock.
     pub fn step(&self, by: TimeDelta) {
         if let ClockSource::Simulated(clock) = &self.0 {
             clock
@@ -88,13 +89,13 @@ impl Clock {
         }
     }
 
-    /// Sleeps until about `at`, or less: at most a second on the machine's own clock, and until
-    /// a step on a simulated one. Whoever waits for an instant reads [`Clock::now`] afterwards
-    /// and sleeps again.
+    /// Sleeps until about `at`, or less: at most a second on the machine's clock, and until the next
+    /// step on a simulated one. The caller should read [`Clock::now`] afterwards and sleep again if it
+    /// is too early.
     pub async fn doze_until(&self, at: DateTime<Utc>) {
         let left = (at - self.now()).to_std().unwrap_or(Duration::ZERO);
         match &self.0 {
-            // Others come first: what was sent is then on its way.
+            // Let other tasks run first, so that queued requests are sent.
             _ if left.is_zero() => yield_now().await,
             ClockSource::System => match (&*ALARM, left.saturating_sub(ALARM_LEAD)) {
                 (Ok(alarm), Duration::ZERO) => alarm.wait(left).await,
@@ -117,20 +118,20 @@ impl Clock {
         }
     }
 
-    /// Time that no step of the wall clock touches, to measure how long something takes.
+    /// Monotonic time, unaffected by steps of the wall clock. Use it to measure durations.
     pub fn monotonic(&self) -> Instant {
         Instant::now()
     }
 }
 
-/// Ends sleeps on the machine's own clock; begun by the first of them.
+/// Ends sleeps on the machine's clock. Started by the first sleep.
 static ALARM: LazyLock<io::Result<Arc<Alarm>>> = LazyLock::new(Alarm::begin);
 
-/// A thread that sleeps in place of tokio's timers, which are less exact
+/// A thread that sleeps instead of tokio's timers, which are less exact
 /// (`docs/decisions/controller/alarm.md`).
 #[derive(Debug, Default)]
 struct Alarm {
-    /// When it rings next: the soonest end of all sleeps.
+    /// The next time to ring: the earliest end of all sleeps.
     at: Mutex<Option<std::time::Instant>>,
     is_set: Condvar,
     rings: Notify,
@@ -185,26 +186,26 @@ impl Alarm {
     }
 }
 
-/// Real time beside a simulated clock, for whoever watches what happens on it.
+/// Real time that passes beside a simulated clock. It paces a simulation that people watch.
 #[derive(Clone, Copy, Debug)]
 pub struct RealTime {
     begun: std::time::Instant,
 }
 
 impl RealTime {
-    /// Begins to count.
+    /// Starts measuring.
     pub fn begin() -> Self {
         Self {
             begun: std::time::Instant::now(),
         }
     }
 
-    /// Waits until so much real time has passed since the beginning. Simulated time stands still
-    /// meanwhile: tokio moves a paused clock only while no thread is at work for the runtime.
+    /// Waits until `passed` of real time has elapsed since the start. Simulated time does not advance
+    /// meanwhile: tokio advances a paused clock only if no blocking thread is busy.
     pub async fn reach(&self, passed: Duration) {
         let left = passed.saturating_sub(self.begun.elapsed());
         if !left.is_zero() {
-            // It cannot panic, and at the end of the runtime nobody waits for it.
+            // The task cannot panic. If the runtime shuts down first, the result is not needed.
             let _ = tokio::task::spawn_blocking(move || thread::sleep(left)).await;
         }
     }
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_year_passes_at_once_and_exactly() {
+    async fn sleeping_for_a_simulated_year_takes_no_real_time() {
         let clock = Clock::simulated(start());
         let later = start() + TimeDelta::days(365);
         clock.sleep_until(later).await;
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_sleeps_notices_a_step() {
+    async fn a_sleeper_notices_a_clock_step() {
         let clock = Clock::simulated(start());
         let sleeper = tokio::spawn({
             let clock = clock.clone();
@@ -243,14 +244,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_sleep_on_the_own_clock_ends_within_a_second() {
+    async fn one_sleep_on_the_machine_clock_lasts_at_most_a_second() {
         let clock = Clock::system();
         let begun = clock.monotonic();
         clock.doze_until(clock.now() + TimeDelta::days(1)).await;
         assert_eq!(clock.monotonic() - begun, MAX_SLEEP);
     }
 
-    /// Beside a thread that sleeps to the same instant, which is as late as the machine is busy.
+    /// Compares the alarm with a thread that sleeps until the same time, which is as late as a busy
+    /// machine makes it.
     #[tokio::test]
     async fn the_alarm_is_as_punctual_as_a_thread_and_never_early() {
         let clock = Clock::system();
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_soonest_of_several_sleeps_ends_first() {
+    async fn the_earliest_of_several_sleeps_ends_first() {
         let clock = Clock::system();
         let begun = clock.now();
         let wait = |left| clock.sleep_until(begun + TimeDelta::milliseconds(left));
@@ -298,20 +300,20 @@ mod tests {
     }
 
     #[test]
-    fn an_alarm_that_nobody_waits_for_sleeps() {
+    fn the_alarm_thread_sleeps_while_no_task_waits() {
         let alarm = Alarm::begin().unwrap();
         let is_set = || alarm.lock().is_some();
         alarm.set(std::time::Instant::now() + Duration::from_secs(3600));
         assert!(is_set());
         alarm.set(std::time::Instant::now());
-        // It wakes for that, and then waits to be set, however long.
+        // The thread wakes up for this time, and then waits until it is set again.
         while is_set() {
             thread::sleep(Duration::from_millis(1));
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn simulated_time_stands_still_while_real_time_passes() {
+    async fn simulated_time_does_not_advance_while_real_time_passes() {
         let clock = Clock::simulated(start());
         let real = RealTime::begin();
         tokio::select! {

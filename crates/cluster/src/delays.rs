@@ -1,15 +1,16 @@
-//! How long something that has failed waits before it is tried again.
+//! Backoff: the delays between retries of a failed request.
 
 use std::time::Duration;
 
-/// After so long without a failure the next one is the first again.
+/// If no failure occurs for this long, the next one counts as the first again.
 pub const CALM: Duration = Duration::from_secs(60);
 
-/// The longest pause that a server can ask for: a maintenance page may ask for an hour, and a
-/// broken server for centuries.
+/// The longest pause that dayshift accepts from a server. A maintenance page might ask for an hour, and
+/// a broken server for centuries.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// Doubling delays with jitter: each is between half and all of what it would be without.
+/// Delays that double up to a limit, with jitter: each is between half of the full delay and the full
+/// delay.
 #[derive(Debug)]
 pub struct Delays {
     first: Duration,
@@ -17,34 +18,34 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// For a server that is away or overloaded.
+    /// A server that is unreachable or overloaded.
     pub const SERVER: Self = Self {
         first: Duration::from_millis(200),
         longest: Duration::from_secs(5),
     };
-    /// For a kind that the server does not have or forbids to watch.
+    /// A kind that the server does not have or that the controller may not watch.
     pub const ABSENT: Self = Self {
         first: Duration::from_millis(200),
         longest: Duration::from_secs(60),
     };
-    /// For a namespace in which a permission is missing: one object asks for all.
+    /// A namespace with a missing permission. One object retries for all.
     pub const FORBIDDEN: Self = Self {
         first: Duration::from_secs(1),
         longest: Duration::from_secs(30),
     };
-    /// For one object whose patch the server refuses.
-    pub const REFUSED: Self = Self {
+    /// One object whose patch the server rejects.
+    pub const REJECTED: Self = Self {
         first: Duration::from_secs(30),
         longest: Duration::from_secs(600),
     };
-    /// For one object whose requests fail, are not answered, or meet one change after the other, and
-    /// for the Events of one namespace.
+    /// One object whose requests fail or time out or that changes before every patch, and the Events of
+    /// one namespace.
     pub const OBJECT: Self = Self {
         first: Duration::from_secs(1),
         longest: Duration::from_secs(30),
     };
 
-    /// The delay after this many failures in a row, at least one.
+    /// The delay after this many consecutive failures, at least one.
     pub fn delay(&self, failures: u32, random: &mut fastrand::Rng) -> Duration {
         let doubled = 2u32.saturating_pow(failures.saturating_sub(1).min(20));
         let delay = self.first.saturating_mul(doubled).min(self.longest);
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubles_up_to_a_limit_and_spreads() {
+    fn delays_double_up_to_the_limit_with_jitter() {
         let mut random = fastrand::Rng::with_seed(1);
         for (failures, full) in [(1, 200), (2, 400), (5, 3200), (6, 5000), (u32::MAX, 5000)] {
             let full = Duration::from_millis(full);

@@ -1,12 +1,13 @@
-//! Access to a Kubernetes cluster: the client, the workloads as dayshift reads them, the watches, and the
-//! only code that sends writes.
+//! Access to a Kubernetes cluster: the client, decoding of workloads, watches, and the only code that
+//! sends writes.
 //!
-//! - [`connect`] makes a client from a kubeconfig, and adds observation, time limits, retries and protobuf.
-//! - [`decode`] turns objects into workloads, and knows where each kind has its count.
+//! - [`connect`] makes a client from a kubeconfig and adds observation, time limits, retries and
+//!   protobuf.
+//! - [`decode`] turns API objects into workloads and knows the count field of each kind.
 //! - [`read`] finds and lists workloads, Namespaces, Services, Events and autoscalers.
-//! - [`watch`](mod@watch) lists and then follows objects without an end.
+//! - [`watch`](mod@watch) lists objects and follows their changes.
 //! - [`write`](mod@write) sends guarded patches and Events.
-//! - [`clock`] is the one place that reads the time and sleeps, [`delays`] holds the backoff of retries.
+//! - [`clock`] is the only code that reads the time and sleeps; [`delays`] has the backoff of retries.
 
 pub mod clock;
 pub mod connect;

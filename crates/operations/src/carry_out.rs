@@ -1,6 +1,5 @@
-//! What a request comes to, in the words of the commands.
-//!
-//! Waiting until a controller has acted on annotated objects.
+//! Carries out a requested override: writes the annotations, waits until a controller has acted, and
+//! reports each result in the words of the commands.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -27,29 +26,29 @@ use crate::{
     selection::Selection,
 };
 
-/// One thing to be said of a request while it is carried out.
+/// A report while a request is carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OverrideReport {
-    /// What was done.
+    /// The result of a completed request.
     Done(String),
-    /// What went wrong.
+    /// A failure.
     Failed {
-        /// With what, and why.
+        /// The object and the reason.
         text: String,
         /// Whether the object, the request or the controller is the reason, and not the cluster.
         is_refusal: bool,
     },
-    /// A controller has acted on so many objects of all.
+    /// Progress while the command waits.
     Waiting {
-        /// Objects on which a controller has acted.
+        /// The number of objects on which a controller has acted.
         done: usize,
-        /// All objects.
+        /// The number of all objects.
         all: usize,
     },
 }
 
-/// Who is told of each, as it comes.
-type Tell<'a> = &'a mut (dyn FnMut(OverrideReport) + Send);
+/// Receives each report.
+type ReportSink<'a> = &'a mut (dyn FnMut(OverrideReport) + Send);
 
 fn refused(text: String) -> OverrideReport {
     OverrideReport::Failed {
@@ -66,26 +65,26 @@ fn unable(text: String) -> OverrideReport {
 }
 
 impl OverrideRequest {
-    /// Annotates the workloads, and waits until a controller has acted on each, for at most
-    /// `timeout`; without one it does not wait.
+    /// Annotates the workloads and waits until a controller has acted on each, for at most `timeout`.
+    /// Without a timeout it does not wait.
     pub async fn carry_out(
         &self,
         client: &Client,
         selection: &Selection,
         timeout: Option<TimeDelta>,
-        tell: Tell<'_>,
+        report_to: ReportSink<'_>,
     ) {
         let mut annotated = Vec::new();
         self.send(client, selection, |observed, answer| {
             let subject = selection.subject(&observed.object);
             match answer {
                 Ok(RequestOutcome::Unchanged) => {
-                    tell(OverrideReport::Done(format!("{subject} unchanged")))
+                    report_to(OverrideReport::Done(format!("{subject} unchanged")))
                 }
                 Ok(RequestOutcome::Annotated(it)) => annotated.push(*it),
                 Ok(RequestOutcome::Scaled(it)) => {
                     let what = synced_text(it, self.now);
-                    tell(OverrideReport::Done(format!(
+                    report_to(OverrideReport::Done(format!(
                         "{subject} {what}{}",
                         self.dry()
                     )));
@@ -94,7 +93,7 @@ impl OverrideRequest {
                     let failed = failure_text(&self.requested);
                     let text = format!("{subject}: {failed}: {error}");
                     let is_refusal = error.is_refusal();
-                    tell(OverrideReport::Failed { text, is_refusal });
+                    report_to(OverrideReport::Failed { text, is_refusal });
                 }
             }
         })
@@ -102,14 +101,14 @@ impl OverrideRequest {
         match timeout.filter(|_| !self.dry_run) {
             Some(timeout) => {
                 let limit = timeout.to_std().unwrap_or_default();
-                self.wait_for_each(client, selection, limit, &annotated, tell)
+                self.wait_for_each(client, selection, limit, &annotated, report_to)
                     .await;
             }
             None => {
-                for it in &annotated {
-                    let subject = selection.subject(&it.object);
-                    let texts = annotations_text(&it.annotations, &self.prefix);
-                    tell(OverrideReport::Done(format!(
+                for workload in &annotated {
+                    let subject = selection.subject(&workload.object);
+                    let texts = annotations_text(&workload.annotations, &self.prefix);
+                    report_to(OverrideReport::Done(format!(
                         "{subject} {texts}{}",
                         self.dry()
                     )));
@@ -118,7 +117,8 @@ impl OverrideRequest {
         }
     }
 
-    /// What is to be said of a start that waits: it is done unless somebody wants it to be ready.
+    /// The report of a start that waits for dependencies. It is a failure only if the user asked for
+    /// readiness.
     fn done_unless_ready(&self, text: String) -> OverrideReport {
         if self.until_ready {
             refused(text)
@@ -137,31 +137,36 @@ impl OverrideRequest {
         selection: &Selection,
         limit: Duration,
         annotated: &[AnnotatedWorkload],
-        tell: Tell<'_>,
+        report_to: ReportSink<'_>,
     ) {
-        let subject = |it: &AnnotatedWorkload| selection.subject(&it.object);
+        let subject = |workload: &AnnotatedWorkload| selection.subject(&workload.object);
         let report = |event: WaitEvent<'_>| match event {
-            WaitEvent::Obeyed(it, seen) => {
-                let what = obeyed(it, seen, self);
-                tell(OverrideReport::Done(format!("{} {what}", subject(it))));
+            WaitEvent::Obeyed(workload, seen) => {
+                let what = obeyed(workload, seen, self);
+                report_to(OverrideReport::Done(format!(
+                    "{} {what}",
+                    subject(workload)
+                )));
             }
-            WaitEvent::TimedOut(it, seen) if let Some(what) = changed(it, seen, &self.prefix) => {
-                let subject = subject(it);
-                tell(refused(format!(
+            WaitEvent::TimedOut(workload, seen)
+                if let Some(what) = changed(workload, seen, &self.prefix) =>
+            {
+                let subject = subject(workload);
+                report_to(refused(format!(
                     "{subject}: annotated, but somebody has changed that since: {what}"
                 )));
             }
-            WaitEvent::TimedOut(it, seen) if !self.is_underway(it, seen) => {
-                tell(refused(format!(
+            WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
+                report_to(refused(format!(
                     "{}: annotated, but no controller has acted within {} s; {}; it will be {} \
                      when one acts",
-                    subject(it),
+                    subject(workload),
                     limit.as_secs(),
-                    unobeyed(seen, it.zone, self.now),
-                    action(it, self.now)
+                    unobeyed(seen, workload.zone, self.now),
+                    action(workload, self.now)
                 )));
             }
-            event => self.tell_of(&event, subject, limit, tell),
+            event => self.report_event(&event, subject, limit, report_to),
         };
         let (query, defaults) = (&selection.query, &selection.defaults);
         let watched = WaitTargets {
@@ -172,42 +177,45 @@ impl OverrideRequest {
         self.wait(client, &watched, limit, report).await;
     }
 
-    /// Whether a controller acts on an object: it is not ready yet, or its start waits.
+    /// Whether a controller is acting on the object: it is not ready yet, or its start waits.
     fn is_underway(&self, annotated: &AnnotatedWorkload, seen: &Observed) -> bool {
         annotated.is_obeyed(&seen.state()) || waits_for(seen, self).is_some()
     }
 
-    /// Tells of what is the same for a workload and for one of a Namespace.
-    fn tell_of(
+    /// Reports the events that read the same for a workload and for a Namespace.
+    fn report_event(
         &self,
         event: &WaitEvent<'_>,
         subject: impl Fn(&AnnotatedWorkload) -> String,
         limit: Duration,
-        tell: Tell<'_>,
+        report_to: ReportSink<'_>,
     ) {
         match *event {
-            WaitEvent::Waiting { done, all } => tell(OverrideReport::Waiting { done, all }),
-            WaitEvent::Refused(it, why) => {
+            WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
+            WaitEvent::Refused(workload, why) => {
                 for line in why.lines() {
-                    let subject = subject(it);
-                    tell(refused(format!(
+                    let subject = subject(workload);
+                    report_to(refused(format!(
                         "{subject}: its schedule is refused: {line}"
                     )));
                 }
             }
-            WaitEvent::Deleted(it) => {
-                tell(refused(format!("{}: annotated, then deleted", subject(it))));
+            WaitEvent::Deleted(workload) => {
+                report_to(refused(format!(
+                    "{}: annotated, then deleted",
+                    subject(workload)
+                )));
             }
-            WaitEvent::Unwatched(error) => tell(unable(format!(
+            WaitEvent::Unwatched(error) => report_to(unable(format!(
                 "annotated, but the command cannot see whether a controller acts: {error}"
             ))),
-            WaitEvent::TimedOut(it, seen) if let Some(waits) = waits_for(seen, self) => {
-                let text = format!("{}: annotated; {waits}", subject(it));
-                tell(self.done_unless_ready(text));
+            WaitEvent::TimedOut(workload, seen) if let Some(waits) = waits_for(seen, self) => {
+                let text = format!("{}: annotated; {waits}", subject(workload));
+                report_to(self.done_unless_ready(text));
             }
-            WaitEvent::TimedOut(it, seen) | WaitEvent::Obeyed(it, seen) => {
-                let (what, subject) = (action(it, self.now), subject(it));
-                tell(refused(format!(
+            WaitEvent::TimedOut(workload, seen) | WaitEvent::Obeyed(workload, seen) => {
+                let (what, subject) = (action(workload, self.now), subject(workload));
+                report_to(refused(format!(
                     "{subject}: {what}, but {}",
                     unready(seen, limit)
                 )));
@@ -215,12 +223,12 @@ impl OverrideRequest {
         }
     }
 
-    /// Annotates a Namespace, and waits until a controller has acted on what is in it, for at most
-    /// `timeout`; without one it does not wait. `query` finds the workloads in it; what was
-    /// `previewed` is all that may come of it.
+    /// Annotates a Namespace and waits until a controller has acted on the workloads in it, for at most
+    /// `timeout`. Without a timeout it does not wait. `query` selects the workloads. If there was a
+    /// preview, the request fails when its effect would differ from the preview.
     ///
     /// # Errors
-    /// Where the server is absent or unwilling.
+    /// If the API server cannot be reached or fails.
     pub async fn carry_out_in_namespace(
         &self,
         client: &Client,
@@ -228,14 +236,14 @@ impl OverrideRequest {
         query: &Query,
         previewed: Option<&AnnotatedNamespace>,
         timeout: Option<TimeDelta>,
-        tell: Tell<'_>,
+        report_to: ReportSink<'_>,
     ) -> Result<(), FindError> {
         let subject = format!("namespace/{name}");
         let annotated = match self.send_to_namespace(client, name, query, previewed).await {
             Ok(annotated) => annotated,
             Err(NamespaceError::Find(error)) => return Err(error),
             Err(NamespaceError::Missing) => {
-                tell(unable(format!("namespace {name} does not exist")));
+                report_to(unable(format!("namespace {name} does not exist")));
                 return Ok(());
             }
             Err(error) => {
@@ -247,29 +255,29 @@ impl OverrideRequest {
                 let failed = failure_text(&self.requested);
                 let text = format!("{subject}: {failed}: {error}{advice}");
                 let is_refusal = error.is_refusal();
-                tell(OverrideReport::Failed { text, is_refusal });
+                report_to(OverrideReport::Failed { text, is_refusal });
                 return Ok(());
             }
         };
         match timeout.filter(|_| !self.dry_run) {
             Some(timeout) => {
                 let limit = timeout.to_std().unwrap_or_default();
-                self.wait_for_all(client, &subject, limit, &annotated, tell)
+                self.wait_for_all(client, &subject, limit, &annotated, report_to)
                     .await;
             }
             None if annotated.annotations.is_empty() => {
-                tell(OverrideReport::Done(format!("{subject} unchanged")));
+                report_to(OverrideReport::Done(format!("{subject} unchanged")));
             }
             None => {
                 let texts = annotations_text(&annotated.annotations, &self.prefix);
-                tell(OverrideReport::Done(format!(
+                report_to(OverrideReport::Done(format!(
                     "{subject} {texts}{}",
                     self.dry()
                 )));
             }
         }
-        for it in &annotated.unreadable {
-            tell(unable(format!("{subject}: {it}")));
+        for unreadable in &annotated.unreadable {
+            report_to(unable(format!("{subject}: {unreadable}")));
         }
         Ok(())
     }
@@ -280,19 +288,23 @@ impl OverrideRequest {
         subject: &str,
         limit: Duration,
         namespace: &AnnotatedNamespace,
-        tell: Tell<'_>,
+        report_to: ReportSink<'_>,
     ) {
         let (mut obeyed, mut late, mut others) = (0, Vec::new(), Vec::new());
         let report = |event: WaitEvent<'_>| match event {
-            WaitEvent::Waiting { done, all } => tell(OverrideReport::Waiting { done, all }),
+            WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
             WaitEvent::Obeyed(..) => obeyed += 1,
-            WaitEvent::TimedOut(it, seen) if !self.is_underway(it, seen) => {
-                let why = || unobeyed(seen, it.zone, self.now);
-                late.push(late.is_empty().then(|| format!("{}: {}", it.object, why())));
+            WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
+                let why = || unobeyed(seen, workload.zone, self.now);
+                late.push(
+                    late.is_empty()
+                        .then(|| format!("{}: {}", workload.object, why())),
+                );
             }
             event => {
-                let subject = |it: &AnnotatedWorkload| format!("{subject}: {}", it.object);
-                self.tell_of(&event, subject, limit, &mut |said| others.push(said));
+                let subject =
+                    |workload: &AnnotatedWorkload| format!("{subject}: {}", workload.object);
+                self.report_event(&event, subject, limit, &mut |said| others.push(said));
             }
         };
         let watched = WaitTargets {
@@ -304,12 +316,12 @@ impl OverrideRequest {
         let all = counted(namespace.affected.len(), "workload");
         let action = action_text(namespace.command, namespace.zone, self.now);
         let kept = namespace.kept_text();
-        tell(OverrideReport::Done(format!(
+        report_to(OverrideReport::Done(format!(
             "{subject} {action}: {obeyed} of {all}{kept}"
         )));
-        others.into_iter().for_each(&mut *tell);
+        others.into_iter().for_each(&mut *report_to);
         if let Some(Some(first)) = late.first() {
-            tell(refused(format!(
+            report_to(refused(format!(
                 "{subject}: annotated, but no controller has acted on {} within {} s; {first}",
                 counted(late.len(), "workload"),
                 limit.as_secs()
@@ -318,41 +330,41 @@ impl OverrideRequest {
     }
 }
 
-/// What happens while a command waits.
+/// An event while a command waits.
 #[derive(Debug)]
 pub(crate) enum WaitEvent<'a> {
-    /// A controller has acted on so many objects of all.
+    /// Progress.
     Waiting {
-        /// Objects on which a controller has acted.
+        /// The number of objects on which a controller has acted.
         done: usize,
-        /// All objects.
+        /// The number of all objects.
         all: usize,
     },
-    /// What was requested of an object is done, and it is now like this.
+    /// The request is done for an object, which is now in this state.
     Obeyed(&'a AnnotatedWorkload, &'a Observed),
-    /// The schedule of an object is refused, for this reason.
+    /// The schedule of an object is rejected, for this reason.
     Refused(&'a AnnotatedWorkload, &'a str),
     /// An object was deleted.
     Deleted(&'a AnnotatedWorkload),
-    /// Objects cannot be watched, all, those of a kind or one: whether a controller acts is not known.
+    /// Some objects cannot be watched, so it is unknown whether a controller acts on them.
     Unwatched(&'a FindError),
-    /// It is not done in time, and the object was seen last like this.
+    /// The request is not done in time; the last known state of the object.
     TimedOut(&'a AnnotatedWorkload, &'a Observed),
 }
 
-/// The objects on which a controller has to act, and where they are watched.
+/// The annotated objects and where they are watched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitTargets<'a> {
-    /// Where they are.
+    /// The query that finds the objects.
     pub(crate) query: &'a Query,
-    /// What they inherit.
+    /// The inherited annotations.
     pub(crate) defaults: &'a NamespaceDefaults,
     /// The objects.
     pub(crate) annotated: &'a [AnnotatedWorkload],
 }
 
 impl OverrideRequest {
-    /// Watches the objects until what was requested of each is done, for at most `limit`.
+    /// Watches the objects until the request is done for each of them, for at most `limit`.
     pub(crate) async fn wait(
         &self,
         client: &Client,
@@ -372,7 +384,7 @@ impl OverrideRequest {
         }
         let mut seen_last = BTreeMap::new();
         let work = async {
-            // Each part may be refused by itself.
+            // Each part can be unreadable by itself.
             let (parts, watches): (Vec<_>, Vec<_>) = watched
                 .query
                 .parts()
@@ -414,7 +426,7 @@ impl OverrideRequest {
                         continue;
                     }
                     Ok(WorkloadEvent::Complete) => {
-                        // What it does not show was deleted before it began.
+                        // An object that is not in the list was deleted before the watch began.
                         waiting.retain(|uid, one| {
                             let is_there = !is_of_part(one) || seen_last.contains_key(uid);
                             if !is_there {
@@ -438,7 +450,7 @@ impl OverrideRequest {
                 let Some(one) = waiting.get(uid) else {
                     continue;
                 };
-                // What was wrong before is no answer to what is requested now.
+                // An earlier error is not a response to this request.
                 let error = seen.error.as_deref();
                 if let Some(why) = error.filter(|why| one.now.error.as_deref() != Some(*why)) {
                     report(WaitEvent::Refused(one, why));
@@ -451,7 +463,7 @@ impl OverrideRequest {
                 waiting.remove(uid);
             }
         };
-        // What is left waiting is reported below.
+        // Objects that are still waiting are reported below.
         let _ = timeout(limit, work).await;
         for (uid, one) in &waiting {
             let seen = seen_last.get(uid).unwrap_or(&one.now);

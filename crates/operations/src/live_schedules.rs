@@ -1,4 +1,5 @@
-//! The objects of a cluster that other tools' schedules stand on, as files have them.
+//! Reads the objects of a cluster that have schedules of other tools, as if they were manifest files,
+//! for `dayshift convert`.
 
 use dayshift_manifest::SourceFile;
 use dayshift_workload::Kind;
@@ -9,46 +10,47 @@ use dayshift_cluster::read::{
     FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces,
 };
 
-/// Which objects are read.
+/// The objects to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LiveQuery {
-    /// These objects; those of the core group's `namespaces` stand in no namespace.
+    /// Selected objects. `namespaces` of the core group are cluster-scoped.
     Named {
-        /// The namespace.
+        /// The namespace of the objects.
         namespace: String,
         /// The objects.
         names: Vec<LiveName>,
     },
-    /// All of one namespace, with itself, or of all; with a label selector workloads alone.
+    /// All objects of one namespace and its Namespace, or of all namespaces. If there is a label
+    /// selector, only workloads.
     All {
         /// The namespace; `None` for all.
         namespace: Option<String>,
-        /// The label selector.
+        /// If given, only workloads with matching labels.
         selector: Option<String>,
     },
 }
 
-/// An object in a namespace, or a Namespace.
+/// A namespaced object, or a Namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveName {
-    /// Such as `apps/v1`.
+    /// For example `apps/v1`.
     pub api_version: String,
-    /// Such as `deployments`.
+    /// For example `deployments`.
     pub plural: String,
-    /// Its name.
+    /// The name of the object.
     pub name: String,
 }
 
-/// What was read.
+/// The objects that were read.
 #[derive(Clone, Debug, Default)]
 pub struct LiveSchedules {
-    /// The objects, each kind as a file of its own.
+    /// The objects, each kind as a separate file.
     pub sources: Vec<SourceFile>,
-    /// Why others were not read.
+    /// Why some objects were not read.
     pub problems: Vec<String>,
 }
 
-/// What is listed where nothing is named.
+/// A collection that is listed if no objects are selected.
 #[derive(Clone, Copy)]
 struct ListedCollection<'r> {
     api_version: &'r str,
@@ -57,14 +59,14 @@ struct ListedCollection<'r> {
     role: ScheduleRole,
 }
 
-/// What an object has to do with schedules.
+/// How an object is related to schedules.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScheduleRole {
-    /// Its annotations are a schedule for what is in it.
+    /// Its annotations are the schedule of the workloads in it.
     Namespace,
     /// Its annotations are its schedule.
     Workload,
-    /// It is a schedule, by its spec: an object that a tool has for that alone.
+    /// Its spec is a schedule: another tool has this kind for schedules.
     Schedule,
 }
 
@@ -103,7 +105,7 @@ const COLLECTIONS: [ListedCollection<'_>; 11] = [
         "horizontalpodautoscalers",
         "HorizontalPodAutoscaler",
     ),
-    // Others scale these, and dayshift does not: that is said of those that have a schedule.
+    // Other tools scale these kinds and dayshift does not. The conversion reports those with a schedule.
     collection(ScheduleRole::Workload, "apps/v1", "daemonsets", "DaemonSet"),
     collection(ScheduleRole::Workload, "batch/v1", "jobs", "Job"),
     collection(
@@ -133,11 +135,11 @@ const COLLECTIONS: [ListedCollection<'_>; 11] = [
 ];
 
 impl LiveSchedules {
-    /// Reads them.
+    /// Reads the objects.
     ///
     /// # Errors
-    /// Where the server is absent or unwilling. What the user may not read stands among the
-    /// problems.
+    /// If the API server cannot be reached or fails. A missing permission is not an error; it is one of
+    /// the problems.
     pub async fn read(client: &Client, query: &LiveQuery) -> Result<Self, FindError> {
         let mut found = Self::default();
         match query {
@@ -184,7 +186,7 @@ impl LiveSchedules {
         } = wanted;
         let path = object_path(api_version, plural, namespace, name);
         match get_raw(client, &path).await? {
-            Some(object) => self.add(plural, &[object], |it| trimmed(it, api_version, "")),
+            Some(object) => self.add(plural, &[object], |object| trimmed(object, api_version, "")),
             None => self
                 .problems
                 .push(format!("{plural}/{name} is not in namespace {namespace}")),
@@ -210,8 +212,8 @@ impl LiveSchedules {
                 let path = object_path(api_version, plural, "", name);
                 match get_raw(client, &path).await {
                     Ok(one) => RawList::Items(one.into_iter().collect()),
-                    // A ScheduleRole in the namespace allows the rest.
-                    Err(FindError::Refused(why)) => {
+                    // A Role in the namespace might allow the rest.
+                    Err(FindError::Rejected(why)) => {
                         self.problems.push(format!(
                             "the Namespace {name} may not be read, so what stands on it is not \
                              converted: {why}"
@@ -228,10 +230,10 @@ impl LiveSchedules {
         };
         match list {
             RawList::Items(items) => {
-                self.add(plural, &items, |it| match role {
-                    ScheduleRole::Schedule => with_spec(it, api_version, kind),
+                self.add(plural, &items, |object| match role {
+                    ScheduleRole::Schedule => with_spec(object, api_version, kind),
                     ScheduleRole::Namespace | ScheduleRole::Workload => {
-                        trimmed(it, api_version, kind)
+                        trimmed(object, api_version, kind)
                     }
                 });
                 if kind == "SleepInfo" {
@@ -246,8 +248,7 @@ impl LiveSchedules {
         Ok(())
     }
 
-    /// The operators' resources in the table of kinds, in the version that the server prefers of each group
-    /// that it has.
+    /// Reads the custom resources of the kind table, each group in the version that the server prefers.
     async fn read_operators(
         &mut self,
         client: &Client,
@@ -256,7 +257,7 @@ impl LiveSchedules {
     ) -> Result<(), FindError> {
         let groups = match get_raw(client, "/apis").await {
             Ok(groups) => groups.unwrap_or_default(),
-            Err(FindError::Refused(why)) => {
+            Err(FindError::Rejected(why)) => {
                 let problem = format!("not allowed to ask which operators' kinds there are: {why}");
                 self.problems.push(problem);
                 return Ok(());
@@ -265,8 +266,9 @@ impl LiveSchedules {
         };
         let groups = groups["groups"].as_array().map_or(&[][..], Vec::as_slice);
         for kind in Kind::of_operators() {
-            let group = groups.iter().find(|it| it["name"] == kind.group());
-            let preferred = group.and_then(|it| it["preferredVersion"]["groupVersion"].as_str());
+            let group = groups.iter().find(|group| group["name"] == kind.group());
+            let preferred =
+                group.and_then(|group| group["preferredVersion"]["groupVersion"].as_str());
             let Some(api_version) = preferred else {
                 continue;
             };
@@ -281,7 +283,7 @@ impl LiveSchedules {
         Ok(())
     }
 
-    /// The Secrets in which kube-green saves the counts of what sleeps.
+    /// Reads the Secrets in which kube-green saves the counts of sleeping workloads.
     async fn add_secrets(
         &mut self,
         client: &Client,
@@ -294,7 +296,7 @@ impl LiveSchedules {
             let path = object_path("v1", "secrets", namespace, &name);
             match get_raw(client, &path).await {
                 Ok(secret) => secrets.extend(secret),
-                Err(FindError::Refused(why)) => self.problems.push(format!(
+                Err(FindError::Rejected(why)) => self.problems.push(format!(
                     "the Secret {namespace}/{name} may not be read, so the counts that kube-green has \
                      saved there are not converted (convert while everything is awake, or as \
                      somebody who may): {why}"
@@ -314,18 +316,18 @@ impl LiveSchedules {
         Ok(())
     }
 
-    /// What `line` makes of each of these objects, a line for each.
+    /// Adds the objects as one line of JSON each, made by `line`.
     fn add(&mut self, plural: &str, items: &[Value], line: impl Fn(&Value) -> Value) {
-        // At most this many at a time, so that reading them costs little.
+        // Keep the files small, so that parsing them needs little memory.
         for items in items.chunks(500) {
-            let lines = items.iter().map(|it| line(it).to_string() + "\n");
+            let lines = items.iter().map(|item| line(item).to_string() + "\n");
             let text: String = lines.collect();
             self.sources.push(SourceFile::new(plural, text));
         }
     }
 }
 
-/// What of an object schedules have to do with. The items of a list do not say what they are.
+/// Reduces an object to the fields that conversion needs. The items of a list do not contain their kind.
 fn trimmed(object: &Value, api_version: &str, kind: &str) -> Value {
     let of = |name: &str, other: &str| object[name].as_str().unwrap_or(other).to_owned();
     let mut metadata = Map::new();
@@ -341,7 +343,7 @@ fn trimmed(object: &Value, api_version: &str, kind: &str) -> Value {
     })
 }
 
-/// The same with its spec.
+/// Like [`trimmed`], with the spec.
 fn with_spec(object: &Value, api_version: &str, kind: &str) -> Value {
     let mut trimmed = trimmed(object, api_version, kind);
     if let Some(spec) = object.get("spec") {

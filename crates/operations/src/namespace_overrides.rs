@@ -1,4 +1,4 @@
-//! Asking for an override of everything in a namespace, by annotations of the Namespace.
+//! Overrides of all workloads in a namespace, by annotations of the Namespace.
 
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
@@ -26,19 +26,19 @@ use dayshift_workload::Prefix;
 use dayshift_workload::WorkloadRef;
 use std::collections::HashSet;
 
-/// Why an override cannot be requested of a namespace.
+/// Why an override of a namespace cannot be requested.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
     /// The Namespace does not exist.
     #[error("the namespace does not exist")]
     Missing,
-    /// Nothing in it has a schedule.
+    /// No workload in it has a schedule.
     #[error("no workload in it has a schedule")]
     NothingScheduled,
     /// The Namespace could not be read.
     #[error("the Namespace cannot be read: {0}")]
     Read(ReadError),
-    /// The annotations of the Namespace do not allow it, or the end is not a time to come.
+    /// The annotations of the Namespace do not allow it, or the end is not in the future.
     #[error("{0}")]
     Request(#[from] RequestError),
     /// The Namespace could not be written.
@@ -49,31 +49,31 @@ pub enum NamespaceError {
     Find(#[from] FindError),
 }
 
-/// What a request did to a Namespace.
+/// The result of a request for a Namespace.
 #[derive(Clone, Debug)]
 pub struct AnnotatedNamespace {
-    /// What is requested.
+    /// The requested override.
     pub command: OverrideCommand,
-    /// The annotations that were or would be written, `None` for those that are removed.
+    /// The annotations that were written, or would be on a dry run; `None` for a removal.
     pub annotations: Vec<AnnotationChange>,
-    /// The zone of its local times.
+    /// The time zone of its local times.
     pub zone: Zone,
-    /// Those that stood on the Namespace before.
+    /// The annotations of the Namespace before the request.
     pub own: Annotations,
-    /// The workloads that have to obey.
+    /// The workloads to which the override applies.
     pub affected: Vec<AnnotatedWorkload>,
-    /// The workloads in it that may be read.
+    /// The readable workloads in the namespace.
     pub query: Query,
-    /// What may not be read of them: an override of the Namespace holds for it, too.
+    /// The unreadable workloads, to which the override applies too.
     pub unreadable: Vec<Unreadable>,
-    /// How many have overrides of their own, which come first.
+    /// The number of workloads that have overrides of their own, which take precedence.
     pub kept: usize,
-    /// What the Namespace gives now.
+    /// The defaults of the Namespace after the request.
     pub defaults: NamespaceDefaults,
 }
 
 impl AnnotatedNamespace {
-    /// `; 2 workloads with an override of its own`, where there are any.
+    /// `; 2 workloads with an override of its own`; empty if there are none.
     pub fn kept_text(&self) -> String {
         match self.kept {
             0 => String::new(),
@@ -86,13 +86,12 @@ impl AnnotatedNamespace {
 }
 
 impl OverrideRequest {
-    /// Writes the annotations on a Namespace, if it still comes to what was `previewed` where
-    /// somebody has been shown that; on a dry run, only says which. `query` finds the workloads in
-    /// it.
+    /// Annotates a Namespace. If the user has seen a preview, the effect must still be the same. On a
+    /// dry run, nothing is written. `query` selects the workloads in the namespace.
     ///
     /// # Errors
-    /// Where nothing in it has a schedule, its annotations do not allow it, it is not what was
-    /// previewed, or the server is absent or unwilling.
+    /// If no workload in it has a schedule, its annotations do not allow the override, the effect
+    /// differs from the preview, or the API server cannot be reached or fails.
     pub async fn send_to_namespace(
         &self,
         client: &Client,
@@ -100,29 +99,34 @@ impl OverrideRequest {
         query: &Query,
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
-        let writer = Writer::of_command(client.clone(), self.prefix.clone());
+        let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let namespace = writer.read_namespace(name).await?;
         let (found, refused) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found.workloads.iter();
             observed
-                .map(|(kind, it)| defaults.applied(it.observe(*kind, &self.prefix)))
+                .map(|(kind, workload)| defaults.applied(workload.observe(*kind, &self.prefix)))
                 .collect()
         };
         let read = async || writer.read_namespace(name).await;
         retry(&namespace, read, async |namespace| {
-            let observed = ObservedNamespace::of(namespace, &self.prefix);
+            let observed = ObservedNamespace::new(namespace, &self.prefix);
             let defaults = NamespaceDefaults::known(&observed);
-            if !of(&defaults).iter().any(|it| self.spec(it).is_some()) {
+            if !of(&defaults)
+                .iter()
+                .any(|observed| self.spec(observed).is_some())
+            {
                 let first = refused.first();
-                return Err(first.map_or(NamespaceError::NothingScheduled, |it| {
-                    it.error.clone().into()
-                }));
+                return Err(
+                    first.map_or(NamespaceError::NothingScheduled, |unreadable| {
+                        unreadable.error.clone().into()
+                    }),
+                );
             }
-            // Without a schedule it may well override those of what is in it.
+            // A Namespace without a schedule can still override the schedules of its workloads.
             let own = observed.annotations;
             let inputs = Inputs::from_own(own.clone().into()).or_always_on();
-            let (command, zone) = self.of_inputs(&inputs)?;
+            let (command, zone) = self.command_for_inputs(&inputs)?;
             let mut annotated = AnnotatedNamespace {
                 command,
                 annotations: command.signed(&inputs, zone, self.reason.as_deref()),
@@ -146,7 +150,7 @@ impl OverrideRequest {
             let written = writer
                 .annotate_namespace(namespace, &annotated.annotations)
                 .await?;
-            let now = ObservedNamespace::of(&written, &self.prefix);
+            let now = ObservedNamespace::new(&written, &self.prefix);
             annotated.defaults = NamespaceDefaults::known(&now);
             let all = of(&annotated.defaults);
             self.find_affected(&mut annotated, all);
@@ -155,7 +159,7 @@ impl OverrideRequest {
         .await
     }
 
-    /// Finds the workloads that have to obey.
+    /// Finds the workloads to which the override applies.
     fn find_affected(&self, to: &mut AnnotatedNamespace, all: Vec<Observed>) {
         to.affected.clear();
         to.kept = 0;
@@ -166,7 +170,7 @@ impl OverrideRequest {
         }
     }
 
-    /// Adds a workload to those that have to obey, unless an override of its own comes first.
+    /// Adds a workload, unless an override of its own takes precedence.
     fn add(&self, to: &mut AnnotatedNamespace, spec: &ScheduleSpec, observed: Observed) {
         let overrides = observed.overrides(spec, &observed.state(), self.now);
         if let Some((Origin::Own, _)) = overrides.with_origin_at(self.now) {
@@ -180,11 +184,11 @@ impl OverrideRequest {
             command: to.command,
             annotations: Vec::new(),
             zone: spec.schedule.zone(),
-            then_held: None,
+            namespace_override: None,
         });
     }
 
-    /// What an object is asked for, if it has a good schedule and is not being deleted.
+    /// The schedule of an object, if it is valid and the object is not being deleted.
     fn spec(&self, observed: &Observed) -> Option<ScheduleSpec> {
         if observed.deleting {
             return None;
@@ -206,17 +210,17 @@ impl From<ReadError> for NamespaceError {
 }
 
 impl Retry for NamespaceError {
-    fn is_worth_another_try(&self) -> bool {
+    fn is_retriable(&self) -> bool {
         match self {
-            Self::Patch(error) => error.is_worth_another_try(),
-            Self::Read(error) => error.is_worth_another_try(),
+            Self::Patch(error) => error.is_retriable(),
+            Self::Read(error) => error.is_retriable(),
             Self::Missing | Self::NothingScheduled | Self::Request(_) | Self::Find(_) => false,
         }
     }
 }
 
 impl NamespaceError {
-    /// Whether it is about the Namespace or the request, and not about the cluster.
+    /// Whether the error concerns the Namespace or the request, and not the cluster.
     pub const fn is_refusal(&self) -> bool {
         match self {
             Self::NothingScheduled => true,
@@ -231,10 +235,11 @@ impl NamespaceError {
     }
 }
 
-/// The same of the annotations of a Namespace, and of the workloads that an override of it reaches.
+/// Compares a Namespace with its preview: its annotations, and the workloads to which the override
+/// applies.
 ///
 /// # Errors
-/// What has changed.
+/// If they differ; the error names the difference.
 pub(crate) fn namespace_changed_since(
     before: &AnnotatedNamespace,
     now: &AnnotatedNamespace,
@@ -261,5 +266,9 @@ pub(crate) fn namespace_changed_since(
 }
 
 fn reached(namespace: &AnnotatedNamespace) -> HashSet<&WorkloadRef> {
-    namespace.affected.iter().map(|it| &it.object).collect()
+    namespace
+        .affected
+        .iter()
+        .map(|workload| &workload.object)
+        .collect()
 }

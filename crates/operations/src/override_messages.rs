@@ -1,4 +1,4 @@
-//! What is said of an override that was requested.
+//! The messages about a requested override: its effect, or why it has none yet.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use crate::{
     status::time_format::short_time,
 };
 
-/// What a controller does, such as `woken until 22:00 CET`.
+/// The action of a controller, such as `woken until 22:00 CET`.
 pub(crate) fn action(annotated: &AnnotatedWorkload, now: DateTime<Utc>) -> String {
     action_text(annotated.command, annotated.zone, now)
 }
 
-/// The same of a command, with times in `zone`.
+/// The action for a command, with times in `zone`.
 pub fn action_text(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
     match command {
         OverrideCommand::Begin(begun) => held(begun, zone, now),
@@ -28,7 +28,7 @@ pub fn action_text(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> 
     }
 }
 
-/// `woken until 22:00 CET`.
+/// For example `woken until 22:00 CET`.
 fn held(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
     match by.until() {
         Some(until) => format!("{} until {}", by.phase(), short_time(until, zone, now)),
@@ -36,7 +36,7 @@ fn held(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
     }
 }
 
-/// `scaled until 12:00 CET, 3 -> 5`.
+/// For example `scaled until 12:00 CET, 3 -> 5`.
 pub fn synced_text(scaled: SyncedCount, now: DateTime<Utc>) -> String {
     let until = scaled.until.map_or_else(String::new, |until| {
         format!(" until {}", short_time(until, scaled.zone, now))
@@ -44,7 +44,8 @@ pub fn synced_text(scaled: SyncedCount, now: DateTime<Utc>) -> String {
     format!("scaled{until}, {} -> {}", scaled.before, scaled.after)
 }
 
-/// `woken until 22:00 CET, 0 -> 3`, and what comes of it where that is not said by then.
+/// The result of a request, such as `woken until 22:00 CET, 0 -> 3`, and what the user should expect
+/// next if that is not obvious.
 pub(crate) fn obeyed(
     annotated: &AnnotatedWorkload,
     seen: &Observed,
@@ -77,7 +78,7 @@ pub(crate) fn obeyed(
                 Override::Wake(_) if after == Replicas::ZERO => "wake starts",
                 _ => "",
             };
-            // Within an override manual changes hold, and one that gets another end is no new one.
+            // Manual changes hold during an override, and a new end does not start a new override.
             if before == after && !does.is_empty() {
                 let resume = command("resume", seen, request);
                 format!("; a manual change holds it there: after `{resume}` a {does} it")
@@ -85,7 +86,7 @@ pub(crate) fn obeyed(
                 String::new()
             }
         }
-        OverrideCommand::Resume => match annotated.then_held {
+        OverrideCommand::Resume => match annotated.namespace_override {
             Some(by) => {
                 let zone = match read(&seen.inputs, &request.context) {
                     ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
@@ -100,7 +101,7 @@ pub(crate) fn obeyed(
     format!("{}, {counts}{outlook}", action(annotated, request.now))
 }
 
-/// What the schedule does with an object that it has taken up again.
+/// What the schedule will do with an object after a resume.
 fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
     let ParsedInputs::Scheduled(spec) = read(&seen.inputs, &request.context) else {
         return None;
@@ -127,10 +128,10 @@ fn command(command: &str, seen: &Observed, request: &OverrideRequest) -> String 
     format!("dayshift {command} {}{flag}", seen.object.argument())
 }
 
-/// Why no controller may have acted on an object in time, by what is seen of it.
+/// Why a controller might not have acted on an object in time.
 pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
     let state = seen.state();
-    if let Some(why) = seen.error.as_deref().and_then(|it| it.lines().next()) {
+    if let Some(why) = seen.error.as_deref().and_then(|error| error.lines().next()) {
         return format!("its schedule was refused before: {why}");
     }
     match state.last.filter(|_| state.phase.is_some()) {
@@ -143,7 +144,7 @@ pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
     }
 }
 
-/// `its start waits for sts/db until 09:10 CET at most`; `None` where it does not.
+/// For example `its start waits for sts/db until 09:10 CET at most`; `None` if the start does not wait.
 pub(crate) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<String> {
     seen.phase()?;
     let parsed = read(&seen.inputs, &request.context);
@@ -157,7 +158,8 @@ pub(crate) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<St
     Some(format!("its start waits for {names} until {until} at most"))
 }
 
-/// `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev says more`.
+/// For example `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev says
+/// more`.
 pub(crate) fn unready(seen: &Observed, limit: Duration) -> String {
     let ready = match seen.readiness.replicas() {
         Some(ready) => format!("{ready} of {} replicas are ready", seen.replicas),
@@ -173,7 +175,7 @@ pub(crate) fn unready(seen: &Observed, limit: Duration) -> String {
     )
 }
 
-/// Why no controller may have acted on an object on which none ever has.
+/// Why a controller might never have acted on an object.
 fn never_seen(seen: &Observed) -> String {
     let object = &seen.object;
     if !Kind::DEFAULT.contains(&object.kind) {
@@ -193,8 +195,8 @@ fn never_seen(seen: &Observed) -> String {
     why
 }
 
-/// What somebody has made since of the annotations that were written, if anything:
-/// `dayshift/wake-until is gone`.
+/// The annotations that were changed after they were written, such as `dayshift/wake-until is gone`;
+/// `None` if there are none.
 pub(crate) fn changed(
     annotated: &AnnotatedWorkload,
     seen: &Observed,
@@ -210,7 +212,7 @@ pub(crate) fn changed(
     (!texts.is_empty()).then_some(texts)
 }
 
-/// What was or would be written, in the form of `kubectl annotate`.
+/// The annotations in the format of `kubectl annotate`.
 pub fn annotations_text(written: &[AnnotationChange], prefix: &Prefix) -> String {
     let texts = written.iter().map(|(key, text)| match text {
         Some(text) => format!(" {}={text}", prefix.annotation(*key)),
@@ -219,7 +221,7 @@ pub fn annotations_text(written: &[AnnotationChange], prefix: &Prefix) -> String
     format!("annotated{}", texts.collect::<String>())
 }
 
-/// `not woken`.
+/// For example `not woken`.
 pub const fn failure_text(requested: &RequestedOverride) -> &'static str {
     match requested {
         RequestedOverride::Wake(_) => "not woken",

@@ -1,6 +1,4 @@
-//! Asking for an override, or for its end, by annotations.
-//!
-//! What somebody has been shown before they confirm it, and what must not have changed by then.
+//! Requesting an override of workloads, or its end, by annotations. A controller carries it out.
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
@@ -23,23 +21,23 @@ use crate::{
     until::{Until, UntilError},
 };
 
-/// What a user asks for, before it is known of which object.
+/// A requested override, before it is applied to an object.
 #[derive(Clone, Debug)]
 pub enum RequestedOverride {
     /// `dayshift wake`.
     Wake(Until),
     /// `dayshift sleep`.
     Sleep(Until),
-    /// `dayshift pause`; without a time, until `resume`.
+    /// `dayshift pause`; without an end, until `dayshift resume`.
     Pause(Option<Until>),
     /// `dayshift resume`.
     Resume,
-    /// `dayshift sync`: what the schedule says, until the next boundary.
+    /// `dayshift sync`: applies the schedule now, until the next boundary.
     Sync,
 }
 
 impl RequestedOverride {
-    /// The command that requests it.
+    /// The name of the command.
     pub const fn command(&self) -> &'static str {
         match self {
             Self::Wake(_) => "wake",
@@ -51,32 +49,32 @@ impl RequestedOverride {
     }
 }
 
-/// An override that is requested of workloads.
+/// A request for an override of workloads.
 #[derive(Clone, Debug)]
 pub struct OverrideRequest {
-    /// What is requested.
+    /// The requested override.
     pub requested: RequestedOverride,
-    /// The zone of workloads that name none, and the calendars that they may name.
+    /// The default time zone, and the known calendars.
     pub context: ParseContext,
-    /// What stands before the slash in annotations and labels.
+    /// The prefix of annotations and labels.
     pub prefix: Prefix,
     /// The time of the request.
     pub now: DateTime<Utc>,
-    /// Why, in the words of whoever requests it.
+    /// The reason that the user gives.
     pub reason: Option<String>,
-    /// Whether nothing is written.
+    /// If set, nothing is written.
     pub dry_run: bool,
-    /// Whether it is done only once all of an object is ready.
+    /// Whether the request is done only when all replicas are ready.
     pub until_ready: bool,
 }
 
-/// Why an override cannot be requested of one object.
+/// Why an override of one object cannot be requested.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     /// The object's state or annotations do not allow it.
     #[error("{0}")]
     Override(#[from] OverrideError),
-    /// Its end is not a time to come in the object's zone.
+    /// The end is not in the future in the object's time zone.
     #[error("{0}")]
     Until(#[from] UntilError),
     /// The annotations could not be written.
@@ -85,29 +83,29 @@ pub enum RequestError {
     /// The object could not be read again.
     #[error("{0}")]
     Read(#[from] ReadError),
-    /// It is not what was previewed any more.
+    /// The object differs from its preview.
     #[error("{0}")]
     Changed(#[from] ChangedSincePreview),
-    /// It is of a kind that is watched only where somebody asks for it, and nobody has seen it.
+    /// The kind is watched only if `--kinds` names it, and no controller has observed the object.
     #[error(
         "no `dayshift run` has seen it, and nothing was written: `dayshift run` watches {} only with \
          --kinds {}",
         .0.names_of_all(), .0.argument()
     )]
     Unwatched(Kind),
-    /// No row says where it has its switch.
+    /// The kind definition that has the on/off field is missing.
     #[error("{0}")]
-    MissingRow(InvalidSchedule),
+    MissingKindDefinition(InvalidSchedule),
 }
 
-/// What a request did to one object.
+/// The result of a request for one object.
 #[derive(Clone, Debug)]
 pub enum RequestOutcome {
-    /// The annotations are there already, and a controller has acted on them.
+    /// The annotations exist already, and a controller has acted on them.
     Unchanged,
-    /// The annotations are written or, on a dry run, would be.
+    /// The annotations were written, or would be on a dry run.
     Annotated(Box<AnnotatedWorkload>),
-    /// `sync` set a count that no override sets or, on a dry run, would.
+    /// `sync` set a count without an override, or would on a dry run.
     Scaled(SyncedCount),
 }
 
@@ -116,37 +114,37 @@ pub enum RequestOutcome {
 pub struct SyncedCount {
     /// The count before.
     pub before: Replicas,
-    /// The count that the schedule says.
+    /// The count of the schedule.
     pub after: Replicas,
-    /// The next boundary, until which it holds, if there is one.
+    /// The next boundary, at which the count changes; `None` if there is none.
     pub until: Option<DateTime<Utc>>,
-    /// The zone of the schedule.
+    /// The time zone of the schedule.
     pub zone: Zone,
 }
 
-/// An object that carries the annotations of a request.
+/// An object with the annotations of a request.
 #[derive(Clone, Debug)]
 pub struct AnnotatedWorkload {
     /// The object.
     pub object: WorkloadRef,
     /// The count before.
     pub before: Replicas,
-    /// The object with the annotations; as it was on a dry run.
+    /// The object with the annotations. On a dry run, the object as it was.
     pub now: Observed,
-    /// What is requested of this object.
+    /// The requested override.
     pub command: OverrideCommand,
-    /// The annotations that were or would be written, `None` for those that are removed.
+    /// The annotations that were written, or would be on a dry run; `None` for a removal.
     pub annotations: Vec<AnnotationChange>,
-    /// The zone of its schedule.
+    /// The time zone of the schedule.
     pub zone: Zone,
-    /// The override of its Namespace that holds it once those of its own are over, after a resume.
-    pub then_held: Option<Override>,
+    /// After a resume: the Namespace override that applies from then on.
+    pub namespace_override: Option<Override>,
 }
 
 impl AnnotatedWorkload {
-    /// Whether a controller has acted on it, by the state labels of the object.
+    /// Whether a controller has acted on the request, according to the state labels.
     pub fn is_obeyed(&self, state: &State) -> bool {
-        match self.then_held {
+        match self.namespace_override {
             Some(held) => held.holds(state),
             None => self.command.is_obeyed(state),
         }
@@ -154,7 +152,7 @@ impl AnnotatedWorkload {
 }
 
 impl OverrideRequest {
-    /// Whether what was requested of an object is done.
+    /// Whether the request is done for an object.
     pub(crate) fn is_done(&self, annotated: &AnnotatedWorkload, seen: &Observed) -> bool {
         let says_it = seen.object.kind.ready_form() != ReadyForm::Nowhere;
         let is_stopped = seen.replicas == Replicas::ZERO;
@@ -162,14 +160,14 @@ impl OverrideRequest {
         annotated.is_obeyed(&seen.state()) && (!self.until_ready || is_ready())
     }
 
-    /// Writes the annotations on each workload, and reports what came of each in their order.
+    /// Annotates each workload, and reports the results in the same order.
     pub async fn send(
         &self,
         client: &Client,
         selection: &Selection,
         mut report: impl FnMut(&Observed, Result<RequestOutcome, RequestError>),
     ) {
-        let writer = Writer::of_command(client.clone(), self.prefix.clone());
+        let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let mut answers = stream::iter(&selection.observed)
             .map(async |observed: &Observed| {
                 let annotated = self.annotate(&writer, observed, selection).await;
@@ -181,8 +179,7 @@ impl OverrideRequest {
         }
     }
 
-    /// Writes the annotations on one object, and again where that can help; on a dry run, only
-    /// says which.
+    /// Annotates one object, with retries. On a dry run, nothing is written.
     async fn annotate(
         &self,
         writer: &Writer,
@@ -195,7 +192,7 @@ impl OverrideRequest {
                 changed_since(before, observed, &self.prefix)?;
             }
             if let Some(refusal) = observed.missing_row() {
-                return Err(RequestError::MissingRow(refusal));
+                return Err(RequestError::MissingKindDefinition(refusal));
             }
             let Some((sync, zone)) = self.command(observed)? else {
                 return Ok(RequestOutcome::Unchanged);
@@ -220,7 +217,8 @@ impl OverrideRequest {
             };
             let annotations = command.signed(&observed.inputs, zone, self.reason.as_deref());
             let is_obeyed = command.is_obeyed(&observed.state());
-            // The same text may have come back with when it began: then it does not count.
+            // A rollback can restore the annotation together with its recorded start. Then the override
+            // has ended, and the start must be removed.
             let is_to_renew = !is_obeyed && observed.override_began.is_some();
             let changes = !annotations.is_empty() || is_to_renew;
             if !changes && (self.dry_run || is_obeyed && !self.until_ready) {
@@ -240,14 +238,13 @@ impl OverrideRequest {
                 command,
                 annotations,
                 zone,
-                then_held: self.then_held(command, observed),
+                namespace_override: self.namespace_override(command, observed),
             })))
         })
         .await
     }
 
-    /// What is requested of this object, and the zone of its schedule; `None` where there is
-    /// nothing to do.
+    /// The action for this object and the time zone of its schedule; `None` if there is nothing to do.
     fn command(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
         match self.requested {
             _ if observed.deleting => Err(OverrideError::Deleting.into()),
@@ -257,19 +254,19 @@ impl OverrideRequest {
                 Err(OverrideError::HeldByNamespace(namespace).into())
             }
             _ => {
-                let (command, zone) = self.of_inputs(&observed.scheduled_inputs())?;
+                let (command, zone) = self.command_for_inputs(&observed.scheduled_inputs())?;
                 Ok(Some((SyncAction::Command(command), zone)))
             }
         }
     }
 
-    /// What is requested of something with these annotations of its own, and the zone of its
-    /// schedule.
-    pub(crate) fn of_inputs(
+    /// The override command for an object with these annotations, and the time zone of its schedule.
+    pub(crate) fn command_for_inputs(
         &self,
         inputs: &Inputs,
     ) -> Result<(OverrideCommand, Zone), RequestError> {
-        // The zone does not rest on what is wished, and the end of the wish rests on the zone.
+        // The end of the override depends on the time zone, and the time zone does not depend on the
+        // override. So the time zone is found with a placeholder.
         let probe = match &self.requested {
             RequestedOverride::Wake(_) => {
                 OverrideCommand::Begin(Override::Wake(DateTime::<Utc>::MAX_UTC))
@@ -295,8 +292,12 @@ impl OverrideRequest {
         Ok((command, zone))
     }
 
-    /// What holds an object after a resume: an override of its Namespace.
-    fn then_held(&self, command: OverrideCommand, observed: &Observed) -> Option<Override> {
+    /// The Namespace override that applies after a resume.
+    fn namespace_override(
+        &self,
+        command: OverrideCommand,
+        observed: &Observed,
+    ) -> Option<Override> {
         match read(&observed.inputs, &self.context) {
             ParsedInputs::Scheduled(spec) if command == OverrideCommand::Resume => {
                 spec.overrides.inherited.at(self.now)
@@ -305,8 +306,7 @@ impl OverrideRequest {
         }
     }
 
-    /// Whether there is nothing to resume on the object itself, and an override of its Namespace
-    /// holds it.
+    /// Whether the object has no override of its own to end, and a Namespace override applies to it.
     fn is_held_by_namespace(&self, observed: &Observed) -> bool {
         match read(&observed.inputs, &self.context) {
             ParsedInputs::Scheduled(spec) => {
@@ -333,44 +333,45 @@ impl OverrideRequest {
 }
 
 impl Retry for RequestError {
-    fn is_worth_another_try(&self) -> bool {
+    fn is_retriable(&self) -> bool {
         match self {
-            Self::Patch(error) => error.is_worth_another_try(),
-            Self::Read(error) => error.is_worth_another_try(),
+            Self::Patch(error) => error.is_retriable(),
+            Self::Read(error) => error.is_retriable(),
             Self::Override(_)
             | Self::Until(_)
             | Self::Changed(_)
             | Self::Unwatched(_)
-            | Self::MissingRow(_) => false,
+            | Self::MissingKindDefinition(_) => false,
         }
     }
 }
 
 impl RequestError {
-    /// Whether it is about the object or the request, and not about the cluster, or about what the
-    /// program was not told.
+    /// Whether the error concerns the object or the request, and not the cluster or missing flags.
     pub const fn is_refusal(&self) -> bool {
-        !matches!(self, Self::Patch(_) | Self::Read(_) | Self::MissingRow(_))
+        !matches!(
+            self,
+            Self::Patch(_) | Self::Read(_) | Self::MissingKindDefinition(_)
+        )
     }
 }
 
-/// Whether it is of a kind that is watched only where somebody asks for it, and no controller has said
-/// anything of it: an override would stay there, until one that has never looked at it does.
+/// Whether the kind is watched only if `--kinds` names it, and no controller has observed the object. An
+/// override would stay on it without an effect.
 fn is_unwatched(observed: &Observed) -> bool {
     let is_asked_for = !Kind::DEFAULT.contains(&observed.object.kind);
     is_asked_for && observed.phase().is_none() && observed.error.is_none()
 }
 
-/// Something is not what was previewed any more, and what of it.
+/// A difference between an object and its preview.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("changed since your preview: {0}")]
 pub struct ChangedSincePreview(pub(crate) String);
 
-/// Whether what a preview of an object rests on is the same now: which object it is, and the
-/// annotations that are in force for it, wherever they are written.
+/// Compares an object with its preview: its UID, and the annotations that apply to it, own or inherited.
 ///
 /// # Errors
-/// What has changed.
+/// If they differ; the error names the difference.
 pub fn changed_since(
     before: &Observed,
     now: &Observed,
@@ -387,7 +388,7 @@ pub fn changed_since(
     let place = |inputs: &Inputs, key| {
         inputs
             .origin(key)
-            .map(|it| (it, inputs.text(key).map(str::to_owned)))
+            .map(|origin| (origin, inputs.text(key).map(str::to_owned)))
     };
     let differs = |key: &Key| place(&before.inputs, *key) != place(&now.inputs, *key);
     expect_unchanged(

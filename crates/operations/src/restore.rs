@@ -1,6 +1,5 @@
-//! Bringing workloads up to their saved counts without a controller.
-//!
-//! Resuming the Jobs that the stop of a CronJob has suspended, without a controller.
+//! Restores workloads to their saved counts without a controller, and resumes the Jobs that dayshift has
+//! suspended.
 
 use std::collections::BTreeSet;
 
@@ -19,26 +18,26 @@ use dayshift_cluster::{
 
 use crate::selection::{AT_ONCE, Retry, Selection, retry};
 
-/// How workloads are restored.
+/// The options of `dayshift restore`.
 #[derive(Clone, Debug)]
 pub struct Restore {
-    /// What stands before the slash in annotations and labels.
+    /// The prefix of annotations and labels.
     pub prefix: Prefix,
     /// The time of the request.
     pub now: DateTime<Utc>,
-    /// Whether nothing is written.
+    /// If set, nothing is written.
     pub dry_run: bool,
 }
 
-/// Why one object is not restored.
+/// Why an object is not restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// Its state does not allow it.
     #[error("{0}")]
-    Not(#[from] NotRestored),
-    /// No row says where it has its switch.
+    NotRestored(#[from] NotRestored),
+    /// The kind definition that has the on/off field is missing.
     #[error("{0}")]
-    MissingRow(InvalidSchedule),
+    MissingKindDefinition(InvalidSchedule),
     /// The count could not be written.
     #[error("{0}")]
     Patch(#[from] PatchError),
@@ -47,21 +46,21 @@ pub enum RestoreError {
     Read(#[from] ReadError),
 }
 
-/// The counts before and after; `None` where there was nothing to do.
+/// The counts before and after; `None` if there was nothing to do.
 pub type RestoredCounts = Option<(Replicas, Replicas)>;
 
 impl Restore {
-    /// Brings each workload up to its saved count, and reports what came of each in their order.
+    /// Restores the saved count of each workload, and reports the results in the same order.
     pub async fn restore(
         &self,
         client: &Client,
         selection: &Selection,
         mut report: impl FnMut(&Observed, Result<RestoredCounts, RestoreError>),
     ) {
-        let writer = Writer::of_command(client.clone(), self.prefix.clone());
+        let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let mut answers = stream::iter(&selection.observed)
             .map(async |observed: &Observed| {
-                let restored = self.one(&writer, observed, selection).await;
+                let restored = self.restore_one(&writer, observed, selection).await;
                 (observed, restored)
             })
             .buffered(AT_ONCE);
@@ -70,7 +69,7 @@ impl Restore {
         }
     }
 
-    async fn one(
+    async fn restore_one(
         &self,
         writer: &Writer,
         before: &Observed,
@@ -79,7 +78,7 @@ impl Restore {
         let read = async || selection.read(writer, &before.object, &self.prefix).await;
         retry(before, read, async |observed| {
             if let Some(refusal) = observed.missing_row() {
-                return Err(RestoreError::MissingRow(refusal));
+                return Err(RestoreError::MissingKindDefinition(refusal));
             }
             let Some(change) = plan_restore(observed, self.now)? else {
                 return Ok(None);
@@ -94,46 +93,50 @@ impl Restore {
 }
 
 impl Retry for RestoreError {
-    fn is_worth_another_try(&self) -> bool {
+    fn is_retriable(&self) -> bool {
         match self {
-            Self::Patch(error) => error.is_worth_another_try(),
-            Self::Read(error) => error.is_worth_another_try(),
-            Self::Not(_) | Self::MissingRow(_) => false,
+            Self::Patch(error) => error.is_retriable(),
+            Self::Read(error) => error.is_retriable(),
+            Self::NotRestored(_) | Self::MissingKindDefinition(_) => false,
         }
     }
 }
 
 impl RestoreError {
-    /// Whether the object is being deleted, or is gone.
-    pub const fn is_of_deleted(&self) -> bool {
+    /// Whether the object is being deleted or no longer exists.
+    pub const fn is_gone(&self) -> bool {
         matches!(
             self,
-            Self::Not(NotRestored::Deleting)
+            Self::NotRestored(NotRestored::Deleting)
                 | Self::Patch(PatchError::Gone)
                 | Self::Read(ReadError::Gone)
         )
     }
 
-    /// Whether it is about the object, and not about the cluster or what the program was not told.
+    /// Whether the error concerns the object, and not the cluster or missing flags.
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Not(_))
+        matches!(self, Self::NotRestored(_))
     }
 }
 
 impl Restore {
-    /// Resumes the Jobs that dayshift has suspended for the CronJobs among these workloads. Reports each
-    /// namespace, with the Job that was resumed or that could not be, or without one where the Jobs could
-    /// not be listed.
+    /// Resumes the Jobs that dayshift has suspended for the selected CronJobs. Each report has the
+    /// namespace, and the Job unless the Jobs could not be listed.
     pub async fn resume_jobs(
         &self,
         client: &Client,
         selection: &Selection,
         mut report: impl FnMut(&str, Option<&Job>, Result<(), RestoreError>),
     ) {
-        let writer = Writer::of_command(client.clone(), self.prefix.clone());
+        let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let observed = selection.observed.iter();
-        let asking: Vec<&Observed> = observed.filter(|it| may_have_suspended_jobs(it)).collect();
-        let namespaces: BTreeSet<&str> = asking.iter().map(|it| &*it.object.namespace).collect();
+        let asking: Vec<&Observed> = observed
+            .filter(|observed| may_have_suspended_jobs(observed))
+            .collect();
+        let namespaces: BTreeSet<&str> = asking
+            .iter()
+            .map(|observed| &*observed.object.namespace)
+            .collect();
         for namespace in namespaces {
             let jobs = match writer.jobs(namespace).await {
                 Ok(jobs) => jobs,
@@ -142,24 +145,26 @@ impl Restore {
                     continue;
                 }
             };
-            let here = asking.iter().map(|it| &it.object);
-            let here: Vec<_> = here.filter(|it| *it.namespace == *namespace).collect();
+            let here = asking.iter().map(|observed| &observed.object);
+            let here: Vec<_> = here
+                .filter(|object| *object.namespace == *namespace)
+                .collect();
             for job in &jobs {
                 let is_owner = |uid: &str| job.owner.as_deref() == Some(uid);
-                let Some(owner) = here.iter().find(|it| is_owner(&it.uid)) else {
+                let Some(owner) = here.iter().find(|object| is_owner(&object.uid)) else {
                     continue;
                 };
-                match self.job(&writer, namespace, job, &owner.uid).await {
+                match self.resume_job(&writer, namespace, job, &owner.uid).await {
                     Ok(Some(JobChange::Resume)) => report(namespace, Some(job), Ok(())),
                     Ok(_) => {}
-                    Err(error) if error.is_of_deleted() => {}
+                    Err(error) if error.is_gone() => {}
                     Err(error) => report(namespace, Some(job), Err(error)),
                 }
             }
         }
     }
 
-    async fn job(
+    async fn resume_job(
         &self,
         writer: &Writer,
         namespace: &str,
@@ -168,7 +173,8 @@ impl Restore {
     ) -> Result<Option<JobChange>, RestoreError> {
         let read = async || {
             let mut jobs = writer.jobs(namespace).await?.into_iter();
-            jobs.find(|it| it.uid == before.uid).ok_or(ReadError::Gone)
+            jobs.find(|job| job.uid == before.uid)
+                .ok_or(ReadError::Gone)
         };
         retry(before, read, async |job| {
             let change = job.change(cron_job, DesiredJobs::Running);

@@ -1,6 +1,4 @@
-//! The live workloads that a command writes to.
-//!
-//! Writing to one object again, where that can help.
+//! The live workloads that a command writes to, and the retries of its writes.
 
 use std::time::Duration;
 
@@ -15,30 +13,30 @@ use dayshift_cluster::{
 
 use crate::status::unreadable::Unreadable;
 
-/// The workloads that a user has selected, as they are.
+/// The selected workloads in their current state.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// The workloads.
     pub observed: Vec<Observed>,
-    /// Those that the user named and that do not exist.
+    /// Workloads that the user named and that do not exist.
     pub missing: Vec<MissingWorkload>,
-    /// What may not be read of what was asked for, and is left alone.
+    /// The unreadable part of the selection, which is not changed.
     pub unreadable: Vec<Unreadable>,
-    /// Where they were looked for, without what may not be read.
+    /// The query without its unreadable parts.
     pub query: Query,
-    /// What they inherit.
+    /// The inherited annotations.
     pub defaults: NamespaceDefaults,
-    /// Whether a workload is left alone whose annotations are others by the time of the write:
-    /// somebody has confirmed what would become of these.
+    /// Whether the user has confirmed a preview. If so, a workload is skipped if its annotations have
+    /// changed since.
     pub is_previewed: bool,
 }
 
 impl Selection {
-    /// Looks for the workloads. Where none is named, only those for which `includes` holds are
+    /// Finds the workloads. If the query does not name them, only those that match `includes` are
     /// selected.
     ///
     /// # Errors
-    /// Where the server is absent or unwilling, and where nothing of it may be read.
+    /// If the API server cannot be reached or fails, or no part of the query is readable.
     pub async fn find(
         client: &Client,
         query: Query,
@@ -52,9 +50,12 @@ impl Selection {
         let (found, refused) = found?;
         let named = query.is_by_name();
         let workloads = found.workloads.iter();
-        let observed = workloads.map(|(kind, it)| defaults.applied(it.observe(*kind, prefix)));
+        let observed =
+            workloads.map(|(kind, workload)| defaults.applied(workload.observe(*kind, prefix)));
         Ok(Self {
-            observed: observed.filter(|it| named || includes(it)).collect(),
+            observed: observed
+                .filter(|observed| named || includes(observed))
+                .collect(),
             missing: found.missing,
             unreadable: Unreadable::workloads(&query, &refused, "left alone"),
             query: query.without(&refused),
@@ -63,16 +64,16 @@ impl Selection {
         })
     }
 
-    /// The namespaces of those that were asked for that do not exist, as far as that may be known.
+    /// The namespaces of the query that do not exist, if that is known.
     pub async fn missing_namespaces(&self, client: &Client) -> Vec<String> {
         let is_found = |name: &str| {
             let mut observed = self.observed.iter();
-            observed.any(|it| &*it.object.namespace == name)
+            observed.any(|workload| &*workload.object.namespace == name)
         };
         missing_namespaces(client, &self.query, is_found).await
     }
 
-    /// One of them as it is now.
+    /// Reads one of the workloads again.
     pub(crate) async fn read(
         &self,
         writer: &Writer,
@@ -83,19 +84,19 @@ impl Selection {
         Ok(self.defaults.applied(read.observe(object.kind, prefix)))
     }
 
-    /// Whether the user named each of them.
+    /// Whether the user named the workloads.
     pub fn is_by_name(&self) -> bool {
         self.query.is_by_name()
     }
 
-    /// `deployment.apps/web`, with its namespace where several are searched.
+    /// For example `deployment.apps/web`, with its namespace if the query has several.
     pub fn subject(&self, object: &WorkloadRef) -> String {
         let (kind, name) = (object.kind, &object.name);
         let subject = format!("{}.{}/{name}", kind.singular(), kind.group());
         self.placed(subject, &object.namespace)
     }
 
-    /// The name of something else, with its namespace where several are searched.
+    /// Adds the namespace to the name of another object if the query has several.
     pub fn placed(&self, subject: String, namespace: &str) -> String {
         match &*self.query.namespaces() {
             [_] => subject,
@@ -104,21 +105,21 @@ impl Selection {
     }
 }
 
-/// How many objects are written to at a time.
+/// The number of concurrent writes.
 pub(crate) const AT_ONCE: usize = 16;
 
-/// How often one object is tried, and how long to wait before the second try; then twice as long
-/// each time.
+/// The number of attempts for one object, and the pause before the second. Each further pause is twice
+/// as long.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// An error that may go by.
+/// An error that a retry might fix.
 pub(crate) trait Retry: From<ReadError> {
-    fn is_worth_another_try(&self) -> bool;
+    fn is_retriable(&self) -> bool;
 }
 
-/// What `attempt` comes to with the object as it is: seen before, and read again before each
-/// further try.
+/// Runs `attempt` with the object as last read. If a retry might help, the object is read again before
+/// each further attempt.
 pub(crate) async fn retry<O, T, E: Retry>(
     before: &O,
     read: impl AsyncFn() -> Result<O, ReadError>,
@@ -128,7 +129,7 @@ pub(crate) async fn retry<O, T, E: Retry>(
     let mut done = attempt(before).await;
     for _ in 1..TRIES {
         match &done {
-            Err(error) if error.is_worth_another_try() => {}
+            Err(error) if error.is_retriable() => {}
             _ => break,
         }
         tokio::time::sleep(pause).await;

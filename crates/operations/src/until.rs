@@ -1,46 +1,46 @@
-//! The end of an override, before it is known of which object.
+//! The end of an override and its duration, as users write them.
 
 use chrono::{DateTime, Datelike as _, Days, TimeDelta, Utc, Weekday};
 use dayshift_schedule::{Diagnostic, Proposal, Times, Zone, parse_date_time};
 
-/// When an override ends, for any object.
+/// The end of an override, for any object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Until {
-    /// At the same instant for all.
+    /// The same time for all objects.
     At(DateTime<Utc>),
-    /// At a time of day, also of a weekday, or a moment on the clocks of each object's zone.
+    /// A time of day, a weekday with a time of day, or a date and time, in the time zone of each object.
     Local(String),
 }
 
-/// Why a text cannot be the end of an override.
+/// Why a text is not the end of an override.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UntilError {
     /// The text is not a time.
     #[error(transparent)]
     Text(#[from] Diagnostic),
-    /// The time is in the past; as it was written.
+    /// The time is in the past; the text.
     #[error("`{0}` is in the past; write a future time, such as 22:00 or Mon 09:00")]
     Passed(String),
 }
 
 impl Until {
-    /// A time that is read in the zone of each object.
+    /// Checks a local time that will be read in the time zone of each object.
     ///
     /// # Errors
-    /// The text is not a time in any zone. It may be in the past in some.
+    /// If the text is not a time in any zone. It may be in the past in some zones.
     pub fn local(text: String, now: DateTime<Utc>) -> Result<Self, UntilError> {
         let until = Self::Local(text);
-        // Anything but its being past is the same in all zones; that may not be.
+        // Only "in the past" depends on the time zone.
         match until.in_zone(Zone::UTC, now) {
             Err(UntilError::Text(error)) => Err(error.into()),
             _ => Ok(until),
         }
     }
 
-    /// The instant, in whole seconds, for an object whose local times are in `zone`.
+    /// The end in whole seconds, for an object with this time zone.
     ///
     /// # Errors
-    /// The text is not a date and time, or is in the past.
+    /// If the text is not a date and time, or is in the past.
     pub fn in_zone(&self, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, UntilError> {
         match self {
             Self::At(at) => Ok(*at),
@@ -61,8 +61,10 @@ fn read(text: &str, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, Unt
         None => (None, text),
     };
     let time = time.trim();
-    let is_time_of_day =
-        time.contains(':') && time.chars().all(|it| it.is_ascii_digit() || it == ':');
+    let is_time_of_day = time.contains(':')
+        && time
+            .chars()
+            .all(|character| character.is_ascii_digit() || character == ':');
     if !is_time_of_day {
         return match parse_date_time(text, zone)? {
             passed if passed <= now => Err(UntilError::Passed(text.to_owned())),
@@ -81,20 +83,20 @@ fn read(text: &str, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, Unt
     }
 }
 
-/// The time of day that is proposed with a day that has none.
+/// The time of day that is suggested if the text has only a day.
 const EXAMPLE_TIME: &str = "09:00";
 
-/// The error with what to write in place of the text, where that can be told.
+/// Adds a suggestion to the error, if the meaning of the text can be guessed.
 fn advised(error: Diagnostic, text: &str) -> Diagnostic {
     let of_all = |wrong, help| Diagnostic::new(0..text.len(), text, wrong, help);
     let meant = meant(text);
     if parse_span(text).is_ok() {
-        let time = meant.map_or_else(String::new, |it| format!("; a time of day is `{it}`"));
+        let time = meant.map_or_else(String::new, |time| format!("; a time of day is `{time}`"));
         let help = format!("it goes with `for` in place of `until`{time}");
         return of_all("is a length of time", help);
     }
     let mut words = text.split_whitespace();
-    if words.any(|it| it.eq_ignore_ascii_case("tomorrow")) {
+    if words.any(|word| word.eq_ignore_ascii_case("tomorrow")) {
         let help = "write the day of the week and a time, such as `Mon 09:00`";
         return of_all("is not a date and time", help.to_owned());
     }
@@ -104,8 +106,7 @@ fn advised(error: Diagnostic, text: &str) -> Diagnostic {
     }
 }
 
-/// The end that is meant by a text that is none: `9am` is `09:00`. A day without a time is some time
-/// of that day.
+/// The end that the text probably means: `9am` is `09:00`. For a day without a time, a time on that day.
 fn meant(text: &str) -> Option<String> {
     let reads = |text: &str| read(text, Zone::UTC, DateTime::UNIX_EPOCH).is_ok();
     let loose = |text: String| match Times::parse(&text) {
@@ -122,13 +123,13 @@ fn meant(text: &str) -> Option<String> {
         _ => {}
     }
     let mut all = [text.to_owned(), on_that_day].into_iter().filter_map(loose);
-    all.find(|it| it != text && reads(it))
+    all.find(|proposal| proposal != text && reads(proposal))
 }
 
-/// A time such as `72h`, `30s` or `1h30m`; `0` needs no unit.
+/// Parses a duration such as `72h`, `30s` or `1h30m`; `0` needs no unit.
 ///
 /// # Errors
-/// The text is not such a time: what to write instead.
+/// If the text is not such a duration; the error has a correct example.
 pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
     humantime::parse_duration(text)
         .ok()
@@ -137,15 +138,18 @@ pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
         .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
 }
 
-/// How long an override lasts: a span of time, told from an end.
+/// Parses the duration of an override. If the text is an end instead, the error says so.
 ///
 /// # Errors
-/// The text is not such a time: what to write instead.
+/// If the text is not a duration; the error has a correct example.
 pub fn parse_length(text: &str) -> Result<TimeDelta, String> {
     parse_span(text).map_err(|error| {
         let until = Until::Local(text.to_owned());
         let is_end = until.in_zone(Zone::UTC, DateTime::UNIX_EPOCH).is_ok();
-        let is_number = text.trim().chars().all(|it| it.is_ascii_digit());
+        let is_number = text
+            .trim()
+            .chars()
+            .all(|character| character.is_ascii_digit());
         let end = if is_end {
             Some(text.trim().to_owned())
         } else {
@@ -160,10 +164,10 @@ pub fn parse_length(text: &str) -> Result<TimeDelta, String> {
     })
 }
 
-/// A span of time longer than zero.
+/// Parses a duration longer than zero.
 ///
 /// # Errors
-/// The text is not such a time: what to write instead.
+/// If the text is not such a duration; the error has a correct example.
 pub fn parse_span(text: &str) -> Result<TimeDelta, String> {
     match parse_duration(text)? {
         none if none.is_zero() => Err("write a time longer than 0, such as 12h or 7d".to_owned()),
@@ -180,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_is_the_next_one_in_the_zone() {
+    fn a_time_of_day_is_the_next_one_in_the_time_zone() {
         let (tokyo, berlin) = ("Asia/Tokyo", "Europe/Berlin");
         for (text, zone, now, expected) in [
             (
@@ -226,7 +230,7 @@ mod tests {
                 "2026-11-20T15:00:00Z",
                 "2026-11-20T15:30:00Z",
             ),
-            // In the gap of 29 March it is the end of the gap.
+            // In the DST gap of 29 March it is the end of the gap.
             (
                 "02:30",
                 berlin,
@@ -257,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_to_write_instead() {
+    fn an_invalid_end_suggests_a_correct_one() {
         let now = at("2026-11-20T10:00:00Z");
         let example = "write local time such as `2026-12-24 18:00`";
         for (text, part) in [
@@ -305,7 +309,7 @@ mod tests {
             let until = Until::Local(text.to_owned());
             let error = until.in_zone(Zone::UTC, now).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
-            // What is proposed can be read.
+            // Each suggestion can be parsed.
             if let Some((_, proposed)) = error.split_once("; write `") {
                 let until = Until::Local(proposed.trim_end_matches('`').to_owned());
                 assert!(until.in_zone(Zone::UTC, now).is_ok(), "{error}");
@@ -314,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_in_place_of_a_length_is_told_from_one() {
+    fn an_end_given_as_a_duration_is_recognized() {
         for (text, part) in [
             ("22:00", "`22:00` goes with `until` in place of `for`"),
             ("monday", "`Mon 09:00` goes with `until`"),

@@ -519,10 +519,10 @@ impl PlanArgs {
             let (prefix, zone) = (&planner.prefix, planner.context.default_zone);
             let parsed = workload.read(&planner.context);
             if let Some(status) =
-                WorkloadStatus::of_known(&workload, &parsed, None, prefix, zone, now)
+                WorkloadStatus::from_parsed(&workload, &parsed, None, prefix, zone, now)
                 && planner.period.contains(now)
             {
-                notes.add_notes(&status, Note::is_of_count);
+                notes.add_notes(&status, Note::explains_count);
             }
             planned.plan.workloads.push(plan.at_price(price.clone()));
         }

@@ -111,7 +111,7 @@ async fn restore_all(
                 }
                 Ok(None) => {}
                 // Deleted workloads are reported only if they were named.
-                Err(error) if error.is_of_deleted() && !named => {}
+                Err(error) if error.is_gone() && !named => {}
                 Err(error) => {
                     print_error(&format!("{subject}: not restored: {error}"));
                     exit = exit.worse(if error.is_refusal() {

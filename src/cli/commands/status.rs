@@ -19,7 +19,7 @@ use dayshift_cluster::{
 };
 use dayshift_operations::status::{
     HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
-    Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
+    Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
 };
 use dayshift_text::counted;
 use dayshift_workload::savings::Price;
@@ -272,7 +272,7 @@ impl StatusView {
         let is_text = matches!(self.output, StatusFormat::Table | StatusFormat::Wide);
         let mut screen = LiveScreen::new(is_text);
         // Changes that arrive together are shown together.
-        let mut watches = KindWatches::of(client, &query, &clock);
+        let mut watches = KindWatches::new(client, &query, &clock);
         let mut probe = clock.now();
         let (mut hpas, mut services) = (Autoscalers::default(), Services::default());
         let mut waiting_starts = WaitingStarts::default();
@@ -283,7 +283,7 @@ impl StatusView {
         loop {
             let tick = clock.now() + TICK;
             tokio::select! {
-                shown = watches.next() => live.take_in(shown?, watches.refused()),
+                shown = watches.next() => live.update(shown?, watches.refused()),
                 () = clock.doze_until(tick) => {
                     if live.outage().is_some() && clock.now() >= probe {
                         probe = clock.now() + PROBE;
@@ -359,7 +359,7 @@ impl StatusView {
     ) -> Services {
         let prefix = &self.schedules.prefix.annotation_prefix;
         let mut all = found.workloads.iter();
-        if !all.any(|(kind, managed)| asks_for_wakes(*kind, managed, defaults, prefix)) {
+        if !all.any(|(kind, managed)| wakes_on_request(*kind, managed, defaults, prefix)) {
             return Services::default();
         }
         Services::find(client, query).await
@@ -374,7 +374,7 @@ impl StatusView {
         style: Style,
         width: Option<usize>,
     ) -> StatusPage {
-        let mut unreadable = Unreadable::of(query, live.refused, live.autoscalers, live.services);
+        let mut unreadable = Unreadable::list(query, live.refused, live.autoscalers, live.services);
         let mut shown = StatusPage {
             out: Vec::new(),
             beside: Vec::new(),
@@ -449,7 +449,7 @@ impl StatusView {
             .iter()
             .map(|(kind, managed)| (*kind, managed));
         let context = StatusContext {
-            workloads: &SeenWorkloads::of(query, live.refused, all),
+            workloads: &SeenWorkloads::new(query, live.refused, all),
             defaults: live.defaults,
             autoscalers: live.autoscalers,
             services: live.services,
@@ -460,7 +460,7 @@ impl StatusView {
         };
         let mut statuses = Vec::new();
         for (kind, managed) in &live.found.workloads {
-            match WorkloadStatus::of(*kind, managed, &context) {
+            match WorkloadStatus::new(*kind, managed, &context) {
                 Some(status) => statuses.push(status),
                 None if query.is_by_name() => {
                     let name = managed.workload.name();

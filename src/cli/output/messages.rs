@@ -85,5 +85,5 @@ pub(crate) fn unread_file(error: &OpenError) -> Value {
 
 /// The entry of a resource in the JSON field `unread`.
 pub(crate) fn unread_resource(it: &Unreadable) -> Value {
-    json!({"resource": it.resource, "message": it.text, "cure": it.cure})
+    json!({"resource": it.resource, "message": it.text, "cure": it.fix})
 }

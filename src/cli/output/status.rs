@@ -121,8 +121,8 @@ impl<'a> StatusOutput<'a> {
         let down = self
             .statuses
             .iter()
-            .filter(|status| status.held_down.replicas > 0);
-        let held: StoppedCapacity = down.clone().map(|status| status.held_down).sum();
+            .filter(|status| status.stopped_capacity.replicas > 0);
+        let held: StoppedCapacity = down.clone().map(|status| status.stopped_capacity).sum();
         if held.replicas == 0 {
             return Ok(());
         }
@@ -203,7 +203,7 @@ impl<'a> StatusOutput<'a> {
     fn json(&self, status: &WorkloadStatus) -> Value {
         let time =
             |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&status.zone).to_rfc3339());
-        let held = status.held_down;
+        let held = status.stopped_capacity;
         let problems = status.problems.iter().map(|problem| {
             json!({
                 "annotation": problem.name(self.prefix),
@@ -244,7 +244,7 @@ impl<'a> StatusOutput<'a> {
                 "services": coverage.services,
                 "notCovered": coverage.not_covered,
             })),
-            "override": status.laid_over.map(|(origin, laid_over)| json!({
+            "override": status.active_override.map(|(origin, laid_over)| json!({
                 "action": verb(laid_over),
                 "until": time(laid_over.until()),
                 "from": origin.name(),
@@ -255,11 +255,11 @@ impl<'a> StatusOutput<'a> {
             "problems": problems.collect::<Vec<_>>(),
             "overdueSince": time(status.overdue_since()),
             "notes": Notes::new(self.prefix, self.now).texts(status),
-            "restore": status.is_left_down().then(|| status.restore(self.prefix)),
+            "restore": status.is_left_stopped().then(|| status.restore(self.prefix)),
             "revertedBy": status.reverted_by.as_ref().map(|by| json!({
                 "manager": by.manager.manager,
                 "at": time(by.at),
-                "cure": status.cure(self.prefix),
+                "cure": status.fix(self.prefix),
             })),
             "owners": status.owners.iter().map(|owner| owner.name()).collect::<Vec<_>>(),
         })
@@ -354,14 +354,14 @@ const COLUMNS: [StatusColumn; 15] = [
     }),
     column("ALSO SET BY", Wide, Stays, |status, _| owners(status)),
     column("HELD DOWN", Wide, Stays, |status, _| {
-        some(status.held_down.replicas as f64, "")
+        some(status.stopped_capacity.replicas as f64, "")
     }),
     column("CPU", Wide, Stays, |status, _| {
-        some(status.held_down.cpu_nanos as f64 / 1e9, "")
+        some(status.stopped_capacity.cpu_nanos as f64 / 1e9, "")
     }),
     column("MEMORY", Wide, Stays, |status, _| {
         some(
-            status.held_down.memory_bytes as f64 / f64::from(1 << 30),
+            status.stopped_capacity.memory_bytes as f64 / f64::from(1 << 30),
             "Gi",
         )
     }),
@@ -471,7 +471,7 @@ fn last(status: &WorkloadStatus) -> Cell {
 
 /// The next change, its time, and how long it is until then.
 fn next_with_distance(status: &WorkloadStatus, now: DateTime<Utc>) -> Cell {
-    let more = |next| format!(" ({}){}", distance(next, now), status.next_words().1);
+    let more = |next| format!(" ({}){}", distance(next, now), status.next_text().1);
     next_cell(status, now, more)
 }
 
@@ -494,14 +494,14 @@ fn next_cell(
     } else {
         Paint::Plain
     };
-    let (action, _) = status.next_words();
+    let (action, _) = status.next_text();
     let text = action + &short_time(next, status.zone, now) + &more(next);
     Cell::from(text).painted(paint)
 }
 
 /// The active override, its end and its author.
 fn laid_over(status: &WorkloadStatus, now: DateTime<Utc>) -> Cell {
-    let over = status.laid_over.map(|(_, laid_over)| {
+    let over = status.active_override.map(|(_, laid_over)| {
         let until = laid_over.until().map(|at| short_time(at, status.zone, now));
         let until = until.map_or_else(String::new, |at| format!(" until {at}"));
         let author = author_text(&status.author);

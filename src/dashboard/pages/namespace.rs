@@ -164,7 +164,7 @@ impl Page<'_> {
         let mut of_namespace: Vec<(Override, &Row, usize)> = Vec::new();
         let mut own = Vec::new();
         for &row in rows {
-            match row.status.laid_over {
+            match row.status.active_override {
                 Some((Origin::Own, over)) => own.push((over, row)),
                 Some((_, over)) => match of_namespace.iter_mut().find(|group| group.0 == over) {
                     Some(known) => known.2 += 1,

@@ -102,7 +102,7 @@ impl Page<'_> {
                     }
                     dt { "Next" }
                     dd { (next(status, zone, now)) }
-                    @if let Some((origin, over)) = status.laid_over {
+                    @if let Some((origin, over)) = status.active_override {
                         dt { "Override" }
                         dd {
                             (over.phase())
@@ -119,15 +119,15 @@ impl Page<'_> {
                         dt { "Woken by requests to" }
                         dd { (safe(&services)) }
                     }
-                    @if status.held_down.replicas > 0 {
+                    @if status.stopped_capacity.replicas > 0 {
                         dt { "Held down" }
-                        dd { (Bill::per_hour(status.held_down, None)) " would run without the schedule" }
+                        dd { (Bill::per_hour(status.stopped_capacity, None)) " would run without the schedule" }
                     }
-                    @if let Some(words) = status.revert_words() {
+                    @if let Some(words) = status.revert_text() {
                         dt { "Reverted" }
                         dd {
                             (safe(&words))
-                            @if let Some(cure) = status.cure(&self.settings.prefix) {
+                            @if let Some(cure) = status.fix(&self.settings.prefix) {
                                 pre tabindex="0" { (safe_lines(&cure)) }
                             }
                         }

@@ -241,7 +241,7 @@ pub(super) fn held_down<'a>(
     price: Option<&Price>,
 ) -> String {
     let down = rows.map(|row| &row.status);
-    let down = down.filter(|status| status.held_down.replicas > 0);
-    let held: StoppedCapacity = down.clone().map(|status| status.held_down).sum();
+    let down = down.filter(|status| status.stopped_capacity.replicas > 0);
+    let held: StoppedCapacity = down.clone().map(|status| status.stopped_capacity).sum();
     Bill::per_hour(held, price).with_incomplete(down.map(|status| status.requests.are_complete()))
 }

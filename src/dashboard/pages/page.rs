@@ -260,7 +260,7 @@ pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup 
 pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> Markup {
     html! {
         @if let Some(at) = status.next {
-            @let (what, then) = status.next_words();
+            @let (what, then) = status.next_text();
             (what) (time(at, zone, now)) " "
             span.far { (distance(at, now)) (then) }
         } @else {

@@ -18,7 +18,7 @@ pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> StoppedCapa
         let (found, _) = find::<WithManagers>(&client, query).await.unwrap();
         let all = found.workloads.iter().map(|(kind, it)| (*kind, it));
         let context = StatusContext {
-            workloads: &SeenWorkloads::of(query, &[], all),
+            workloads: &SeenWorkloads::new(query, &[], all),
             defaults: &NamespaceDefaults::find(&client, query, &prefix).await,
             autoscalers: &Autoscalers::default(),
             services: &Services::default(),
@@ -28,7 +28,7 @@ pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> StoppedCapa
             now,
         };
         let all = found.workloads.iter();
-        let all = all.filter_map(|(kind, it)| WorkloadStatus::of(*kind, it, &context));
-        all.map(|it| it.held_down).sum()
+        let all = all.filter_map(|(kind, it)| WorkloadStatus::new(*kind, it, &context));
+        all.map(|it| it.stopped_capacity).sum()
     })
 }

@@ -14,7 +14,7 @@ fn writer(answer: &Value) -> Writer {
         let body = Body::from(body.clone().into_bytes());
         async move { Ok::<_, BoxError>(Response::new(body)) }
     });
-    Writer::of_command(Client::new(service, "default"), Prefix::default())
+    Writer::for_command(Client::new(service, "default"), Prefix::default())
 }
 
 /// For example, a proxy or a cache in front of the API server: an override would use another team's

@@ -1,4 +1,4 @@
-//! Workloads asked for as protobuf, behind a client that sees JSON.
+//! A client that requests workloads as protobuf and returns JSON to its callers.
 
 use std::task::{Context, Poll};
 
@@ -18,22 +18,21 @@ use crate::{
     },
 };
 
-/// The types to accept: a server or proxy that does not know the first answers with the second.
+/// The accepted types. A server or proxy that does not support the first answers with the second.
 const ACCEPT: HeaderValue =
     HeaderValue::from_static("application/vnd.kubernetes.protobuf, application/json");
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// The same client, which asks for workloads as protobuf and returns JSON with only the fields that
-/// [`Workload`](crate::cluster::Workload) reads. Both the API server and dayshift spend less on it,
-/// and for a cluster's other watchers the server has encoded it already
-/// (`docs/decisions/api-server/protobuf.md`).
+/// Wraps a client: it requests workloads as protobuf and returns JSON with only the fields that
+/// [`Workload`](crate::Workload) reads. This is cheaper for the API server, which has already encoded
+/// the objects for other watchers, and for dayshift (`docs/decisions/api-server/protobuf.md`).
 pub fn compact(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
     Client::new(Compact(client), namespace)
 }
 
-/// An extension of a request: the caller reads more of the answer than a
-/// [`Workload`](crate::cluster::Workload).
+/// A request extension for callers that read more of the response than a [`Workload`](crate::Workload):
+/// the response stays JSON.
 #[derive(Clone, Copy)]
 pub(crate) struct InFull;
 
@@ -54,7 +53,7 @@ impl Service<Request<Body>> for Compact {
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let client = self.0.clone();
         let is_in_full = request.extensions().get::<InFull>().is_some();
-        if !is_in_full && speaks_protobuf(request.uri().path()) {
+        if !is_in_full && is_sent_as_protobuf(request.uri().path()) {
             request.headers_mut().insert(header::ACCEPT, ACCEPT);
         }
         Box::pin(async move {
@@ -74,8 +73,8 @@ impl Service<Request<Body>> for Compact {
     }
 }
 
-/// Whether the path is that of a kind that is decoded from protobuf.
-fn speaks_protobuf(path: &str) -> bool {
+/// Whether objects at this path are decoded from protobuf.
+fn is_sent_as_protobuf(path: &str) -> bool {
     let mut rows = Kind::BUILT_IN.into_iter().map(KindApi::new);
     rows.any(|row| row.message().is_some() && row.is_above(path))
 }
@@ -114,7 +113,7 @@ fn pieces(body: Body) -> JsonBody {
     let lines = stream::unfold(begun, |(mut body, mut frames)| async move {
         let piece = next_piece(&mut body, frames.are_within_event()).await?;
         let lines = piece.map_err(BoxError::from);
-        let lines = lines.and_then(|it| Ok(Frame::data(Bytes::from(frames.push(&it)?))));
+        let lines = lines.and_then(|bytes| Ok(Frame::data(Bytes::from(frames.push(&bytes)?))));
         Some((lines, (body, frames)))
     });
     StreamBody::new(lines).boxed_unsync()
@@ -130,10 +129,11 @@ mod tests {
 
     use super::*;
 
-    /// What a watch says whose server says this and then nothing more, and when it ends.
-    async fn read(said: &'static [u8]) -> Option<(Bytes, Duration)> {
+    /// Reads a watch whose server sends `sent` and then nothing. Returns the received bytes and the time
+    /// at which the watch ended, or `None` if it does not end.
+    async fn read(sent: &'static [u8]) -> Option<(Bytes, Duration)> {
         let server = service_fn(move |_: Request<Body>| async move {
-            let begin = Ok::<_, BoxError>(Frame::data(Bytes::from_static(said)));
+            let begin = Ok::<_, BoxError>(Frame::data(Bytes::from_static(sent)));
             let body = StreamBody::new(stream::iter([begin]).chain(stream::pending()));
             let answer = Response::builder().header(header::CONTENT_TYPE, STREAM);
             Ok::<_, BoxError>(answer.body(body)?)
@@ -149,7 +149,7 @@ mod tests {
     const STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
 
     #[tokio::test(start_paused = true)]
-    async fn an_event_whose_rest_does_not_come_ends_the_watch() {
+    async fn a_watch_ends_if_the_rest_of_an_event_does_not_arrive() {
         for begun in [&[0][..], &[0, 0, 0, 9], &[0, 0, 0, 9, 1]] {
             let end = Some((Bytes::new(), Duration::from_secs(10)));
             assert_eq!(read(begun).await, end, "{begun:?}");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beside_a_kind_in_its_group_is_not_decoded_as_that_kind() {
+    fn other_kinds_of_the_same_group_are_not_decoded_as_protobuf() {
         for (path, expected) in [
             ("/apis/batch/v1/namespaces/dev/cronjobs", true),
             ("/apis/batch/v1/cronjobs", true),
@@ -167,7 +167,7 @@ mod tests {
             ("/apis/batch/v1/namespaces/dev/jobs", false),
             ("/apis/batch/v1/namespaces/cronjobs/jobs/report-1", false),
         ] {
-            assert_eq!(speaks_protobuf(path), expected, "{path}");
+            assert_eq!(is_sent_as_protobuf(path), expected, "{path}");
         }
     }
 }

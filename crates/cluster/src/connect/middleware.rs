@@ -1,10 +1,5 @@
-//! An observer of every request: its verb, its code, and the server's time.
-//!
-//! The client of a command with a user waiting: it asks a busy server again.
-//!
-//! A client that acts as somebody else, by impersonation.
-//!
-//! The API server's time.
+//! Wrappers around a client: observation of requests, time limits, retries if the server asks for them,
+//! and impersonation. Also the helpers that bound the size and the duration of responses.
 
 use std::{error::Error as StdError, sync::Arc, time::Duration};
 
@@ -28,38 +23,38 @@ use crate::decode::kind_api::kind_of_collection;
 pub struct Exchange {
     /// The verb as RBAC names it: `list`, `watch`, `get`, `patch` or `create`.
     pub verb: &'static str,
-    /// The status code; `None` without an answer.
+    /// The status code; `None` if there was no response.
     pub code: Option<u16>,
-    /// The server's clock when it answered, in whole seconds (RFC 9110, `Date`).
+    /// The server's clock when it responded, in whole seconds (the `Date` header of RFC 9110).
     pub date: Option<DateTime<Utc>>,
 }
 
-/// The longest wait of a request other than a watch for its answer, and of an answer for its next
-/// byte.
+/// The longest time that a request other than a watch waits for its response, and a response for its
+/// next byte.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the rest of an event of a watch may take: the server sends an event as a whole. What holds it
-/// up, such as a proxy that fills its buffer first, may hold it up until the watch ends.
+/// The longest time that the rest of a watch event may take to arrive. The server sends each event as a
+/// whole, but a proxy that fills its buffer first could delay the rest until the watch ends.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The largest answer in bytes that is read as a whole. A page of a list is in memory three times
-/// over while it is read, and a container of dayshift has 64 MiB.
+/// The largest response that is read as a whole, in bytes. While a page of a list is decoded, it is in
+/// memory three times, and dayshift's container has 64 MiB.
 const MAX_ANSWER: usize = 8 << 20;
 
-/// The same client, which calls `look` after each request. Every request but a watch has a time
-/// limit, which kube does not set.
-pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
+/// Wraps a client: calls `observe` after each request, and sets a time limit for every request but a
+/// watch. kube sets none.
+pub fn instrument(client: Client, observe: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
-    let look = Arc::new(look);
+    let observe = Arc::new(observe);
     let service = service_fn(move |request: Request<Body>| {
-        let (client, look) = (client.clone(), look.clone());
+        let (client, observe) = (client.clone(), observe.clone());
         async move {
             let verb = verb(&request);
             let answer = match verb {
                 "watch" => unlimited(&client, request).await,
                 _ => in_time(&client, request).await,
             };
-            look(Exchange {
+            observe(Exchange {
                 verb,
                 code: answer
                     .as_ref()
@@ -73,10 +68,10 @@ pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'stati
     Client::new(service, namespace)
 }
 
-/// The body of an answer, with or without a time limit.
+/// A response body, with or without a time limit.
 pub(crate) type Timely = Either<Body, TimeoutBody<Body>>;
 
-/// The answer to a watch, without a time limit.
+/// Sends a watch, which has no time limit.
 pub(crate) async fn unlimited(
     client: &Client,
     request: Request<Body>,
@@ -84,7 +79,7 @@ pub(crate) async fn unlimited(
     Ok(client.send(request).await?.map(Either::Left))
 }
 
-/// The answer to any other request, with [`REQUEST_TIMEOUT`].
+/// Sends any other request, with [`REQUEST_TIMEOUT`].
 pub(crate) async fn in_time(
     client: &Client,
     request: Request<Body>,
@@ -93,15 +88,16 @@ pub(crate) async fn in_time(
     Ok(answer.map(|body| Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body))))
 }
 
-/// A whole body, if it has at most [`MAX_ANSWER`] bytes; else the error is a [`LengthLimitError`].
+/// Reads a whole body of at most [`MAX_ANSWER`] bytes. If it is larger, the error is a
+/// [`LengthLimitError`].
 ///
 /// [`LengthLimitError`]: http_body_util::LengthLimitError
 pub(crate) async fn bounded(body: Body) -> Result<Bytes, BoxError> {
     Ok(Limited::new(body, MAX_ANSWER).collect().await?.to_bytes())
 }
 
-/// The next piece of a watch. `is_within_event` says whether an event has begun and not ended: then
-/// the watch ends here if the rest does not come.
+/// Returns the next piece of a watch. If an event has begun and not ended (`is_within_event`), the watch
+/// ends here when the rest does not arrive in time.
 pub(crate) async fn next_piece(
     body: &mut BodyDataStream<Body>,
     is_within_event: bool,
@@ -112,7 +108,7 @@ pub(crate) async fn next_piece(
     }
 }
 
-/// Whether an error says that a body is larger than [`bounded`] allows.
+/// Whether the error means that a body exceeded the limit of [`bounded`].
 pub(crate) fn is_too_large(error: &(dyn StdError + 'static)) -> bool {
     let mut link = Some(error);
     while let Some(error) = link {
@@ -124,7 +120,7 @@ pub(crate) fn is_too_large(error: &(dyn StdError + 'static)) -> bool {
     false
 }
 
-/// The verb of a request, as RBAC names it.
+/// The verb of a request as RBAC names it.
 pub(crate) fn verb(request: &Request<Body>) -> &'static str {
     match *request.method() {
         Method::GET if is_watch(request) => "watch",
@@ -136,58 +132,62 @@ pub(crate) fn verb(request: &Request<Body>) -> &'static str {
     }
 }
 
-/// Whether its answer continues until the server or the client ends it.
+/// Whether the response continues until the server or the client ends it.
 pub(crate) fn is_watch(request: &Request<Body>) -> bool {
     let query = request.uri().query();
     query.is_some_and(|query| query.contains("watch=true"))
 }
 
-/// The server's time; `None` if it is so far off that sums with it would overflow.
+/// The server's time; `None` if it is so far off that calculations with it would overflow.
 pub(crate) fn date<B>(response: &Response<B>) -> Option<DateTime<Utc>> {
     let text = response.headers().get(header::DATE)?.to_str().ok()?;
     let date = DateTime::parse_from_rfc2822(text).ok()?.to_utc();
     (1970..=9999).contains(&date.year()).then_some(date)
 }
 
-/// How many times one request is sent, as in client-go (`rest.Request`, `maxRetries`).
+/// How many times a request is sent, as in client-go (`rest.Request`, `maxRetries`).
 const TRIES: u32 = 10;
 
-/// The longest that one request waits for a busy server, all its pauses together. A maintenance
-/// page may ask for an hour; the user should hear that, not wait for it.
+/// The longest time that one request waits for a busy server, with all its pauses. If a maintenance page
+/// asks for an hour, the user should get the error instead of waiting.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The same client, which sends a request again if the server asks for that: a 429 or a 5xx with
-/// `Retry-After`, as kubectl does. `tell` hears of each pause. Every try but that of a watch has a
-/// time limit.
+/// Wraps a client for commands: if the server asks for a retry, with a 429 or a 5xx and `Retry-After`,
+/// the request is sent again, as kubectl does. Calls `on_pause` before each pause. Every attempt but a
+/// watch has a time limit.
 ///
-/// The controller does not use it: it sends less at once instead, and other requests meanwhile.
-pub fn with_retry_after(client: Client, tell: impl Fn(Duration) + Send + Sync + 'static) -> Client {
+/// The controller does not use it. It reduces the number of concurrent requests instead, and sends other
+/// requests meanwhile.
+pub fn with_retry_after(
+    client: Client,
+    on_pause: impl Fn(Duration) + Send + Sync + 'static,
+) -> Client {
     let namespace = client.default_namespace().to_owned();
-    let tell = Arc::new(tell);
+    let on_pause = Arc::new(on_pause);
     let service = service_fn(move |request: Request<Body>| {
-        let (client, tell) = (client.clone(), tell.clone());
+        let (client, on_pause) = (client.clone(), on_pause.clone());
         async move {
-            // The caller begins a failed watch anew.
+            // If a watch fails, the caller restarts it.
             if verb(&request) == "watch" {
                 return unlimited(&client, request).await;
             }
-            send_with_retries(&client, request, &*tell).await
+            send_with_retries(&client, request, &*on_pause).await
         }
     });
     Client::new(service, namespace)
 }
 
-/// The answer to a request, after as many tries as the server asks for and a user accepts.
+/// Sends a request as many times as the server asks for, within [`TRIES`] and [`PATIENCE`].
 async fn send_with_retries(
     client: &Client,
     mut request: Request<Body>,
-    tell: &(impl Fn(Duration) + Sync),
+    on_pause: &(impl Fn(Duration) + Sync),
 ) -> Result<Response<Timely>, BoxError> {
     let mut patience = PATIENCE;
     for _ in 1..TRIES {
         let Some(again) = copy(&request) else { break };
         let answer = in_time(client, request).await?;
-        let Some(pause) = asked_pause(answer.status(), answer.headers()) else {
+        let Some(pause) = requested_pause(answer.status(), answer.headers()) else {
             return Ok(answer);
         };
         let Some(left) = patience.checked_sub(pause) else {
@@ -195,14 +195,14 @@ async fn send_with_retries(
         };
         patience = left;
         drop(answer);
-        tell(pause);
+        on_pause(pause);
         sleep(pause).await;
         request = again;
     }
     in_time(client, request).await
 }
 
-/// A copy of the request; `None` if its body can be sent only once, as no body of ours.
+/// Copies a request; `None` if its body can be sent only once, which no body of dayshift's is.
 fn copy(request: &Request<Body>) -> Option<Request<Body>> {
     let mut copy = Request::new(request.body().try_clone()?);
     *copy.method_mut() = Method::clone(request.method());
@@ -213,27 +213,27 @@ fn copy(request: &Request<Body>) -> Option<Request<Body>> {
 }
 
 /// The pause that the server asks for before the same request.
-fn asked_pause(code: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+fn requested_pause(code: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let is_passing = code == StatusCode::TOO_MANY_REQUESTS || code.is_server_error();
     retry_after(headers).filter(|_| is_passing)
 }
 
-/// `Retry-After` in seconds, the only form that the API server uses.
+/// Parses `Retry-After` in seconds, the only form that the API server uses.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
     Some(Duration::from_secs(text.parse().ok()?))
 }
 
-/// <https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/>
+/// See <https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/>.
 const USER: HeaderName = HeaderName::from_static("impersonate-user");
 const GROUP: HeaderName = HeaderName::from_static("impersonate-group");
 
-/// The same client with the rights of this user in these groups. The API server adds
-/// `system:authenticated` to them by itself. It lets the client do so only with the right to
-/// impersonate each of them.
+/// Wraps a client: it impersonates this user with these groups. The API server adds
+/// `system:authenticated` to the groups. The client needs the right to impersonate the user and each
+/// group.
 ///
 /// # Errors
-/// Where a name cannot stand in a header.
+/// If a name is not a valid header value.
 pub fn acting_as(
     client: &Client,
     user: &str,
@@ -248,15 +248,15 @@ pub fn acting_as(
     let client = client.clone();
     let service = service_fn(move |mut request: Request<Body>| {
         let client = client.clone();
-        // A header that is there already would be another user.
+        // Another value of this header would name a different user.
         request.headers_mut().extend(named.clone());
         async move { client.send(request).await }
     });
     Ok(Client::new(service, namespace))
 }
 
-/// The time of the API server's clock, to a second, from the `Date` header of an answer that
-/// everybody gets (`/version`); `None` without an answer.
+/// The API server's clock, to the second, from the `Date` header of a response that every client may
+/// read (`/version`). `None` if there is no response.
 pub async fn server_time(client: &Client) -> Option<DateTime<Utc>> {
     let request = Request::get("/version").body(Body::empty()).ok()?;
     date(&client.send(request).await.ok()?)
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_of_another_era_is_none() {
+    fn a_date_outside_the_calendar_is_ignored() {
         for (text, expected) in [
             ("Fri, 20 Nov 2026 10:00:00 GMT", true),
             ("31 Dec 262142 23:59:59 GMT", false),

@@ -1,5 +1,5 @@
-//! From flags and environment to a client: where the cluster is, which credentials to use, and the wrappers
-//! around the client.
+//! Connecting to a cluster: which cluster, with which credentials, from flags, kubeconfig and
+//! environment. The other files make the connections and wrap the client.
 
 pub(crate) mod compact;
 pub(crate) mod middleware;
@@ -26,39 +26,41 @@ use crate::connect::{
     transport::{Reload, client},
 };
 
-/// How to find the cluster: as kubectl does.
+/// Where the cluster is, found as kubectl finds it.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
-    /// A kubeconfig file; else `KUBECONFIG`, `~/.kube/config`, the pod's ServiceAccount.
+    /// A kubeconfig file. If it is not given: `KUBECONFIG`, `~/.kube/config`, then the pod's
+    /// ServiceAccount.
     pub kubeconfig: Option<PathBuf>,
-    /// The context in the kubeconfig; else its current one.
+    /// The context in the kubeconfig. If it is not given, the current one.
     pub context: Option<String>,
-    /// The user to act as; otherwise the kubeconfig's (`kubectl --as`).
+    /// The user to impersonate (`kubectl --as`). If it is not given, the kubeconfig decides.
     pub user: Option<String>,
     /// The groups of that user (`kubectl --as-group`).
     pub groups: Vec<String>,
-    /// The command, such as `run`, for the `User-Agent` of each request.
+    /// The command, such as `run`, for the `User-Agent` header.
     pub purpose: &'static str,
 }
 
-/// Why there is no client.
+/// Why a client cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The kubeconfig is missing or wrong.
+    /// The kubeconfig is missing or invalid.
     #[error("cannot use the kubeconfig: {}", redacted(.0))]
     Kubeconfig(#[from] KubeconfigError),
     /// There is neither a kubeconfig nor a pod's ServiceAccount.
     #[error("found no cluster: {}; give --kubeconfig, or set KUBECONFIG", no_cluster(.0))]
     NoCluster(#[from] kube::config::InferConfigError),
-    /// The configuration makes no client: a broken certificate, say.
+    /// The configuration makes no client, for example because a certificate is broken.
     #[error("cannot make a client: {}", redacted(.0))]
     Client(#[from] kube::Error),
 }
 
-/// Why the kubeconfig is of no use. Most users know that they are not in a pod.
+/// Describes why no cluster was found. If the kubeconfig does not exist, kube's message about the
+/// missing ServiceAccount would only confuse: most users do not run in a pod.
 fn no_cluster(error: &kube::config::InferConfigError) -> String {
     let kubeconfig = std::error::Error::source(error);
-    match kubeconfig.and_then(|it| it.downcast_ref()) {
+    match kubeconfig.and_then(|source| source.downcast_ref()) {
         Some(KubeconfigError::ReadConfig(why, path)) if why.kind() == io::ErrorKind::NotFound => {
             format!(
                 "the kubeconfig {} does not exist, and this is not a pod",
@@ -69,20 +71,20 @@ fn no_cluster(error: &kube::config::InferConfigError) -> String {
     }
 }
 
-/// A client for that cluster, and the server's address; its default namespace is the context's. The
-/// server need not be there yet.
+/// Makes a client for the cluster, and returns the server's address. The client's default namespace is
+/// that of the context. The server need not be reachable yet.
 ///
 /// # Errors
-/// Where the configuration is missing or wrong.
+/// If the configuration is missing or invalid.
 pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
     connect_with(connection, |_| {}).await
 }
 
-/// As [`connect`], without any question to the user: a credential program gets no input, and its
-/// output is not shown.
+/// Like [`connect`], but never interactive: a credential program gets no input, and its output is not
+/// shown.
 ///
 /// # Errors
-/// As [`connect`].
+/// See [`connect`].
 pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
     let silence = |config: &mut Config| {
         if let Some(program) = &mut config.auth_info.exec {
@@ -92,11 +94,11 @@ pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), 
     connect_with(connection, silence).await
 }
 
-/// As [`connect`], without acting as anybody else, whatever the kubeconfig says: for a client that
-/// [acts as others](crate::connect::middleware::acting_as) request by request.
+/// Like [`connect`], but without the kubeconfig's impersonation, for a client that
+/// [impersonates](crate::connect::acting_as) a user in each request.
 ///
 /// # Errors
-/// As [`connect`].
+/// See [`connect`].
 pub async fn connect_as_itself(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
     let itself = |config: &mut Config| {
         config.auth_info.impersonate = None;
@@ -106,16 +108,20 @@ pub async fn connect_as_itself(connection: &Connection) -> Result<(Client, Uri),
 }
 
 impl Connection {
-    /// The names of the contexts in its kubeconfig, whatever context is its own.
+    /// The names of all contexts in the kubeconfig.
     ///
     /// # Errors
-    /// Where there is no kubeconfig, or it is wrong.
+    /// If there is no kubeconfig, or it is invalid.
     pub fn contexts(&self) -> Result<Vec<String>, ConnectError> {
         let kubeconfig = match &self.kubeconfig {
             Some(path) => Kubeconfig::read_from(path)?,
             None => Kubeconfig::read()?,
         };
-        Ok(kubeconfig.contexts.into_iter().map(|it| it.name).collect())
+        Ok(kubeconfig
+            .contexts
+            .into_iter()
+            .map(|context| context.name)
+            .collect())
     }
 }
 
@@ -133,7 +139,7 @@ async fn connect_with(
     Ok((client(config, reload)?, server))
 }
 
-/// The configuration of a client, as the files have it now.
+/// Reads the configuration from the files as they are now.
 async fn configuration(
     connection: &Connection,
     adapt: impl Fn(&mut Config),
@@ -149,7 +155,7 @@ async fn configuration(
         (None, Some(_)) => Config::from_kubeconfig(&options).await?,
         (None, None) => Config::infer().await?,
     };
-    // kube would retry a 429, 503 or 504 up to 15 times inside one call, out of sight.
+    // kube would retry a 429, 503 or 504 up to 15 times inside one call, invisibly to its caller.
     config.default_retry = false;
     if let Some(user) = &connection.user {
         config.auth_info.impersonate = Some(user.clone());

@@ -1,4 +1,5 @@
-//! Errors of kube that quote secrets.
+//! Error messages without secrets: kube quotes kubeconfigs, tokens and proxy passwords in some of its
+//! errors.
 
 use std::error::Error;
 
@@ -6,24 +7,24 @@ use dayshift_text::{error_chain, printable, quote};
 use http::Uri;
 use kube::{client::AuthError, config::KubeconfigError};
 
-/// A message for an error that would show a credential: kube quotes the lines of a wrong
+/// Returns a message for an error that would show a credential: kube quotes the lines of an invalid
 /// kubeconfig, and the whole input and output of a credential program. `None` for any other error.
 fn redact(error: &(dyn Error + 'static)) -> Option<String> {
     let mut link = Some(error);
     while let Some(error) = link {
         if let Some(error) = error.downcast_ref::<AuthError>() {
-            return of_credentials(error);
+            return credential_message(error);
         }
         if let Some(kube::Error::ProxyProtocolUnsupported { proxy_url }) = error.downcast_ref() {
-            return Some(of_proxy(proxy_url));
+            return Some(proxy_message(proxy_url));
         }
         if let Some(KubeconfigError::Parse(error)) = error.downcast_ref() {
             return Some(format!(
                 "it is not a kubeconfig{}; its text is not shown, because it may hold credentials",
-                place(&error.to_string())
+                location(&error.to_string())
             ));
         }
-        if let Some(plain) = error.downcast_ref().and_then(in_words) {
+        if let Some(plain) = error.downcast_ref().and_then(kubeconfig_message) {
             return Some(plain);
         }
         link = error.source();
@@ -31,8 +32,8 @@ fn redact(error: &(dyn Error + 'static)) -> Option<String> {
     None
 }
 
-/// kube's message about a kubeconfig, which names its own types, in kubectl's words.
-fn in_words(error: &KubeconfigError) -> Option<String> {
+/// Describes a kubeconfig error in kubectl's words. kube's message names Rust types.
+fn kubeconfig_message(error: &KubeconfigError) -> Option<String> {
     match error {
         KubeconfigError::ReadConfig(why, path) => {
             Some(format!("{} cannot be read: {why}", path.display()))
@@ -46,7 +47,7 @@ fn in_words(error: &KubeconfigError) -> Option<String> {
     }
 }
 
-/// The text with the API server's message in place of kube's print of its whole answer.
+/// Replaces kube's debug output of a whole response by the API server's message.
 fn without_structs(error: &(dyn Error + 'static), mut text: String) -> String {
     let mut link = Some(error);
     while let Some(error) = link {
@@ -60,19 +61,19 @@ fn without_structs(error: &(dyn Error + 'static), mut text: String) -> String {
     text
 }
 
-/// The error in words, without secrets.
+/// The message of an error, without secrets.
 pub(crate) fn redacted(error: &(dyn Error + 'static)) -> String {
     redact(error).unwrap_or_else(|| without_structs(error, error.to_string()))
 }
 
-/// The error and its causes in words, without secrets.
+/// The message of an error and of its causes, without secrets.
 pub fn redacted_chain(error: &(dyn Error + 'static)) -> String {
-    // kube's name for the layers below its client tells a user nothing.
+    // kube's name for the layers below its client does not help a user.
     redact(error)
         .unwrap_or_else(|| without_structs(error, error_chain(error)).replace("ServiceError: ", ""))
 }
 
-fn of_credentials(error: &AuthError) -> Option<String> {
+fn credential_message(error: &AuthError) -> Option<String> {
     let program = "the credential program of the kubeconfig";
     match error {
         AuthError::AuthExecRun { out, .. } => Some(format!(
@@ -89,8 +90,8 @@ fn of_credentials(error: &AuthError) -> Option<String> {
     }
 }
 
-/// A proxy's URL may hold a password, so only its beginning is shown.
-fn of_proxy(url: &Uri) -> String {
+/// Describes an unsupported proxy. Its URL can contain a password, so only the scheme is shown.
+fn proxy_message(url: &Uri) -> String {
     let protocol = match url.scheme_str() {
         Some(scheme) => format!("the protocol {}", quote(scheme)),
         None => "no protocol".to_owned(),
@@ -101,8 +102,8 @@ fn of_proxy(url: &Uri) -> String {
     )
 }
 
-/// ` at line 5, column 4`, where the first line of a message has them.
-fn place(message: &str) -> String {
+/// ` at line 5, column 4`, if the message contains both numbers.
+fn location(message: &str) -> String {
     let number = |word: &str| {
         let (_, rest) = message.lines().next()?.split_once(word)?;
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -119,15 +120,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_is_told_without_the_names_of_layers() {
+    fn the_chain_names_every_cause_but_no_internal_layer() {
         #[derive(Debug, thiserror::Error)]
         #[error("client error (Connect)")]
         struct Connect(#[source] std::io::Error);
 
         let cause = Connect(std::io::Error::other("connection refused"));
         let error = kube::Error::Service(cause.into());
-        let told = redacted_chain(&error);
-        assert_eq!(told, "client error (Connect): connection refused");
+        let message = redacted_chain(&error);
+        assert_eq!(message, "client error (Connect): connection refused");
     }
 
     #[derive(Debug, thiserror::Error)]
@@ -135,15 +136,15 @@ mod tests {
     struct Layer(#[source] kube::Error);
 
     #[test]
-    fn what_the_server_says_is_told_without_kubes_print_of_its_answer() {
+    fn an_api_error_is_reduced_to_the_message_of_the_server() {
         let status = kube::core::Status::failure("balls is forbidden", "Forbidden").with_code(403);
         let error = kube::Error::Api(Box::new(status));
-        let told = redacted_chain(&Layer(error));
-        assert_eq!(told, "the list failed: balls is forbidden");
+        let message = redacted_chain(&Layer(error));
+        assert_eq!(message, "the list failed: balls is forbidden");
     }
 
     #[test]
-    fn a_kubeconfig_is_told_of_as_by_kubectl() {
+    fn kubeconfig_errors_read_like_those_of_kubectl() {
         let missing = std::io::Error::other("no such file");
         let error = KubeconfigError::ReadConfig(missing, "/nope".into());
         assert_eq!(redacted(&error), "/nope cannot be read: no such file");

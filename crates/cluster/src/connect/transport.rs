@@ -1,17 +1,15 @@
-//! HTTP/2 to the API server, on connections that are kept alive.
+//! HTTP/2 connections to the API server, with credentials and certificate authorities that can be
+//! reloaded.
 //!
-//! kube's own client speaks HTTP/1.1, with a connection for each request in flight. The API
-//! server closes those that are idle for 90 s, so that a boundary would begin with as many TLS
-//! handshakes as requests. Here up to 64 of them share a connection that stays open
-//! (`docs/production/performance.md`).
+//! kube's own client uses HTTP/1.1 with a connection for each request in flight. The API server closes
+//! idle connections after 90 s, so each boundary would start with many TLS handshakes. Here up to 64
+//! requests share a connection that stays open (`docs/production/performance.md`).
 //!
-//! HTTP/2 connections, as many as the requests in flight need.
-//!
-//! An API server allows some 100 streams on a connection (`http2-max-streams-per-connection`), and
-//! hyper's pool opens one HTTP/2 connection to a host and queues what does not fit. A watch keeps its
-//! stream for minutes, so watches have connections that nothing else waits for. One watch is the exception:
-//! it keeps the connection of the patches open. The server closes a connection on which no stream was open
-//! for 90 s, pings or not, and the first patch of a boundary would begin with a TLS handshake.
+//! An API server allows about 100 streams on a connection (`http2-max-streams-per-connection`), while
+//! hyper's pool opens one connection to a host and queues all further requests. A watch occupies its
+//! stream for minutes, so watches have their own connections. The exception is one watch on the first
+//! connection of the other requests: if a connection has no open stream for 90 s, the server closes it,
+//! even if it answers pings.
 
 use std::{
     error::Error as StdError,
@@ -42,14 +40,14 @@ use tower::{BoxError, ServiceBuilder, service_fn};
 
 use crate::connect::middleware::is_watch;
 
-/// How long a new connection may take, its TLS handshake included.
+/// The longest time to open a connection, with its TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reads anew what a client is made from; `None` where it cannot be read.
+/// Reads a client's configuration again; `None` if it cannot be read.
 pub(crate) type Reload = Box<dyn Fn() -> BoxFuture<'static, Option<Config>> + Send + Sync>;
 
-/// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not. The credentials and the
-/// authorities that it trusts may be replaced while it is in use.
+/// Makes a client that uses HTTP/2, or HTTP/1.1 if the server has no HTTP/2. Its credentials and
+/// certificate authorities are reloaded while it is in use.
 pub(crate) fn client(config: Config, reload: Reload) -> Result<Client, Error> {
     let namespace = config.default_namespace.clone();
     let current = Mutex::new(ClientGeneration::new(config)?);
@@ -61,20 +59,20 @@ pub(crate) fn client(config: Config, reload: Reload) -> Result<Client, Error> {
     Ok(Client::new(service, namespace))
 }
 
-/// A client whose configuration may be replaced while dayshift runs.
+/// A client whose configuration can change while dayshift runs.
 struct ReloadingClient {
     reload: Reload,
     current: Mutex<ClientGeneration>,
 }
 
-/// A client with the configuration as it once was.
+/// A client with one version of the configuration.
 #[derive(Clone)]
 struct ClientGeneration {
     client: Client,
     config: Arc<Config>,
-    /// None where kube's own client makes them.
+    /// `None` if kube's own client makes the connections.
     connections: Option<Arc<Connections>>,
-    /// Set when the server has refused the credentials.
+    /// Set when the server has rejected the credentials.
     refused: Arc<AtomicBool>,
 }
 
@@ -86,7 +84,7 @@ impl ReloadingClient {
             Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => {
                 generation.refused.store(true, Ordering::Relaxed);
             }
-            Err(error) if is_of_connecting(error) => {
+            Err(error) if is_connect_error(error) => {
                 self.reload_authorities(&generation.config).await
             }
             _ => {}
@@ -94,8 +92,8 @@ impl ReloadingClient {
         answer
     }
 
-    /// kube reads a token's file once a minute. One that the server has refused is read again
-    /// for the next request.
+    /// Returns the client to use. kube reads a token file once a minute; if the server has rejected the
+    /// token, it is read again before the next request.
     fn generation(&self) -> ClientGeneration {
         let mut current = self.lock();
         let is_in_file = current.config.auth_info.token_file.is_some();
@@ -108,8 +106,8 @@ impl ReloadingClient {
         current.clone()
     }
 
-    /// Takes the certificate authorities as their file has them now: a server that shows a
-    /// certificate of a new one cannot be connected to. The next request is the first to use them.
+    /// Reloads the certificate authorities after a connection failed: the server's certificate might be
+    /// signed by a new one. They apply from the next request on.
     async fn reload_authorities(&self, failed: &Arc<Config>) {
         let Some(config) = (self.reload)().await else {
             return;
@@ -135,11 +133,12 @@ impl ClientGeneration {
         config.connect_timeout = config
             .connect_timeout
             .map(|known| known.min(CONNECT_TIMEOUT));
-        let connections = connector(&config)?.map(|it| Arc::new(Connections::new(it)));
+        let connections =
+            connector(&config)?.map(|connector| Arc::new(Connections::new(connector)));
         Self::with(Arc::new(config), connections)
     }
 
-    /// The same connections with the token that the file holds now.
+    /// The same connections with the token that the file contains now.
     fn read_token_again(&self) -> Result<Self, Error> {
         Self::with(Arc::clone(&self.config), self.connections.clone())
     }
@@ -166,8 +165,8 @@ impl ClientGeneration {
     }
 }
 
-/// The connector; `None` where kube's own client makes the connections: behind a proxy, and with an
-/// invalid server name, which it reports.
+/// Makes the connector. `None` if kube's own client should make the connections: behind a proxy, and if
+/// the server name is invalid, which kube reports.
 fn connector(config: &Config) -> Result<Option<Connector>, Error> {
     if config.proxy_url.is_some() {
         return Ok(None);
@@ -192,23 +191,22 @@ fn connector(config: &Config) -> Result<Option<Connector>, Error> {
     Ok(Some(connector))
 }
 
-/// Whether no connection came about, the TLS handshake included.
-fn is_of_connecting(error: &Error) -> bool {
+/// Whether the connection could not be opened, including its TLS handshake.
+fn is_connect_error(error: &Error) -> bool {
     let first: &(dyn StdError + 'static) = error;
     successors(Some(first), |error| (*error).source())
         .any(|error| error.downcast_ref().is_some_and(legacy::Error::is_connect))
 }
 
-/// How many requests share a connection: fewer than any server or proxy that is known allows.
+/// The number of requests that share a connection: less than the limit of any known server or proxy.
 const MAX_STREAMS: usize = 64;
 
-/// A connection that says nothing is asked whether it still stands, as client-go does
-/// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`), but sooner: what is due is not to wait
-/// 45 s for a connection that a firewall has forgotten.
+/// Pings silent connections, as client-go does (`http2.Transport.ReadIdleTimeout` and `PingTimeout`),
+/// but sooner: if a firewall has dropped the connection, a due start should not wait 45 s.
 const PING_AFTER: Duration = Duration::from_secs(5);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a connection that only a burst needed stays open without a request.
+/// How long a connection that was opened for a burst stays open without requests.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
 pub(crate) type Connector = TimeoutConnector<HttpsConnector<HttpConnector>>;
@@ -218,7 +216,7 @@ pub(crate) struct Connections {
     connector: Connector,
     watches: ConnectionPool,
     others: ConnectionPool,
-    /// Held by the watch that keeps the connection of the others open.
+    /// Held by the watch that keeps the first connection of the other requests open.
     keeper: Mutex<Weak<()>>,
 }
 
@@ -232,7 +230,7 @@ impl Connections {
         }
     }
 
-    /// Sends a request on a connection that has a stream for it.
+    /// Sends a request on a connection with a free stream.
     pub(crate) fn send(
         &self,
         request: Request<Body>,
@@ -255,7 +253,8 @@ impl Connections {
         }
     }
 
-    /// What the one watch holds that shares the connection of the others; none while another does.
+    /// Returns the token for the one watch that shares a connection with other requests; `None` if
+    /// another watch holds it.
     fn take_keeper(&self) -> Option<Arc<()>> {
         let mut held = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
         if held.strong_count() > 0 {
@@ -269,20 +268,20 @@ impl Connections {
 
 type KeepStream = Box<dyn Fn(hyper::Error) -> hyper::Error + Send>;
 
-/// The body of an answer, which has its stream for as long as it is kept.
+/// A response body that occupies its stream until it is dropped.
 pub(crate) type LeasedBody = MapErr<Incoming, KeepStream>;
 
-/// Connections of which each has at most [`MAX_STREAMS`] requests in flight.
+/// Connections with at most [`MAX_STREAMS`] requests in flight each.
 struct ConnectionPool {
     open: Mutex<Vec<PooledConnection>>,
-    /// When one is closed that is idle; the first one never is.
+    /// When an idle connection is closed. The first one never is.
     idle_timeout: Option<Duration>,
 }
 
 #[derive(Clone)]
 struct PooledConnection {
     client: legacy::Client<Connector, Body>,
-    /// Shared by each request in flight.
+    /// Cloned by each request in flight.
     streams: Arc<()>,
 }
 
@@ -294,10 +293,11 @@ impl ConnectionPool {
         }
     }
 
-    /// A connection that has a stream left; the stream is taken until `streams` is dropped.
+    /// Returns a connection with a free stream. The stream is occupied until `streams` is dropped.
     fn with_stream(&self, connector: &Connector) -> PooledConnection {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_stream = |it: &&PooledConnection| Arc::strong_count(&it.streams) <= MAX_STREAMS;
+        let has_stream =
+            |connection: &&PooledConnection| Arc::strong_count(&connection.streams) <= MAX_STREAMS;
         if let Some(connection) = open.iter().find(has_stream) {
             return connection.clone();
         }

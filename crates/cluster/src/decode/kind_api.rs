@@ -1,6 +1,8 @@
-//! Paths of each kind's objects, and how their counts are read and written, as its row says.
+//! The REST paths of each kind, and where its count or on/off field is. Both are read from the kind
+//! table.
 //!
-//! What stands in the field of a switch.
+//! [`KindApi::read`] gets the count of a decoded `spec`, [`KindApi::patch`] makes the part of a JSON
+//! Patch that tests and changes it.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +17,29 @@ use serde_json::{Value, json};
 
 use crate::decode::spec::{Count, Spec};
 
-/// How one kind is read and written.
+/// How the objects of one kind are addressed, read and written.
 #[derive(Debug)]
 pub(crate) struct KindApi {
     kind: Kind,
 }
 
-/// The messages of `encoding::messages`.
+/// The protobuf message of a kind, by the count field that it contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ProtobufMessage {
-    /// With `spec.replicas`.
+    /// `spec.replicas`.
     Deployment,
-    /// With that, and what becomes of volumes.
+    /// `spec.replicas` and the volume retention policy.
     StatefulSet,
-    /// With `spec.suspend`.
+    /// `spec.suspend`.
     CronJob,
-    /// With `spec.minReplicas`.
+    /// `spec.minReplicas`.
     Autoscaler,
 }
 
-/// The effect of a patch on a count. Each path is the tokens of a JSON pointer.
+/// The part of a patch that concerns the count. Paths are lists of JSON pointer tokens.
 pub(crate) struct CountPatch {
-    /// The value of the field at the decision; `None` if it is no count, and says nothing of one.
+    /// The fields that must not have changed since the decision, with their values. Empty if the field
+    /// contains no count.
     pub(crate) tests: Vec<(Path, Value)>,
     /// The new value; `None` removes the field.
     pub(crate) write: (Path, Option<Value>),
@@ -45,12 +48,11 @@ pub(crate) struct CountPatch {
 type Path = &'static [&'static str];
 
 impl KindApi {
-    /// How a kind is read and written.
     pub(crate) const fn new(kind: Kind) -> Self {
         Self { kind }
     }
 
-    /// The protobuf message of the kind; `None` if it has none.
+    /// The protobuf message of the kind; `None` if it is only read as JSON.
     pub(crate) const fn message(&self) -> Option<ProtobufMessage> {
         match self.kind.shape() {
             Shape::Pods if self.kind.has_claim_policy() => Some(ProtobufMessage::StatefulSet),
@@ -61,14 +63,14 @@ impl KindApi {
         }
     }
 
-    /// The count of such an object, and the value of the field.
+    /// Reads the count of an object, and the content of its field.
     pub(crate) fn read(
         &self,
         spec: &Spec,
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
         let name = self.count().last().copied().unwrap_or_default();
-        let annotation = || annotations.and_then(|it| it.get(name));
+        let annotation = || annotations.and_then(|annotations| annotations.get(name));
         let count = match self.kind.form() {
             CountForm::Suspended => {
                 let is_suspended = spec.member("suspend").and_then(Value::as_bool);
@@ -95,7 +97,7 @@ impl KindApi {
                     name => spec.member(name).map(Count::new),
                 };
                 if found.is_some() {
-                    // The schema may allow the field by now.
+                    // The field exists, so the schema allows it by now.
                     self.kind.note_lacks_count(false);
                 }
                 match found {
@@ -118,7 +120,7 @@ impl KindApi {
         (Replicas::new(count.unwrap_or(1)), field)
     }
 
-    /// The same of a switch.
+    /// Reads the count of a kind with an on/off field.
     fn switched(
         &self,
         switch: &Switch,
@@ -126,7 +128,7 @@ impl KindApi {
         found: Result<SwitchField, Box<str>>,
     ) -> (Replicas, CountField) {
         let beside = switch.not_beside.map(|path| in_spec(spec, &path[1..]));
-        let beside_missing = match beside.map(|it| it.map(|it| it.value)) {
+        let beside_missing = match beside.map(|field| field.map(|field| field.value)) {
             None => 0,
             Some(Ok(SwitchValue::Absent(missing))) => missing,
             Some(_) => return (Replicas::ONE, CountField::Beside),
@@ -161,7 +163,7 @@ impl KindApi {
         (Replicas::new(count), CountField::Switch(field))
     }
 
-    /// The effect of a change on the object's count.
+    /// Makes the tests and the write for a change of the count.
     pub(crate) fn patch(&self, observed: &Observed, change: &Change) -> CountPatch {
         let path = self.count();
         if let (Some(switch), CountField::Switch(field)) =
@@ -181,16 +183,16 @@ impl KindApi {
                 )
             }),
             CountForm::Number(_) => Some(json!(count.get())),
-            // An object whose field cannot be read is never written to.
+            // An object with an unreadable field is never written to.
             CountForm::Switch(_) => None,
         };
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
             CountField::Absent | CountField::WithoutSpec => Some(Value::Null),
-            // The end of the text was not kept.
+            // Only the beginning of such a long text was kept, so it cannot be tested.
             CountField::Text(text) if is_too_long(text) => None,
             CountField::Text(text) => Some(json!(text)),
-            // Nothing but why it is refused is written, and there need be nothing that would hold a count.
+            // Only the reason of the rejection is written, and the field might not exist.
             CountField::Missing
             | CountField::UnknownSwitch
             | CountField::Invalid(_)
@@ -203,11 +205,11 @@ impl KindApi {
         };
         CountPatch {
             tests: test.map(|value| (at, value)).into_iter().collect(),
-            write: (at, value(change.replicas).map(|it| nested(below, it))),
+            write: (at, value(change.replicas).map(|value| nested(below, value))),
         }
     }
 
-    /// The path of the count, as the tokens of a JSON pointer.
+    /// The path of the count, as JSON pointer tokens.
     pub(crate) const fn count(&self) -> &'static [&'static str] {
         self.kind.path()
     }
@@ -217,8 +219,7 @@ impl KindApi {
         self.count().first() == Some(&"metadata")
     }
 
-    /// The path of the count in the `fieldsV1` of a manager (structured merge diff v4), as the
-    /// tokens of a JSON pointer.
+    /// The path of the count in a manager's `fieldsV1` (structured merge diff v4), as a JSON pointer.
     pub(crate) fn managed_count(&self) -> String {
         self.count()
             .iter()
@@ -226,7 +227,7 @@ impl KindApi {
             .collect()
     }
 
-    /// `/apis/apps/v1/namespaces/dev/deployments`; without a namespace, all of the cluster.
+    /// The path of a collection: `/apis/apps/v1/namespaces/dev/deployments`, or that of all namespaces.
     pub(crate) fn path(&self, namespace: Option<&str>) -> String {
         let (root, plural) = (self.kind.root(), self.kind.plural());
         match namespace {
@@ -235,15 +236,15 @@ impl KindApi {
         }
     }
 
-    /// Whether a path leads to objects of this kind.
+    /// Whether the path belongs to an object or a collection of this kind.
     pub(crate) fn is_above(&self, path: &str) -> bool {
         let Some(rest) = path.strip_prefix(self.kind.root()) else {
             return false;
         };
-        // Jobs are in the same group as CronJobs, and are not decoded as those.
+        // Jobs are in the same group as CronJobs and must not be decoded as CronJobs.
         let in_namespace = rest.strip_prefix("namespaces/");
-        let collection = in_namespace.and_then(|it| it.split_once('/'));
-        let collection = collection.map_or(rest, |(_, it)| it);
+        let collection = in_namespace.and_then(|rest| rest.split_once('/'));
+        let collection = collection.map_or(rest, |(_, rest)| rest);
         collection.split('/').next() == Some(self.kind.plural())
     }
 
@@ -254,7 +255,7 @@ impl KindApi {
     }
 }
 
-/// The effect of a patch on a switch with this value.
+/// Makes the tests and the write for an on/off field.
 fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Change) -> CountPatch {
     let is_stop = change.replicas == Replicas::ZERO;
     let wanted = if is_stop {
@@ -271,7 +272,8 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
         let saved = saved.and_then(|text| switch.from_label(text));
         saved.unwrap_or_else(|| switch.default_running())
     };
-    // The highest member that is missing, or that goes together with the field.
+    // The number of members to write together: those that are missing, and those that contain nothing
+    // but the field.
     let above = match (&field.value, &wanted) {
         (SwitchValue::Absent(missing), _) => *missing,
         (_, SwitchValue::Absent(missing)) => field.alone.min(*missing),
@@ -280,7 +282,7 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
     let (at, below) = path.split_at(path.len().saturating_sub(above.into()));
     let nested = |value| nested(below, value);
     let seen = json_of(&field.value);
-    // The end of a text that is too long was not kept.
+    // Only the beginning of such a long text was kept, so it cannot be tested.
     let is_cut = matches!(&field.value, SwitchValue::Text(text) if is_too_long(text));
     let test = (!is_cut).then(|| (at, seen.map_or(Value::Null, nested)));
     let beside = switch.not_beside.map(|path| {
@@ -293,12 +295,12 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
     }
 }
 
-/// A value in the members of these names.
+/// Wraps a value in objects with these member names.
 fn nested(names: &[&str], value: Value) -> Value {
     names.iter().rfold(value, |it, name| json!({ *name: it }))
 }
 
-/// A value as JSON; `None` for none.
+/// The value as JSON; `None` if the field is absent.
 fn json_of(value: &SwitchValue) -> Option<Value> {
     match value {
         SwitchValue::Absent(_) => None,
@@ -307,8 +309,8 @@ fn json_of(value: &SwitchValue) -> Option<Value> {
     }
 }
 
-/// The kind whose collection has this path, in one namespace or in all; `None` for every other
-/// path, such as that of one object.
+/// The kind whose collection has this path, in one namespace or in all; `None` for any other path, such
+/// as that of one object.
 pub(crate) fn kind_of_collection(path: &str) -> Option<Kind> {
     let is_of = |kind: &Kind| {
         let plural = kind.plural();
@@ -326,18 +328,19 @@ pub(crate) fn kind_of_collection(path: &str) -> Option<Kind> {
     Kind::known().find(is_of)
 }
 
-/// The value of a switch in an annotation. Its map is written apart.
+/// An on/off field in an annotation. The patch writes a missing annotation map separately.
 pub(crate) fn annotated(text: Option<&String>) -> SwitchField {
-    let value = text.map_or(SwitchValue::Absent(0), |it| {
-        SwitchValue::Text(it.as_str().into())
+    let value = text.map_or(SwitchValue::Absent(0), |text| {
+        SwitchValue::Text(text.as_str().into())
     });
     observed_field(value, 0)
 }
 
-/// The value of the field at `path` below a `spec`.
+/// Reads the on/off field at `path` below a `spec`.
 ///
 /// # Errors
-/// The value, quoted, if the field or a member above it holds what no switch does.
+/// If the field or a member above it contains a value that is neither a flag nor a string: that value,
+/// quoted.
 pub(crate) fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str>> {
     let absent = |missing| SwitchValue::Absent(u8::try_from(missing).unwrap_or(u8::MAX));
     let mut alone = match spec.members {
@@ -353,7 +356,7 @@ pub(crate) fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str
             None => spec.member(name),
             Some(Value::Object(members)) => {
                 alone = if members.len() == 1 { alone + 1 } else { 0 };
-                members.get(*name).filter(|it| !it.is_null())
+                members.get(*name).filter(|value| !value.is_null())
             }
             Some(other) => return Err(quote(&other.to_string()).into()),
         };
@@ -370,7 +373,7 @@ pub(crate) fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str
     Ok(observed_field(value, alone))
 }
 
-/// What is said of the field alone.
+/// A field without the state of the other member that excludes it.
 const fn observed_field(value: SwitchValue, alone: u8) -> SwitchField {
     SwitchField {
         value,
@@ -384,7 +387,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_collection_is_told_from_everything_else() {
+    fn only_collections_of_known_kinds_are_recognized() {
         for (path, expected) in [
             ("/apis/apps/v1/deployments", Some(Kind::DEPLOYMENT)),
             (
@@ -404,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_those_of_the_api_server() {
+    fn paths_match_those_of_the_api_server() {
         let object = WorkloadRef {
             kind: Kind::DEPLOYMENT,
             namespace: "dev".into(),

@@ -1,4 +1,5 @@
-//! Workloads as the API server sends them, in JSON or protobuf, reduced to the fields that dayshift reads.
+//! Workloads as the API server sends them, in JSON or protobuf, reduced to the fields that dayshift
+//! reads.
 
 pub(crate) mod kind_api;
 mod pod_template;

@@ -1,6 +1,5 @@
-//! The requests of a pod template in JSON, added up while it is read: nothing else is kept.
-//!
-//! The requests of a pod template in protobuf, added up while it is read: nothing else is kept.
+//! Resource requests of a pod template, summed while the template is decoded from JSON or protobuf.
+//! Nothing else of the template is kept.
 
 use std::fmt;
 
@@ -14,8 +13,8 @@ use serde::{
     de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-/// Reads a pod template. Parts of another form than Kubernetes' request nothing: a custom kind may
-/// have anything there.
+/// Sums the requests of a pod template in JSON. Values of unexpected types request nothing, because a
+/// custom kind can have any content here.
 pub(crate) fn requests_in_json<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<ResourceRequests, D::Error> {
@@ -32,12 +31,12 @@ pub(crate) fn requests_in_json<'de, D: Deserializer<'de>>(
 #[derive(Default)]
 struct RequestSums {
     pod: PodRequests,
-    /// Those of the container, or of the list of the pod, that is being read.
+    /// The resources of the container, or of the pod-level list, that is being read.
     resources: Resources,
     is_sidecar: bool,
 }
 
-/// A place in the template.
+/// A position in the template.
 #[derive(Clone, Copy)]
 enum Position {
     Template,
@@ -52,7 +51,7 @@ enum Position {
     Quantity { is_limit: bool, of: &'static str },
 }
 
-/// The names on the way to a request.
+/// The member names that lead to a request.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
 enum MemberName {
@@ -219,7 +218,7 @@ impl<'de> Visitor<'de> for TemplateReader<'_> {
     }
 }
 
-/// A pod template that requests so much, and has nothing else in it.
+/// A pod template that contains only these requests, at pod level.
 #[derive(Serialize)]
 pub(crate) struct RequestsTemplate {
     spec: PodSpec,
@@ -263,7 +262,7 @@ impl From<ResourceRequests> for RequestsTemplate {
     }
 }
 
-/// The fields of `k8s.io/api/core/v1/generated.proto` that lead to a request.
+/// The field numbers of `k8s.io/api/core/v1/generated.proto` that lead to a request.
 const TEMPLATE_SPEC: u32 = 2;
 const POD_CONTAINERS: u32 = 2;
 const POD_INIT_CONTAINERS: u32 = 20;
@@ -277,7 +276,7 @@ const ENTRY_KEY: u32 = 1;
 const ENTRY_VALUE: u32 = 2;
 const QUANTITY_TEXT: u32 = 1;
 
-/// The requests of a `PodTemplateSpec`. Malformed parts request nothing.
+/// Sums the requests of a `PodTemplateSpec` in protobuf. Malformed parts request nothing.
 pub(crate) fn requests_in_protobuf(template: &[u8]) -> ResourceRequests {
     let mut pod = PodRequests::default();
     let of = |wanted| move |(field, bytes)| (field == wanted).then_some(bytes);
@@ -323,7 +322,7 @@ fn resources_in(bytes: &[u8]) -> Resources {
     found
 }
 
-/// Takes in an entry of a map from resources to quantities.
+/// Adds an entry of a map from resources to quantities.
 fn add_quantity(amounts: &mut ResourceList, entry: &[u8]) {
     let (mut resource, mut quantity) = (None, None);
     for (field, bytes) in Fields(entry) {
@@ -341,8 +340,8 @@ fn add_quantity(amounts: &mut ResourceList, entry: &[u8]) {
     }
 }
 
-/// The fields of a message that are texts, maps or messages, by number. Others are skipped, and a
-/// malformed field ends the message.
+/// The length-delimited fields of a message (strings, maps and messages) with their numbers. Other
+/// fields are skipped, and a malformed field ends the message.
 struct Fields<'b>(&'b [u8]);
 
 impl<'b> Iterator for Fields<'b> {
@@ -370,8 +369,8 @@ mod tests {
 
     use super::*;
 
-    /// Millicores and MiB, counted by hand from the pages of Kubernetes about init containers,
-    /// sidecars, pod overhead and pod-level resources.
+    /// Expected sums in millicores and MiB, calculated manually from the Kubernetes documentation of
+    /// init containers, sidecars, pod overhead and pod-level resources.
     fn cases() -> Vec<(Value, u64, u64)> {
         let asks = |cpu: &str, memory: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": memory}}});
         let sidecar = |cpu: &str, memory: &str| {
@@ -395,7 +394,7 @@ mod tests {
             ),
             (json!({"containers": [limited]}), 2000, 1024),
             (json!({"containers": [partly, web]}), 350, 1152),
-            // An init container ends before the others begin.
+            // An init container ends before the others start.
             (
                 json!({"containers": [web], "initContainers": [asks("1", "64Mi")]}),
                 1000,
@@ -406,13 +405,13 @@ mod tests {
                 250,
                 2048,
             ),
-            // A sidecar runs on.
+            // A sidecar keeps running.
             (
                 json!({"containers": [web], "initContainers": [sidecar("50m", "32Mi")]}),
                 300,
                 160,
             ),
-            // Containers after it start beside it, those before it do not.
+            // Containers after a sidecar run beside it, those before it do not.
             (
                 json!({"containers": [web], "initContainers": [
                     asks("400m", "1Mi"), sidecar("50m", "32Mi"), asks("300m", "200Mi"),
@@ -432,7 +431,7 @@ mod tests {
                 260,
                 148,
             ),
-            // Requests of the pod itself win, each resource on its own.
+            // Pod-level requests take precedence, for each resource separately.
             (
                 json!({"containers": [web], "resources": {"requests": {"cpu": "2"}}}),
                 2000,
@@ -454,7 +453,7 @@ mod tests {
                 1010,
                 1024,
             ),
-            // A malformed quantity does not count, and does not hide others.
+            // A malformed quantity is ignored and does not hide the others.
             (
                 json!({"containers": [asks("many", "128Mi"), web]}),
                 250,
@@ -477,7 +476,7 @@ mod tests {
         out
     }
 
-    /// As the API server writes them: k8s.io/api/core/v1/generated.proto.
+    /// Encodes a map as the API server does: k8s.io/api/core/v1/generated.proto.
     fn map(number: u32, amounts: &Value) -> Vec<u8> {
         let each = amounts.as_object().into_iter().flatten();
         each.flat_map(|(name, amount)| {
@@ -495,7 +494,7 @@ mod tests {
     fn template(spec: &Value) -> Vec<u8> {
         let container = |number, value: &Value| {
             let mut of = field(1, b"name");
-            of.extend([0x48, 1]); // a number, as field 9
+            of.extend([0x48, 1]); // field 9, a varint
             of.extend(field(8, &resources_of(&value["resources"])));
             if let Some(policy) = value["restartPolicy"].as_str() {
                 of.extend(field(24, policy.as_bytes()));
@@ -504,7 +503,7 @@ mod tests {
         };
         let all = |number, name: &str| -> Vec<u8> {
             let each = spec[name].as_array().into_iter().flatten();
-            each.flat_map(|it| container(number, it)).collect()
+            each.flat_map(|value| container(number, value)).collect()
         };
         let pod = [
             field(1, b"a volume"),
@@ -517,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_requests_the_same_in_json_and_in_protobuf() {
+    fn json_and_protobuf_templates_have_the_same_requests() {
         for (spec, cpu, memory) in cases() {
             let expected = ResourceRequests {
                 cpu_nanos: cpu * 1_000_000,
@@ -535,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_pod_template_requests_nothing_and_panics_nowhere() {
+    fn a_truncated_or_corrupted_template_requests_nothing() {
         let whole = template(&json!({"containers": [
             {"resources": {"requests": {"cpu": "250m", "memory": "128Mi"}}},
         ]}));
@@ -552,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_kind_may_have_anything_there() {
+    fn unexpected_values_in_a_custom_kind_request_nothing() {
         let none = ResourceRequests::default();
         let number = json!({"spec": {"containers": [{"resources": {"requests": {
             "cpu": 0.5, "memory": 1_000_000, "ephemeral-storage": -1,

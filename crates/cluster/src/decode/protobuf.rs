@@ -1,10 +1,9 @@
-//! Workloads in protobuf, the API server's own form: the parts that dayshift reads.
+//! Decoding of Kubernetes protobuf, the API server's native encoding, to JSON with only the fields that
+//! dayshift reads.
 //!
-//! Other fields are skipped by their length; JSON would have to be read to its end.
-//!
-//! The messages of `k8s.io/api/apps/v1/generated.proto` and of apimachinery's `meta/v1` and
-//! `runtime`, with the fields that dayshift reads. All others, the managed fields first, are
-//! skipped by their length, and so are the parts of a pod template that request nothing.
+//! The messages are those of `k8s.io/api/apps/v1/generated.proto` and of apimachinery's `meta/v1` and
+//! `runtime`. Other fields, such as the managed fields, are skipped by their length; JSON would have to
+//! be parsed to its end.
 
 use std::fmt::Debug;
 
@@ -24,7 +23,7 @@ use crate::decode::{
     workload::LAST_APPLIED,
 };
 
-/// An answer that is not protobuf of the announced type.
+/// A response that is not protobuf of the announced type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Malformed {
     #[error("the API server's answer is not Kubernetes protobuf")]
@@ -42,21 +41,21 @@ pub(crate) enum Malformed {
 /// The prefix of each message (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
 const MAGIC: &[u8] = b"k8s\0";
 
-/// No event is longer: etcd holds no object of more than 1.5 MB.
+/// The longest accepted event. etcd stores objects of at most 1.5 MB.
 const MAX_EVENT: usize = 16 << 20;
 
-/// A workload, a list of one kind of them or a Status, as the JSON answer to the same request,
-/// without the fields that are not read.
+/// Converts a workload, a list of workloads or a Status to JSON, as in the JSON response to the same
+/// request but without the unused fields.
 ///
 /// # Errors
-/// Where the bytes are anything else.
+/// If the bytes are anything else.
 pub(crate) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
     let mut json = Vec::new();
     write(answer, &mut json)?;
     Ok(json)
 }
 
-/// The frames of a watch, which arrive in pieces of any size.
+/// The length-prefixed frames of a watch, which arrive in pieces of any size.
 #[derive(Debug, Default)]
 pub(crate) struct Frames(BytesMut);
 
@@ -66,10 +65,10 @@ impl Frames {
         !self.0.is_empty()
     }
 
-    /// Takes in a piece; returns the events that are complete now, a line of JSON each.
+    /// Appends a piece and returns the events that are complete now, each as a line of JSON.
     ///
     /// # Errors
-    /// Where a frame does not hold an event.
+    /// If a frame does not contain an event.
     pub(crate) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Malformed> {
         self.0.extend_from_slice(piece);
         let mut lines = Vec::new();
@@ -181,7 +180,7 @@ pub(crate) type CronJobList = MessageList<CronJobSpec, SkippedStatus>;
 pub(crate) type Autoscaler = MessageObject<AutoscalerSpec, SkippedStatus>;
 pub(crate) type AutoscalerList = MessageList<AutoscalerSpec, SkippedStatus>;
 
-/// A message whose fields are read.
+/// A message that is decoded to JSON.
 pub(crate) trait DecodedMessage:
     Message + Default + Clone + PartialEq + Debug + Serialize
 {
@@ -228,7 +227,7 @@ pub(crate) struct StatefulSetStatus {
     pub(crate) ready_replicas: Option<i32>,
 }
 
-/// A status of which nothing is read.
+/// A status without any field that dayshift reads.
 #[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
 pub(crate) struct SkippedStatus {}
 
@@ -236,14 +235,14 @@ pub(crate) struct SkippedStatus {}
 pub(crate) struct WorkloadSpec {
     #[prost(int32, optional, tag = "1")]
     pub(crate) replicas: Option<i32>,
-    /// A `PodTemplateSpec`, of which only the requests are read.
+    /// A `PodTemplateSpec`, reduced to its requests.
     #[prost(bytes = "bytes", tag = "3")]
     #[serde(
         serialize_with = "requests_of",
         skip_serializing_if = "Bytes::is_empty"
     )]
     pub(crate) template: Bytes,
-    /// Only a StatefulSet has it; a Deployment has no field of that number.
+    /// Only StatefulSets have it. Deployments have no field with this number.
     #[prost(message, optional, tag = "10")]
     #[serde(
         rename = "persistentVolumeClaimRetentionPolicy",
@@ -260,14 +259,14 @@ pub(crate) struct ClaimRetention {
     pub(crate) when_scaled: Option<String>,
 }
 
-/// Of `k8s.io/api/batch/v1/generated.proto`.
+/// See `k8s.io/api/batch/v1/generated.proto`.
 #[derive(Clone, PartialEq, Eq, Message, Serialize)]
 pub(crate) struct CronJobSpec {
     #[prost(bool, optional, tag = "4")]
     pub(crate) suspend: Option<bool>,
 }
 
-/// Of `k8s.io/api/autoscaling/v2/generated.proto`.
+/// See `k8s.io/api/autoscaling/v2/generated.proto`.
 #[derive(Clone, PartialEq, Eq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AutoscalerSpec {
@@ -404,8 +403,8 @@ mod tests {
 
     use super::*;
 
-    /// From kube-apiserver 1.36.3: a patch whose `test` failed, one that made -9 replicas, and
-    /// a watch from a version that is no longer kept.
+    /// Responses of kube-apiserver 1.36.3: to a patch whose `test` failed, to a patch with -9 replicas,
+    /// and to a watch from a version that is no longer stored.
     const TEST_FAILED: &str = "azhzAAoMCgJ2MRIGU3RhdHVzEmkKBgoAEgAaABIHRmFpbHVyZRo+dGhlIHNlcnZlciByZWplY3RlZCBvdXIgcmVxdWVzdCBkdWUgdG8gYW4gZXJyb3IgaW4gb3VyIHJlcXVlc3QiB0ludmFsaWQqCgoAEgAaACgAMgAwpgMaACIA";
     const INVALID: &str = "azhzAAoMCgJ2MRIGU3RhdHVzEv0BCgYKABIAGgASB0ZhaWx1cmUaZkRlcGxveW1lbnQuYXBwcyAid2ViIiBpcyBpbnZhbGlkOiBzcGVjLnJlcGxpY2FzOiBJbnZhbGlkIHZhbHVlOiAtOTogbXVzdCBiZSBncmVhdGVyIHRoYW4gb3IgZXF1YWwgdG8gMCIHSW52YWxpZCp2CgN3ZWISBGFwcHMaCkRlcGxveW1lbnQiWQoRRmllbGRWYWx1ZUludmFsaWQSNUludmFsaWQgdmFsdWU6IC05OiBtdXN0IGJlIGdyZWF0ZXIgdGhhbiBvciBlcXVhbCB0byAwGg1zcGVjLnJlcGxpY2FzKAAyADCmAxoAIgA=";
     const EXPIRED: &str = "AAAAZQoFRVJST1ISXApaazhzAAoMCgJ2MRIGU3RhdHVzEkIKBgoAEgAaABIHRmFpbHVyZRojdG9vIG9sZCByZXNvdXJjZSB2ZXJzaW9uOiAxICgzNTA3NCkiB0V4cGlyZWQwmgMaACIA";
@@ -418,7 +417,7 @@ mod tests {
         serde_json::from_slice(&to_json(message).unwrap()).unwrap()
     }
 
-    /// As the API server writes it, with a pod template that is to be stepped over.
+    /// A Deployment as the API server encodes it, with an unknown field that must be skipped.
     fn deployment(name: &str) -> Bytes {
         let entry = |key: &str, text: &'static str| MapEntry {
             key: key.to_owned(),
@@ -478,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deployment_is_what_it_is_in_json() {
+    fn a_deployment_decodes_to_the_same_json() {
         assert_eq!(
             json_of(deployment("web")),
             json!({
@@ -496,9 +495,9 @@ mod tests {
         );
     }
 
-    /// The numbers are those of `StatefulSetSpec` in `k8s.io/api/apps/v1/generated.proto`, by hand.
+    /// The field numbers are written out from `StatefulSetSpec` in `k8s.io/api/apps/v1/generated.proto`.
     #[test]
-    fn a_stateful_set_says_what_becomes_of_its_volumes() {
+    fn a_stateful_set_keeps_its_volume_retention_policy() {
         let text = |number: u8, text: &str| {
             let length = u8::try_from(text.len()).unwrap();
             [&[number << 3 | 2, length], text.as_bytes()].concat()
@@ -516,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_keeps_what_tells_a_conflict_from_a_refusal() {
+    fn a_failure_keeps_the_causes_that_distinguish_rejection_from_conflict() {
         let conflict: kube::core::Status =
             serde_json::from_value(json_of(recorded(TEST_FAILED))).unwrap();
         assert_eq!((conflict.code, &*conflict.reason), (422, "Invalid"));
@@ -534,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn events_come_in_pieces_of_any_size() {
+    fn events_are_decoded_from_pieces_of_any_size() {
         let stream = [
             frame("ADDED", deployment("web")),
             frame("DELETED", deployment("api")),
@@ -561,10 +560,10 @@ mod tests {
     }
 
     #[test]
-    fn broken_messages_and_other_types_are_refused() {
+    fn malformed_messages_and_unexpected_types_are_errors() {
         let whole = deployment("web");
         for end in 0..whole.len() - 1 {
-            // A message that ends between two fields is whole.
+            // A message that ends between two fields is complete, so not every prefix fails.
             let _: Result<Vec<u8>, Malformed> = to_json(whole.slice(..end));
         }
         assert!(matches!(

@@ -1,6 +1,7 @@
-//! The `spec` of a workload: the fields of its count, and the requests of its pods.
+//! The `spec` of a workload in JSON: its count fields, its volume retention and its resource requests.
 //!
-//! Values that may be nested to any depth.
+//! A custom kind can have any value under the same names, nested to any depth. No such value makes an
+//! object, and with it the whole list, unreadable.
 
 use std::fmt;
 
@@ -14,54 +15,56 @@ use serde_json::{Map, Number, Value};
 
 use crate::decode::pod_template::requests_in_json;
 
-/// The count fields of all kinds. Each object has those of its own kind.
+/// The count fields of all kinds. An object has those of its own kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spec {
     pub(crate) replicas: Option<Count>,
-    /// The requests of its pod template.
+    /// The requests of the pod template.
     pub(crate) template: ResourceRequests,
     pub(crate) suspend: Option<Value>,
     pub(crate) min_replicas: Option<u32>,
     /// Whether an autoscaler has a metric that does not come from pods.
     has_outer_metric: bool,
-    /// The fate of a StatefulSet's volumes.
+    /// The volume retention policy of a StatefulSet.
     claim_retention: Option<ClaimRetention>,
     /// The target of a ScaledObject.
     pub(crate) scale_target_ref: Option<Box<ScaleTarget>>,
-    /// The members in which other kinds hold their counts.
+    /// The members in which other kinds have their counts.
     others: Vec<(&'static str, Value)>,
-    /// How many members it has, whether they are read or not; `None` where there is no `spec`.
+    /// The number of members, including unread ones; `None` if there is no `spec`.
     pub(crate) members: Option<usize>,
 }
 
 impl Spec {
-    /// Its volumes' fate when it is scaled down.
+    /// The volume retention when the workload is scaled down.
     pub(crate) fn volumes(&self) -> VolumeRetention {
         let policy = self.claim_retention.as_ref();
-        VolumeRetention::from_text(policy.and_then(|it| it.when_scaled.as_deref()))
+        VolumeRetention::from_text(policy.and_then(|policy| policy.when_scaled.as_deref()))
     }
 
-    /// Whether an autoscaler may have a minimum of 0: it has a metric that does not come from pods
+    /// Whether an autoscaler can have a minimum of 0: it has a metric that does not come from pods
     /// (<https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/>), or the
-    /// API server has taken a 0 already.
+    /// API server has already accepted a 0.
     pub(crate) const fn scales_to_zero(&self) -> bool {
         self.has_outer_metric || matches!(self.min_replicas, Some(0))
     }
 
-    /// A member of this name that the row of a kind names, unless it is `null`.
+    /// A non-null member that the kind table names.
     pub(crate) fn member(&self, name: &str) -> Option<&Value> {
         let value = match name {
             "suspend" => self.suspend.as_ref(),
             name => {
                 let mut others = self.others.iter();
-                others.find(|(known, _)| *known == name).map(|it| &it.1)
+                others
+                    .find(|(known, _)| *known == name)
+                    .map(|member| &member.1)
             }
         };
-        value.filter(|it| !it.is_null())
+        value.filter(|value| !value.is_null())
     }
 }
 
-/// A `spec`, or what stands in it.
+/// A `spec`, or a value in it.
 #[derive(Clone, Copy)]
 pub(crate) enum LiveNode<'a> {
     Spec(&'a Spec),
@@ -75,7 +78,10 @@ impl SpecNode for LiveNode<'_> {
             Self::Spec(spec) if name == "replicas" => spec.replicas.as_ref().map(Self::Replicas),
             Self::Spec(spec) => spec.member(name).map(Self::Value),
             Self::Replicas(_) => None,
-            Self::Value(value) => value.get(name).filter(|it| !it.is_null()).map(Self::Value),
+            Self::Value(value) => value
+                .get(name)
+                .filter(|value| !value.is_null())
+                .map(Self::Value),
         }
     }
 
@@ -132,8 +138,7 @@ pub(crate) struct ScaleTarget {
     pub(crate) name: Option<String>,
 }
 
-/// A count, or whatever a custom kind has in its place: one wrong object must not make its whole
-/// list unreadable.
+/// A count, or the value that a custom kind has in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Count {
     Number(u32),
@@ -142,9 +147,8 @@ pub(crate) enum Count {
 }
 
 impl Count {
-    /// The count in a value.
     pub(crate) fn new(value: &Value) -> Self {
-        let number = value.as_u64().and_then(|it| i32::try_from(it).ok());
+        let number = value.as_u64().and_then(|number| i32::try_from(number).ok());
         let number = number.map(i32::unsigned_abs);
         number.map_or_else(
             || Self::Invalid(quote(&value.to_string()).into()),
@@ -153,7 +157,7 @@ impl Count {
     }
 }
 
-/// The name of a member; `None` of one that is not read.
+/// The name of a member; `None` if the member is not read.
 struct MemberName(Option<SpecMember>);
 
 impl<'de> Deserialize<'de> for MemberName {
@@ -199,7 +203,7 @@ impl<'de> Deserialize<'de> for Spec {
                     match member {
                         SpecMember::Replicas => {
                             let BoundedValue(value) = map.next_value()?;
-                            let value = Some(value).filter(|it| !it.is_null());
+                            let value = Some(value).filter(|value| !value.is_null());
                             spec.replicas = value.as_ref().map(Count::new);
                         }
                         SpecMember::Template => {
@@ -213,7 +217,7 @@ impl<'de> Deserialize<'de> for Spec {
                         SpecMember::Metrics => {
                             let metrics: Option<Vec<Metric>> = readable(&mut map)?;
                             let mut metrics = metrics.iter().flatten();
-                            spec.has_outer_metric = metrics.any(|it| allows_zero(&it.kind));
+                            spec.has_outer_metric = metrics.any(|metric| allows_zero(&metric.kind));
                         }
                         SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
                         SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
@@ -232,8 +236,8 @@ impl<'de> Deserialize<'de> for Spec {
     }
 }
 
-/// A field, if it holds what its own kind has in it. A custom kind may hold anything in a field of
-/// the same name, and one object must not make its whole list unreadable.
+/// Reads a field if it has the expected type. Otherwise it is skipped: in a custom kind the same name
+/// can mean something else.
 fn readable<'de, A: MapAccess<'de>, T: DeserializeOwned>(
     map: &mut A,
 ) -> Result<Option<T>, A::Error> {
@@ -249,12 +253,12 @@ impl<'de> Deserialize<'de> for TemplateRequests {
     }
 }
 
-/// What is nested deeper is passed over: no field that is read lies there. `serde_json` reads no text with
-/// values below 128 others, while the API server stores 10,000 (Go's `encoding/json`): one object would
-/// make its whole list unreadable.
+/// The deepest nesting that is kept; no field that dayshift reads is deeper. `serde_json` rejects values
+/// below 128 levels, while the API server stores up to 10,000 (Go's `encoding/json`), so one such object
+/// would make its whole list unreadable.
 const MAX_DEPTH: u8 = 32;
 
-/// A value, with `null` in place of what lies too deep in it.
+/// A value with `null` in place of everything that is nested too deeply.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoundedValue(pub(crate) Value);
 
@@ -264,7 +268,7 @@ impl<'de> Deserialize<'de> for BoundedValue {
     }
 }
 
-/// How many levels may be read.
+/// The number of levels that are still read.
 #[derive(Clone, Copy)]
 struct DepthLimit(u8);
 
@@ -340,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_kind_has_under_the_same_name_hides_no_count() {
+    fn unexpected_values_do_not_hide_the_count() {
         for odd in [
             json!("no"),
             json!(-1),
@@ -364,9 +368,9 @@ mod tests {
         assert_eq!((target.kind, target.name.as_deref()), (None, Some("web")));
     }
 
-    /// `serde_json` reads no text with values below 128 others.
+    /// `serde_json` rejects text with values below 128 levels.
     #[test]
-    fn what_is_nested_to_any_depth_hides_no_count() {
+    fn deeply_nested_values_do_not_hide_the_count() {
         let deep = format!("{}7{}", "[".repeat(5_000), "]".repeat(5_000));
         for name in [
             "suspend",
@@ -388,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_that_does_not_come_from_pods_lets_an_autoscaler_scale_to_zero() {
+    fn an_autoscaler_with_an_external_metric_scales_to_zero() {
         for (spec, expected) in [
             (json!({"minReplicas": 1}), false),
             (
@@ -409,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_count_is_quoted() {
+    fn a_value_that_is_no_count_is_quoted() {
         let odd = |text: &str| Some(Count::Invalid(text.into()));
         for (spec, expected) in [
             (json!({}), None),
@@ -421,7 +425,7 @@ mod tests {
                 json!({"replicas": i32::MAX}),
                 Some(Count::Number(0x7fff_ffff)),
             ),
-            // A patch's test for the shortened text would never hold.
+            // A count above `i32::MAX` must not be shortened: the test of a patch would always fail.
             (json!({"replicas": 2_147_483_648_u64}), odd("2147483648")),
             (json!({"replicas": {"min": 1}}), odd("{\"min\":1}")),
         ] {
@@ -431,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_no_row_names_are_passed_over() {
+    fn members_outside_the_kind_table_are_skipped() {
         let spec = json!({"shutdown": true, "storage": [{"name": "one"}], "pause": null});
         let spec = Spec::deserialize(spec).unwrap();
         assert_eq!(spec.member("shutdown"), Some(&json!(true)));
@@ -440,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_read_whole_but_for_what_lies_too_deep() {
+    fn only_values_below_the_depth_limit_are_dropped() {
         let all = json!({"a": [1, -2, 2.5, "text", true, null, {"b": {}}]});
         let read: BoundedValue = serde_json::from_str(&all.to_string()).unwrap();
         assert_eq!(read.0, all);

@@ -1,4 +1,5 @@
-//! What is read of the `status` of a workload: how much of it is ready.
+//! The `status` of a workload: how many of its replicas are ready, or whether a condition of the kind
+//! table is true.
 
 use std::{fmt, marker::PhantomData};
 
@@ -8,19 +9,19 @@ use serde::{
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-/// The fields in which the kinds say how much of an object is ready. A custom kind may have anything
-/// under the same names, and one object is no reason not to read the list it comes in.
+/// The readiness fields of all kinds. A custom kind can have any value under these names, which must not
+/// make the whole list unreadable.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ObjectStatus {
     ready_replicas: Option<u32>,
-    /// Of which `spec` it is the status.
+    /// The generation of the `spec` that this status describes.
     observed_generation: Option<i64>,
-    /// The conditions that the row of a kind names, and whether each is true.
+    /// The conditions that the kind table names, and whether each is true.
     conditions: Vec<(&'static str, bool)>,
 }
 
 impl ObjectStatus {
-    /// How much of an object of this kind is ready, whose `spec` is of this generation.
+    /// The readiness of an object of this kind with this `metadata.generation`.
     pub(crate) fn readiness(&self, kind: Kind, generation: Option<i64>) -> Readiness {
         let form = kind.ready_form();
         if form == ReadyForm::ReplicasIfShown && self.ready_replicas.is_some() {
@@ -32,7 +33,7 @@ impl ObjectStatus {
         };
         let ready = Replicas::new(self.ready_replicas.unwrap_or_default());
         match form {
-            // Until its controller has seen it, what is left out is not known to be 0.
+            // If the controller has not observed the object yet, a missing count does not mean 0.
             ReadyForm::Replicas if self.observed_generation.is_some() => {
                 Readiness::Replicas { ready, is_current }
             }
@@ -54,7 +55,6 @@ impl ObjectStatus {
     }
 }
 
-/// The name of a member of a status.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
 enum StatusMember {
@@ -65,7 +65,6 @@ enum StatusMember {
     Unread,
 }
 
-/// The name of a member of a condition.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
 enum ConditionMember {
@@ -88,12 +87,12 @@ impl<'de> FromAnyForm<'de> for ObjectStatus {
             match member {
                 StatusMember::ReadyReplicas => {
                     let AnyForm(Number(number)) = map.next_value()?;
-                    status.ready_replicas = number.and_then(|it| it.try_into().ok());
+                    status.ready_replicas = number.and_then(|number| number.try_into().ok());
                 }
                 StatusMember::ObservedGeneration => {
                     let AnyForm(Number(number)) = map.next_value()?;
-                    // Protobuf has a 0 where JSON leaves it out; the first generation is 1.
-                    status.observed_generation = number.filter(|it| *it > 0);
+                    // Protobuf has a 0 if JSON leaves the field out; the first generation is 1.
+                    status.observed_generation = number.filter(|generation| *generation > 0);
                 }
                 StatusMember::Conditions => {
                     let AnyForm(Conditions(conditions)) = map.next_value()?;
@@ -108,7 +107,7 @@ impl<'de> FromAnyForm<'de> for ObjectStatus {
     }
 }
 
-/// A whole number, which Argo Rollouts writes as a text.
+/// A whole number, which Argo Rollouts writes as a string.
 #[derive(Default)]
 struct Number(Option<i64>);
 
@@ -122,7 +121,7 @@ impl FromAnyForm<'_> for Number {
     }
 }
 
-/// Those that the row of a kind names. Most objects have none, and cost nothing.
+/// The conditions that the kind table names. Most objects have none.
 #[derive(Default)]
 struct Conditions(Vec<(&'static str, bool)>);
 
@@ -164,7 +163,7 @@ impl<'de> FromAnyForm<'de> for Condition {
     }
 }
 
-/// The type of a condition that the row of a kind names.
+/// The condition type, if the kind table names it.
 #[derive(Default)]
 struct ConditionType(Option<&'static str>);
 
@@ -183,7 +182,7 @@ impl FromAnyForm<'_> for IsTrue {
     }
 }
 
-/// What is read of a value in the forms that it understands; one of another form is passed over.
+/// A type that is read from values of some forms, and ignores values of other forms.
 trait FromAnyForm<'de>: Default {
     fn from_number(_: i64) -> Self {
         Self::default()
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deployment_says_how_many_are_ready_once_its_controller_has_seen_it() {
+    fn a_deployment_reports_readiness_once_its_controller_has_observed_it() {
         for (status, expected) in [
             (json!({}), Readiness::Unknown),
             (json!({"replicas": 3}), Readiness::Unknown),
@@ -316,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_kind_says_it_from_the_first_of_its_objects_that_does() {
+    fn a_custom_kind_has_ready_replicas_if_one_of_its_objects_shows_them() {
         let kind = Kind::named("kites", "air.example.com");
         assert_eq!(readiness(kind, json!({}), 1), Readiness::Unknown);
         assert_eq!(
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_says_it_by_the_condition_that_its_row_names() {
+    fn a_kind_with_an_on_off_field_is_ready_by_its_condition() {
         let kind = Kind::named("virtualmachines", "kubevirt.io");
         let odd = json!([null, "Ready", 7, {"type": 7, "status": "True"}, {"type": "Ready"}]);
         let condition = |text: &str| json!([{"type": "Paused", "status": "True"}, {"status": text, "type": "Ready", "reason": "x"}]);
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_of_any_form_hides_no_object() {
+    fn an_unexpected_status_hides_no_object() {
         let mut odd = vec![json!("no"), json!(-1), json!(1.5), json!(true), Value::Null];
         odd.extend([json!([{"readyReplicas": 3}]), json!({"a": {"b": []}})]);
         for odd in odd {

@@ -1,8 +1,5 @@
-//! Views of a workload.
-//!
-//! A workload with the managers of its count.
-//!
-//! A workload with the labels of its pods.
+//! Larger views of a workload: with the field managers of its count, or with the labels of its pods.
+//! Commands and the activator use them; the controller reads only [`Workload`].
 
 use std::{collections::BTreeMap, fmt::Debug};
 
@@ -23,8 +20,8 @@ use crate::decode::{
     workload::{Workload, WorkloadMeta, resource_of_workload},
 };
 
-/// A view of a live workload: [`Workload`](crate::cluster::Workload), or more of it, such as
-/// [`WithManagers`](crate::cluster::WithManagers).
+/// A type that a live workload can be decoded to: [`Workload`], or more of the object, such as
+/// [`WithManagers`].
 pub trait WorkloadView:
     Resource<DynamicType = Kind, Scope = DynamicResourceScope>
     + Clone
@@ -45,14 +42,14 @@ impl<D> WorkloadView for D where
 {
 }
 
-/// A workload and who has set its count. It includes the managed fields, which the controller does
-/// not need and does not pay for.
+/// A workload with its managed fields, which show who set its count. The controller does not need them
+/// in lists and watches, where they would cost memory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "RawWithManagers")]
 pub struct WithManagers {
-    /// The workload.
+    /// The workload itself.
     pub workload: Workload,
-    /// The labels of its pods.
+    /// The labels of the pod template.
     pub pod_labels: BTreeMap<String, String>,
     managed_fields: Vec<ManagedFields>,
     owners: Vec<OwnerReference>,
@@ -79,7 +76,7 @@ struct ManagedMeta {
     owner_references: Option<Vec<OwnerReference>>,
 }
 
-/// What an entry of `metadata.managedFields` says.
+/// An entry of `metadata.managedFields`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct ManagedFields {
@@ -87,7 +84,7 @@ struct ManagedFields {
     operation: Option<String>,
     subresource: Option<String>,
     time: Option<Time>,
-    /// Nested as deep as the object.
+    /// As deeply nested as the object.
     fields_v1: BoundedValue,
 }
 
@@ -107,20 +104,20 @@ impl From<RawWithManagers> for WithManagers {
 }
 
 impl WithManagers {
-    /// The kind of the operator's resource that owns it and sets its count, if that resource can be
+    /// The kind of the custom resource that owns this object and sets its count, if that resource can be
     /// scheduled instead.
     pub fn operated_by(&self) -> Option<Kind> {
         let mut owners = self.owners.iter();
-        let controller = owners.find(|it| it.controller == Some(true))?;
+        let controller = owners.find(|owner| owner.controller == Some(true))?;
         Kind::of_owner(&controller.api_version, &controller.kind)
     }
 
-    /// Why it is not as it should be, in the words of Kubernetes or of its operator.
+    /// Why the object is not healthy, in the words of Kubernetes or of its operator.
     pub fn complaint(&self) -> Option<&str> {
         self.complaint.as_deref()
     }
 
-    /// The managers of the count, as the API server keeps them
+    /// The managers of the count field
     /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
     pub fn managers(&self, kind: Kind) -> Vec<FieldManager> {
         let count = KindApi::new(kind).managed_count();
@@ -130,32 +127,32 @@ impl WithManagers {
             .collect()
     }
 
-    /// The managers that last set the count. Several share it if each has applied it. None if the
-    /// API server does not say.
+    /// The manager that last set the count. If several have applied it, dayshift is chosen last. `None`
+    /// if the API server does not record managers.
     pub fn last_manager(&self, kind: Kind) -> Option<FieldManager> {
         let all = self.managers(kind).into_iter();
-        let last = all.max_by_key(|it| (it.kind() != ManagerKind::Dayshift, it.at));
+        let last = all.max_by_key(|manager| (manager.kind() != ManagerKind::Dayshift, manager.at));
         last.or_else(|| self.last_writer())
     }
 
-    /// The manager that may have removed the count: nobody owns a missing field, so the last
-    /// writer.
+    /// The manager that might have removed the count. A missing field has no manager, so this is the
+    /// last one that wrote the object.
     fn last_writer(&self) -> Option<FieldManager> {
-        let entries = self.managed_fields.iter().filter(|it| is_whole(it));
-        entries.map(described).max_by_key(|it| it.at)
+        let entries = self.managed_fields.iter().filter(|entry| is_whole(entry));
+        entries.map(described).max_by_key(|manager| manager.at)
     }
 
-    /// When anybody last changed the object, other than its status or its count through the
-    /// subresource `scale`: its annotations are that old, or older. `None` if the API server does
-    /// not say.
+    /// When the object was last changed, other than its status or its count through the `scale`
+    /// subresource. Its annotations are at least that old. `None` if the API server does not record
+    /// managers.
     pub fn changed(&self) -> Option<DateTime<Utc>> {
-        let entries = self.managed_fields.iter().filter(|it| is_whole(it));
+        let entries = self.managed_fields.iter().filter(|entry| is_whole(entry));
         entries.filter_map(|entry| described(entry).at).max()
     }
 }
 
-/// The conditions that say what is wrong, the most telling first, and the status with which they do
-/// (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status>).
+/// The conditions that describe a problem, the most specific first, each with the status that means a
+/// problem (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status>).
 const COMPLAINTS: [(&str, &str); 4] = [
     ("ReplicaFailure", "True"),
     ("Progressing", "False"),
@@ -163,18 +160,19 @@ const COMPLAINTS: [(&str, &str); 4] = [
     ("Available", "False"),
 ];
 
-/// Why an object is not as it should be, by the conditions of its status.
+/// The message of the first condition that describes a problem.
 fn complaint(status: &Value) -> Option<&str> {
     let all = status["conditions"].as_array()?;
     let text = |(name, is): (&str, &str)| {
         let mut all = all.iter();
-        let found = all.find(|it| it["type"] == *name && it["status"] == *is)?;
+        let found =
+            all.find(|condition| condition["type"] == *name && condition["status"] == *is)?;
         found["message"].as_str().filter(|text| !text.is_empty())
     };
     COMPLAINTS.into_iter().find_map(text)
 }
 
-/// Whether it wrote the object itself, not a subresource.
+/// Whether the entry is of the object itself, not of a subresource.
 fn is_whole(entry: &ManagedFields) -> bool {
     entry.subresource.as_deref().is_none_or(str::is_empty)
 }
@@ -196,14 +194,13 @@ fn described(entry: &ManagedFields) -> FieldManager {
 
 resource_of_workload!(WithManagers);
 
-/// A workload and the labels that its pods get, by which Services select them. The controller needs
-/// none and does not pay for them.
+/// A workload with the labels of its pods, by which Services select them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "RawWithPodLabels")]
 pub struct WithPodLabels {
-    /// The workload.
+    /// The workload itself.
     pub workload: Workload,
-    /// The labels of its pod template; none where its kind has no such template.
+    /// The labels of the pod template; empty if the kind has none.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -225,7 +222,7 @@ impl From<RawWithPodLabels> for WithPodLabels {
     }
 }
 
-/// The labels of the pod template of such a `spec`.
+/// The labels of the pod template in a `spec`.
 pub(crate) fn pod_labels(spec: &Value) -> BTreeMap<String, String> {
     let labels = &spec["template"]["metadata"]["labels"];
     BTreeMap::deserialize(labels).unwrap_or_default()
@@ -238,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_the_hands_on_the_count_and_no_others() {
+    fn only_managers_of_the_count_are_listed() {
         let managed: WithManagers = serde_json::from_value(serde_json::json!({
             "metadata": {
                 "name": "web", "namespace": "dev", "annotations": null,

@@ -1,4 +1,4 @@
-//! A workload: the part of it that dayshift reads.
+//! The part of a workload that dayshift reads.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
@@ -20,10 +20,10 @@ use crate::decode::{
     status::ObjectStatus,
 };
 
-/// A workload without its managed fields, which are skipped as they are read. Of its pod template it is
-/// read what it requests, and of its status how much is ready: a cluster's workloads pass through here,
-/// and most of them are not ours. Its kind is known to whoever asked for it: the items of a list do not
-/// say it.
+/// A workload without its managed fields, which are skipped during decoding. Only the requests of the
+/// pod template and the readiness of the status are kept: all workloads of the cluster are decoded to
+/// this type, and most of them have no schedule. The kind is not part of it, because the items of a list
+/// do not contain their kind.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Workload {
     #[serde(deserialize_with = "trimmed")]
@@ -36,23 +36,23 @@ pub struct Workload {
 
 /// An object's `resourceVersion`.
 ///
-/// Versions of one resource compare as numbers, which Kubernetes promises since 1.35 (KEP-5504)
-/// and etcd has always kept.
+/// Versions of one resource compare as numbers. Kubernetes guarantees this since 1.35 (KEP-5504), and
+/// etcd has always done so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(Option<u64>);
 
 impl Version {
-    /// The version of a `resourceVersion`.
+    /// Parses a `resourceVersion`. A version that is no number compares with no other.
     pub fn parse(text: &str) -> Self {
         Self(text.parse().ok())
     }
 
-    /// Whether this is known to be of an earlier state of the object than `other`.
+    /// Whether this is known to be an earlier state of the object than `other`.
     pub fn is_before(self, other: Self) -> bool {
         matches!((self.0, other.0), (Some(this), Some(other)) if this < other)
     }
 
-    /// Whether this is known to be of the same state of the object as `other`.
+    /// Whether this is known to be the same state of the object as `other`.
     pub fn is_same(self, other: Self) -> bool {
         self.0.is_some() && self == other
     }
@@ -67,22 +67,22 @@ impl Workload {
         }
     }
 
-    /// The namespace; empty on an object without one, which the API server never shows.
+    /// The namespace; empty if there is none, which the API server never sends.
     pub fn namespace(&self) -> &str {
         self.metadata.namespace.as_deref().unwrap_or_default()
     }
 
-    /// The name.
+    /// `metadata.name`.
     pub fn name(&self) -> &str {
         self.metadata.name.as_deref().unwrap_or_default()
     }
 
-    /// The UID.
+    /// `metadata.uid`.
     pub fn uid(&self) -> &str {
         self.metadata.uid.as_deref().unwrap_or_default()
     }
 
-    /// Its version.
+    /// The `resourceVersion`.
     pub fn version(&self) -> Version {
         Version::parse(
             self.metadata
@@ -92,62 +92,63 @@ impl Workload {
         )
     }
 
-    /// Its count as an object of this kind, and the value of the field.
+    /// The count as an object of this kind, and the content of its field.
     pub fn count(&self, kind: Kind) -> (Replicas, CountField) {
         KindApi::new(kind).read(&self.spec, self.metadata.annotations.as_ref())
     }
 
-    /// What 1 of its count stands for, as an object of this kind.
+    /// The capacity that one replica of this kind uses.
     pub fn footprint(&self, kind: Kind) -> Footprint {
         let spec = &self.spec;
         Footprint::from_spec(kind, || spec.template, Some(LiveNode::Spec(spec)))
     }
 
-    /// How much of it is ready, as an object of this kind.
+    /// The readiness as an object of this kind.
     pub fn readiness(&self, kind: Kind) -> Readiness {
         self.status.readiness(kind, self.metadata.generation)
     }
 
-    /// What its count means.
+    /// The meaning of the count.
     pub fn counts(&self, kind: Kind) -> CountKind {
         kind.counts().scaling_to_zero(self.spec.scales_to_zero())
     }
 
-    /// Its volumes' fate when it is scaled down.
+    /// The volume retention when the workload is scaled down.
     pub fn volumes(&self) -> VolumeRetention {
         self.spec.volumes()
     }
 
-    /// The target of a ScaledObject, by kind and name. The pods of any target but a StatefulSet are
-    /// named as a Deployment's.
+    /// The kind and name of a ScaledObject's target. If the target is not a StatefulSet, its pods are
+    /// named like those of a Deployment.
     pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
         let target = self.spec.scale_target_ref.as_deref();
         let target = target.filter(|_| kind.pods() == Pods::OfTarget)?;
         let mut by_number = Kind::BUILT_IN.into_iter();
-        let by_number = by_number
-            .find(|it| it.pods() == Pods::ByNumber && target.kind.as_deref() == Some(it.name()));
+        let by_number = by_number.find(|kind| {
+            kind.pods() == Pods::ByNumber && target.kind.as_deref() == Some(kind.name())
+        });
         let kind = by_number.unwrap_or(Kind::OF_A_NAME);
         Some((kind, target.name.as_deref()?))
     }
 
-    /// Whether it has any label at all.
+    /// Whether the object has any label.
     pub fn has_labels(&self) -> bool {
         let labels = self.metadata.labels.as_ref();
         labels.is_some_and(|labels| !labels.is_empty())
     }
 
-    /// Whether it has any annotation at all.
+    /// Whether the object has any annotation.
     pub fn has_annotations(&self) -> bool {
         let annotations = self.metadata.annotations.as_ref();
         annotations.is_some_and(|annotations| !annotations.is_empty())
     }
 
-    /// Whether it is being deleted.
+    /// Whether `deletionTimestamp` is set.
     pub fn is_deleting(&self) -> bool {
         self.metadata.deletion_timestamp.is_some()
     }
 
-    /// Whether any annotation or label stands under the prefix.
+    /// Whether any annotation or label has the prefix.
     pub fn concerns(&self, prefix: &Prefix) -> bool {
         let ours = |map: &Option<BTreeMap<String, String>>| {
             map.iter()
@@ -157,7 +158,7 @@ impl Workload {
         ours(&self.metadata.annotations) || ours(&self.metadata.labels)
     }
 
-    /// The part of it that decisions need, as an object of this kind.
+    /// The input of a decision, as an object of this kind.
     pub fn observe(&self, kind: Kind, prefix: &Prefix) -> Observed {
         let annotations = self.metadata.annotations.as_ref();
         let labels = self.metadata.labels.as_ref();
@@ -175,7 +176,7 @@ impl Workload {
         }
         let (replicas, mut count_field) = self.count(kind);
         let saved_value = || prefix.label(Label::SavedValue);
-        if kind.is_assumed() && labels.is_some_and(|it| it.contains_key(&saved_value())) {
+        if kind.is_assumed() && labels.is_some_and(|labels| labels.contains_key(&saved_value())) {
             count_field = CountField::UnknownSwitch;
         }
         Observed {
@@ -232,7 +233,7 @@ impl Resource for Workload {
     }
 }
 
-/// Makes what has a workload, and more of the same object, a resource of the workload's kind.
+/// Implements `kube::Resource` for a struct with a field `workload`.
 macro_rules! resource_of_workload {
     ($type:ty) => {
         impl kube::Resource for $type {
@@ -305,11 +306,10 @@ impl From<WorkloadMeta> for ObjectMeta {
     }
 }
 
-/// kubectl's copy of the whole manifest, which client-side `kubectl apply` leaves as one text.
+/// kubectl's copy of the whole manifest, which client-side `kubectl apply` stores in one annotation.
 pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The annotations, without kubectl's copy of the manifest, and with texts that are too long cut
-/// off.
+/// Reads annotations without kubectl's copy of the manifest, and cuts texts that are too long.
 fn trimmed_annotations<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {
@@ -352,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_what_is_looked_at_and_nothing_else() {
+    fn only_the_fields_that_decisions_need_are_kept() {
         let workload: Workload = serde_json::from_value(serde_json::json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_among_the_metadata_is_as_good_as_absent() {
+    fn null_metadata_fields_are_treated_as_missing() {
         let workload: Workload = serde_json::from_value(serde_json::json!({
             "metadata": {"name": "web", "annotations": null, "labels": null}, "spec": {},
         }))

@@ -1,4 +1,5 @@
-//! The workloads that a HorizontalPodAutoscaler or a ScaledObject scales, or will scale.
+//! The HorizontalPodAutoscalers and KEDA ScaledObjects of a cluster, by the workload that they scale.
+//! Autoscalers are found before they have changed a count for the first time.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,27 +15,27 @@ use tokio::time::timeout;
 
 use crate::read::query::Query;
 
-/// How many objects one request reads.
 const SCALERS_PER_PAGE: usize = 500;
 
-/// The longest wait for all of them: their use is not worth more.
+/// The longest time to read all of them. They only add warnings to a status, so it should not wait
+/// longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The workloads that HorizontalPodAutoscalers and KEDA's ScaledObjects name as their target.
+/// The targets of HorizontalPodAutoscalers and ScaledObjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Autoscalers {
     scaled: HashMap<(Kind, String, String), BTreeSet<OtherController>>,
     forbidden: Vec<ForbiddenList>,
 }
 
-/// Objects that the user may not list, of a kind that the API server has.
+/// A kind that the API server has and the user may not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForbiddenList {
-    /// `HorizontalPodAutoscalers`.
+    /// The kind in the plural, such as `HorizontalPodAutoscalers`.
     pub name: &'static str,
-    /// `horizontalpodautoscalers.autoscaling`, as RBAC and kubectl name them.
+    /// The resource as RBAC and kubectl name it, such as `horizontalpodautoscalers.autoscaling`.
     pub resource: String,
-    /// The words of the API server.
+    /// The message of the API server.
     pub message: String,
 }
 
@@ -77,7 +78,7 @@ struct ScaleTargetRef {
     name: String,
 }
 
-/// The autoscaler, and the path of such objects.
+/// A kind of autoscaler and its API path.
 #[derive(Clone, Copy)]
 struct ScalerKind {
     owner: OtherController,
@@ -105,16 +106,16 @@ const SCALERS: [ScalerKind; 2] = [
 ];
 
 impl Autoscalers {
-    /// Reads those in the namespaces of a query, with the rights of the user. If the server does
-    /// not answer in 5 s, there are none: unknown ones are not reported.
+    /// Reads the autoscalers in the namespaces of a query, with the user's permissions. If the server
+    /// does not respond within 5 s, the result is empty: unknown autoscalers are not reported.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let places: Vec<_> = match &*query.namespaces() {
             [] => vec![None],
-            several => several.iter().map(|it| Some(*it)).collect(),
+            several => several.iter().map(|namespace| Some(*namespace)).collect(),
         };
         let each = places
             .into_iter()
-            .flat_map(|place| SCALERS.map(|it| (it, place)));
+            .flat_map(|place| SCALERS.map(|scaler| (scaler, place)));
         let lists = each.map(|(scaler, namespace)| async move {
             let found = timeout(PATIENCE, scaler.targets(client, namespace)).await;
             (scaler.owner, found.unwrap_or(Ok(Vec::new())))
@@ -128,9 +129,9 @@ impl Autoscalers {
                     }
                 }
                 Err(forbidden) => {
-                    // A kind that may not be listed in several namespaces is reported once.
+                    // A kind is reported once, even if it may not be listed in several namespaces.
                     let mut known = all.forbidden.iter();
-                    if !known.any(|it: &ForbiddenList| it.resource == forbidden.resource) {
+                    if !known.any(|list: &ForbiddenList| list.resource == forbidden.resource) {
                         all.forbidden.push(forbidden);
                     }
                 }
@@ -138,19 +139,19 @@ impl Autoscalers {
         }
         for owners in all.scaled.values_mut() {
             if owners.contains(&OtherController::Keda) {
-                // A ScaledObject makes an HPA of its own.
+                // A ScaledObject creates an HPA of its own.
                 owners.remove(&OtherController::Hpa);
             }
         }
         all
     }
 
-    /// The kinds that may not be listed, so that autoscalers which have not acted yet are unknown.
+    /// The kinds that may not be listed. Their autoscalers are unknown until they change a count.
     pub fn forbidden(&self) -> &[ForbiddenList] {
         &self.forbidden
     }
 
-    /// The autoscaler of this workload.
+    /// The autoscalers of a workload.
     pub fn owners(
         &self,
         kind: Kind,
@@ -164,7 +165,7 @@ impl Autoscalers {
 }
 
 impl ScalerKind {
-    /// Their targets; none if they cannot be read.
+    /// Lists the targets; empty if they cannot be read.
     async fn targets(
         self,
         client: &Client,
@@ -180,7 +181,7 @@ impl ScalerKind {
         let path = format!("/apis/{group}/{version}{place}/{plural}?limit={SCALERS_PER_PAGE}");
         match list_targets(client, &path, self.owner).await {
             Ok(targets) => Ok(targets),
-            // The API server says the same about a kind that it does not have.
+            // The API server responds with 403 for an unknown kind too.
             Err(Error::Api(status)) if status.code == 403 && self.is_served(client).await => {
                 Err(ForbiddenList {
                     name: self.name,
@@ -192,7 +193,7 @@ impl ScalerKind {
         }
     }
 
-    /// Whether the API server has the group; true if it does not say.
+    /// Whether the API server has the group; true if that cannot be determined.
     async fn is_served(self, client: &Client) -> bool {
         let request = Request::get(format!("/apis/{}", self.group)).body(Vec::new());
         let Ok(request) = request else { return true };
@@ -212,19 +213,19 @@ async fn list_targets(
         let request = Request::get(format!("{path}{rest}")).body(Vec::new());
         let request = request.map_err(Error::HttpError)?;
         let page: ScalerPage = client.request(request).await?;
-        for it in page.items {
-            let target = it.spec.scale_target_ref;
-            // A ScaledObject may leave both out.
+        for scaler in page.items {
+            let target = scaler.spec.scale_target_ref;
+            // A ScaledObject can omit both.
             let by_default = |text: &str| (owner == OtherController::Keda).then(|| text.to_owned());
             let version = target.api_version.or_else(|| by_default("apps/v1"));
             let kind = target.kind.or_else(|| by_default("Deployment"));
             let (version, kind) = (version.unwrap_or_default(), kind.unwrap_or_default());
             if let Some(kind) = Kind::of(&version, &kind) {
-                found.push((kind, it.metadata.namespace, target.name));
+                found.push((kind, scaler.metadata.namespace, target.name));
             }
         }
         match page.metadata.token.filter(|token| !token.is_empty()) {
-            // The server's own token: characters of base64url alone.
+            // The server's token consists of base64url characters, which need no escaping.
             Some(token) => rest = format!("&continue={token}"),
             None => return Ok(found),
         }

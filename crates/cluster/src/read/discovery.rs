@@ -1,9 +1,7 @@
-//! Discovery of kinds that are known by their resource alone.
+//! The kinds that the API server has: name and version of a kind that is only known by its resource,
+//! whether its schema has the count field, and the caller's permissions.
 //!
-//! Whether the API server has a kind, and what the caller may do with it.
-//!
-//! The schemas of a group and version that the API server publishes at `/openapi/v3/apis/…`.
-//! Every ServiceAccount may read it.
+//! Schemas are published at `/openapi/v3/apis/…`, which every ServiceAccount may read.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +16,13 @@ use serde::{
 };
 use serde_json::{Value, json};
 
-use crate::read::list::{FindError, sort};
+use crate::read::list::{FindError, query_error};
 
-/// Asks the API server for the name of a kind, unless it is known, and for the version to use: the
-/// preferred one of its group, if that has the kind.
+/// Asks the API server for the name and the version of a kind if they are unknown. The preferred version
+/// of the group is chosen if it has the kind.
 ///
 /// # Errors
-/// If the server is absent or unwilling; 404 if it does not have the kind.
+/// If the request fails; 404 if the server does not have the kind.
 pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
     if kind.is_unasked() {
         discover_again(client, kind).await
@@ -33,10 +31,10 @@ pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
     }
 }
 
-/// The same, even if the name is known: the earlier version may be gone.
+/// Like [`discover`], even if the name is known: the earlier version might have been removed.
 ///
 /// # Errors
-/// As for [`discover`].
+/// See [`discover`].
 pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
     let group: APIGroup = get(client, format!("/apis/{}", kind.group())).await?;
     let preferred = group.preferred_version.iter();
@@ -44,10 +42,11 @@ pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
         let path = format!("/apis/{}/{}", kind.group(), version.version);
         let resources: APIResourceList = get(client, path).await?;
         let mut resources = resources.resources.into_iter();
-        if let Some(found) = resources.find(|it| it.name == kind.plural()) {
+        if let Some(found) = resources.find(|resource| resource.name == kind.plural()) {
             kind.discovered(&found.kind, &version.version);
             let schemas = format!("/openapi/v3/apis/{}/{}", kind.group(), version.version);
-            // Not every server has schemas; the first patch shows what they would.
+            // Not every server publishes schemas. Without one, the first patch shows whether the field
+            // exists.
             match get::<OpenApi>(client, schemas).await {
                 Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => note_lacks_count(kind),
                 Ok(_) => {}
@@ -59,8 +58,8 @@ pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
     Err(Error::Api(Box::new(not_found(kind))))
 }
 
-/// Notes that the schema of a kind does not allow its count, and logs that if it is news. Its
-/// objects are refused from now on.
+/// Records that the schema of a kind does not have the count field, and logs a warning the first time.
+/// From then on its objects are rejected.
 pub fn note_lacks_count(kind: Kind) {
     if kind.note_lacks_count(true) {
         tracing::warn!(
@@ -82,30 +81,29 @@ fn not_found(kind: Kind) -> Status {
     Status::failure(&message, "NotFound").with_code(StatusCode::NOT_FOUND.as_u16())
 }
 
-/// The verbs that dayshift needs for a kind.
+/// The verbs that dayshift needs for each kind.
 pub const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
 
-/// The verbs that dayshift needs for Jobs, where a CronJob asks for `stop-jobs`.
+/// The verbs that dayshift needs for Jobs if a CronJob sets `stop-jobs`.
 pub const JOB_VERBS: [&str; 2] = ["list", "patch"];
 
-/// How many kinds are asked about at once.
 const KINDS_AT_ONCE: usize = 8;
 
-/// The API server's answer about a kind.
+/// Whether a kind is available and which permissions are missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindAccess {
-    /// Which one.
+    /// The kind.
     pub kind: Kind,
-    /// Whether the server has it.
+    /// Whether the API server has the kind.
     pub is_served: bool,
-    /// Which of [`VERBS`] are not allowed; `None` if the server does not say.
+    /// The verbs of [`VERBS`] that are not allowed; `None` if that is unknown.
     pub lacks: Option<Vec<&'static str>>,
 }
 
-/// Asks about each of these kinds, in one namespace or in all.
+/// Checks these kinds in one namespace or in all.
 ///
 /// # Errors
-/// Where the server is absent or unwilling.
+/// If the API server cannot be reached or fails.
 pub async fn kind_access(
     client: &Client,
     kinds: &[Kind],
@@ -134,10 +132,11 @@ async fn access_to(
     })
 }
 
-/// Which of [`JOB_VERBS`] are not allowed, in one namespace or in all; `None` if the server does not say.
+/// The verbs of [`JOB_VERBS`] that are not allowed, in one namespace or in all; `None` if that is
+/// unknown.
 ///
 /// # Errors
-/// Where the server is absent or unwilling.
+/// If the API server cannot be reached or fails.
 pub async fn lacking_for_jobs(
     client: &Client,
     namespace: Option<&str>,
@@ -145,8 +144,7 @@ pub async fn lacking_for_jobs(
     lacking(client, ("batch", "jobs"), &JOB_VERBS, namespace).await
 }
 
-/// Which of these verbs on a resource, by its group and plural, are not allowed; `None` if the server does
-/// not say.
+/// The verbs that are not allowed on a resource, given its group and plural; `None` if that is unknown.
 async fn lacking(
     client: &Client,
     (group, plural): (&str, &str),
@@ -158,7 +156,7 @@ async fn lacking(
         let attributes = resource_attributes(group, plural, verb, namespace);
         match is_allowed(client, &attributes).await? {
             Some(true) => {}
-            Some(false) => lacks.iter_mut().for_each(|it| it.push(*verb)),
+            Some(false) => lacks.iter_mut().for_each(|lacks| lacks.push(*verb)),
             None => lacks = None,
         }
     }
@@ -171,11 +169,16 @@ async fn is_served(client: &Client, kind: Kind) -> Result<bool, FindError> {
     } else {
         let path = format!("/apis/{}", kind.api_version());
         let listed = get::<APIResourceList>(client, path).await;
-        listed.map(|it| it.resources.iter().any(|it| it.name == kind.plural()))
+        listed.map(|resource| {
+            resource
+                .resources
+                .iter()
+                .any(|resource| resource.name == kind.plural())
+        })
     };
     match found {
         Err(Error::Api(status)) if status.code == 404 => Ok(false),
-        found => found.map_err(sort),
+        found => found.map_err(query_error),
     }
 }
 
@@ -192,35 +195,35 @@ struct ReviewStatus {
 /// Whether the client may list a kind, in one namespace or in all.
 ///
 /// # Errors
-/// Where the server is absent, or refuses the question.
+/// If the API server cannot be reached or rejects the access review.
 pub async fn may_list(
     client: &Client,
     kind: Kind,
     namespace: Option<&str>,
 ) -> Result<bool, FindError> {
     let found = review(client, &kind_attributes(kind, "list", namespace)).await;
-    Ok(found.map_err(sort)?.unwrap_or_default())
+    Ok(found.map_err(query_error)?.unwrap_or_default())
 }
 
 /// Whether the client may patch this Namespace.
 ///
 /// # Errors
-/// As [`may_list`].
+/// See [`may_list`].
 pub async fn may_patch_namespace(client: &Client, name: &str) -> Result<bool, FindError> {
     let attributes = json!({
         "group": "", "resource": "namespaces", "verb": "patch", "namespace": name, "name": name,
     });
     let found = review(client, &attributes).await;
-    Ok(found.map_err(sort)?.unwrap_or_default())
+    Ok(found.map_err(query_error)?.unwrap_or_default())
 }
 
-/// Whether the server allows it to the caller; `None` if it does not say.
+/// Whether the caller has the permission; `None` if the server rejects the access review.
 async fn is_allowed(client: &Client, attributes: &Value) -> Result<Option<bool>, FindError> {
     match review(client, attributes).await {
         Err(Error::Api(status)) if (400..500).contains(&status.code) && status.code != 429 => {
             Ok(None)
         }
-        answer => answer.map_err(sort),
+        answer => answer.map_err(query_error),
     }
 }
 
@@ -232,7 +235,8 @@ fn resource_attributes(group: &str, plural: &str, verb: &str, namespace: Option<
     json!({"group": group, "resource": plural, "verb": verb, "namespace": namespace})
 }
 
-/// The server's answer, of which it stores nothing; `None` if it does not say.
+/// Sends a SelfSubjectAccessReview, which the server does not store. `None` if the response has no
+/// status.
 async fn review(client: &Client, attributes: &Value) -> Result<Option<bool>, Error> {
     const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     let review = json!({
@@ -242,10 +246,10 @@ async fn review(client: &Client, attributes: &Value) -> Result<Option<bool>, Err
     });
     let request = Request::post(PATH).body(review.to_string().into_bytes());
     let review: Review = client.request(request.map_err(Error::HttpError)?).await?;
-    Ok(review.status.map(|it| it.allowed))
+    Ok(review.status.map(|status| status.allowed))
 }
 
-/// The schemas of one group and version; parts that nobody asks for are skipped.
+/// The schemas of one group and version. Unused parts are skipped during decoding.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OpenApi {
     #[serde(default)]
@@ -265,7 +269,7 @@ struct Schema {
     keeps_unknown: bool,
     #[serde(default, rename = "x-kubernetes-group-version-kind")]
     kinds: Vec<GroupVersionKind>,
-    /// Each of these may add properties.
+    /// Each of these can add properties.
     #[serde(rename = "additionalProperties")]
     additional: Option<IgnoredAny>,
     #[serde(rename = "allOf")]
@@ -280,7 +284,7 @@ struct GroupVersionKind {
 }
 
 impl Schema {
-    /// Its properties, where it has no others.
+    /// The properties; `None` if there can be others.
     fn all_properties(&self) -> Option<&BTreeMap<String, Self>> {
         let may_have_others = self.keeps_unknown
             || self.additional.is_some()
@@ -289,23 +293,25 @@ impl Schema {
         self.properties.as_ref().filter(|_| !may_have_others)
     }
 
-    /// Whether it does not allow a field.
+    /// Whether the schema does not allow a field.
     fn lacks(&self, path: &[&str]) -> bool {
         let (Some((name, below)), Some(properties)) = (path.split_first(), self.all_properties())
         else {
             return false;
         };
-        properties.get(*name).is_none_or(|it| it.lacks(below))
+        properties
+            .get(*name)
+            .is_none_or(|schema| schema.lacks(below))
     }
 }
 
 impl OpenApi {
-    /// Whether the schema of a kind is known and does not allow a field, such as `spec.replicas`:
-    /// the API server drops writes to it. Every object has metadata.
+    /// Whether the schema of a kind is known and does not allow a field such as `spec.replicas`. If so,
+    /// the API server drops writes to it. `metadata` exists in every object.
     pub(crate) fn lacks(&self, kind: &str, path: &[&str]) -> bool {
         let mut schemas = self.components.schemas.values();
-        let schema = schemas.find(|it| it.kinds.iter().any(|it| it.kind == kind));
-        path.first() != Some(&"metadata") && schema.is_some_and(|it| it.lacks(path))
+        let schema = schemas.find(|schema| schema.kinds.iter().any(|schema| schema.kind == kind));
+        path.first() != Some(&"metadata") && schema.is_some_and(|schema| schema.lacks(path))
     }
 }
 
@@ -333,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_missing_only_where_a_schema_leaves_no_room_for_it() {
+    fn a_count_field_is_missing_only_if_the_schema_excludes_it() {
         let none = json!({});
         let keeps = json!({"x-kubernetes-preserve-unknown-fields": true});
         let spec = |spec: Value| json!({"metadata": {"type": "object"}, "spec": spec});

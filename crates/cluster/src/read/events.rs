@@ -1,4 +1,5 @@
-//! The Events of one object, and dayshift's own in a namespace.
+//! Reading Events: those of one object, dayshift's own in a namespace, and those that report waiting
+//! starts.
 
 use std::collections::HashMap;
 
@@ -16,55 +17,57 @@ use crate::read::{
     query::Query,
 };
 
-/// The reporter of dayshift's Events.
+/// The reporting controller of dayshift's Events.
 pub(crate) const REPORTER: &str = "dayshift";
 
-/// An Event for display: its texts may hold anything.
+/// An Event for display. Its strings can have any content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenEvent {
-    /// When it last happened.
+    /// The last occurrence.
     pub at: Option<DateTime<Utc>>,
-    /// What it is about, such as `Deployment/web`.
+    /// The kind and name of the object, such as `Deployment/web`.
     pub object: String,
     /// `Normal` or `Warning`.
     pub level: String,
-    /// The reason, one word.
+    /// The reason, in one word.
     pub reason: String,
-    /// What happened.
+    /// The message.
     pub message: String,
 }
 
-/// The Events of an object, the newest first.
+/// Lists the Events of an object, the newest first.
+///
 /// # Errors
-/// If the user may not list Events, or the server is absent or unwilling.
+/// If the user may not list Events, or the API server fails.
 pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<SeenEvent>, FindError> {
     let (kind, name) = (object.kind.name(), &object.name);
     let fields = format!("involvedObject.kind={kind},involvedObject.name={name}");
     let namespace = Some(&*object.namespace);
-    list_events(client, namespace, &fields, |it| is_of(it, object)).await
+    list_events(client, namespace, &fields, |event| is_of(event, object)).await
 }
 
-/// dayshift's own Events about the objects in a namespace, the newest first.
+/// Lists dayshift's own Events in a namespace, the newest first.
 ///
 /// # Errors
-/// If the user may not list Events, or the server is absent or unwilling.
+/// If the user may not list Events, or the API server fails.
 pub async fn events_in(client: &Client, namespace: &str) -> Result<Vec<SeenEvent>, FindError> {
     let fields = format!("reportingComponent={REPORTER}");
     list_events(client, Some(namespace), &fields, is_own).await
 }
 
-/// How much later than usual the next Event of starts that wait may come.
+/// How late the next Event about waiting starts can be.
 const LATE: TimeDelta = TimeDelta::minutes(1);
 
-/// Where starts wait until fewer workloads are starting, as the Events on Namespaces say.
+/// The namespaces with starts that wait for a start slot, according to the Events of their Namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitingStarts {
-    /// By namespace, when that was told last.
+    /// The time of the last such Event, by namespace.
     told: HashMap<Box<str>, DateTime<Utc>>,
 }
 
 impl WaitingStarts {
-    /// Reads them in the namespaces of a query, as far as the user may list Events.
+    /// Reads these Events in the namespaces of a query. Namespaces in which the user may not list Events
+    /// are skipped.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let fields = format!(
             "reportingComponent={REPORTER},involvedObject.kind=Namespace,reason={}",
@@ -72,7 +75,7 @@ impl WaitingStarts {
         );
         let namespaces = match &*query.namespaces() {
             [] => vec![None],
-            several => several.iter().map(|it| Some(*it)).collect(),
+            several => several.iter().map(|namespace| Some(*namespace)).collect(),
         };
         let list_in = |namespace| list_events(client, namespace, &fields, is_own);
         let mut told = HashMap::new();
@@ -92,14 +95,15 @@ impl WaitingStarts {
         Self { told }
     }
 
-    /// Whether starts of a namespace wait now.
+    /// Whether starts of the namespace are waiting.
     pub fn wait_in(&self, namespace: &str, now: DateTime<Utc>) -> bool {
         let told = self.told.get(namespace);
         told.is_some_and(|told| now - *told < STARTS_WAIT_INTERVAL + LATE)
     }
 }
 
-/// The Events of a namespace, or of all, with these fields that `is_taken` accepts, the newest first.
+/// Lists the Events of a namespace, or of all, that match a field selector and `is_taken`, the newest
+/// first.
 async fn list_events(
     client: &Client,
     namespace: Option<&str>,
@@ -118,29 +122,31 @@ async fn list_events(
     }
     match list {
         RawList::Items(items) => {
-            let taken = items.iter().filter(|it| is_taken(it));
+            let taken = items.iter().filter(|event| is_taken(event));
             let mut events: Vec<_> = taken.map(seen_event).collect();
-            events.sort_by_key(|it| std::cmp::Reverse(it.at));
+            events.sort_by_key(|event| std::cmp::Reverse(event.at));
             Ok(events)
         }
         RawList::Absent => Ok(Vec::new()),
-        RawList::Forbidden(message) => Err(FindError::Refused(message)),
+        RawList::Forbidden(message) => Err(FindError::Rejected(message)),
     }
 }
 
-/// Whether dayshift has sent an Event of either API.
+/// Whether dayshift sent the Event. Works for both Event APIs.
 fn is_own(event: &Value) -> bool {
     let names = ["reportingController", "reportingComponent"];
     names.iter().any(|name| event[*name] == REPORTER)
 }
 
-/// The object of an Event of either API.
+/// The object that an Event is about. Works for both Event APIs.
 fn about(event: &Value) -> Option<&Value> {
     let fields = ["involvedObject", "regarding"].into_iter();
-    fields.map(|field| &event[field]).find(|it| it.is_object())
+    fields
+        .map(|field| &event[field])
+        .find(|object| object.is_object())
 }
 
-/// Whether an Event of either API is about the object, and not about an earlier one of its name.
+/// Whether the Event is about this object, and not about an earlier object with the same name.
 fn is_of(event: &Value, object: &WorkloadRef) -> bool {
     about(event).is_some_and(|about| {
         about["kind"] == object.kind.name()
@@ -158,7 +164,7 @@ fn seen_event(event: &Value) -> SeenEvent {
     let times = ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"];
     let at = last.or_else(|| times.iter().find_map(|name| event[*name].as_str()));
     let at = at.or_else(|| event["metadata"]["creationTimestamp"].as_str());
-    let field = |field: &str| about(event).and_then(|it| it[field].as_str());
+    let field = |field: &str| about(event).and_then(|object| object[field].as_str());
     SeenEvent {
         object: [field("kind"), field("name")]
             .map(Option::unwrap_or_default)

@@ -1,4 +1,4 @@
-//! Objects of any kind, as the API server sends them.
+//! Paged lists and single objects, typed or as JSON, and the error that all queries share.
 
 use std::fmt::Debug;
 
@@ -17,55 +17,55 @@ use crate::{
     decode::views::WorkloadView,
 };
 
-/// Why nothing can be found, whether it exists or not.
+/// Why a query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
-    /// The user may not (403).
+    /// The user does not have the permission (403).
     #[error("not allowed to {verb} {} in {place}: {message}", .kind.names_of_all())]
     Forbidden {
-        /// The kind of workload.
+        /// The kind.
         kind: Kind,
         /// The verb that is not allowed: `get`, `list` or `watch`.
         verb: &'static str,
         /// `namespace dev` or `all namespaces`.
         place: String,
-        /// The words of the API server.
+        /// The message of the API server.
         message: String,
     },
     /// The server does not have the kind (404).
     #[error("the API server does not have {}: {message}", .kind.resource())]
     NotServed {
-        /// The kind of workload.
+        /// The kind.
         kind: Kind,
-        /// The words of the API server.
+        /// The message of the API server.
         message: String,
     },
-    /// The server does not know who asks (401).
+    /// The server does not accept the credentials (401).
     #[error("the API server does not accept the credentials: {0}")]
     Unauthorized(String),
-    /// The server does not want the request.
+    /// The server rejects the request.
     #[error("the API server refuses: {0}")]
-    Refused(String),
-    /// No answer, or one that cannot be understood.
+    Rejected(String),
+    /// There is no response, or one that cannot be decoded.
     #[error("the API server is not available: {0}")]
     Unavailable(String),
 }
 
 impl FindError {
-    /// Whether it concerns one kind or one object alone, so that others may be read.
+    /// Whether the error concerns only one kind or one object, so that others might be readable.
     pub const fn is_refusal(&self) -> bool {
         self.kind().is_some()
     }
 
-    /// The kind that it concerns; `None` for all.
+    /// The kind that the error concerns; `None` if it concerns all.
     pub const fn kind(&self) -> Option<Kind> {
         match self {
             Self::Forbidden { kind, .. } | Self::NotServed { kind, .. } => Some(*kind),
-            Self::Unauthorized(_) | Self::Refused(_) | Self::Unavailable(_) => None,
+            Self::Unauthorized(_) | Self::Rejected(_) | Self::Unavailable(_) => None,
         }
     }
 
-    pub(crate) fn sort(verb: &'static str, kind: Kind, place: &str, error: Error) -> Self {
+    pub(crate) fn classify(verb: &'static str, kind: Kind, place: &str, error: Error) -> Self {
         match error {
             Error::Api(status) => Self::answered(verb, kind, place, *status),
             Error::Auth(error) => Self::Unauthorized(redacted(&error)),
@@ -86,38 +86,39 @@ impl FindError {
             StatusCode::NOT_FOUND => Self::NotServed { kind, message },
             StatusCode::UNAUTHORIZED => Self::Unauthorized(message),
             code if code.is_client_error() && code != StatusCode::TOO_MANY_REQUESTS => {
-                Self::Refused(format!("{code}: {message}"))
+                Self::Rejected(format!("{code}: {message}"))
             }
             code => Self::Unavailable(format!("{code}: {message}")),
         }
     }
 }
 
-/// The result of a list.
+/// The result of a list of any kind.
 #[derive(Clone, Debug)]
 pub enum RawList {
     /// The objects.
     Items(Vec<Value>),
-    /// The server has no such kind.
+    /// The server does not have the kind.
     Absent,
-    /// The user may not list them; the words of the API server.
+    /// The user may not list the kind; the message of the API server.
     Forbidden(String),
 }
 
-/// The objects of a collection such as `/apis/apps/v1/deployments`, in pages of 500.
+/// Lists a collection such as `/apis/apps/v1/deployments`, in pages of 500.
 ///
 /// # Errors
-/// Where the server is absent or unwilling.
+/// If the API server cannot be reached, or the request fails for another reason than a missing kind or
+/// permission.
 pub async fn list_raw(
     client: &Client,
     path: &str,
     selector: Option<&str>,
 ) -> Result<RawList, FindError> {
-    let selector = selector.map(|it| ("labelSelector", it));
+    let selector = selector.map(|selector| ("labelSelector", selector));
     list_raw_where(client, path, selector.as_slice()).await
 }
 
-/// The same with any parameters.
+/// Like [`list_raw`], with any query parameters.
 pub(crate) async fn list_raw_where(
     client: &Client,
     path: &str,
@@ -129,7 +130,7 @@ pub(crate) async fn list_raw_where(
     loop {
         let query = {
             let mut query = form_urlencoded::Serializer::new(String::new());
-            query.extend_pairs(limit.map(|it| ("limit", it)));
+            query.extend_pairs(limit.map(|limit| ("limit", limit)));
             query.extend_pairs(parameters);
             if !token.is_empty() {
                 query.append_pair("continue", &token);
@@ -142,14 +143,14 @@ pub(crate) async fn list_raw_where(
             Err(Error::Api(status)) if status.code == 403 => {
                 return Ok(RawList::Forbidden(status.message));
             }
-            // The server keeps the pages of a list for some minutes only: read all of it at once.
+            // The server keeps the pages of a list for a few minutes only. Read everything at once.
             Err(Error::Api(status)) if status.code == 410 && limit.is_some() => {
                 all.clear();
                 token.clear();
                 limit = None;
                 continue;
             }
-            Err(error) => return Err(sort(error)),
+            Err(error) => return Err(query_error(error)),
         };
         if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
             all.extend(items);
@@ -161,15 +162,15 @@ pub(crate) async fn list_raw_where(
     }
 }
 
-/// One object, such as `/api/v1/namespaces/dev`; `None` if it does not exist.
+/// Reads one object, such as `/api/v1/namespaces/dev`; `None` if it does not exist.
 ///
 /// # Errors
-/// Where the server is absent or unwilling.
+/// If the API server cannot be reached or the request fails.
 pub async fn get_raw(client: &Client, path: &str) -> Result<Option<Value>, FindError> {
     match get_value(client, path).await {
         Ok(object) => Ok(Some(object)),
         Err(Error::Api(status)) if status.code == 404 => Ok(None),
-        Err(error) => Err(sort(error)),
+        Err(error) => Err(query_error(error)),
     }
 }
 
@@ -180,15 +181,14 @@ async fn get_value(client: &Client, path: &str) -> Result<Value, Error> {
     client.request(request).await
 }
 
-/// Why a request was not answered. The callers tell a missing object and a forbidden one apart
-/// before.
-pub(crate) fn sort(error: Error) -> FindError {
+/// Classifies an error. Callers handle missing objects and missing permissions before.
+pub(crate) fn query_error(error: Error) -> FindError {
     match error {
         Error::Api(status) if status.code == 401 => FindError::Unauthorized(status.message),
         Error::Api(status) => {
             let said = format!("{}: {}", status.code, status.message);
             if (400..500).contains(&status.code) && status.code != 429 {
-                FindError::Refused(said)
+                FindError::Rejected(said)
             } else {
                 FindError::Unavailable(said)
             }
@@ -198,11 +198,11 @@ pub(crate) fn sort(error: Error) -> FindError {
     }
 }
 
-/// How many objects a page of a list has. A page is in memory three times over while it is read, at
-/// some 10 kB for each Deployment.
+/// The page size of a list. While a page is decoded, it is in memory three times, at about 10 kB for
+/// each Deployment.
 pub(crate) const PAGE: u32 = 100;
 
-/// The workloads of a kind in one namespace, or in all.
+/// The API of a kind in one namespace or in all.
 pub(crate) fn api_of<D: WorkloadView>(
     client: &Client,
     kind: Kind,
@@ -214,10 +214,10 @@ pub(crate) fn api_of<D: WorkloadView>(
     }
 }
 
-/// How many requests of a command are under way at once.
+/// How many requests a command sends concurrently.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// All of them, in pages.
+/// Lists all objects, in pages.
 pub(crate) async fn listed<D: Clone + Debug + DeserializeOwned>(
     api: &Api<D>,
     selector: Option<&str>,
@@ -229,7 +229,7 @@ pub(crate) async fn listed<D: Clone + Debug + DeserializeOwned>(
     let mut all = Vec::new();
     loop {
         let page: ObjectList<D> = match api.list(&params).await {
-            // The server keeps the pages of a list for some minutes only: read all of it at once.
+            // The server keeps the pages of a list for a few minutes only. Read everything at once.
             Err(Error::Api(status)) if status.code == 410 && params.limit.is_some() => {
                 all.clear();
                 params.limit = None;

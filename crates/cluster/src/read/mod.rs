@@ -1,4 +1,4 @@
-//! Reading live objects: workloads by query, and the other objects that decisions and status need.
+//! Reading live objects: workloads by query, and the other objects that decisions and status depend on.
 
 pub(crate) mod autoscalers;
 pub(crate) mod discovery;

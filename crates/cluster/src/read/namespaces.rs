@@ -1,9 +1,8 @@
-//! Namespaces, down to their metadata.
+//! Namespaces: their metadata, the defaults that workloads inherit from them, and which exist.
 //!
-//! Inherited keys of live objects, for commands.
-//!
-//! The scaler writes them on each object that it has seen, so no reader needs its flags, or rights
-//! on Namespaces. For an object that no scaler has seen, only its Namespace knows them.
+//! The controller writes inherited annotations to each workload that it has observed, so that other
+//! programs need neither its flags nor access to Namespaces. For a workload that no controller has
+//! observed, [`NamespaceDefaults`] reads the Namespace itself.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -25,30 +24,30 @@ use crate::{
     },
 };
 
-/// A Namespace as a watch shows it: its metadata alone, which is all that the server sends.
+/// The metadata of a Namespace, which is all that a metadata watch returns.
 pub type NamespaceMeta = PartialObjectMeta<Namespace>;
 
-/// The path of Namespaces at the API server.
+/// The API path of Namespaces.
 pub(crate) const NAMESPACES_PATH: &str = "/api/v1/namespaces";
 
 /// The part of a Namespace that dayshift reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedNamespace {
-    /// Its name.
+    /// `metadata.name`.
     pub name: Box<str>,
-    /// Its UID.
+    /// `metadata.uid`.
     pub uid: Box<str>,
-    /// Its version.
+    /// The `resourceVersion`.
     pub version: Version,
-    /// Its annotations under the prefix: the defaults of the objects in it.
+    /// The annotations with the prefix: the defaults of the workloads in the namespace.
     pub annotations: Annotations,
-    /// Whether it is being deleted (`deletionTimestamp` is set).
+    /// Whether the Namespace is being deleted (`deletionTimestamp` is set).
     pub deleting: bool,
 }
 
 impl ObservedNamespace {
-    /// The part that dayshift reads.
-    pub fn of(namespace: &NamespaceMeta, prefix: &Prefix) -> Self {
+    /// Reads the annotations with this prefix.
+    pub fn new(namespace: &NamespaceMeta, prefix: &Prefix) -> Self {
         let texts = namespace.annotations().iter();
         let texts = texts.map(|(key, text)| (&**key, &**text));
         Self {
@@ -61,7 +60,8 @@ impl ObservedNamespace {
     }
 }
 
-/// Inherited keys: as objects carry them, otherwise from Namespaces, if those can be read.
+/// The inherited annotations of workloads: as stored on them, otherwise from their Namespaces if those
+/// are readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceDefaults {
     inheritance: Inheritance,
@@ -71,13 +71,13 @@ pub struct NamespaceDefaults {
 }
 
 impl NamespaceDefaults {
-    /// Reads the metadata of the Namespaces of a query. If that is not possible, nothing is known,
-    /// and [`NamespaceDefaults::unreadable`] says why.
+    /// Reads the Namespaces of a query. If that fails, no defaults are known, and
+    /// [`NamespaceDefaults::unreadable`] has the reason.
     pub async fn find(client: &Client, query: &Query, prefix: &Prefix) -> Self {
         Self::default().found(client, query, prefix).await
     }
 
-    /// The same, beside what is known already.
+    /// Reads the Namespaces of a query and adds them to the known ones.
     pub async fn found(self, client: &Client, query: &Query, prefix: &Prefix) -> Self {
         let mut defaults = self;
         let api = Api::<NamespaceMeta>::all(client.clone());
@@ -92,7 +92,7 @@ impl NamespaceDefaults {
             match answer {
                 Ok(namespaces) => {
                     for namespace in &namespaces {
-                        defaults.learn(&ObservedNamespace::of(namespace, prefix));
+                        defaults.insert(&ObservedNamespace::new(namespace, prefix));
                     }
                 }
                 Err(error) => {
@@ -108,7 +108,7 @@ impl NamespaceDefaults {
         defaults
     }
 
-    /// No Namespaces yet; the defaults of the scaler are known.
+    /// Knows the controller's defaults and no Namespace yet.
     pub fn new(inheritance: Inheritance) -> Self {
         Self {
             inheritance,
@@ -116,15 +116,15 @@ impl NamespaceDefaults {
         }
     }
 
-    /// One known Namespace.
+    /// Knows one Namespace.
     pub fn known(namespace: &ObservedNamespace) -> Self {
         let mut known = Self::default();
-        known.learn(namespace);
+        known.insert(namespace);
         known
     }
 
     /// Adds a Namespace.
-    pub fn learn(&mut self, namespace: &ObservedNamespace) {
+    pub fn insert(&mut self, namespace: &ObservedNamespace) {
         let annotations = Arc::new(namespace.annotations.clone());
         let in_force = self
             .inheritance
@@ -135,17 +135,17 @@ impl NamespaceDefaults {
         };
     }
 
-    /// Why Namespaces cannot be read, if so.
+    /// Why Namespaces cannot be read, if they cannot.
     pub fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }
 
-    /// Whether they cannot be read because the user may not.
+    /// Whether the reason is a missing permission.
     pub const fn is_forbidden(&self) -> bool {
         self.is_forbidden
     }
 
-    /// The object with its inherited keys.
+    /// Returns the object with its inherited annotations.
     #[must_use]
     pub fn applied(&self, observed: Observed) -> Observed {
         if observed.phase().is_some() {
@@ -161,17 +161,17 @@ impl NamespaceDefaults {
         observed.with_defaults(defaults)
     }
 
-    /// Whether the Namespace of an object that a scaler has seen gives it keys that no scaler has
-    /// taken up. While an object is paused, no scaler takes keys up.
+    /// Whether the Namespace has annotations for an observed workload that no controller has applied
+    /// yet. While a workload is paused, no controller applies them.
     pub fn are_ahead_of(&self, observed: &Observed) -> bool {
         let known = self.known.get(&*observed.object.namespace);
-        let is_followed = observed.phase().is_some_and(|it| it != Phase::Paused);
-        is_followed && known.is_some_and(|it| observed.lags_behind(it))
+        let is_followed = observed.phase().is_some_and(|phase| phase != Phase::Paused);
+        is_followed && known.is_some_and(|defaults| observed.lags_behind(defaults))
     }
 }
 
-/// Whether a namespace of that name exists; `None` if unknown, such as without the permission to
-/// ask.
+/// Whether the namespace exists; `None` if that is unknown, for example because the user may not read
+/// Namespaces.
 pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     let request = Request::get(format!("/api/v1/namespaces/{name}"))
         .body(Vec::new())
@@ -179,17 +179,19 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     match client.request::<serde_json::Value>(request).await {
         Ok(_) => Some(true),
         Err(Error::Api(status)) if status.code == 404 && status.reason == "NotFound" => {
-            let is_it = status.details.is_some_and(|it| it.kind == "namespaces");
+            let is_it = status
+                .details
+                .is_some_and(|details| details.kind == "namespaces");
             is_it.then_some(false)
         }
         Err(_) => None,
     }
 }
 
-/// The names of the namespaces that a label selector matches.
+/// The names of the namespaces that match a label selector.
 ///
 /// # Errors
-/// What the API server says.
+/// The message of the API server.
 pub async fn selected_namespaces(
     client: &Client,
     selector: &str,
@@ -203,14 +205,19 @@ pub async fn selected_namespaces(
     })
 }
 
-/// The namespaces of a query without any match that do not exist; none if the user may not ask.
+/// The namespaces of a query that do not exist. Namespaces for which `is_found` holds are not checked.
+/// Empty if the user may not read Namespaces.
 pub async fn missing_namespaces(
     client: &Client,
     query: &Query,
     is_found: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let mut missing = Vec::new();
-    for name in query.namespaces().into_iter().filter(|it| !is_found(it)) {
+    for name in query
+        .namespaces()
+        .into_iter()
+        .filter(|name| !is_found(name))
+    {
         if namespace_exists(client, name).await == Some(false) {
             missing.push(name.to_owned());
         }
@@ -224,13 +231,16 @@ pub fn no_namespaces<N: AsRef<str>>(names: &[N]) -> String {
     format!("{} {verb} not exist", place_of(names))
 }
 
-/// The names of the cluster's Namespaces.
+/// The names of all Namespaces.
 ///
 /// # Errors
-/// Where the API server does not answer, or forbids it.
+/// If the API server does not respond, or the user may not list Namespaces.
 pub async fn namespace_names(client: &Client) -> kube::Result<Vec<String>> {
     let api: Api<Namespace> = Api::all(client.clone());
     let found = api.list(&ListParams::default()).await?;
-    let names = found.items.into_iter().filter_map(|it| it.metadata.name);
+    let names = found
+        .items
+        .into_iter()
+        .filter_map(|namespace| namespace.metadata.name);
     Ok(names.collect())
 }

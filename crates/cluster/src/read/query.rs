@@ -1,6 +1,5 @@
-//! Queries for live workloads.
-//!
-//! Finding live workloads: by name, by label, or all of them.
+//! Queries for live workloads, by name, by label or by kind, and their results. A query has parts that
+//! can be unreadable independently of each other.
 
 use std::{collections::BTreeSet, fmt::Debug};
 
@@ -16,7 +15,7 @@ use crate::{
     },
 };
 
-/// A query for workloads: in some namespaces or in all, by name, by label or all of a kind.
+/// A query for workloads in some namespaces or in all: by name, by label, or all of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     parts: Vec<QueryPart>,
@@ -24,33 +23,33 @@ pub struct Query {
     selector: Option<String>,
 }
 
-/// A part of a query that may be refused apart from the rest.
+/// A part of a query for which the API server has a separate permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryPart {
-    /// The kind.
+    /// The kind of the objects.
     pub kind: Kind,
     /// The namespace; `None` for all.
     pub namespace: Option<String>,
-    /// The name of one object; `None` for all of the kind.
+    /// The name of one object; `None` for all objects of the kind.
     pub name: Option<String>,
 }
 
 impl QueryPart {
-    /// Whether an object of the query belongs to it.
+    /// Whether the object belongs to this part.
     pub fn includes(&self, object: &WorkloadRef) -> bool {
         self.has(object.kind, &object.namespace, &object.name)
     }
 
-    /// The same of an object that is known by its name alone.
+    /// Like [`QueryPart::includes`], for an object that is known only by its name.
     pub fn has(&self, kind: Kind, namespace: &str, name: &str) -> bool {
         self.kind == kind
-            && self.namespace.as_deref().is_none_or(|it| it == namespace)
-            && self.name.as_deref().is_none_or(|it| it == name)
+            && self.namespace.as_deref().is_none_or(|own| own == namespace)
+            && self.name.as_deref().is_none_or(|own| own == name)
     }
 }
 
 impl Query {
-    /// The workloads of these names of objects in one namespace.
+    /// Selects objects of one namespace by kind and name.
     pub fn named(namespace: &str, names: impl IntoIterator<Item = (Kind, String)>) -> Self {
         let part = |(kind, name)| QueryPart {
             kind,
@@ -63,8 +62,8 @@ impl Query {
         }
     }
 
-    /// All of these kinds in these namespaces, or in all if there are none; with a label selector,
-    /// those that it matches.
+    /// Selects all objects of these kinds in these namespaces, or in all if there are none. A label
+    /// selector restricts them further.
     pub fn all(kinds: &[Kind], namespaces: &[String], selector: Option<String>) -> Self {
         let of = |namespace: Option<&String>| {
             let part = move |kind: &Kind| QueryPart {
@@ -77,15 +76,22 @@ impl Query {
         let mut parts = of(None);
         if !namespaces.is_empty() {
             let each: BTreeSet<_> = namespaces.iter().collect();
-            parts = each.into_iter().flat_map(|it| of(Some(it))).collect();
+            parts = each
+                .into_iter()
+                .flat_map(|namespace| of(Some(namespace)))
+                .collect();
         }
         Self { parts, selector }
     }
 
-    /// The namespaces of the query; `None` for all.
+    /// The namespaces of the query; empty for all.
     pub fn namespaces(&self) -> Vec<&str> {
         let mut namespaces = Vec::new();
-        for namespace in self.parts.iter().filter_map(|it| it.namespace.as_deref()) {
+        for namespace in self
+            .parts
+            .iter()
+            .filter_map(|part| part.namespace.as_deref())
+        {
             if !namespaces.contains(&namespace) {
                 namespaces.push(namespace);
             }
@@ -93,7 +99,7 @@ impl Query {
         namespaces
     }
 
-    /// The kinds of the query.
+    /// The kinds of the query, without duplicates.
     pub fn kinds(&self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         for part in &self.parts {
@@ -104,8 +110,8 @@ impl Query {
         kinds
     }
 
-    /// The parts that may be refused apart, each kind in each namespace or each name, and the query
-    /// for that part alone.
+    /// The parts of the query, one for each kind in each namespace or for each name, with a query for
+    /// that part.
     pub fn parts(&self) -> Vec<(QueryPart, Self)> {
         let alone = |part: &QueryPart| Self {
             parts: vec![part.clone()],
@@ -115,27 +121,27 @@ impl Query {
         each.map(|part| (part.clone(), alone(part))).collect()
     }
 
-    /// The same with these parts alone.
+    /// The query reduced to some of its parts.
     #[must_use]
     pub fn only(&self, keeps: impl Fn(&QueryPart) -> bool) -> Self {
-        let parts = self.parts.iter().filter(|it| keeps(it));
+        let parts = self.parts.iter().filter(|part| keeps(part));
         Self {
             parts: parts.cloned().collect(),
             selector: self.selector.clone(),
         }
     }
 
-    /// The label selector, where there is one.
+    /// The label selector, if any.
     pub fn selector(&self) -> Option<&str> {
         self.selector.as_deref()
     }
 
-    /// Whether the objects are named.
+    /// Whether objects are selected by name.
     pub fn is_by_name(&self) -> bool {
-        self.parts.iter().any(|it| it.name.is_some())
+        self.parts.iter().any(|part| part.name.is_some())
     }
 
-    /// The message that the query matches nothing with a schedule: `no scheduled Deployment in
+    /// The message if the query matches no workload with a schedule: `no scheduled Deployment in
     /// namespace lab matches app=web`.
     pub fn nothing_scheduled(&self) -> String {
         let kind = match &*self.kinds() {
@@ -166,43 +172,43 @@ pub(crate) fn place_of<N: AsRef<str>>(namespaces: &[N]) -> String {
     }
 }
 
-/// The workloads that were found.
+/// The result of [`find`].
 #[derive(Clone, Debug)]
 pub struct Found<D> {
-    /// The workloads, each with its kind: those asked for by name in the order in which they were
-    /// named, others by kind, namespace and name.
+    /// The workloads with their kinds: in the order of the query if they were selected by name,
+    /// otherwise by kind, namespace and name.
     pub workloads: Vec<(Kind, D)>,
-    /// Workloads that were named and do not exist.
+    /// The workloads that were selected by name and do not exist.
     pub missing: Vec<MissingWorkload>,
 }
 
-/// A workload that was named and does not exist.
+/// A workload that was selected by name and does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}.{}/{name} is not in namespace {namespace}", .kind.singular(), .kind.group())]
 pub struct MissingWorkload {
-    /// Its kind.
+    /// The kind in the query.
     pub kind: Kind,
-    /// The namespace that does not have it.
+    /// The namespace in the query.
     pub namespace: String,
-    /// Its name.
+    /// The name in the query.
     pub name: String,
 }
 
-/// A part of a query that the user may not read, beside others that could be read.
+/// A part of a query that could not be read while others could.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadablePart {
-    /// The part of the query.
+    /// The part.
     pub part: QueryPart,
-    /// What the API server says.
+    /// Why it is unreadable.
     pub error: FindError,
 }
 
-/// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view
-/// of one; and the parts of the query that may not be read. A list is read in pages of 100.
+/// Finds workloads, each decoded as a `D`: [`Workload`](crate::Workload) or a larger view. Also returns
+/// the parts of the query that are unreadable. Lists are read in pages of 100.
 ///
 /// # Errors
-/// If the server is absent or unwilling, or nothing of the query may be read. A name that does not
-/// exist is not an error; it is in [`Found::missing`].
+/// If the API server cannot be reached or fails, or if no part of the query is readable. A missing
+/// object is not an error; see [`Found::missing`].
 pub async fn find<D: WorkloadView>(
     client: &Client,
     query: &Query,
@@ -214,7 +220,7 @@ pub async fn find<D: WorkloadView>(
         missing: Vec::new(),
     };
     let mut refused = Vec::new();
-    // One list after another: each may be long.
+    // One list after the other, because each can be long.
     let at_once = if query.is_by_name() { AT_ONCE } else { 1 };
     let mut answers = stream::iter(parts)
         .map(|(part, _)| async move { (find_part(client, query, &part).await, part) })
@@ -236,7 +242,7 @@ pub async fn find<D: WorkloadView>(
                         name,
                     });
                 }
-                let of_kind = workloads.into_iter().map(|it| (kind, it));
+                let of_kind = workloads.into_iter().map(|workload| (kind, workload));
                 found.workloads.extend(of_kind);
             }
             (Err(error), part) if error.is_refusal() => {
@@ -251,7 +257,7 @@ pub async fn find<D: WorkloadView>(
     }
 }
 
-/// The workloads of a part of a query; none if the named one does not exist.
+/// Reads one part of a query; empty if the object does not exist.
 async fn find_part<D: WorkloadView>(
     client: &Client,
     query: &Query,
@@ -268,14 +274,14 @@ async fn find_part<D: WorkloadView>(
     };
     let verb = if part.name.is_some() { "get" } else { "list" };
     let place = place_of(part.namespace.as_slice());
-    let sorted = |error| FindError::sort(verb, kind, &place, error);
+    let sorted = |error| FindError::classify(verb, kind, &place, error);
     answer.await.map_err(sorted)
 }
 
 impl Query {
-    /// The same without the refused parts.
+    /// The query without its unreadable parts.
     #[must_use]
     pub fn without(&self, refused: &[UnreadablePart]) -> Self {
-        self.only(|part| !refused.iter().any(|it| it.part == *part))
+        self.only(|part| !refused.iter().any(|unreadable| unreadable.part == *part))
     }
 }

@@ -1,6 +1,4 @@
-//! The Services of namespaces, as far as it matters whether a request to them wakes something.
-//!
-//! EndpointSlices, as far as it matters whether their Service is ready.
+//! Services and EndpointSlices, reduced to the fields that wake-on-request and dependencies need.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,13 +13,14 @@ use tokio::time::timeout;
 
 use crate::read::{list::listed, query::Query};
 
-/// The longest wait for all of them: their use is not worth more.
+/// The longest time to read all Services. They only add information to a status, so it should not wait
+/// longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The Services of the namespaces of a query, as far as they may be read.
+/// The Services in the namespaces of a query, if they are readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Services {
-    /// By namespace; `None` where they are not known.
+    /// By namespace; `None` if the Services are unknown.
     known: Option<BTreeMap<Box<str>, ByName>>,
     forbidden: Option<String>,
 }
@@ -29,14 +28,15 @@ pub struct Services {
 type ByName = BTreeMap<Box<str>, ServiceSpec>;
 
 impl Services {
-    /// Reads them with the rights of the user. If the server does not answer in 5 s, they are not known.
+    /// Reads the Services with the user's permissions. If the server does not respond within 5 s, they
+    /// are unknown.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let namespaces = query.namespaces();
         let apis: Vec<Api<Service>> = match &*namespaces {
             [] => vec![Api::all(client.clone())],
             several => several
                 .iter()
-                .map(|it| Api::namespaced(client.clone(), it))
+                .map(|namespace| Api::namespaced(client.clone(), namespace))
                 .collect(),
         };
         let lists = apis.iter().map(|api| listed(api, None));
@@ -49,7 +49,7 @@ impl Services {
         };
         for list in lists {
             match list {
-                Ok(found) => found.iter().for_each(|it| all.put(it)),
+                Ok(found) => found.iter().for_each(|service| all.put(service)),
                 Err(error) => {
                     let forbidden = match error {
                         Error::Api(status) if status.code == 403 => Some(status.message),
@@ -75,20 +75,23 @@ impl Services {
         }
     }
 
-    /// Those of a namespace, by name; `None` where they are not known.
-    pub fn of(&self, namespace: &str) -> Option<impl Iterator<Item = (&str, &ServiceSpec)>> {
+    /// The Services of a namespace by name; `None` if they are unknown.
+    pub fn in_namespace(
+        &self,
+        namespace: &str,
+    ) -> Option<impl Iterator<Item = (&str, &ServiceSpec)>> {
         let of_namespace = self.known.as_ref()?.get(namespace);
         let all = of_namespace.into_iter().flatten();
-        Some(all.map(|(name, it)| (&**name, it)))
+        Some(all.map(|(name, spec)| (&**name, spec)))
     }
 
-    /// The words of the API server where they may not be listed.
+    /// The message of the API server if the user may not list Services.
     pub fn forbidden(&self) -> Option<&str> {
         self.forbidden.as_deref()
     }
 }
 
-/// What there is to know of a Service.
+/// Reduces a Service to the fields that dayshift reads.
 pub fn service_spec(service: &Service) -> ServiceSpec {
     let Some(spec) = &service.spec else {
         return ServiceSpec::default();
@@ -99,41 +102,41 @@ pub fn service_spec(service: &Service) -> ServiceSpec {
         is_headless: spec.cluster_ip.as_deref() == Some("None"),
         selector: spec.selector.clone().unwrap_or_default(),
         ports: ports
-            .map(|it| ServicePort {
-                name: it.name.as_deref().unwrap_or_default().into(),
-                number: it.port,
-                protocol: it.protocol.as_deref().map(Into::into),
+            .map(|port| ServicePort {
+                name: port.name.as_deref().unwrap_or_default().into(),
+                number: port.port,
+                protocol: port.protocol.as_deref().map(Into::into),
             })
             .collect(),
     }
 }
 
-/// The label by which a slice says whose it is.
+/// The label of a slice that names its Service.
 pub const SERVICE_LABEL: &str = "kubernetes.io/service-name";
 
-/// The label by which a slice says who writes it.
+/// The label of a slice that names its writer.
 pub const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 
-/// The slices of Services, but for those of `dayshift activator`, as a label selector.
+/// A label selector for the slices of Services, except those of `dayshift activator`.
 pub const OTHERS_SLICES: &str =
     "kubernetes.io/service-name,endpointslice.kubernetes.io/managed-by!=dayshift";
 
-/// A slice of a Service.
+/// An EndpointSlice of a Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceSlice {
-    /// Its namespace.
+    /// `metadata.namespace`.
     pub namespace: Box<str>,
-    /// Its name.
+    /// `metadata.name`.
     pub name: Box<str>,
-    /// The Service's name.
+    /// The name of the Service.
     pub service: Box<str>,
-    /// Whether one of its endpoints is ready.
+    /// Whether one of the endpoints is ready.
     pub is_ready: bool,
 }
 
 impl ServiceSlice {
-    /// `None` where it is of no Service.
-    pub fn of(slice: &EndpointSlice) -> Option<Self> {
+    /// Reads a slice; `None` if it belongs to no Service.
+    pub fn from_slice(slice: &EndpointSlice) -> Option<Self> {
         let meta = &slice.metadata;
         let service = meta.labels.as_ref()?.get(SERVICE_LABEL)?;
         Some(Self {
@@ -145,11 +148,14 @@ impl ServiceSlice {
     }
 }
 
-/// Whether an endpoint is ready. Unknown is ready, as the API's documentation says.
+/// Whether an endpoint is ready. If that is unknown, it counts as ready, as the API documentation
+/// recommends.
 pub fn is_ready(endpoint: &Endpoint) -> bool {
     let conditions = endpoint.conditions.as_ref();
-    conditions.and_then(|it| it.ready).unwrap_or(true)
+    conditions
+        .and_then(|conditions| conditions.ready)
+        .unwrap_or(true)
 }
 
-/// The root of the API of EndpointSlices.
+/// The API path of the group of EndpointSlices.
 pub(crate) const SLICES_ROOT: &str = "/apis/discovery.k8s.io/v1/";

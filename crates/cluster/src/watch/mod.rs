@@ -93,7 +93,7 @@ fn watch_part<D: WorkloadView>(
     place: String,
 ) -> WorkloadEvents<D> {
     let random = fastrand::Rng::new();
-    let watch = Reflector::of_kind(client.clone(), kind, namespace, selectors, random);
+    let watch = Reflector::for_kind(client.clone(), kind, namespace, selectors, random);
     Box::pin(watch.into_stream().filter_map(move |event| {
         let seen = match event {
             ReflectorEvent::Opened { .. } | ReflectorEvent::Init => None,
@@ -118,10 +118,10 @@ fn watch_part<D: WorkloadView>(
 
 /// The failure of a watch: `Ok` if the next try will fail too.
 fn for_good(error: WatchError, kind: Kind, place: &str) -> Result<FindError, FindError> {
-    match FindError::sort(error.verb, kind, place, error.error) {
+    match FindError::classify(error.verb, kind, place, error.error) {
         error @ (FindError::Forbidden { .. }
         | FindError::NotServed { .. }
         | FindError::Unauthorized(_)) => Ok(error),
-        error @ (FindError::Refused(_) | FindError::Unavailable(_)) => Err(error),
+        error @ (FindError::Rejected(_) | FindError::Unavailable(_)) => Err(error),
     }
 }

@@ -93,7 +93,7 @@ impl<D: WorkloadView> Reflector<D> {
     /// A watch of a kind, in one namespace or in all. If only the resource is known, the server is
     /// asked about it first, and again when it drops the version in use; that it does not have the
     /// kind at all is a failure like any other.
-    pub fn of_kind(
+    pub fn for_kind(
         client: Client,
         kind: Kind,
         namespace: Option<&str>,
@@ -107,7 +107,7 @@ impl<D: WorkloadView> Reflector<D> {
 
 impl Reflector<NamespaceMeta> {
     /// A watch of the metadata of Namespaces.
-    pub fn of_namespaces(client: Client, selectors: WatchParams, random: fastrand::Rng) -> Self {
+    pub fn for_namespaces(client: Client, selectors: WatchParams, random: fastrand::Rng) -> Self {
         let source = WatchSource::new(client, Collection::Namespaces, None, selectors);
         Self::new(source, random)
     }
@@ -561,7 +561,7 @@ impl Pauses {
 
 impl Reflector<Service> {
     /// A watch of Services, in one namespace or in all.
-    pub fn of_services(client: Client, namespace: Option<&str>, random: fastrand::Rng) -> Self {
+    pub fn for_services(client: Client, namespace: Option<&str>, random: fastrand::Rng) -> Self {
         let all = Collection::BuiltIn("/api/v1/", "services");
         let source = WatchSource::new(client, all, namespace, WatchParams::default());
         Self::new(source, random)
@@ -570,7 +570,7 @@ impl Reflector<Service> {
 
 impl Reflector<EndpointSlice> {
     /// A watch of EndpointSlices, in one namespace or in all.
-    pub fn of_slices(
+    pub fn for_slices(
         client: Client,
         namespace: Option<&str>,
         selectors: WatchParams,

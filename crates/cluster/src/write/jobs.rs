@@ -1,6 +1,4 @@
-//! Jobs of a CronJob that is stopped: their list, and a guarded patch of each.
-//!
-//! Jobs, as far as something is decided from them.
+//! The Jobs of a stopped CronJob: decoding, and the guarded patch that suspends or resumes one.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +13,7 @@ pub(super) fn jobs_path(namespace: &str) -> String {
     format!("{JOBS_ROOT}namespaces/{namespace}/jobs")
 }
 
-/// The change, and tests of all that it was decided from.
+/// Makes the patch for a change, with tests of everything that the decision depends on.
 pub(super) fn job_patch(
     job: &Job,
     change: JobChange,
@@ -52,10 +50,10 @@ pub(super) fn job_patch(
     patch
 }
 
-/// The root of the API of Jobs.
+/// The API path of the group of Jobs.
 pub(crate) const JOBS_ROOT: &str = "/apis/batch/v1/";
 
-/// A Job as it is read.
+/// A decoded Job.
 #[derive(Clone, Deserialize)]
 pub(crate) struct RawJob {
     metadata: JobMeta,
@@ -102,7 +100,8 @@ struct JobCondition {
 }
 
 impl RawJob {
-    /// What is decided from, with the text of this label.
+    /// The part of a Job that decisions need. `suspended_by` is the name of the label that records who
+    /// suspended it.
     pub(crate) fn job(self, suspended_by: &str) -> Job {
         let meta = self.metadata;
         let has_labels = meta.labels.is_some();
@@ -112,8 +111,8 @@ impl RawJob {
         Job {
             name: meta.name,
             uid: meta.uid,
-            owner: owners.find(|it| it.controller).map(|it| it.uid),
-            // The server always writes one that can be read.
+            owner: owners.find(|owner| owner.controller).map(|owner| owner.uid),
+            // The server always sends a valid time.
             created: meta
                 .creation_timestamp
                 .parse()
@@ -127,7 +126,7 @@ impl RawJob {
 }
 
 impl JobCondition {
-    /// Whether it says that the Job has ended.
+    /// Whether the condition means that the Job has ended.
     fn is_end(&self) -> bool {
         matches!(&*self.kind, "Complete" | "Failed") && self.status == "True"
     }

@@ -1,4 +1,6 @@
-//! The only code that sends writes: guarded patches, Events, and the EndpointSlices of `dayshift activator`.
+//! The only code that sends writes: guarded patches, Events, and the EndpointSlices of `dayshift
+//! activator`. [`Writer`] also reads single objects, because a conflict must be followed by a read with
+//! the same limits.
 
 mod error;
 mod events;
@@ -57,24 +59,24 @@ use crate::{
     },
 };
 
-/// The time limit of one request. A patch that took effect although its answer came too late is
-/// harmless: sent again, its tests fail, and the object is read anew.
+/// The time limit of one request. If a patch took effect although its response was late, sending it
+/// again does no harm: its tests fail, and the object is read again.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends decisions, for one prefix and under one name.
+/// Sends writes with one annotation prefix and one field manager.
 #[derive(Clone)]
 pub struct Writer {
     client: Client,
     prefix: Prefix,
     instance: String,
-    /// Its name in `managedFields`.
+    /// The field manager, as in `managedFields`.
     manager: &'static str,
-    /// The time limit of one request, if the client sets none.
+    /// The time limit of one request; `None` if the client sets it.
     limit: Option<Duration>,
 }
 
 impl Writer {
-    /// A writer that calls itself `instance` (the pod's name, say) in Events.
+    /// Makes the controller's writer. `instance` is its name in Events, for example that of the pod.
     pub const fn new(client: Client, prefix: Prefix, instance: String) -> Self {
         Self {
             client,
@@ -85,9 +87,9 @@ impl Writer {
         }
     }
 
-    /// The writer of a command, whose [`patient`](crate::cluster::patient) client sets the time
-    /// limit.
-    pub fn of_command(client: Client, prefix: Prefix) -> Self {
+    /// Makes the writer of a command. Its client,
+    /// [`with_retry_after`](crate::connect::with_retry_after), sets the time limit.
+    pub fn for_command(client: Client, prefix: Prefix) -> Self {
         Self {
             limit: None,
             manager: COMMANDS,
@@ -95,14 +97,14 @@ impl Writer {
         }
     }
 
-    /// The writer of `dayshift activator`.
-    pub const fn of_activator(client: Client, prefix: Prefix, instance: String) -> Self {
+    /// Makes the writer of `dayshift activator`.
+    pub const fn for_activator(client: Client, prefix: Prefix, instance: String) -> Self {
         let mut writer = Self::new(client, prefix, instance);
         writer.manager = ACTIVATOR;
         writer
     }
 
-    /// The same, whose requests may take so long at most.
+    /// A copy with another time limit for each request.
     #[must_use]
     pub fn within(&self, limit: Duration) -> Self {
         Self {
@@ -115,10 +117,10 @@ impl Writer {
         &self.prefix
     }
 
-    /// Makes the change, if the object still is as observed, and returns the new object.
+    /// Applies the change if the object is still as observed, and returns the new object.
     ///
     /// # Errors
-    /// [`PatchError`] tells a conflict from a refusal and from an absent server.
+    /// [`PatchError`] distinguishes a conflict, a rejection and an unavailable server.
     pub async fn patch(
         &self,
         observed: &Observed,
@@ -128,11 +130,11 @@ impl Writer {
         self.send_patch(&observed.object, &patch).await
     }
 
-    /// Writes annotations of a user, if the object has the observed inputs, and returns the new
-    /// object.
+    /// Writes a user's annotations if the inputs of the object are still as observed, and returns the
+    /// new object.
     ///
     /// # Errors
-    /// As for [`Writer::patch`].
+    /// See [`Writer::patch`].
     pub async fn annotate(
         &self,
         observed: &Observed,
@@ -142,21 +144,21 @@ impl Writer {
         self.send_patch(&observed.object, &patch).await
     }
 
-    /// Reads a Namespace as it is now.
+    /// Reads a Namespace.
     ///
     /// # Errors
-    /// If it does not exist, or the server is absent or unwilling.
+    /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read_namespace(&self, name: &str) -> Result<NamespaceMeta, ReadError> {
         let request = Request::get(format!("{NAMESPACES_PATH}/{name}"));
         let answer = self.get(request).await?;
         Ok(namespace_in(&answer, name)?)
     }
 
-    /// Writes annotations of a user on a Namespace, if the changed ones are as observed, and
-    /// returns the new Namespace.
+    /// Writes a user's annotations on a Namespace if the changed ones are still as observed, and returns
+    /// the new Namespace.
     ///
     /// # Errors
-    /// As for [`Writer::patch`].
+    /// See [`Writer::patch`].
     pub async fn annotate_namespace(
         &self,
         namespace: &NamespaceMeta,
@@ -193,10 +195,10 @@ impl Writer {
         self.send(request, body).await?.body(PatchError::sort)
     }
 
-    /// Reads the object as it is now.
+    /// Reads a workload.
     ///
     /// # Errors
-    /// Where it is gone, or the server absent or unwilling.
+    /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
         let answer = self.get(Request::get(KindApi::path_of(object))).await?;
         let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
@@ -204,10 +206,10 @@ impl Writer {
         Ok(shown(workload, is_it, object)?)
     }
 
-    /// Reads the object as it is now, with who has set its count.
+    /// Reads a workload with its field managers.
     ///
     /// # Errors
-    /// Where it is gone, or the server absent or unwilling.
+    /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read_managers(&self, object: &WorkloadRef) -> Result<WithManagers, ReadError> {
         let request = Request::get(KindApi::path_of(object)).extension(InFull);
         let answer = self.get(request).await?;
@@ -216,12 +218,12 @@ impl Writer {
         Ok(shown(read, is_it, object)?)
     }
 
-    /// Asks for a list of at most one object of a kind: returns how far the server's history is, and
-    /// its answer has the server's `Date`.
+    /// Lists at most one object of a kind, and returns the server's current version. The response also
+    /// has the server's `Date`.
     ///
     /// # Errors
-    /// Where the server is absent or unwilling.
-    pub async fn ask_the_version(
+    /// If the API server cannot be reached or rejects the request.
+    pub async fn current_version(
         &self,
         kind: Kind,
         namespace: Option<&str>,
@@ -233,10 +235,10 @@ impl Writer {
         Ok(Version::parse(version.unwrap_or_default()))
     }
 
-    /// Sends an Event of the object.
+    /// Sends an Event about an object.
     ///
     /// # Errors
-    /// Where the server is absent or unwilling.
+    /// If the API server cannot be reached or rejects the Event.
     pub async fn announce(
         &self,
         object: &EventObject,
@@ -251,7 +253,7 @@ impl Writer {
         let body = serde_json::to_vec(&event_body(object, event, at, &self.instance))
             .map_err(malformed)?;
         let answer = self.send(request, body).await?;
-        // Another scaler, or this one before it began anew, has told of it.
+        // Another controller, or this one before a restart, has already sent it.
         if event.once_of.is_some() && answer.is_conflict() {
             return Ok(());
         }
@@ -281,7 +283,7 @@ impl Writer {
     async fn exchange(&self, request: Request<Body>) -> Result<Answer, Unavailable> {
         let response = self.client.send(request).await;
         let response = response.map_err(|error| no_answer(&error))?;
-        let (code, retry_after) = (response.status(), pause_asked(response.headers()));
+        let (code, retry_after) = (response.status(), requested_pause(response.headers()));
         let body = bounded(response.into_body()).await.map_err(unread)?;
         if code.is_success() {
             return Ok(Answer::Success(body));
@@ -290,7 +292,7 @@ impl Writer {
             let text = String::from_utf8_lossy(&body);
             foreign(cut_bytes(text.trim(), 200), code)
         });
-        // It may quote a user's text, and goes into Events and logs.
+        // The message can quote a user's text, and is used in Events and logs.
         status.message = printable(&status.message);
         Ok(Answer::Failure {
             code,
@@ -300,17 +302,16 @@ impl Writer {
     }
 }
 
-/// The patch with its texts byte for byte as the API server writes them: there a `test` compares
-/// how texts are written, not what they mean (evanphx/json-patch v4), and Go's encoder escapes
-/// five characters that JSON does not ask for.
+/// Serializes a patch as the API server would. Its `test` compares the JSON text of strings, not their
+/// values (evanphx/json-patch v4), and Go's encoder escapes five characters that JSON allows.
 fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
-    let escaped = |it| matches!(it, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    let escaped = |character| matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
     let json = serde_json::to_string(patch)?;
     Ok(escape_json(&json, escaped).into_owned().into_bytes())
 }
 
-/// The pause that the server asks for, up to [`MAX_RETRY_AFTER`].
-fn pause_asked(headers: &HeaderMap) -> Option<Duration> {
+/// The pause that the server asks for, at most [`MAX_RETRY_AFTER`].
+fn requested_pause(headers: &HeaderMap) -> Option<Duration> {
     Some(retry_after(headers)?.min(MAX_RETRY_AFTER))
 }
 
@@ -322,7 +323,7 @@ fn no_answer(error: &(impl std::error::Error + 'static)) -> Unavailable {
     }
 }
 
-/// A body that broke off, or is larger than what is read.
+/// The error for a body that was cut off or is larger than the limit.
 fn unread(error: BoxError) -> Unavailable {
     let error = kube::Error::Service(error);
     let unread = no_answer(&error);
@@ -335,7 +336,7 @@ fn unread(error: BoxError) -> Unavailable {
     }
 }
 
-/// A malformed answer, or request of ours: the fault of the one object, not of the server.
+/// The error for a malformed response or request. It concerns one object, not the server.
 pub(crate) fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         kind: FailureKind::Failed,
@@ -343,20 +344,20 @@ pub(crate) fn malformed(error: impl std::error::Error + 'static) -> Unavailable 
     }
 }
 
-/// Whether an answer shows the requested object; another may have its name by now.
+/// Whether the response contains the requested object.
 fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
     (workload.namespace(), workload.name()) == (&*object.namespace, &*object.name)
 }
 
-/// The Namespace in an answer, if it is the requested one.
+/// Decodes the requested Namespace.
 fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
     let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(malformed)?;
     let is_it = namespace.metadata.name.as_deref() == Some(name);
     shown(namespace, is_it, &format_args!("Namespace {name}"))
 }
 
-/// What an answer shows, if it is the object asked for. A success may show something else, such as a
-/// `Status`: whoever answered, nothing was done.
+/// Returns the object if it is the requested one. A successful response can contain something else, such
+/// as a `Status`, if another server responded; then nothing was done.
 fn shown<T>(answer: T, is_it: bool, object: &dyn fmt::Display) -> Result<T, Unavailable> {
     is_it.then_some(answer).ok_or_else(|| Unavailable {
         reason: format!("the answer does not show {object}"),
@@ -366,10 +367,10 @@ fn shown<T>(answer: T, is_it: bool, object: &dyn fmt::Display) -> Result<T, Unav
 }
 
 impl Writer {
-    /// Writes annotations of an override, if the object has the observed inputs and state.
+    /// Writes the annotations of an override if inputs and state of the object are still as observed.
     ///
     /// # Errors
-    /// As for [`Writer::patch`].
+    /// See [`Writer::patch`].
     pub async fn wake(
         &self,
         observed: &Observed,
@@ -380,11 +381,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Applies an EndpointSlice on the server's side: replicas that want the same slice write the same
-    /// one.
+    /// Applies an EndpointSlice with server-side apply. If replicas want the same slice, they all write
+    /// the same one.
     ///
     /// # Errors
-    /// As for [`Writer::patch`]; a missing permission to create is one too.
+    /// See [`Writer::patch`]; a missing permission to create is an error too.
     pub async fn apply_slice(
         &self,
         namespace: &str,
@@ -403,10 +404,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Deletes an EndpointSlice, if it is the one with this UID.
+    /// Deletes the EndpointSlice with this UID.
     ///
     /// # Errors
-    /// As for [`Writer::patch`].
+    /// See [`Writer::patch`].
     pub async fn delete_slice(
         &self,
         namespace: &str,
@@ -428,11 +429,11 @@ fn slice_path(namespace: &str, name: &str) -> String {
 }
 
 impl Writer {
-    /// The Jobs of a namespace, in pages. A page that is too large to be read is asked for with a tenth of
-    /// its objects.
+    /// Lists the Jobs of a namespace, in pages. If a page is too large, it is requested again with a
+    /// tenth of its size.
     ///
     /// # Errors
-    /// Where the server is absent or unwilling.
+    /// If the API server cannot be reached or rejects the request.
     pub async fn jobs(&self, namespace: &str) -> Result<Vec<Job>, ReadError> {
         let suspended_by = self.prefix().suspended_by();
         let mut jobs = Vec::new();
@@ -447,19 +448,19 @@ impl Writer {
                 answer => answer?.body(ReadError::sort)?,
             };
             let page: ObjectList<RawJob> = serde_json::from_slice(&answer).map_err(malformed)?;
-            jobs.extend(page.items.into_iter().map(|it| it.job(&suspended_by)));
-            match page.metadata.continue_.filter(|it| !it.is_empty()) {
-                // The server's own token: characters of base64url alone.
+            jobs.extend(page.items.into_iter().map(|job| job.job(&suspended_by)));
+            match page.metadata.continue_.filter(|token| !token.is_empty()) {
+                // The server's token consists of base64url characters, which need no escaping.
                 Some(token) => rest = format!("&continue={token}"),
                 None => return Ok(jobs),
             }
         }
     }
 
-    /// Makes a change of a Job, for the CronJob with this UID, if it still is as it was seen.
+    /// Suspends, resumes or releases a Job of a CronJob if it is still as observed.
     ///
     /// # Errors
-    /// As for [`Writer::patch`].
+    /// See [`Writer::patch`].
     pub async fn patch_job(
         &self,
         namespace: &str,
@@ -479,7 +480,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_server_asks_for_more_than_a_minute() {
+    fn a_pause_requested_by_the_server_is_at_most_a_minute() {
         for (text, expected) in [
             ("7", Some(7)),
             ("3600", Some(60)),
@@ -490,7 +491,7 @@ mod tests {
             ("Sun, 22 Nov 2026 00:00:00 GMT", None),
         ] {
             let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
-            let asked = pause_asked(&headers).map(|asked| asked.as_secs());
+            let asked = requested_pause(&headers).map(|asked| asked.as_secs());
             assert_eq!(asked, expected, "{text}");
         }
     }

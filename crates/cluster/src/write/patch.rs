@@ -1,4 +1,5 @@
-//! One guarded patch: a change, and tests of everything on which the decision rests.
+//! The guarded patch: a JSON Patch that makes a change and tests everything that the decision depends
+//! on.
 
 use dayshift_schedule::is_too_long;
 use dayshift_workload::{
@@ -9,12 +10,12 @@ use serde_json::{Map, Value, json};
 
 use crate::{decode::kind_api::KindApi, read::namespaces::NamespaceMeta};
 
-/// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
+/// Makes the JSON Patch (RFC 6902) that applies `change` if the object is still as observed.
 ///
-/// The tests come first: UID, no deletion, count, its volumes' fate, every input annotation, every
-/// state label, the error and the beginning of an override, with `null` for a missing one (the API
-/// server lets such a test pass on a missing key). Count, state and the removal of ended overrides
-/// follow in the same patch, so they change together or not at all.
+/// It tests the UID, the missing deletion timestamp, the count, the volume retention, every input
+/// annotation, every state label, the error and the start of an override. A missing value is tested as
+/// `null`, which the API server accepts for a missing key. Count, state and the removal of ended
+/// overrides follow in the same patch, so they change together or not at all.
 pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
@@ -22,7 +23,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     let row = KindApi::new(observed.object.kind);
     let count = row.patch(observed, change);
     let is_changed = change.replicas != observed.replicas;
-    // A missing map of annotations is added as a whole.
+    // A missing annotation map is added as a whole.
     let is_in_map = row.count_is_annotation() && !observed.has_annotations;
     let with_map = is_in_map && is_changed;
     for (path, value) in count.tests.into_iter().filter(|_| !is_in_map) {
@@ -42,11 +43,11 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     patch.into_patch()
 }
 
-/// The JSON Patch that writes annotations of a user, if the object has the observed inputs. Its
-/// count and state may have changed meanwhile: nothing here rests on them.
+/// Makes the JSON Patch that writes a user's annotations if the inputs of the object are as observed.
+/// Count and state may have changed, because the patch does not depend on them.
 ///
-/// A user's annotation is new: the patch removes the recorded beginning of an earlier override, so
-/// that the new one does not pass for one that has ended and was restored.
+/// A user's annotation starts a new override, so the patch removes the recorded start of an earlier one.
+/// Otherwise the new override could be taken for one that has ended and was restored.
 pub fn annotation_patch(
     observed: &Observed,
     annotations: &[AnnotationChange],
@@ -56,7 +57,7 @@ pub fn annotation_patch(
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     if !observed.has_annotations {
-        // All of its keys are inherited.
+        // All inputs are inherited.
         patch.test(&MAP, Value::Null);
         patch.add_map(annotations, prefix);
         return patch.into_patch();
@@ -73,7 +74,7 @@ pub fn annotation_patch(
     patch.into_patch()
 }
 
-/// The same, if the state of the object is the observed one too.
+/// Like [`annotation_patch`], and tests the state of the object too.
 pub fn wake_patch(observed: &Observed, annotations: &[AnnotationChange], prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     let state = prefix.label(Label::State);
@@ -86,8 +87,8 @@ pub fn wake_patch(observed: &Observed, annotations: &[AnnotationChange], prefix:
     Patch(operations)
 }
 
-/// The JSON Patch that writes annotations of a user on a Namespace, if its overrides and the
-/// changed annotations are as observed.
+/// Makes the JSON Patch that writes a user's annotations on a Namespace if its overrides and the changed
+/// annotations are as observed.
 pub fn namespace_patch(
     namespace: &NamespaceMeta,
     annotations: &[AnnotationChange],
@@ -117,7 +118,7 @@ pub fn namespace_patch(
     patch.into_patch()
 }
 
-/// A JSON Patch (RFC 6902), as it is sent.
+/// A JSON Patch (RFC 6902).
 #[derive(Debug, Serialize)]
 pub struct Patch(Vec<Operation>);
 
@@ -125,7 +126,7 @@ pub struct Patch(Vec<Operation>);
 struct Operation {
     op: &'static str,
     path: String,
-    /// Absent where something is removed.
+    /// `None` for a removal.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Value>,
 }
@@ -140,7 +141,7 @@ impl Operation {
     }
 }
 
-/// A patch that is being written: tests, and what is written where they hold.
+/// A patch under construction.
 #[derive(Default)]
 pub(crate) struct Operations {
     tests: Vec<Operation>,
@@ -148,14 +149,14 @@ pub(crate) struct Operations {
 }
 
 impl Operations {
-    /// The tests, then the writes.
+    /// Returns the patch, with the tests before the writes.
     pub(crate) fn into_patch(self) -> Patch {
         let mut operations = self.tests;
         operations.extend(self.writes);
         Patch(operations)
     }
 
-    /// Adds the map of annotations as a whole, if there is anything to put there.
+    /// Adds the whole annotation map, if there is anything to write.
     fn add_map(&mut self, annotations: &[AnnotationChange], prefix: &Prefix) {
         let text = |(key, text): &AnnotationChange| {
             let text = text.as_deref()?;
@@ -167,7 +168,8 @@ impl Operations {
         }
     }
 
-    /// `paused` is a count in an annotation, which comes with the whole map.
+    /// Tests and writes annotations. `paused` is a count in an annotation, which is added together with
+    /// a missing map.
     fn annotations(
         &mut self,
         observed: &Observed,
@@ -202,7 +204,7 @@ impl Operations {
         self.inputs(observed, prefix);
         for (name, seen, wanted) in ours {
             let path = [MAP[0], MAP[1], &name];
-            // No decision here rests on the inherited text.
+            // No decision depends on the recorded inherited text.
             if seen != wanted || name != inherited {
                 self.test_annotation(&name, seen.as_deref());
             }
@@ -215,8 +217,8 @@ impl Operations {
         }
     }
 
-    /// A test that its volumes' fate is as it was at the decision. The API server gives each
-    /// StatefulSet a policy; one without has no member to hold it either.
+    /// Tests the volume retention. The API server sets a policy on each StatefulSet; if an older one has
+    /// none, the whole member is missing.
     fn volumes(&mut self, observed: &Observed) {
         let path = VolumeRetention::PATH;
         match observed.inputs.volumes() {
@@ -229,15 +231,15 @@ impl Operations {
         }
     }
 
-    /// Tests of every input on which a decision rests, for an object that has annotations.
+    /// Tests every input that decisions depend on, if the object has annotations.
     fn inputs(&mut self, observed: &Observed, prefix: &Prefix) {
-        for key in Key::ALL.into_iter().filter(|it| it.is_decided_by()) {
+        for key in Key::ALL.into_iter().filter(|key| key.is_decided_by()) {
             self.test_annotation(&prefix.annotation(key), observed.inputs.own().text(key));
         }
     }
 
-    /// Tests a text, unless only its beginning was kept: such a text is refused, and the object
-    /// stays as it is, whatever the rest says by now.
+    /// Tests an annotation, unless only its beginning was kept. Such a long text is rejected anyway, so
+    /// the object stays as it is.
     fn test_annotation(&mut self, name: &str, seen: Option<&str>) {
         if !seen.is_some_and(is_too_long) {
             self.test(&["metadata", "annotations", name], json!(seen));

@@ -175,7 +175,7 @@ impl Core {
         }
         self.check_clock(now, effects);
         self.set_aside(now, effects);
-        self.ask_the_version(now, effects);
+        self.current_version(now, effects);
         self.run_agenda(now, effects);
         if self.clock.is_wrong() {
             return;
@@ -460,7 +460,7 @@ impl Core {
         }
     }
 
-    fn ask_the_version(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn current_version(&mut self, now: Now, effects: &mut Vec<Effect>) {
         if let Some(question) = self.store.history.take_question(now.elapsed) {
             let request = Request::Version {
                 kind: question.kind,

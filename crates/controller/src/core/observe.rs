@@ -198,7 +198,7 @@ impl Core {
                 .map(|team| team.as_str().into());
             self.set_team(&namespace.name_any(), team, effects);
         }
-        let namespace = ObservedNamespace::of(namespace, &self.settings.prefix);
+        let namespace = ObservedNamespace::new(namespace, &self.settings.prefix);
         let seen_at = self.clock.seen_at(now);
         let watches = &self.watches;
         let watch_of = |kind| watches.watch_of(kind, &namespace.name);
@@ -236,7 +236,7 @@ impl Core {
     fn observe_slice(&mut self, sighting: Sighting<EndpointSlice>, now: Now) {
         let (namespace, service) = match sighting {
             Sighting::Applied { name, object, .. } => {
-                let Some(slice) = ServiceSlice::of(&object) else {
+                let Some(slice) = ServiceSlice::from_slice(&object) else {
                     return;
                 };
                 self.store.observe_slice(&name.namespace, &slice);

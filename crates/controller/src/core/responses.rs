@@ -126,7 +126,7 @@ impl Core {
             }
             Err(PatchError::Conflict) => self.conflicted(id, now, effects),
             Err(PatchError::Gone) => self.remove(id, now),
-            Err(PatchError::Refused(why)) => self.refused(id, &why, now),
+            Err(PatchError::Rejected(why)) => self.refused(id, &why, now),
             Err(PatchError::Forbidden(why)) => self.forbidden(id, &why, now),
             Err(PatchError::Unavailable(why)) => {
                 if let Some(object) = self.store.get_mut(id)
@@ -134,7 +134,7 @@ impl Core {
                 {
                     object.record_unconfirmed(sent);
                 }
-                if why.kind.is_servers() {
+                if why.kind.is_server_failure() {
                     self.unavailable(id, &why, now, effects);
                     self.confirm(id, now);
                 } else if self.confirm(id, now) {
@@ -287,7 +287,7 @@ impl Core {
                 }
             }
             Err(ReadError::Gone) => self.remove(id, now),
-            Err(ReadError::Refused(why)) => self.refused(id, &why, now),
+            Err(ReadError::Rejected(why)) => self.refused(id, &why, now),
             Err(ReadError::Unavailable(why)) => self.unavailable(id, &why, now, effects),
         }
     }
@@ -295,7 +295,7 @@ impl Core {
     /// The server rejects the patch: reports it, and retries slowly.
     fn refused(&mut self, id: Id, why: &str, now: Now) {
         self.throttle.responded(now);
-        self.failed(id, Reason::Refused, why, &Delays::REFUSED, now);
+        self.failed(id, Reason::Refused, why, &Delays::REJECTED, now);
     }
 
     /// A permission is missing, for all objects of that kind in the namespace: they ask in turn
@@ -329,7 +329,7 @@ impl Core {
             Blame::Ask => self.probe(id, now, effects),
             Blame::Object => {}
         }
-        if why.kind.is_servers() {
+        if why.kind.is_server_failure() {
             // Requests that were in flight together fail together: one line is enough.
             if self.throttle.server_failed(why, now)
                 && let Some(object) = self.store.get(id)
@@ -408,7 +408,7 @@ impl Core {
                 history.ask_again(question, now.elapsed);
             }
             // An object may be watched, and not listed: a write reveals it.
-            Err(ReadError::Gone | ReadError::Refused(_)) => {}
+            Err(ReadError::Gone | ReadError::Rejected(_)) => {}
         }
     }
 }
@@ -439,7 +439,7 @@ fn log_change(object: &WorkloadRef, from: Replicas, change: &Change, at: DateTim
 fn shows_permission<T>(result: &Result<T, PatchError>) -> bool {
     match result {
         Err(PatchError::Forbidden(_)) => false,
-        Err(PatchError::Unavailable(why)) => !why.kind.is_servers(),
+        Err(PatchError::Unavailable(why)) => !why.kind.is_server_failure(),
         _ => true,
     }
 }

@@ -119,7 +119,7 @@ fn a_failed_request_delays_only_its_own_object() {
     let all = ["a", "b"].map(|name| deployment(name).stop("19:00"));
     let mut rig = Rig::at(EVENING).adopted(all);
     rig.tick("19:00:00");
-    rig.fails("a", PatchError::Refused("by policy".to_owned()));
+    rig.fails("a", PatchError::Rejected("by policy".to_owned()));
     assert!(rig.take().contains(&"patch b: stop 3 -> 0".to_owned()));
     rig.responds("b");
     assert_eq!(rig.state("b"), Some("stopped"));
@@ -276,7 +276,7 @@ fn a_start_that_fails_gives_its_slot_to_the_next_one() {
     while rig.next_wake() == "09:00:00" {
         rig.tick("09:00:00");
     }
-    rig.fails("a", PatchError::Refused("by policy".to_owned()));
+    rig.fails("a", PatchError::Rejected("by policy".to_owned()));
     assert_eq!(rig.take_patches(), ["patch b: start 0 -> 3"]);
 }
 
@@ -367,9 +367,9 @@ fn a_rejection_at_the_very_boundary_is_retried_after_its_back_off() {
     let mut rig = Rig::at("2026-11-15T05:28:11Z").adopted([first]);
     rig.tick("08:50:50");
     rig.shows(deployment("web").hours("21:45-09:00"));
-    rig.fails("web", PatchError::Refused("by policy".to_owned()));
+    rig.fails("web", PatchError::Rejected("by policy".to_owned()));
     let rejected = |rig: &mut Rig| {
-        rig.fails("web", PatchError::Refused("by policy".to_owned()));
+        rig.fails("web", PatchError::Rejected("by policy".to_owned()));
         rig.take_patches().is_empty()
     };
     while rig.next_wake() != "09:00:00" {

@@ -35,7 +35,7 @@ async fn settle(writer: &Writer, namespace: &str, asked: &Asked, jobs: &[Job]) -
         let result = writer.patch_job(namespace, job, change, owner).await;
         let ends = match &result {
             Err(PatchError::Forbidden(_)) => true,
-            Err(PatchError::Unavailable(why)) => why.kind.is_servers(),
+            Err(PatchError::Unavailable(why)) => why.kind.is_server_failure(),
             _ => false,
         };
         attempts.push(Attempt {

@@ -23,20 +23,20 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
         let random = move || fastrand::Rng::with_seed(seed);
         match what {
             Watched::Namespaces => watches.add(
-                move || Reflector::of_namespaces(client.clone(), selectors.clone(), random()),
+                move || Reflector::for_namespaces(client.clone(), selectors.clone(), random()),
                 |event| input(event, WatchInput::Namespace),
             ),
             Watched::Kind(kind) => watches.add(
                 move || {
                     let (client, selectors) = (client.clone(), selectors.clone());
-                    Reflector::of_kind(client, kind, namespace.as_deref(), selectors, random())
+                    Reflector::for_kind(client, kind, namespace.as_deref(), selectors, random())
                 },
                 move |event| input(event, |sighting| WatchInput::Workload(kind, sighting)),
             ),
             Watched::Services => watches.add(
                 move || {
                     let (client, selectors) = (client.clone(), selectors.clone());
-                    Reflector::of_slices(client, namespace.as_deref(), selectors, random())
+                    Reflector::for_slices(client, namespace.as_deref(), selectors, random())
                 },
                 |event| input(event, WatchInput::Slice),
             ),

@@ -130,7 +130,7 @@ impl Recorder {
         let Attempt { event, tries } = attempt;
         let outcome = match result {
             Ok(()) => EventOutcome::Sent,
-            Err(AnnounceError::Refused(why)) => {
+            Err(AnnounceError::Rejected(why)) => {
                 tracing::warn!(object = %event.object, "{why}");
                 EventOutcome::Failed
             }
@@ -153,7 +153,7 @@ impl Recorder {
 
     fn fail(&mut self, namespace: &Arc<str>, why: &Unavailable, now: Now) {
         let random = &mut self.random;
-        if why.kind.is_servers() {
+        if why.kind.is_server_failure() {
             self.server.forget_if_calm(now);
             let delays = &Delays::SERVER;
             if self.server.fail(delays, why.retry_after, now, random) {

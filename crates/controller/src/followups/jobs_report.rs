@@ -144,7 +144,7 @@ struct JobsFailure {
 impl JobsFailure {
     fn from_list(error: &ReadError) -> Self {
         let (reason, delays) = match error {
-            ReadError::Refused(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
+            ReadError::Rejected(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
             ReadError::Gone | ReadError::Unavailable(_) => (None, &Delays::OBJECT),
         };
         Self {
@@ -160,7 +160,7 @@ impl JobsFailure {
         let (reason, delays) = match error {
             PatchError::Gone => return None,
             PatchError::Conflict | PatchError::Unavailable(_) => (None, &Delays::OBJECT),
-            PatchError::Refused(_) => (Some(Reason::JobsFailed), &Delays::REFUSED),
+            PatchError::Rejected(_) => (Some(Reason::JobsFailed), &Delays::REJECTED),
             PatchError::Forbidden(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
         };
         Some(Self {

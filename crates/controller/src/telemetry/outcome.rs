@@ -25,7 +25,7 @@ impl Outcome {
         match error {
             PatchError::Conflict => Self::Conflict,
             PatchError::Gone => Self::Gone,
-            PatchError::Refused(_) | PatchError::Forbidden(_) => Self::Refused,
+            PatchError::Rejected(_) | PatchError::Forbidden(_) => Self::Refused,
             PatchError::Unavailable(_) => Self::Failed,
         }
     }

@@ -77,7 +77,9 @@ impl Throttle {
     pub(crate) fn blame(&mut self, id: Id, why: &Unavailable, now: Now) -> Blame {
         match why.kind {
             FailureKind::Unreachable | FailureKind::Overloaded => Blame::Server,
-            FailureKind::Admission | FailureKind::KindAway | FailureKind::TooLarge => Blame::Object,
+            FailureKind::Admission | FailureKind::KindBackend | FailureKind::TooLarge => {
+                Blame::Object
+            }
             FailureKind::TimedOut if self.health.start_probe(now.elapsed) => Blame::Ask,
             FailureKind::TimedOut => Blame::Object,
             // Responses to others show whether the server is at fault.

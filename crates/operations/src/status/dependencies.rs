@@ -1,4 +1,4 @@
-//! What starts wait for in vain, among the workloads that are seen.
+//! Dependencies that a start ignores, because they do not exist or can never become ready.
 
 use std::collections::HashMap;
 
@@ -15,26 +15,26 @@ use dayshift_cluster::{
     read::{QueryPart, UnreadablePart},
 };
 
-/// Why a start does not wait for something that it names.
+/// A dependency that a start does not wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredDependency {
-    /// What is named.
+    /// The dependency.
     pub needed: Dependency,
-    /// Why; `None` where no such object is there.
+    /// Why; `None` if the object does not exist.
     pub why: Option<UnsatisfiableDependency>,
 }
 
 impl IgnoredDependency {
-    /// `sts/db, which is paused without an end`
-    pub(super) fn words(&self, zone: Zone) -> String {
+    /// For example `sts/db, which is paused without an end`.
+    pub(super) fn text(&self, zone: Zone) -> String {
         let why = self
             .why
-            .map_or_else(|| "is not there".to_owned(), |it| it.words(zone));
+            .map_or_else(|| "is not there".to_owned(), |why| why.words(zone));
         format!("{}, which {why}", self.needed)
     }
 
-    /// What helps.
-    pub(super) fn help(&self, prefix: &Prefix) -> String {
+    /// The fix.
+    pub(super) fn fix(&self, prefix: &Prefix) -> String {
         let (needed, key) = (&self.needed, prefix.annotation(Key::After));
         match self.why {
             None => format!("correct {key}"),
@@ -43,17 +43,17 @@ impl IgnoredDependency {
     }
 }
 
-/// What a start names, as far as it is seen.
+/// The result of looking up a dependency among the known workloads.
 pub enum DependencyLookup {
-    /// It is there, and asks for this.
+    /// The object exists, with these inputs.
     There(Box<(Observed, ParsedInputs)>),
-    /// All of its kind are seen, and it is not among them.
+    /// All objects of the kind are known, and this one is not among them.
     Missing,
-    /// It may be there.
+    /// The object might exist.
     Unknown,
 }
 
-/// What the next starts of an object with these inputs name in vain.
+/// The dependencies that the next starts of an object ignore.
 pub fn ignored_dependencies(
     object: &WorkloadRef,
     parsed: &ParsedInputs,
@@ -71,8 +71,8 @@ pub fn ignored_dependencies(
         let why = match seen(needed) {
             DependencyLookup::Unknown => return None,
             DependencyLookup::Missing => None,
-            DependencyLookup::There(it) => {
-                let (observed, parsed) = *it;
+            DependencyLookup::There(workload) => {
+                let (observed, parsed) = *workload;
                 Some(why_in_vain(object, spec, &observed, parsed, now)?)
             }
         };
@@ -102,13 +102,13 @@ fn why_in_vain(
         replicas: Some(observed.replicas),
     };
     let why = spec.unsatisfiable_dependency(object, &needed, now)?;
-    // What is paused while it runs goes on to run.
+    // A workload that is paused while it runs keeps running, so it is ready.
     let is_up = observed.replicas > Replicas::ZERO;
     let goes_on = is_up && matches!(why, UnsatisfiableDependency::Overridden(Override::Pause(_)));
     (!goes_on).then_some(why)
 }
 
-/// The workloads that a command sees.
+/// The workloads that a command has read.
 #[derive(Debug)]
 pub struct SeenWorkloads<'a> {
     query: &'a Query,
@@ -118,14 +118,21 @@ pub struct SeenWorkloads<'a> {
 }
 
 impl<'a> SeenWorkloads<'a> {
-    /// Those that this query has found, and what of it was refused.
-    pub fn of(
+    /// Takes the result of a query and its unreadable parts.
+    pub fn new(
         query: &'a Query,
         refused: &'a [UnreadablePart],
         workloads: impl Iterator<Item = (Kind, &'a WithManagers)>,
     ) -> Self {
-        let place = |(kind, it): (Kind, &'a WithManagers)| {
-            ((it.workload.namespace(), kind, it.workload.name()), it)
+        let place = |(kind, workload): (Kind, &'a WithManagers)| {
+            (
+                (
+                    workload.workload.namespace(),
+                    kind,
+                    workload.workload.name(),
+                ),
+                workload,
+            )
         };
         Self {
             query,
@@ -134,7 +141,7 @@ impl<'a> SeenWorkloads<'a> {
         }
     }
 
-    /// What somebody names in a namespace, as far as it is seen.
+    /// Looks up a dependency of a workload in this namespace.
     pub(super) fn seen(
         &self,
         namespace: &str,
@@ -151,13 +158,16 @@ impl<'a> SeenWorkloads<'a> {
         }
     }
 
-    /// Whether all objects of a kind in a namespace are among these.
+    /// Whether the query covers all objects of a kind in a namespace.
     fn has_all_of(&self, kind: Kind, namespace: &str) -> bool {
         let is_of = |part: &QueryPart| {
-            let is_here = part.namespace.as_deref().is_none_or(|it| it == namespace);
+            let is_here = part.namespace.as_deref().is_none_or(|own| own == namespace);
             part.kind == kind && part.name.is_none() && is_here
         };
-        let is_refused = self.refused.iter().any(|it| is_of(&it.part));
+        let is_refused = self
+            .refused
+            .iter()
+            .any(|unreadable| is_of(&unreadable.part));
         let parts = self.query.parts();
         let is_asked = parts.iter().any(|(part, _)| is_of(part));
         is_asked && !is_refused && self.query.selector().is_none()

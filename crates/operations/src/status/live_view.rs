@@ -1,8 +1,5 @@
-//! What a watch has shown so far.
-//!
-//! A watch for each kind, or for each name, so that what may not be read hides nothing else.
-//!
-//! What whoever follows a cluster asks of it beside the watches, and how often.
+//! A live view of workloads for commands and dashboards: one watch for each part of a query, so that an
+//! unreadable part hides no other, and the objects that they have shown.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +19,7 @@ use dayshift_cluster::{
     watch::{WorkloadEvent, WorkloadEvents, watch},
 };
 
-/// What a watch has shown so far: the objects as they are now.
+/// The current state of the watched objects.
 #[derive(Debug)]
 pub struct LiveView {
     query: Query,
@@ -33,7 +30,7 @@ pub struct LiveView {
 }
 
 impl LiveView {
-    /// Nothing yet.
+    /// An empty view.
     pub const fn new(query: Query) -> Self {
         Self {
             query,
@@ -44,8 +41,8 @@ impl LiveView {
         }
     }
 
-    /// Takes in what the watches show, and what they may not show now.
-    pub fn take_in(&mut self, shown: Vec<ViewEvent>, refused: Vec<UnreadablePart>) {
+    /// Applies events of the watches and the current unreadable parts.
+    pub fn update(&mut self, shown: Vec<ViewEvent>, refused: Vec<UnreadablePart>) {
         for one in shown {
             match one {
                 ViewEvent::Workload(event) => self.observe(event),
@@ -78,39 +75,39 @@ impl LiveView {
         }
     }
 
-    /// Forgets what may not be read any more.
+    /// Removes the objects of a part that has become unreadable.
     fn forget(&mut self, part: &QueryPart) {
         self.known
             .retain(|(namespace, name, kind), _| !part.has(*kind, namespace, name));
     }
 
-    /// What may not be read now, and why.
+    /// The unreadable parts and their errors.
     pub fn refused(&self) -> &[UnreadablePart] {
         &self.refused
     }
 
-    /// The server has answered: nothing is known to be wrong with it.
+    /// Records that the server has responded, so there is no outage.
     pub fn answered(&mut self) {
         self.outage = None;
     }
 
-    /// Whether all has been shown that there was at first.
+    /// Whether the initial list is complete.
     pub const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Why the watch is broken now, if it is: then what is known may be old.
+    /// Why the watch is interrupted; `None` if it is not. During an outage the view can be outdated.
     pub const fn outage(&self) -> Option<&FindError> {
         self.outage.as_ref()
     }
 
-    /// The objects as they are now, by namespace, name and kind.
+    /// The objects, by namespace, name and kind.
     pub fn workloads(&self) -> impl Iterator<Item = (Kind, &WithManagers)> {
         self.known.iter().map(|((.., kind), it)| (*kind, it))
     }
 
-    /// The objects as they are now, and those that were named and are not there, as far as that may
-    /// be known.
+    /// The objects as the result of the query, with the named objects that do not exist if that is
+    /// known.
     pub fn found(&self) -> Found<WithManagers> {
         let mut found = Found {
             workloads: Vec::new(),
@@ -118,11 +115,16 @@ impl LiveView {
         };
         if !self.query.is_by_name() {
             let all = self.known.iter();
-            found.workloads = all.map(|((.., kind), it)| (*kind, it.clone())).collect();
+            found.workloads = all
+                .map(|((.., kind), workload)| (*kind, workload.clone()))
+                .collect();
             return found;
         }
         for (part, _) in self.query.parts() {
-            let is_refused = self.refused.iter().any(|it| it.part == part);
+            let is_refused = self
+                .refused
+                .iter()
+                .any(|unreadable| unreadable.part == part);
             let (kind, namespace, name) = (part.kind, part.namespace, part.name);
             let key = (
                 namespace.unwrap_or_default(),
@@ -143,12 +145,12 @@ impl LiveView {
     }
 }
 
-/// How long after a refusal a kind is asked for again: somebody may have given the permission.
-const AGAIN: TimeDelta = TimeDelta::seconds(5);
+/// How long after a rejection a part is tried again: the permission might have been granted.
+const REJECTED_RETRY: TimeDelta = TimeDelta::seconds(5);
 
 type WatchResult = Result<WorkloadEvent<WithManagers>, FindError>;
 
-/// The watches of a query, and how far each of them is.
+/// The watches of a query, one for each part, and their states.
 pub struct KindWatches {
     all: SelectAll<BoxStream<'static, (usize, WatchResult)>>,
     parts: Vec<(QueryPart, PartState)>,
@@ -161,22 +163,22 @@ enum PartState {
     Refused(FindError),
 }
 
-/// What a watch has shown.
+/// An event of the watches of a query.
 #[derive(Debug)]
 pub enum ViewEvent {
-    /// Something of the objects that may be seen.
+    /// An event of a readable workload.
     Workload(WorkloadEvent<WithManagers>),
-    /// These may not be seen now.
+    /// A part that has become unreadable.
     Unreadable(QueryPart),
 }
 
 impl KindWatches {
-    /// Those of a query; nothing is asked before [`Self::next`].
-    pub fn of(client: &Client, query: &Query, clock: &Clock) -> Self {
+    /// Makes the watches. No request is sent before [`Self::next`].
+    pub fn new(client: &Client, query: &Query, clock: &Clock) -> Self {
         let each = query.parts().into_iter().enumerate();
         let (parts, watches): (Vec<_>, Vec<_>) = each
             .map(|(at, (part, query))| {
-                let watch = again_and_again(client.clone(), query, clock.clone(), at);
+                let watch = restarting_watch(client.clone(), query, clock.clone(), at);
                 ((part, PartState::Listing), watch)
             })
             .unzip();
@@ -184,21 +186,21 @@ impl KindWatches {
         Self { all, parts }
     }
 
-    /// What has been shown by now, of which there is something.
+    /// Waits for events, and returns all that are available.
     ///
     /// # Errors
-    /// What no new try can fix, such as a refusal of everything.
+    /// If a retry cannot help, for example because no part is readable.
     pub async fn next(&mut self) -> Result<Vec<ViewEvent>, FindError> {
         let mut ready = (&mut self.all).ready_chunks(1024);
         let chunk = ready.next().await.unwrap_or_default();
         let mut shown = Vec::with_capacity(chunk.len());
         for (at, seen) in chunk {
-            shown.extend(self.take_in(at, seen)?);
+            shown.extend(self.handle(at, seen)?);
         }
         Ok(shown)
     }
 
-    fn take_in(&mut self, at: usize, seen: WatchResult) -> Result<Vec<ViewEvent>, FindError> {
+    fn handle(&mut self, at: usize, seen: WatchResult) -> Result<Vec<ViewEvent>, FindError> {
         let was_listing = self.are_listing();
         let mut shown = Vec::new();
         let mut answers = was_listing;
@@ -212,8 +214,11 @@ impl KindWatches {
                 self.parts[at].1 = PartState::Refused(error.clone());
                 let refused = self.refused();
                 if refused.len() == self.parts.len() {
-                    // Whichever came last, it is the same each time.
-                    return Err(refused.into_iter().next().map_or(error, |it| it.error));
+                    // Return the first error in the order of the query, whichever part failed last.
+                    return Err(refused
+                        .into_iter()
+                        .next()
+                        .map_or(error, |unreadable| unreadable.error));
                 }
                 shown.push(ViewEvent::Unreadable(self.parts[at].0.clone()));
             }
@@ -230,7 +235,7 @@ impl KindWatches {
         parts.any(|(_, state)| *state == PartState::Listing)
     }
 
-    /// What may not be read now, and why.
+    /// The unreadable parts and their errors.
     pub fn refused(&self) -> Vec<UnreadablePart> {
         let refused = |(part, state): &(QueryPart, PartState)| match state {
             PartState::Refused(error) => Some(UnreadablePart {
@@ -243,8 +248,8 @@ impl KindWatches {
     }
 }
 
-/// A watch that is begun anew, from its list, some time after it was refused.
-fn again_and_again(
+/// A watch that restarts with a new list some time after it was rejected.
+fn restarting_watch(
     client: Client,
     query: Query,
     clock: Clock,
@@ -257,7 +262,7 @@ fn again_and_again(
             let mut events: WorkloadEvents<WithManagers> = match begun {
                 Some(events) => events,
                 None => {
-                    clock.sleep_until(clock.now() + AGAIN).await;
+                    clock.sleep_until(clock.now() + REJECTED_RETRY).await;
                     watch(&client, &query)
                 }
             };
@@ -269,20 +274,21 @@ fn again_and_again(
     seen.map(move |seen| (at, seen)).boxed()
 }
 
-/// How often the Namespaces are read again, which are not watched.
+/// How often Namespaces are read again. They are not watched.
 pub const NAMESPACE_REFRESH: TimeDelta = TimeDelta::seconds(3);
 
-/// How often the HPAs are read again, which are not watched.
+/// How often HPAs are read again. They are not watched.
 pub const HPA_REFRESH: TimeDelta = TimeDelta::seconds(30);
 
-/// How often a server that broke off is asked whether it is back.
+/// How often an unreachable server is tried again.
 pub const PROBE: TimeDelta = TimeDelta::seconds(3);
 
-/// Where two clocks differ by less, they are taken to agree: the server tells its time to a second.
+/// Smaller differences between two clocks are ignored, because the server's time has a resolution of a
+/// second.
 const SAME_TIME: TimeDelta = TimeDelta::seconds(2);
 
-/// How far the API server's clock, by which schedules are followed, is ahead of this one; zero where
-/// they agree.
+/// How far the API server's clock, which schedules follow, is ahead of this one; zero if the difference
+/// is negligible.
 pub fn clock_ahead(there: DateTime<Utc>, here: DateTime<Utc>) -> TimeDelta {
     let ahead = there - here;
     if ahead.abs() < SAME_TIME {

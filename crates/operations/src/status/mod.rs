@@ -18,5 +18,5 @@ pub use note_text::NoteText;
 pub use time_format::{date_and_time, distance, duration, short_time, span, time_of_day};
 pub use unreadable::Unreadable;
 pub use workload::{
-    RevertedBy, ScheduleStatus, StatusContext, WorkloadStatus, asks_for_wakes, owners,
+    RevertedBy, ScheduleStatus, StatusContext, WorkloadStatus, owners, wakes_on_request,
 };

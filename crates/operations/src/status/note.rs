@@ -1,6 +1,5 @@
-//! What a reader should know of an object beside its row.
-//!
-//! What is to be said of the count of an object that follows its schedule.
+//! Notes about a workload: deviations from its schedule, waiting starts, overdue boundaries and other
+//! facts beside the columns of a table.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Direction};
@@ -9,102 +8,102 @@ use dayshift_workload::{
     count_after_start, next_stop,
 };
 
-/// What a reader should know of an object beside its row.
+/// A fact about a workload that a reader of its status should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Something should have been done by now.
+    /// A boundary or an override is overdue.
     Overdue(Overdue),
-    /// dayshift holds it down, and its schedule says running.
-    HeldDown {
-        /// Until the start that brings it back, if one does.
+    /// dayshift has stopped it, and it should run according to its schedule.
+    StoppedAgainstSchedule {
+        /// The start that restores it, if there is one.
         until: Option<DateTime<Utc>>,
     },
-    /// Its start is due, and waits for what it needs: the status says for what.
+    /// Its start is due and waits for dependencies, which the status lists.
     Waits {
-        /// Until when at most.
+        /// The latest time of the start.
         until: DateTime<Utc>,
     },
-    /// Its next starts do not wait for something that they name: the status says for what.
-    WaitsInVain,
-    /// Its start is due, and waits until fewer workloads are starting.
-    WaitsForPlace,
-    /// Its schedule was removed, and fewer run than are saved.
-    LeftDown {
+    /// Its next starts ignore dependencies, which the status lists.
+    IgnoresDependencies,
+    /// Its start is due and waits for a start slot.
+    WaitsForSlot,
+    /// Its schedule was removed, and more is saved than runs.
+    LeftStopped {
         /// The saved count.
         saved: Replicas,
     },
-    /// No controller has seen it yet.
+    /// No controller has observed it yet.
     Unseen,
-    /// Somebody has set another count than what was done last.
-    SetByHand {
-        /// What the schedule says.
+    /// The count was changed manually.
+    SetManually {
+        /// The action of the schedule.
         says: Action,
-        /// Until the boundary that ends it, if one does.
+        /// The boundary that ends the deviation, if there is one.
         until: Option<DateTime<Utc>>,
     },
-    /// Somebody has set another count than the active override.
-    SetInOverride {
-        /// Until the override ends.
+    /// The count was changed manually during an override.
+    SetDuringOverride {
+        /// The end of the override.
         until: Option<DateTime<Utc>>,
     },
-    /// It is being deleted: nothing is done to it any more.
+    /// The object is being deleted, so dayshift does nothing.
     Deleting,
-    /// Another program has set another count than what was done last: the status says which.
+    /// Another controller has reverted the count; the status names it.
     Reverted {
-        /// Whether that was soon afterwards, so that it undoes what dayshift does.
+        /// Whether it happened soon after dayshift's change, so that it is a conflict.
         soon: bool,
-        /// Until the boundary that ends it, if one does.
+        /// The boundary that ends the deviation, if there is one.
         until: Option<DateTime<Utc>>,
     },
-    /// It was taken up as it was, and the schedule says otherwise.
+    /// The workload was adopted in a state that differs from its schedule.
     Contradicted {
-        /// What the schedule says.
+        /// The action of the schedule.
         says: Action,
-        /// Until the boundary that ends it, if one does.
+        /// The boundary that ends the deviation, if there is one.
         until: Option<DateTime<Utc>>,
     },
-    /// The schedule says stopped, it runs, and `enforce` stops it after a grace.
+    /// It runs although it should be stopped, and `enforce` stops it after a grace period.
     StopsSoon {
-        /// How long the grace is.
+        /// The grace period.
         grace: TimeDelta,
-        /// The start that may come first.
+        /// The start that might come first.
         start: Option<DateTime<Utc>>,
     },
-    /// Its labels say that it is scheduled, and no schedule is written on it.
+    /// Its labels show a schedule, and it has no schedule.
     NoSchedule {
-        /// The saved count, where fewer run.
+        /// The saved count, if more is saved than runs.
         saved: Option<Replicas>,
-        /// Since when something should have been done by that schedule.
+        /// Since when a boundary of the unknown schedule is overdue.
         overdue: Option<DateTime<Utc>>,
     },
-    /// Its Namespace says something that no controller has taken up: one refuses it, or none runs.
+    /// The Namespace has annotations that no controller has applied: no controller runs, or it rejects
+    /// them.
     NamespaceAhead,
-    /// What its schedule says rests on calendars that are not known here.
+    /// The schedule depends on unknown calendars.
     UnknownCalendars,
-    /// It is not ready, and should be since its start.
+    /// It has been started and is not ready in time.
     NotReady {
-        /// When it was started.
+        /// The time of the start.
         since: DateTime<Utc>,
-        /// Whether none of it is ready, or Kubernetes says what is wrong.
+        /// Whether no replica is ready, or Kubernetes reports a problem.
         is_problem: bool,
     },
-    /// It is stopped before long, as its `notice` has people told.
+    /// It stops soon, within its stop notice.
     StopNotice {
-        /// When.
+        /// The time of the stop.
         at: DateTime<Utc>,
     },
-    /// It is stopped, and no start is to come.
+    /// It is stopped, and its schedule has no further start.
     NoStart,
-    /// It asks to be woken by a request, and no Service of it or not all of each does so: the status has
-    /// the reasons.
+    /// It should wake on request, but a Service does not cover it; the status lists the reasons.
     NotCovered,
-    /// It belongs to a resource whose operator sets its count again.
+    /// It belongs to a custom resource whose operator sets its count.
     Operated {
-        /// The kind of that resource, which can be scheduled.
+        /// The kind of that resource, which can be scheduled instead.
         by: Kind,
     },
-    /// It is down, and nothing is known of the count that it had: a start leaves this one. Its
-    /// labels may have been taken away while no scaler ran.
+    /// It is stopped and has no saved count, so a start does not restore its original count. Its labels
+    /// might have been removed while no controller ran.
     NothingSaved {
         /// The count after a start.
         count: Replicas,
@@ -112,8 +111,8 @@ pub enum Note {
 }
 
 impl Note {
-    /// That an object is stopped before long, where its `notice` has people told by now.
-    pub(super) fn of_stop(
+    /// The note about a stop within the stop notice.
+    pub(super) fn stop_notice(
         parsed: &ParsedInputs,
         observed: &Observed,
         now: DateTime<Utc>,
@@ -126,34 +125,34 @@ impl Note {
         (at - now <= notice).then_some(Self::StopNotice { at })
     }
 
-    /// Whether it says why another count runs than the schedule means, and until when.
-    pub const fn is_of_count(self) -> bool {
+    /// Whether the note explains a count that differs from the schedule.
+    pub const fn explains_count(self) -> bool {
         matches!(
             self,
-            Self::SetByHand { .. }
-                | Self::SetInOverride { .. }
+            Self::SetManually { .. }
+                | Self::SetDuringOverride { .. }
                 | Self::Contradicted { .. }
                 | Self::StopsSoon { .. }
         )
     }
 
-    /// Whether somebody has to do something.
+    /// Whether the user should act.
     pub const fn is_warning(self) -> bool {
         matches!(
             self,
             Self::Overdue(_)
-                | Self::HeldDown { .. }
+                | Self::StoppedAgainstSchedule { .. }
                 | Self::NoSchedule {
                     overdue: Some(_),
                     ..
                 }
-                | Self::LeftDown { .. }
+                | Self::LeftStopped { .. }
                 | Self::NotReady {
                     is_problem: true,
                     ..
                 }
                 | Self::NamespaceAhead
-                | Self::WaitsInVain
+                | Self::IgnoresDependencies
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }
                 | Self::Operated { .. }
@@ -161,8 +160,8 @@ impl Note {
     }
 }
 
-/// Whether it is down, and the next start cannot bring back what ran, as nothing is known of that. A
-/// count above 0 tells of a stop only while the schedule says stopped.
+/// The note about a stopped workload whose original count is unknown. A count above 0 means stopped only
+/// while it should be stopped.
 pub(super) fn nothing_saved(
     spec: &ScheduleSpec,
     observed: &Observed,
@@ -185,7 +184,7 @@ pub(super) fn nothing_saved(
     Some(Note::NothingSaved { count })
 }
 
-/// What is to be said of a count that the schedule does not explain.
+/// The note about a count that differs from the schedule.
 pub(super) fn count_note(
     spec: &ScheduleSpec,
     observed: &Observed,
@@ -194,12 +193,12 @@ pub(super) fn count_note(
 ) -> Option<Note> {
     let (object, replicas) = (&observed.object, observed.replicas);
     let is_up = replicas > spec.stop_replicas;
-    // Until then the schedule does nothing that it could be told from.
+    // Until that boundary the schedule does nothing that would show.
     let until = |direction: Direction| {
         let boundary = |direction| spec.next_boundary(direction, object, now);
         boundary(direction)
             .or_else(|| boundary(direction.opposite()))
-            .map(|it| it.at)
+            .map(|boundary| boundary.at)
     };
     let scales = spec.largest_count().is_some();
     let says_stopped = || {
@@ -210,7 +209,7 @@ pub(super) fn count_note(
         && is_up
         && (phase.follows_a_stop() || phase == Phase::Adopted && says_stopped())
     {
-        // What starts it decides anew where it comes before the grace ends.
+        // A start before the end of the grace period makes the enforcement unnecessary.
         let start = match phase {
             Phase::Slept => state.next_at().filter(|at| {
                 let says = spec.says(object, *at);
@@ -218,7 +217,7 @@ pub(super) fn count_note(
             }),
             _ => spec
                 .next_boundary(Direction::Up, object, now)
-                .map(|it| it.at),
+                .map(|boundary| boundary.at),
         };
         let start = start.filter(|at| *at <= now + grace);
         return Some(Note::StopsSoon { grace, start });
@@ -226,42 +225,43 @@ pub(super) fn count_note(
     match state.phase {
         Some(Phase::Running | Phase::Stopped) if scales => {
             let says = observed.contradicted_action(spec, now)?;
-            let until = spec.next_after(object, now).map(|it| it.at);
-            Some(Note::SetByHand { says, until })
+            let until = spec.next_after(object, now).map(|boundary| boundary.at);
+            Some(Note::SetManually { says, until })
         }
         Some(Phase::Stopped) if is_up && spec.overrides.enforce == Enforce::No => {
-            Some(Note::SetByHand {
+            Some(Note::SetManually {
                 says: Action::Stop,
                 until: until(Direction::Up),
             })
         }
         Some(Phase::Slept) if is_up && spec.overrides.enforce == Enforce::No => {
-            Some(Note::SetInOverride {
+            Some(Note::SetDuringOverride {
                 until: state.next_at(),
             })
         }
         Some(Phase::Woken) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
-            Some(Note::SetInOverride {
+            Some(Note::SetDuringOverride {
                 until: state.next_at(),
             })
         }
-        // What its Namespace's schedule leaves at 0 is as it should be.
+        // A schedule of the Namespace leaves 0 replicas as they are.
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.keeps_zero => None,
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
-            Some(Note::SetByHand {
+            Some(Note::SetManually {
                 says: Action::Start,
                 until: until(Direction::Down),
             })
         }
         Some(Phase::Adopted) => {
             let says = observed.contradicted_action(spec, now)?;
-            // It was taken up as it is: the next boundary that says the same is the first to act.
+            // The workload was adopted as it was, so the next boundary with the scheduled action is the
+            // first that acts.
             let until = if scales {
                 spec.next_after(object, now)
             } else {
                 spec.next_boundary(says.direction(), object, now)
             };
-            let until = until.map(|it| it.at);
+            let until = until.map(|boundary| boundary.at);
             Some(Note::Contradicted { says, until })
         }
         _ => None,

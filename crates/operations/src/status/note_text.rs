@@ -1,4 +1,4 @@
-//! The words of a note: the same in a table, in JSON and on a page.
+//! The text of notes. It is the same in a table, in JSON and on a web page.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ use crate::status::{
     workload::{ScheduleStatus, WorkloadStatus},
 };
 
-/// What is said of an object, without its name.
+/// The text of a note, without the name of the workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteText {
-    /// What is the case; the same words for one object and for several.
+    /// The fact. It is the same for one workload and for several.
     pub text: String,
-    /// What stands behind it: the command that helps or tells more, of this object.
+    /// The command that fixes or explains it, for this workload.
     pub command: String,
 }
 
@@ -31,18 +31,18 @@ impl fmt::Display for NoteText {
 }
 
 impl WorkloadStatus {
-    /// The same of one whose controller says that its start waits until fewer workloads are starting.
+    /// The status of a workload whose start waits for a start slot, according to the controller.
     #[must_use]
-    pub fn waiting_for_place(mut self) -> Self {
-        self.notes.retain(|it| !matches!(it, Note::Overdue(_)));
-        self.notes.insert(0, Note::WaitsForPlace);
+    pub fn waiting_for_slot(mut self) -> Self {
+        self.notes.retain(|note| !matches!(note, Note::Overdue(_)));
+        self.notes.insert(0, Note::WaitsForSlot);
         if self.condition == ScheduleStatus::Overdue {
             self.condition = ScheduleStatus::Followed;
         }
         self
     }
 
-    /// The same with what its next starts name in vain.
+    /// The status with ignored dependencies.
     #[must_use]
     pub fn with_ignored_dependencies(
         mut self,
@@ -50,23 +50,23 @@ impl WorkloadStatus {
     ) -> Self {
         if self.waits_for.is_empty() && !ignored_dependencies.is_empty() {
             self.ignored_dependencies = ignored_dependencies;
-            self.notes.push(Note::WaitsInVain);
+            self.notes.push(Note::IgnoresDependencies);
         }
         self
     }
 
-    /// Whether a start should have been carried out by now: it may wait for a place.
+    /// Whether a start is overdue. It might wait for a start slot.
     pub fn has_overdue_start(&self) -> bool {
         let mut notes = self.notes.iter();
-        notes.any(|it| matches!(it, Note::Overdue(Overdue { is_start: true, .. })))
+        notes.any(|note| matches!(note, Note::Overdue(Overdue { is_start: true, .. })))
     }
 
-    /// Whether its start waits until fewer workloads are starting.
-    pub fn waits_for_place(&self) -> bool {
-        self.notes.contains(&Note::WaitsForPlace)
+    /// Whether the start waits for a start slot.
+    pub fn waits_for_slot(&self) -> bool {
+        self.notes.contains(&Note::WaitsForSlot)
     }
 
-    /// Until when its start waits at most, if it does.
+    /// The latest time of a waiting start.
     pub fn waits_until(&self) -> Option<DateTime<Utc>> {
         self.notes.iter().find_map(|note| match note {
             Note::Waits { until } => Some(*until),
@@ -74,7 +74,7 @@ impl WorkloadStatus {
         })
     }
 
-    /// Since when something should have been done, where that is known.
+    /// Since when a boundary or an override is overdue, if that is known.
     pub fn overdue_since(&self) -> Option<DateTime<Utc>> {
         self.notes.iter().find_map(|note| match note {
             Note::Overdue(overdue) => overdue.since,
@@ -82,11 +82,11 @@ impl WorkloadStatus {
         })
     }
 
-    /// What is said of one of its notes, with times in its own zone.
+    /// The text of a note, with times in the time zone of the workload.
     pub fn note_text(&self, note: Note, prefix: &Prefix, now: DateTime<Utc>) -> NoteText {
         let at = |at: DateTime<Utc>| short_time(at, self.zone, now);
         let until = |end: Option<DateTime<Utc>>| {
-            end.map_or("for good".to_owned(), |it| format!("until {}", at(it)))
+            end.map_or("for good".to_owned(), |end| format!("until {}", at(end)))
         };
         let sync = self.sync(prefix);
         let of_namespace = || {
@@ -96,7 +96,7 @@ impl WorkloadStatus {
         let (replicas, object) = (self.replicas, &self.object);
         let counts = object.kind.counts();
         let (text, command) = match note {
-            // The other note says where to look.
+            // The note about the Namespace names the command to use.
             Note::Overdue(overdue) if self.notes.contains(&Note::NamespaceAhead) => {
                 (self.overdue_text(overdue, prefix, now), String::new())
             }
@@ -120,7 +120,7 @@ impl WorkloadStatus {
                 ),
                 of_namespace(),
             ),
-            Note::HeldDown { until: end } => (
+            Note::StoppedAgainstSchedule { until: end } => (
                 format!(
                     "the schedule says running, but dayshift holds it down: {} {}",
                     counts.it_stays_at(replicas),
@@ -139,19 +139,19 @@ impl WorkloadStatus {
                     String::new(),
                 )
             }
-            Note::WaitsInVain => {
-                let words: Vec<_> = self.ignored_dependencies.iter().map(|it| it.words(self.zone)).collect();
-                let help: Vec<_> = self.ignored_dependencies.iter().map(|it| it.help(prefix)).collect();
+            Note::IgnoresDependencies => {
+                let words: Vec<_> = self.ignored_dependencies.iter().map(|ignored| ignored.text(self.zone)).collect();
+                let help: Vec<_> = self.ignored_dependencies.iter().map(|ignored| ignored.fix(prefix)).collect();
                 (
                     format!("its start does not wait for {}", words.join("; nor for ")),
                     format!("; {}", help.join("; ")),
                 )
             }
-            Note::WaitsForPlace => (
+            Note::WaitsForSlot => (
                 "its start waits until fewer workloads are starting (--max-starting)".to_owned(),
                 String::new(),
             ),
-            Note::LeftDown { saved } => (
+            Note::LeftStopped { saved } => (
                 format!("its schedule was removed, and {}", counts.left_at(replicas)),
                 format!("; `{}` {}", self.restore(prefix), counts.restores(saved)),
             ),
@@ -160,11 +160,11 @@ impl WorkloadStatus {
                     .to_owned(),
                 String::new(),
             ),
-            Note::SetByHand { says, until: end } => (
+            Note::SetManually { says, until: end } => (
                 format!("{} by hand {}", counts.held_at(replicas), until(end)),
                 format!("; `{sync}` {} now", verb(says)),
             ),
-            Note::SetInOverride { until: end } => (
+            Note::SetDuringOverride { until: end } => (
                 format!("{} by hand {}", counts.held_at(replicas), until(end)),
                 String::new(),
             ),
@@ -173,9 +173,9 @@ impl WorkloadStatus {
                 String::new(),
             ),
             Note::Reverted { until: end, .. } => {
-                let words = self.revert_words().unwrap_or_default();
+                let words = self.revert_text().unwrap_or_default();
                 let mut notes = self.notes.iter();
-                let stops = notes.any(|it| matches!(it, Note::StopsSoon { .. }));
+                let stops = notes.any(|note| matches!(note, Note::StopsSoon { .. }));
                 let stays = format!("{words}; it stays {}", until(end));
                 (if stops { words } else { stays }, String::new())
             }
@@ -198,8 +198,8 @@ impl WorkloadStatus {
                 format!("; `{sync}` {} now", verb(says)),
             ),
             Note::StopsSoon { grace, start } => {
-                let start = start.map_or_else(String::new, |it| {
-                    format!(", unless its start of {} comes first", at(it))
+                let start = start.map_or_else(String::new, |start| {
+                    format!(", unless its start of {} comes first", at(start))
                 });
                 let enforce = prefix.annotation(Key::Enforce);
                 let grace = duration(grace);
@@ -265,7 +265,7 @@ impl WorkloadStatus {
             ),
             Note::NotCovered => {
                 let coverage = self.on_request.as_ref();
-                let reasons = coverage.map_or_else(String::new, |it| it.not_covered.join("; "));
+                let reasons = coverage.map_or_else(String::new, |coverage| coverage.not_covered.join("; "));
                 let key = prefix.annotation(Key::WakeOnRequest);
                 (format!("{key}: {reasons}"), String::new())
             }
@@ -287,14 +287,14 @@ impl WorkloadStatus {
             None => "is overdue".to_owned(),
         };
         match overdue.duty {
-            Duty::Boundary(it) => {
-                let time = it.at.with_timezone(&self.zone);
-                let time = if now - it.at < chrono::TimeDelta::hours(24) {
+            Duty::Boundary(boundary) => {
+                let time = boundary.at.with_timezone(&self.zone);
+                let time = if now - boundary.at < chrono::TimeDelta::hours(24) {
                     time.format("%H:%M:%S").to_string()
                 } else {
-                    at(it.at)
+                    at(boundary.at)
                 };
-                format!("its {} of {time} {late}", it.action)
+                format!("its {} of {time} {late}", boundary.action)
             }
             Duty::Begin(over) => format!("its `{}` {late}", key(over.phase())),
             Duty::End(phase) => format!("the end of its `{}` {late}", key(phase)),

@@ -1,10 +1,10 @@
-//! Instants, as short as a reader can take them.
+//! Short formats of times and durations.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Timelike, Utc};
 use dayshift_schedule::Zone;
 
-/// `at` on the clocks of `zone`, for one who reads it at `now`: `22:00 CET` today, `Mon 09:00 CET`
-/// within six days, else `Mon 2026-12-07 09:00 CET`. Seconds are shown where there are any.
+/// Formats a time in `zone` for a reader at `now`: `22:00 CET` today, `Mon 09:00 CET` within six days,
+/// otherwise `Mon 2026-12-07 09:00 CET`. Seconds are shown unless they are 0.
 pub fn short_time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
     let at = at.with_timezone(&zone);
     let today = now.with_timezone(&zone).date_naive();
@@ -18,14 +18,14 @@ pub fn short_time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> String {
     at.format(&format!("{date}{time} %Z")).to_string()
 }
 
-/// `Mon 2026-11-23 09:00` on the clocks of `zone`; with seconds where there are any.
+/// `Mon 2026-11-23 09:00` in `zone`. Seconds are shown unless they are 0.
 pub fn date_and_time(at: DateTime<Utc>, zone: Zone) -> String {
     let at = at.with_timezone(&zone);
     at.format(&format!("%a %Y-%m-%d {}", time_of_day(&at)))
         .to_string()
 }
 
-/// The format of a time of day: seconds only where there are any.
+/// The format of a time of day, with seconds unless they are 0.
 pub fn time_of_day(at: &impl Timelike) -> &'static str {
     if at.second() == 0 {
         "%H:%M"
@@ -53,7 +53,7 @@ pub fn span(time: TimeDelta) -> String {
     }
 }
 
-/// How far `at` is from `now`: `in 2 h`, `in 3 d 4 h`, `5 min ago`.
+/// The distance from `now`: `in 2 h`, `in 3 d 4 h`, `5 min ago`.
 pub fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let time = at - now;
     match time.num_seconds() {
@@ -63,8 +63,7 @@ pub fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     }
 }
 
-/// How long something has lasted, in the one or two units that matter: `73 s`, `5 min`, `2 h 5 min`,
-/// `3 d 4 h`, `12 d`.
+/// A duration in its largest one or two units: `73 s`, `5 min`, `2 h 5 min`, `3 d 4 h`, `12 d`.
 pub fn duration(time: TimeDelta) -> String {
     let seconds = time.num_seconds().max(0);
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distance_has_the_units_that_matter() {
+    fn a_distance_has_its_two_largest_units() {
         let now = "2026-11-20T10:00:00Z".parse().unwrap();
         for (seconds, expected) in [
             (0, "now"),
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_has_the_units_that_matter() {
+    fn a_duration_has_its_two_largest_units() {
         for (seconds, expected) in [
             (73, "73 s"),
             (300, "5 min"),
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_says_no_more_than_it_needs() {
+    fn a_time_has_a_date_only_if_the_day_is_ambiguous() {
         let berlin = Zone::parse("Europe/Berlin").unwrap();
         let now = "2026-11-20T10:00:00Z".parse().unwrap();
         for (at, expected) in [
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_told_in_the_units_it_has() {
+    fn a_span_has_all_units_that_are_not_zero() {
         for (seconds, expected) in [
             (7 * 86_400, "7 d"),
             (86_400 + 43_200, "1 d 12 h"),

@@ -1,5 +1,4 @@
-//! What a look at a cluster leaves out, since the user may not read it: in the words of every table
-//! and page.
+//! The parts of a cluster that a status omits because the user may not read them, with the fix.
 
 use std::fmt;
 
@@ -11,32 +10,32 @@ use dayshift_cluster::{
     read::{Autoscalers, FindError, NamespaceDefaults, Services, UnreadablePart},
 };
 
-/// What a look at a cluster leaves out, since it may not be read or is not served.
+/// A part of a cluster that a status omits because it is unreadable or not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// `cronjobs.batch`, as RBAC and kubectl name it.
+    /// The resource as RBAC and kubectl name it, such as `cronjobs.batch`.
     pub resource: String,
-    /// Whether workloads that were asked for are left out; else no more than something about them.
+    /// Whether workloads of the query are omitted, or only information about them.
     pub hides_workloads: bool,
-    /// What is left out, and why.
+    /// The omitted part and the reason.
     pub text: String,
-    /// What helps, if that is known.
-    pub cure: Option<String>,
+    /// The fix, if it is known.
+    pub fix: Option<String>,
 }
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
-        match &self.cure {
-            Some(cure) => write!(f, "; {cure}"),
+        match &self.fix {
+            Some(fix) => write!(f, "; {fix}"),
             None => Ok(()),
         }
     }
 }
 
 impl Unreadable {
-    /// All that a look leaves out: kinds or named objects first, then what is said about them.
-    pub fn of(
+    /// Lists everything that a status omits: workloads first, then information about them.
+    pub fn list(
         query: &Query,
         refused: &[UnreadablePart],
         autoscalers: &Autoscalers,
@@ -51,12 +50,13 @@ impl Unreadable {
                 "Services cannot be listed, so it is not known which of them wake a workload on request: \
                  {message}"
             ),
-            cure: Some("allow list of services".to_owned()),
+            fix: Some("allow list of services".to_owned()),
         }));
         all
     }
 
-    /// What is said once of each kind in each namespace: that it is `left` (`not shown`, say), and why.
+    /// Describes the unreadable workloads, once for each kind and namespace. `left` is the consequence,
+    /// such as `not shown`.
     pub fn workloads(query: &Query, refused: &[UnreadablePart], left: &str) -> Vec<Self> {
         let mut said: Vec<(Kind, Option<&str>)> = Vec::new();
         for UnreadablePart { part, .. } in refused {
@@ -68,13 +68,16 @@ impl Unreadable {
         let of = |(kind, namespace): (Kind, Option<&str>)| {
             let refused: Vec<_> = refused
                 .iter()
-                .filter(|it| (it.part.kind, it.part.namespace.as_deref()) == (kind, namespace))
+                .filter(|unreadable| {
+                    (unreadable.part.kind, unreadable.part.namespace.as_deref())
+                        == (kind, namespace)
+                })
                 .collect();
             let error = &refused.first()?.error;
             let resource = kind.resource();
             let names: Vec<_> = refused
                 .iter()
-                .filter_map(|it| it.part.name.as_ref())
+                .filter_map(|unreadable| unreadable.part.name.as_ref())
                 .map(|name| format!("{}.{}/{name}", kind.singular(), kind.group()))
                 .collect();
             let what = match &*names {
@@ -86,18 +89,18 @@ impl Unreadable {
             Some(Self {
                 hides_workloads: true,
                 text: format!("{what} {left}: {error}"),
-                cure: cure(query, &kinds, error, &resource),
+                fix: fix_for(query, &kinds, error, &resource),
                 resource,
             })
         };
-        said.iter().filter_map(|it| of(*it)).collect()
+        said.iter().filter_map(|part| of(*part)).collect()
     }
 
-    /// That what no controller has seen yet may inherit a schedule which is not seen, where that is
-    /// so. What one has seen says itself what it inherits.
+    /// Describes unreadable Namespaces, from which unobserved workloads might inherit a schedule.
+    /// Observed workloads have a copy of the inherited annotations.
     pub fn namespaces(defaults: &NamespaceDefaults) -> Option<Self> {
         let why = defaults.unreadable()?;
-        let cure = "allow get and list of namespaces";
+        let fix = "allow get and list of namespaces";
         Some(Self {
             resource: "namespaces".to_owned(),
             hides_workloads: false,
@@ -105,33 +108,33 @@ impl Unreadable {
                 "Namespaces cannot be read, so a workload that inherits its schedule is seen only after \
                  a controller has seen it: {why}"
             ),
-            cure: defaults.is_forbidden().then(|| cure.to_owned()),
+            fix: defaults.is_forbidden().then(|| fix.to_owned()),
         })
     }
 
     fn autoscalers(autoscalers: &Autoscalers) -> impl Iterator<Item = Self> {
-        autoscalers.forbidden().iter().map(|it| Self {
-            resource: it.resource.clone(),
+        autoscalers.forbidden().iter().map(|list| Self {
+            resource: list.resource.clone(),
             hides_workloads: false,
             text: format!(
                 "{} cannot be listed, so one that has not set a count yet is not seen: {}",
-                it.name, it.message
+                list.name, list.message
             ),
-            cure: Some(format!("allow list of {}", it.resource)),
+            fix: Some(format!("allow list of {}", list.resource)),
         })
     }
 }
 
-/// What helps where these kinds, of which `resource` is one, are refused.
-fn cure(query: &Query, refused: &[Kind], error: &FindError, resource: &str) -> Option<String> {
+/// The fix if these kinds are unreadable. `resource` is one of them.
+fn fix_for(query: &Query, refused: &[Kind], error: &FindError, resource: &str) -> Option<String> {
     let allow = match error {
         FindError::Forbidden { verb: "get", .. } => Some(format!("allow get of {resource}")),
         FindError::Forbidden { .. } => Some(format!("allow list and watch of {resource}")),
         _ => None,
     };
     let rest = query.kinds();
-    let rest = rest.iter().filter(|it| !refused.contains(it));
-    let rest: Vec<_> = rest.map(|it| it.argument()).collect();
+    let rest = rest.iter().filter(|kind| !refused.contains(kind));
+    let rest: Vec<_> = rest.map(|kind| kind.argument()).collect();
     let can_leave_out = !query.is_by_name() && !rest.is_empty();
     let leave_out =
         can_leave_out.then(|| format!("leave them out with --kinds {}", rest.join(",")));

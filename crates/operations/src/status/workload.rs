@@ -1,14 +1,5 @@
-//! How one workload stands.
-//!
-//! What a status is made with.
-//!
-//! What requests to the Services of a workload come to.
-//!
-//! Who else sets an object's count.
-//!
-//! Who has set back what dayshift did last, as the object itself tells.
-//!
-//! What a status says of who has set the count back.
+//! The status of one workload: its schedule, state, count and readiness, the other controllers that set
+//! its count, and the one that has reverted it.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -34,80 +25,80 @@ use crate::status::{
     note::{Note, count_note, nothing_saved},
 };
 
-/// How one workload stands.
+/// The status of one workload.
 #[derive(Clone, Debug)]
 pub struct WorkloadStatus {
-    /// Which one.
+    /// The workload.
     pub object: WorkloadRef,
-    /// `spec.replicas`.
+    /// The current count.
     pub replicas: Replicas,
-    /// What is to be known of it first.
+    /// The most important fact.
     pub condition: ScheduleStatus,
-    /// What was done last; `None` before a controller has seen it.
+    /// The last action; `None` if no controller has observed the workload.
     pub phase: Option<Phase>,
-    /// Since when, in whole seconds.
+    /// The time of the last action, in whole seconds.
     pub since: Option<DateTime<Utc>>,
-    /// What one of its replicas requests.
+    /// The requests of one replica.
     pub requests: ResourceRequests,
-    /// How much of it is ready.
+    /// The readiness.
     pub readiness: Readiness,
-    /// What Kubernetes, or its operator, says is wrong with it.
+    /// The problem that Kubernetes or the operator reports.
     pub complaint: Option<String>,
-    /// What of it is held down now.
-    pub held_down: StoppedCapacity,
-    /// The count to come back to.
+    /// The capacity that is stopped now.
+    pub stopped_capacity: StoppedCapacity,
+    /// The saved count.
     pub saved: Option<Replicas>,
     /// The next boundary, or the end of the active override.
     pub next: Option<DateTime<Utc>>,
-    /// What happens then, as far as that is known and anything does.
+    /// The action at that time, if it is known and there is one.
     pub next_action: Option<Action>,
-    /// What its start waits for that is due.
+    /// The dependencies of a start that is due.
     pub waits_for: Vec<Dependency>,
-    /// What its next starts name in vain.
+    /// The dependencies that its next starts ignore.
     pub ignored_dependencies: Vec<IgnoredDependency>,
-    /// The active override, and where it is written.
-    pub laid_over: Option<(Origin, Override)>,
-    /// Whose that override is.
+    /// The active override and where it is defined.
+    pub active_override: Option<(Origin, Override)>,
+    /// The author of the active override.
     pub author: Author,
-    /// Where its schedule is written.
+    /// Where the schedule is defined.
     pub origin: Origin,
-    /// Where its clocks are.
+    /// The time zone of the schedule.
     pub zone: Zone,
-    /// What is wrong with its annotations.
+    /// The errors in its annotations.
     pub problems: Vec<Problem>,
-    /// What is wrong, in words: the problems, or what a controller said of others.
+    /// The text of the errors, or of an error that a controller has recorded.
     pub error: Option<String>,
-    /// Who else sets its count, in order.
+    /// The other controllers that set the count, in order.
     pub owners: BTreeSet<OtherController>,
-    /// Which other program has set the count since dayshift did.
+    /// The controller that has reverted dayshift's last change.
     pub reverted_by: Option<RevertedBy>,
-    /// Whether its schedule leaves the count to an HPA: a start sets 1, and a stop 0, at which an HPA
-    /// rests.
+    /// Whether the schedule leaves the count to an HPA: a start sets 1, and a stop sets 0, at which an
+    /// HPA is inactive.
     pub leaves_count_to_hpa: bool,
-    /// What requests to its Services come to, where it asks to be woken by them and they are known.
+    /// The Services that wake the workload, if it has wake-on-request and the Services are known.
     pub on_request: Option<RequestCoverage>,
-    /// What else should be known of it.
+    /// Further facts.
     pub notes: Vec<Note>,
 }
 
-/// What is to be known of a workload first; the more urgent, the earlier.
+/// The most important fact about a workload. More urgent ones come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ScheduleStatus {
-    /// Its schedule is refused.
+    /// The schedule is rejected.
     Refused,
-    /// Something should have been done by now.
+    /// A boundary or an override is overdue.
     Overdue,
-    /// Its schedule was removed, and fewer run than are saved.
+    /// The schedule was removed, and more is saved than runs.
     Removed,
-    /// No controller has seen it yet.
+    /// No controller has observed the workload yet.
     Unseen,
-    /// A controller follows its schedule.
+    /// A controller follows the schedule.
     Followed,
 }
 
 impl WorkloadStatus {
-    /// How a workload stands. `None` where it has no schedule and nothing is left of one.
-    pub fn of(kind: Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
+    /// The status of a workload; `None` if it has no schedule and nothing is saved.
+    pub fn new(kind: Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
         let StatusContext {
             defaults,
             autoscalers,
@@ -128,9 +119,9 @@ impl WorkloadStatus {
         };
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = parse_context.default_zone;
-        let mut status = Self::of_known(&observed, &parsed, changed, prefix, zone, now)?;
+        let mut status = Self::from_parsed(&observed, &parsed, changed, prefix, zone, now)?;
         if status.has_overdue_start() && waiting_starts.wait_in(&status.object.namespace, now) {
-            status = status.waiting_for_place();
+            status = status.waiting_for_slot();
         }
         if is_namespace_ahead {
             status.notes.push(Note::NamespaceAhead);
@@ -140,7 +131,7 @@ impl WorkloadStatus {
         let lacks = status
             .on_request
             .iter()
-            .any(|it| !it.not_covered.is_empty());
+            .any(|coverage| !coverage.not_covered.is_empty());
         status.notes.extend(lacks.then_some(Note::NotCovered));
         if is_scheduled {
             let within = parsed.ready_within();
@@ -151,8 +142,8 @@ impl WorkloadStatus {
                 let is_problem = is_none_ready || status.complaint.is_some();
                 status.notes.push(Note::NotReady { since, is_problem });
             }
-            let read = |kind, it: &WithManagers| {
-                let seen = defaults.applied(it.workload.observe(kind, prefix));
+            let read = |kind, workload: &WithManagers| {
+                let seen = defaults.applied(workload.workload.observe(kind, prefix));
                 let parsed = seen.read(parse_context);
                 (seen, parsed)
             };
@@ -173,9 +164,9 @@ impl WorkloadStatus {
         Some(status)
     }
 
-    /// The same of one whose inputs have been read, as far as that can be told without asking who
-    /// has set its count. `changed` is as in [`Overdue::of`](dayshift_workload::Overdue::of).
-    pub fn of_known(
+    /// The status from parsed inputs, without the field managers. `changed` is the same as for
+    /// [`Overdue::find`](dayshift_workload::Overdue::find).
+    pub fn from_parsed(
         observed: &Observed,
         parsed: &ParsedInputs,
         changed: Option<DateTime<Utc>>,
@@ -193,13 +184,13 @@ impl WorkloadStatus {
             requests: observed.footprint.requests,
             readiness: observed.readiness,
             complaint: None,
-            held_down: stopped_capacity(observed, parsed),
+            stopped_capacity: stopped_capacity(observed, parsed),
             saved: state.saved,
             next: None,
             next_action: None,
             waits_for: Vec::new(),
             ignored_dependencies: Vec::new(),
-            laid_over: None,
+            active_override: None,
             author: Author::default(),
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
             zone: default_zone,
@@ -222,7 +213,8 @@ impl WorkloadStatus {
                 let is_held_down = is_stopped_against_schedule(observed, parsed);
                 status.follow(spec, parsed, observed, is_held_down, changed, now);
             }
-            // Removing a schedule takes the label away: it has one that is not seen.
+            // If a schedule is removed, the label is removed too. So there is a schedule that is not
+            // visible here.
             ParsedInputs::Unscheduled if state.phase.is_some() => {
                 status.next = state.next_at();
                 status.origin = Origin::Scaler;
@@ -235,15 +227,15 @@ impl WorkloadStatus {
             }
             ParsedInputs::Unscheduled => {
                 let saved = state.saved.filter(|saved| *saved > observed.replicas)?;
-                status.notes.push(Note::LeftDown { saved });
+                status.notes.push(Note::LeftStopped { saved });
                 status.condition = ScheduleStatus::Removed;
             }
         }
         Some(status)
     }
 
-    /// What happens next, in words before and after its time: `wake ends 22:00, runs on`.
-    pub fn next_words(&self) -> (String, &'static str) {
+    /// The next action as text before and after its time: `wake ends 22:00, runs on`.
+    pub fn next_text(&self) -> (String, &'static str) {
         match (self.next_action, self.phase, self.replicas) {
             (Some(action), ..) => (format!("{action} "), ""),
             (None, Some(Phase::Woken), Replicas::ZERO) => ("wake ends ".to_owned(), ", stays at 0"),
@@ -252,7 +244,7 @@ impl WorkloadStatus {
         }
     }
 
-    /// Takes in what a good schedule says.
+    /// Fills in the facts that depend on a valid schedule.
     fn follow(
         &mut self,
         spec: &ScheduleSpec,
@@ -268,15 +260,15 @@ impl WorkloadStatus {
             && spec.stop_replicas == Replicas::ZERO
             && spec.largest_count().is_none();
         let overrides = observed.overrides(spec, state, now);
-        self.laid_over = overrides.with_origin_at(now);
+        self.active_override = overrides.with_origin_at(now);
         let author = self
-            .laid_over
+            .active_override
             .map(|(origin, _)| observed.inputs.author(origin));
         self.author = author.unwrap_or_default();
         self.next = if state.phase.is_some() {
             state.next_at()
         } else {
-            spec.next_after(object, now).map(|it| it.at)
+            spec.next_after(object, now).map(|boundary| boundary.at)
         };
         if observed.deleting {
             self.next = None;
@@ -288,7 +280,7 @@ impl WorkloadStatus {
             let next = state.next_at();
             next.and_then(|next| predicted_action(parsed, observed, next))
         } else {
-            spec.next_after(object, now).map(|it| it.action)
+            spec.next_after(object, now).map(|boundary| boundary.action)
         };
         let overdue = Overdue::find(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
@@ -307,28 +299,28 @@ impl WorkloadStatus {
         }
         self.notes.extend(nothing_saved(spec, observed, state, now));
         let before = self.notes.len();
-        // What is due at this moment may be done at the next.
+        // A boundary that is due right now might be applied in the next moment.
         let is_due = state.next_at().is_some_and(|next| next <= now)
-            || overrides.at(now).is_some_and(|it| !it.holds(state));
+            || overrides.at(now).is_some_and(|active| !active.holds(state));
         if is_held_down && !is_due && overdue.is_none() {
             let until = spec
                 .next_boundary(Direction::Up, object, now)
-                .map(|it| it.at);
-            self.notes.push(Note::HeldDown { until });
-        } else if !is_due && overdue.is_none_or(|it| it.duty == Duty::Adopt) {
+                .map(|boundary| boundary.at);
+            self.notes.push(Note::StoppedAgainstSchedule { until });
+        } else if !is_due && overdue.is_none_or(|overdue| overdue.duty == Duty::Adopt) {
             self.notes.extend(count_note(spec, observed, state, now));
         }
         let is_down = observed.replicas <= spec.stop_replicas
             && state.saved.is_some_and(|saved| saved > observed.replicas);
         if is_down
-            && self.laid_over.is_none()
+            && self.active_override.is_none()
             && spec.next_boundary(Direction::Up, object, now).is_none()
         {
             self.notes.push(Note::NoStart);
         }
-        self.notes.extend(Note::of_stop(parsed, observed, now));
+        self.notes.extend(Note::stop_notice(parsed, observed, now));
         if !spec.schedule.has_all_calendars() && self.notes.len() > before {
-            // What is said of the schedule may be wrong on a date that is not known.
+            // The notes about the schedule can be wrong if its calendars are unknown.
             self.notes.truncate(before);
             self.notes.push(Note::UnknownCalendars);
         }
@@ -336,7 +328,7 @@ impl WorkloadStatus {
 }
 
 impl WorkloadStatus {
-    /// What is to be known of it first where nothing is overdue.
+    /// The most important fact if nothing is overdue.
     const fn usual_condition(&self, state: &State) -> ScheduleStatus {
         if self.error.is_some() {
             ScheduleStatus::Refused
@@ -347,7 +339,7 @@ impl WorkloadStatus {
         }
     }
 
-    /// Its state in a word: what was done last, or what is to be known first.
+    /// The state in one or two words.
     pub const fn state_name(&self) -> &'static str {
         match (self.condition, self.phase) {
             (ScheduleStatus::Refused, _) => "error",
@@ -357,7 +349,8 @@ impl WorkloadStatus {
         }
     }
 
-    /// How many run, and of how many where more are saved: less that is saved brings nothing back.
+    /// The current count, with the saved count if that is larger. A smaller saved count restores
+    /// nothing.
     pub fn count(&self) -> String {
         let counts = self.object.kind.counts();
         let now = counts.short_text(self.replicas);
@@ -367,37 +360,37 @@ impl WorkloadStatus {
         }
     }
 
-    /// Whether all of it is ready; `None` where that is not known.
+    /// Whether all replicas are ready; `None` if that is unknown.
     pub fn is_ready(&self) -> Option<bool> {
         self.readiness.is_ready(self.replicas)
     }
 
-    /// How many are ready of how many, or `yes` or `no`; `None` where that is not known.
+    /// The ready replicas of all, or `yes` or `no`; `None` if that is unknown.
     pub fn ready(&self) -> Option<String> {
         self.readiness.short_text(self.replicas)
     }
 
-    /// Whether nobody will bring it back to the saved count: its schedule was removed.
-    pub fn is_left_down(&self) -> bool {
+    /// Whether the schedule was removed, so that nothing restores the saved count.
+    pub fn is_left_stopped(&self) -> bool {
         self.condition == ScheduleStatus::Removed
     }
 
-    /// Whether somebody has to do something: an error, or a warning among the notes.
+    /// Whether the user should act, because of an error or a warning.
     pub fn has_problem(&self) -> bool {
-        self.error.is_some() || self.notes.iter().any(|it| it.is_warning())
+        self.error.is_some() || self.notes.iter().any(|note| note.is_warning())
     }
 
-    /// The command that brings it back to its saved count.
+    /// The command that restores the saved count.
     pub fn restore(&self, prefix: &Prefix) -> String {
         self.command("restore", prefix)
     }
 
-    /// The command that keeps it running for two hours.
+    /// The command that keeps the workload running for two hours.
     pub fn wake(&self, prefix: &Prefix) -> String {
         format!("{} --for 2h", self.command("wake", prefix))
     }
 
-    /// The command that makes it what its schedule says now.
+    /// The command that applies the schedule now.
     pub fn sync(&self, prefix: &Prefix) -> String {
         self.command("sync", prefix)
     }
@@ -411,70 +404,72 @@ impl WorkloadStatus {
     }
 }
 
-/// What a status is made with, beside the workload.
+/// The inputs of a status beside the workload.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusContext<'a> {
-    /// What workloads inherit.
+    /// The inherited annotations.
     pub defaults: &'a NamespaceDefaults,
-    /// Which autoscalers scale them.
+    /// The autoscalers of the workloads.
     pub autoscalers: &'a Autoscalers,
-    /// Which Services select them.
+    /// The Services that select the workloads.
     pub services: &'a Services,
-    /// Where starts wait until fewer workloads are starting.
+    /// The namespaces in which starts wait for a start slot.
     pub waiting_starts: &'a WaitingStarts,
-    /// The workloads that are seen: starts may wait for them.
+    /// The known workloads, among which dependencies are looked up.
     pub workloads: &'a SeenWorkloads<'a>,
-    /// What stands before the slash of annotations and labels.
+    /// The prefix of annotations and labels.
     pub prefix: &'a Prefix,
-    /// How annotations are read. Local times without a zone of their own are in its zone.
+    /// The context for parsing annotations, with the default time zone.
     pub parse_context: &'a ParseContext,
-    /// When: by the clock that schedules are followed by.
+    /// The time, according to the clock that schedules follow.
     pub now: DateTime<Utc>,
 }
 
-/// Whether it asks to be woken by requests, by its own annotation or its Namespace's.
-pub fn asks_for_wakes(
+/// Whether the workload has wake-on-request, by its own annotation or that of its Namespace.
+pub fn wakes_on_request(
     kind: Kind,
     managed: &WithManagers,
     defaults: &NamespaceDefaults,
     prefix: &Prefix,
 ) -> bool {
-    asks(&defaults.applied(managed.workload.observe(kind, prefix)))
+    has_wake_on_request(&defaults.applied(managed.workload.observe(kind, prefix)))
 }
 
-fn asks(observed: &Observed) -> bool {
+fn has_wake_on_request(observed: &Observed) -> bool {
     observed.inputs.text(Key::WakeOnRequest).is_some()
 }
 
-/// What requests come to, where it asks for them and the Services are known.
+/// The coverage by Services, if the workload has wake-on-request and the Services are known.
 pub(super) fn coverage(
     observed: &Observed,
     managed: &WithManagers,
     services: &Services,
 ) -> Option<RequestCoverage> {
-    let services = services.of(&observed.object.namespace)?;
-    asks(observed).then(|| RequestCoverage::new(&managed.pod_labels, services))
+    let services = services.in_namespace(&observed.object.namespace)?;
+    has_wake_on_request(observed).then(|| RequestCoverage::new(&managed.pod_labels, services))
 }
 
 impl WorkloadStatus {
-    /// The Services to which a request wakes it, where there are any: `Service web, Service api`.
+    /// The Services that wake the workload: `Service web, Service api`; `None` if there are none.
     pub fn woken_by(&self) -> Option<String> {
         let services = self.on_request.as_ref()?.services.iter();
-        let names: Vec<_> = services.map(|it| format!("Service {it}")).collect();
+        let names: Vec<_> = services
+            .map(|service| format!("Service {service}"))
+            .collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 }
 
-/// Who else sets an object's count, again and again: those that have set it, and the autoscaler that
-/// names the object.
+/// The other controllers that set the count repeatedly: those that have set it, and the autoscalers of
+/// the workload.
 pub fn owners(
     object: &WorkloadRef,
     managed: &WithManagers,
     autoscalers: &Autoscalers,
 ) -> BTreeSet<OtherController> {
     let managers = managed.managers(object.kind).into_iter();
-    let have_set = managers.filter_map(|it| match it.kind() {
-        ManagerKind::OtherController(owner) => Some(owner).filter(|it| it.reapplies()),
+    let have_set = managers.filter_map(|manager| match manager.kind() {
+        ManagerKind::OtherController(owner) => Some(owner).filter(|owner| owner.reapplies()),
         _ => None,
     });
     let scaled_by = autoscalers.owners(object.kind, &object.namespace, &object.name);
@@ -484,31 +479,32 @@ pub fn owners(
 /// Another program that has set the count since dayshift did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevertedBy {
-    /// Which one.
+    /// The field manager.
     pub manager: FieldManager,
-    /// When it wrote last, in whole seconds; the API server does not keep that of the subresource
-    /// `scale`.
+    /// The time of its last write, in whole seconds. The API server does not record that of the `scale`
+    /// subresource.
     pub at: Option<DateTime<Utc>>,
-    /// How long that was after what dayshift did.
+    /// How long after dayshift's change it was.
     pub after: Option<Duration>,
 }
 
 impl RevertedBy {
-    /// Who has set the count of this object since `last`; none where that was a person or dayshift,
-    /// and where the object does not tell.
-    pub(super) fn of(
+    /// The program that has set the count since `last`. `None` if it was a person or dayshift, or if the
+    /// object has no record of it.
+    pub(super) fn find(
         managed: &WithManagers,
         observed: &Observed,
         last: DateTime<Utc>,
     ) -> Option<Self> {
         let manager = managed.last_manager(observed.object.kind)?;
         let at = manager.at;
-        // Who has it, though dayshift has set it, has set it since.
+        // A manager that owns the count although its write is older did not change it since.
         if at.is_some_and(|at| at < last) {
             return None;
         }
         match manager.kind() {
-            // It counts as dayshift's, which has not set it: it was changed on the way.
+            // The manager is dayshift, but the count is not dayshift's: an admission webhook has changed
+            // it.
             ManagerKind::Dayshift if is_untouched(managed, at, last) => Some(Self {
                 manager: FieldManager::admission(at),
                 at,
@@ -524,11 +520,12 @@ impl RevertedBy {
     }
 }
 
-/// How long after `last`, which is in whole seconds, dayshift has written what it says.
+/// How long after the time in the `last` label, which is in whole seconds, dayshift's patch can be
+/// recorded.
 const WRITTEN_WITHIN: TimeDelta = TimeDelta::seconds(2);
 
-/// Whether nobody has changed the object since dayshift wrote at `last`, not even dayshift itself, as
-/// `dayshift restore` does: the annotations are those by which it has set the count.
+/// Whether the object is unchanged since dayshift's patch at `last`, so that its annotations are those
+/// of the patch. `dayshift restore` counts as a change too.
 fn is_untouched(managed: &WithManagers, at: Option<DateTime<Utc>>, last: DateTime<Utc>) -> bool {
     at.is_some_and(|at| {
         at - last <= WRITTEN_WITHIN && managed.changed().is_none_or(|changed| changed <= at)
@@ -536,18 +533,20 @@ fn is_untouched(managed: &WithManagers, at: Option<DateTime<Utc>>, last: DateTim
 }
 
 impl WorkloadStatus {
-    /// Takes in who has set the count back, where it is not what was done last.
+    /// Finds the program that has reverted the count, if the count differs from dayshift's last change.
     pub(super) fn find_revert(&mut self, managed: &WithManagers, observed: &Observed) {
-        let by_hand = self
-            .notes
-            .iter()
-            .position(|it| matches!(it, Note::SetByHand { .. } | Note::SetInOverride { .. }));
+        let by_hand = self.notes.iter().position(|note| {
+            matches!(
+                note,
+                Note::SetManually { .. } | Note::SetDuringOverride { .. }
+            )
+        });
         let is_down = self.phase.is_some_and(Phase::follows_a_stop);
         let is_up = observed.replicas > observed.inputs.stop_replicas();
         let Some(last) = self.since.filter(|_| by_hand.is_some() || is_down && is_up) else {
             return;
         };
-        let Some(by) = RevertedBy::of(managed, observed, last) else {
+        let Some(by) = RevertedBy::find(managed, observed, last) else {
             return;
         };
         let is_by_load = match by.manager.kind() {
@@ -558,7 +557,7 @@ impl WorkloadStatus {
             self.owners.insert(owner);
         }
         let until = match by_hand.map(|at| self.notes.remove(at)) {
-            Some(Note::SetByHand { until, .. } | Note::SetInOverride { until }) => until,
+            Some(Note::SetManually { until, .. } | Note::SetDuringOverride { until }) => until,
             _ => self.next,
         };
         let soon = by.after.is_none_or(|after| after <= REVERT_WINDOW) && (is_down || !is_by_load);
@@ -566,8 +565,8 @@ impl WorkloadStatus {
         self.reverted_by = Some(by);
     }
 
-    /// What has become of the count, as in `argocd-controller set 3 again 12 s after the stop`.
-    pub fn revert_words(&self) -> Option<String> {
+    /// The text of a revert, such as `argocd-controller set 3 again 12 s after the stop`.
+    pub fn revert_text(&self) -> Option<String> {
         let by = self.reverted_by.as_ref()?;
         let was = match self.phase {
             Some(Phase::Slept) => "the sleep",
@@ -581,8 +580,9 @@ impl WorkloadStatus {
         Some(format!("{} {undone} {after} {was}", by.manager.name()))
     }
 
-    /// What makes that program leave the count alone; none where the program is not known.
-    pub fn cure(&self, prefix: &Prefix) -> Option<String> {
+    /// The setting that keeps the other controller from changing the count; `None` if the controller is
+    /// unknown.
+    pub fn fix(&self, prefix: &Prefix) -> Option<String> {
         match self.reverted_by.as_ref()?.manager.kind() {
             ManagerKind::OtherController(owner) => Some(owner.fix(&[self.object.kind], prefix)),
             _ => None,
