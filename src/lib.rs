@@ -1,13 +1,10 @@
 //! dayshift starts and stops Kubernetes workloads at the times written in their annotations.
 //!
-//! The path of the data is the layout of the workspace: text → [`schedule`] → job → decision → patch.
-//! Each room up to [`activator`] is a crate; those before [`cluster`] know no client, no runtime and no
-//! clock. What is left here is the program.
-//! Each module uses only those before it in this order: [`text`] and [`names`],
-//! [`schedule`], [`workload`], [`savings`], [`neighbours`] and [`events`],
-//! then [`manifest`], [`plan`], [`lint`] and [`convert`] for files, then [`cluster`], [`status`],
-//! [`operations`], [`controller`], [`activator`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
-//! [`clock`] alone reads the time and sleeps.
+//! The workspace is layered along the path of the data: schedule → workload → decision → patch. Each crate uses
+//! only those before it: `dayshift_schedule`, `dayshift_workload`, `dayshift_manifest` (files, plan, lint and
+//! convert), `dayshift_cluster` (the only code that writes), `dayshift_operations` (the commands on a cluster),
+//! `dayshift_controller` and `dayshift_activator`. The crates before `dayshift_cluster` depend on no client, no
+//! runtime and no clock. This crate is the program: the command line, the dashboard, the probes and the sandbox.
 
 pub mod cli;
 pub mod dashboard;

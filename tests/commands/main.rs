@@ -8,11 +8,10 @@
 //! - `dashboard/`: the pages of `dashboard` and `sandbox --dashboard`, as a browser receives them
 //! - `kinds/`: workloads of each kind
 //! - `status/`, `actions/`: the commands for a cluster; `default_schedule`: files with the default
-//! schedule of
-//!   the controller
+//!   schedule of the controller
 //! - `terminal/`: user input never controls the terminal
 //! - `program`: runs the binary; `fake_server`: the in-memory API on a socket; `bad_server`: a
-//! broken API server
+//!   broken API server
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test commands` updates the golden files; review the changes before
 //! you commit them.

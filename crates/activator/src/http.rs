@@ -6,8 +6,6 @@ use dayshift_text::{cut_chars, printable};
 use httparse::Status;
 use maud::{DOCTYPE, html};
 
-use crate::service::ServiceName;
-
 /// The most bytes of a head that are read.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
 
@@ -120,7 +118,6 @@ const RETRY_AFTER: u32 = 3;
 /// What a page tells of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct StoppedService {
-    pub(crate) service: ServiceName,
     /// Since when it sleeps.
     pub(crate) since: Option<DateTime<Utc>>,
     /// How many seconds it took to be ready the last times.
@@ -135,7 +132,7 @@ pub(crate) fn starting(head: &Head, story: &StoppedService) -> Vec<u8> {
         .map(|seconds| format!("{seconds} s"))
         .collect();
     let body = page(
-        &format!("{} is starting", story.service.name),
+        "This service is starting",
         html! {
             p { "This page shows what you asked for as soon as it is ready." }
             @if let Some(since) = story.since {
@@ -151,12 +148,11 @@ pub(crate) fn starting(head: &Head, story: &StoppedService) -> Vec<u8> {
 }
 
 /// The answer where nothing will come: why.
-pub(crate) fn refused(head: &Head, story: &StoppedService, why: &str) -> Vec<u8> {
+pub(crate) fn refused(head: &Head, why: &str) -> Vec<u8> {
     if !head.wants_page {
-        return plain(head, &format!("{} is stopped: {why}\n", story.service));
+        return plain(head, &format!("This service is stopped: {why}\n"));
     }
-    let title = format!("{} is stopped", story.service.name);
-    let body = page(&title, html! { p { (why) "." } }, false);
+    let body = page("This service is stopped", html! { p { (why) "." } }, false);
     answer(head, "text/html; charset=utf-8", None, &body)
 }
 
@@ -290,10 +286,6 @@ mod tests {
 
     fn story() -> StoppedService {
         StoppedService {
-            service: ServiceName {
-                namespace: "dev".into(),
-                name: "<web>".into(),
-            },
             since: DateTime::from_timestamp(0, 0),
             took: vec![12, 9],
         }
@@ -310,13 +302,13 @@ mod tests {
         for part in [
             "Retry-After: 3\r\n",
             "http-equiv=\"refresh\" content=\"3\"",
-            "&lt;web&gt; is starting",
+            "<h1>This service is starting</h1>",
             "12 s, 9 s",
             "since 1970-01-01T00:00:00Z",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        assert!(!page.contains("<script") && !page.contains("<web>"));
+        assert!(!page.contains("<script"));
         let (head, body) = page.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("Content-Length: {}", body.len())));
     }
@@ -327,7 +319,7 @@ mod tests {
             is_without_body: true,
             ..Head::default()
         };
-        let answer = String::from_utf8(refused(&head, &story(), "it is paused")).unwrap();
+        let answer = String::from_utf8(refused(&head, "it is paused")).unwrap();
         assert!(answer.ends_with("\r\n\r\n"), "{answer}");
     }
 }

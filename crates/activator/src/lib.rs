@@ -5,12 +5,15 @@ mod backoff;
 mod connection;
 #[cfg(test)]
 mod connection_tests;
+mod descriptors;
 mod desired;
 mod http;
 mod index;
 mod limits;
 mod listeners;
+mod log_limit;
 mod pods;
+mod ports;
 mod routes;
 mod run;
 mod service;

@@ -493,7 +493,7 @@ pub(crate) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<
             .filter(|given| resource.custom || !given.is_empty())
             .unwrap_or_else(|| own.to_owned())
     };
-    let (given_kind, given_version) = (take("kind", &kind), take("apiVersion", &version));
+    let (given_kind, given_version) = (take("kind", kind), take("apiVersion", &version));
     if given_version != version {
         return Err(Status::bad_request(format!(
             "the API version in the data ({given_version}) does not match the expected API version ({version})"

@@ -398,7 +398,7 @@ fn go_type(resource: &Resource) -> String {
     }
     let package = match &*resource.group {
         "" | "events.k8s.io" => "core",
-        group => group.split('.').next().unwrap_or(&group),
+        group => group.split('.').next().unwrap_or(group),
     };
     format!("*{package}.{}", resource.kind)
 }

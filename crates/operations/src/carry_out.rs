@@ -79,7 +79,7 @@ impl OverrideRequest {
             let subject = selection.subject(&observed.object);
             match answer {
                 Ok(RequestOutcome::Unchanged) => {
-                    report_to(OverrideReport::Done(format!("{subject} unchanged")))
+                    report_to(OverrideReport::Done(format!("{subject} unchanged")));
                 }
                 Ok(RequestOutcome::Annotated(it)) => annotated.push(*it),
                 Ok(RequestOutcome::Scaled(it)) => {

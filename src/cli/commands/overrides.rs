@@ -214,7 +214,7 @@ async fn send(
     }
     request
         .carry_out(client, &selection, timeout, &mut |report| {
-            printer.print(report)
+            printer.print(report);
         })
         .await;
     Ok(printer.exit)

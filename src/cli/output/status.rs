@@ -347,7 +347,7 @@ const COLUMNS: [StatusColumn; 15] = [
     column("NEXT", Always, Replaced(2), |status, now| {
         next_with_distance(status, now)
     }),
-    column("NEXT", Instead, Stays, |status, now| next_time(status, now)),
+    column("NEXT", Instead, Stays, next_time),
     column("OVERRIDE", WithValue, LeftOut(3), laid_over),
     column("TIMEZONE", Wide, Stays, |status, _| {
         status.zone.name().into()

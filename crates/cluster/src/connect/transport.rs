@@ -85,7 +85,7 @@ impl ReloadingClient {
                 generation.refused.store(true, Ordering::Relaxed);
             }
             Err(error) if is_connect_error(error) => {
-                self.reload_authorities(&generation.config).await
+                self.reload_authorities(&generation.config).await;
             }
             _ => {}
         }

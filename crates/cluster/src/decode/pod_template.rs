@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for TemplateReader<'_> {
                     self.seen.pod.overhead = taken(self.seen).requests;
                 }
                 (Position::Domain, Position::GuestMemory) => {
-                    self.seen.pod.guest = taken(self.seen).requests
+                    self.seen.pod.guest = taken(self.seen).requests;
                 }
                 _ => {}
             }

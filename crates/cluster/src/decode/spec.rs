@@ -207,7 +207,7 @@ impl<'de> Deserialize<'de> for Spec {
                             spec.replicas = value.as_ref().map(Count::new);
                         }
                         SpecMember::Template => {
-                            spec.template = map.next_value::<TemplateRequests>()?.0
+                            spec.template = map.next_value::<TemplateRequests>()?.0;
                         }
                         SpecMember::Suspend => {
                             let BoundedValue(value) = map.next_value()?;

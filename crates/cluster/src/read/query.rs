@@ -246,7 +246,7 @@ pub async fn find<D: WorkloadView>(
                 found.workloads.extend(of_kind);
             }
             (Err(error), part) if error.is_refusal() => {
-                refused.push(UnreadablePart { part, error })
+                refused.push(UnreadablePart { part, error });
             }
             (Err(error), _) => return Err(error),
         }

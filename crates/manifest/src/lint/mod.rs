@@ -1,6 +1,6 @@
 //! Errors and likely mistakes in the schedules of files: `dayshift lint`.
 //!
-//! Pure: sources and a time give a [`LintReport`]. [`table`] lists every rule with its checks, and
+//! Pure: sources and a time give a [`LintReport`]. The module `table` lists every rule with its checks, and
 //! the [`Linter`] runs these over each object. `docs/reference/lint.md` documents the rules; the CLI
 //! formats the report. A new rule should be a row of the table and one function.
 

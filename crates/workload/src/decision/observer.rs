@@ -96,7 +96,7 @@ impl Overdue {
 }
 
 /// The start of the object that is due at `now` and may wait until then for all that is named, as far as
-/// the object alone tells. `changed` is as for [`Overdue::of`].
+/// the object alone tells. `changed` is as for [`Overdue::find`].
 pub fn waiting_start(
     parsed: &ParsedInputs,
     observed: &Observed,
