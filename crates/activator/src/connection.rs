@@ -1,26 +1,13 @@
 //! One connection: taken, perhaps held, and handed on byte for byte.
 
-use std::{
-    future::pending,
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use dayshift_cluster::clock::Clock;
 use tokio::{
-    io::{
-        AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf, copy_bidirectional,
-    },
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional},
     net::TcpStream,
     sync::{mpsc, watch},
-    time::{Instant, sleep, sleep_until, timeout, timeout_at},
+    time::{Instant, sleep, timeout, timeout_at},
 };
 
 use crate::{
@@ -28,9 +15,8 @@ use crate::{
         FirstBytes, Head, MAX_HEAD, StoppedService, ends_with_its_client, plain, refused, starting,
     },
     limits::{ConnectionLimits, ConnectionPermit},
-    log_limit::LogLimit,
     pods::{PodVerifier, connect_to_any},
-    routes::{Prospect, ReadySince, Route, Routes},
+    routes::{Prospect, Route, Routes},
     service::ServiceName,
     settings::Settings,
     telemetry::{ConnectionOutcome, Telemetry},
@@ -43,10 +29,6 @@ const SILENCE: Duration = Duration::from_secs(1);
 
 /// How long the head of a request may take to come whole.
 const HEAD: Duration = Duration::from_secs(5);
-
-/// How long a forwarded connection may be idle. Otherwise a namespace could hold its share of connections for ever
-/// with a pod of its own.
-const IDLE: Duration = Duration::from_secs(3600);
 
 /// How long the end of an answer may take to be read.
 const LAST_BYTES: Duration = Duration::from_secs(2);
@@ -61,9 +43,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 pub(crate) struct ConnectionContext {
     pub(crate) routes: watch::Receiver<Arc<Routes>>,
     pub(crate) requests: mpsc::Sender<WakeRequest>,
-    pub(crate) limits: ConnectionLimits,
-    pub(crate) ready_since: ReadySince,
-    pub(crate) logs: LogLimit,
+    pub(crate) places: ConnectionLimits,
     pub(crate) pods: PodVerifier,
     pub(crate) took: StartDurations,
     pub(crate) telemetry: Arc<Telemetry>,
@@ -121,9 +101,6 @@ struct Connection {
 
 impl Connection {
     async fn run(&self, mut stream: impl Stream) -> (ConnectionOutcome, Option<Head>) {
-        if !self.shared.ready_since.is_served(&self.service, &self.port) {
-            return (ConnectionOutcome::Refused, None);
-        }
         let deadline = Instant::now() + self.shared.settings.hold;
         let mut opening = Opening {
             bytes: Vec::new(),
@@ -154,9 +131,9 @@ impl Connection {
             let outcome = match self.prospect() {
                 Prospect::Nothing(why) => self.refuse(&mut stream, head.as_ref(), why).await,
                 Prospect::Running | Prospect::Wakeable => {
+                    let text = format!("{} did not become ready in time\n", self.service);
                     if let Some(head) = &head {
-                        let text = "This service did not become ready in time\n";
-                        say(&mut stream, &plain(head, text)).await;
+                        say(&mut stream, &plain(head, &text)).await;
                     }
                     ConnectionOutcome::TimedOut
                 }
@@ -167,7 +144,7 @@ impl Connection {
             pod.write_all(&opening.bytes).await?;
             // Nothing of it is needed while a long connection goes on.
             drop(opening);
-            forward(&mut stream, &mut pod).await
+            copy_bidirectional(&mut stream, &mut pod).await
         };
         self.shared
             .telemetry
@@ -206,9 +183,11 @@ impl Connection {
                 .as_ref()
                 .is_some_and(|route| route.ignores(&head.path));
             if is_ignored || head.is_by(&self.shared.settings.ignored_agents) {
-                let text = "This service is stopped, and this request does not wake it
-";
-                say(stream, &plain(head, text)).await;
+                let text = format!(
+                    "{} is stopped, and this request does not wake it\n",
+                    self.service
+                );
+                say(stream, &plain(head, &text)).await;
                 return Some(ConnectionOutcome::Ignored);
             }
         }
@@ -240,13 +219,15 @@ impl Connection {
         why: &'static str,
     ) -> ConnectionOutcome {
         if let Some(head) = head {
-            say(stream, &refused(head, why)).await;
+            let story = self.story(self.route().as_deref());
+            say(stream, &refused(head, &story, why)).await;
         }
         ConnectionOutcome::Refused
     }
 
     fn story(&self, route: Option<&Route>) -> StoppedService {
         StoppedService {
+            service: self.service.clone(),
             since: route
                 .and_then(|route| route.targets.iter().filter_map(|target| target.since).min()),
             took: self.shared.took.last(&self.service),
@@ -334,82 +315,6 @@ impl Opening {
     }
 }
 
-/// Copies in both directions until both sides have closed, or nothing is sent for [`IDLE`].
-async fn forward(client: &mut impl Stream, pod: &mut impl Stream) -> io::Result<()> {
-    let begun = Instant::now();
-    let last = Arc::new(AtomicU64::new(0));
-    let mut client = Active {
-        stream: client,
-        begun,
-        last: Arc::clone(&last),
-    };
-    let idle = async {
-        loop {
-            let until = begun + Duration::from_millis(last.load(Ordering::Relaxed)) + IDLE;
-            if until <= Instant::now() {
-                return;
-            }
-            sleep_until(until).await;
-        }
-    };
-    tokio::select! {
-        copied = copy_bidirectional(&mut client, pod) => copied.map(|_| ()),
-        () = idle => Err(io::ErrorKind::TimedOut.into()),
-    }
-}
-
-/// A connection that notes when bytes last passed.
-struct Active<'s, S> {
-    stream: &'s mut S,
-    begun: Instant,
-    /// Milliseconds since `begun`.
-    last: Arc<AtomicU64>,
-}
-
-impl<S> Active<'_, S> {
-    fn note(&self) {
-        let passed = u64::try_from(self.begun.elapsed().as_millis());
-        self.last
-            .store(passed.unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Active<'_, S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let read = Pin::new(&mut *self.stream).poll_read(cx, buffer);
-        if read.is_ready() {
-            self.note();
-        }
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Active<'_, S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut *self.stream).poll_write(cx, bytes);
-        if written.is_ready() {
-            self.note();
-        }
-        written
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.stream).poll_shutdown(cx)
-    }
-}
-
 /// Sends a last answer. What the client still says is read: a socket that is closed with bytes unread
 /// resets the connection, and the answer may be lost.
 async fn say(stream: &mut impl Stream, answer: &[u8]) {
@@ -428,30 +333,4 @@ async fn say(stream: &mut impl Stream, answer: &[u8]) {
         io::Result::Ok(())
     };
     let _ = timeout(LAST_BYTES, said).await;
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::io::duplex;
-
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn idle_forwarded_connection_is_closed() {
-        let ((mut client, mut inside), (mut outside, mut pod)) = (duplex(64), duplex(64));
-        let begun = Instant::now();
-        let talk = async {
-            sleep(IDLE / 2).await;
-            client.write_all(b"ping").await.unwrap();
-            let mut got = [0; 4];
-            pod.read_exact(&mut got).await.unwrap();
-            pending::<()>().await;
-        };
-        let ended = tokio::select! {
-            ended = forward(&mut inside, &mut outside) => ended,
-            () = talk => Ok(()),
-        };
-        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
-        assert_eq!(begun.elapsed().as_secs(), (IDLE / 2 + IDLE).as_secs());
-    }
 }

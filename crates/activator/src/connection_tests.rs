@@ -23,17 +23,15 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::{mpsc, watch},
     task::{JoinHandle, spawn, yield_now},
-    time::{Duration, Instant, advance, timeout},
+    time::{Duration, Instant, timeout},
 };
 use tower::service_fn;
 
 use crate::{
     connection::{ConnectionContext, serve},
     limits::ConnectionLimits,
-    listeners::Listeners,
-    log_limit::LogLimit,
     pods::PodVerifier,
-    routes::{Backend, ReadySince, Route, Routes, TargetState, WakeTarget},
+    routes::{Backend, Route, Routes, TargetState, WakeTarget},
     service::{PodName, ServiceName},
     telemetry::Telemetry,
     test_cluster::settings,
@@ -69,7 +67,7 @@ async fn a_held_connection_is_handed_on_byte_for_byte_with_its_half_close() {
     assert!(got[8..] == sent, "{} bytes", got.len());
     served.await.unwrap();
     assert_eq!(
-        (scene.metric("handed_on"), scene.shared.limits.open()),
+        (scene.metric("handed_on"), scene.shared.places.taken()),
         (1, 0)
     );
 }
@@ -159,10 +157,7 @@ async fn a_browser_gets_a_page_and_wakes() {
     let page = scene
         .answer("GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n")
         .await;
-    assert!(
-        page.contains("This service is starting") && !page.contains("web"),
-        "{page}"
-    );
+    assert!(page.contains("web is starting"), "{page}");
     assert!(scene.requests.try_recv().is_ok());
     assert_eq!(scene.metric("page"), 1);
 }
@@ -199,12 +194,12 @@ async fn a_wake_that_never_becomes_ready_ends_after_the_hold() {
     let since = Instant::now();
     let answer = scene.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert!(
-        answer.contains("This service did not become ready in time") && !answer.contains("web"),
+        answer.contains("dev/web did not become ready in time"),
         "{answer}"
     );
     assert_eq!(since.elapsed(), Duration::from_secs(60));
     assert_eq!(
-        (scene.metric("timed_out"), scene.shared.limits.open()),
+        (scene.metric("timed_out"), scene.shared.places.taken()),
         (1, 0)
     );
 }
@@ -215,7 +210,7 @@ async fn what_cannot_be_woken_is_told_why() {
     scene.show(TargetState::Off("it is paused"), &[]);
     let answer = scene.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert!(
-        answer.ends_with("This service is stopped: it is paused\n"),
+        answer.ends_with("dev/web is stopped: it is paused\n"),
         "{answer}"
     );
     assert_eq!(scene.answer("\x16\x03\x01").await, "");
@@ -269,7 +264,7 @@ async fn ten_thousand_that_come_and_go_free_their_places_at_once() {
         }
     }
     assert_eq!(
-        (scene.metric("left"), scene.shared.limits.open()),
+        (scene.metric("left"), scene.shared.places.taken()),
         (10_000, 0)
     );
     assert_eq!(since.elapsed(), Duration::ZERO);
@@ -320,52 +315,6 @@ async fn no_more_is_read_of_a_held_client_than_of_a_head() {
     assert!((16 * 1024..18 * 1024).contains(&said), "{said}");
 }
 
-/// A client that a NetworkPolicy keeps from the pod must not reach it through the activator.
-#[tokio::test(start_paused = true)]
-async fn direct_connection_to_a_running_service_is_refused_after_the_grace() {
-    let scene = Scene::new(pod("127.0.0.1", json!({"app": "web"})));
-    scene.show(TargetState::Running, &["127.0.0.1:9".parse().unwrap()]);
-    let routes = Arc::clone(&scene.shared.routes.borrow());
-    scene.shared.ready_since.note(&routes);
-    advance(Duration::from_secs(31)).await;
-    for says in ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "\x16\x03\x01"] {
-        assert_eq!(scene.answer(says).await, "");
-    }
-    assert_eq!(scene.metric("refused"), 2);
-    assert_eq!(scene.reads.load(Ordering::Relaxed), 0);
-    // While no pod is ready again, the port serves.
-    scene.show(TargetState::Off("it is paused"), &[]);
-    let routes = Arc::clone(&scene.shared.routes.borrow());
-    scene.shared.ready_since.note(&routes);
-    let answer = scene.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
-    assert!(answer.contains("it is paused"), "{answer}");
-}
-
-#[tokio::test]
-async fn port_that_cannot_be_opened_leaves_the_others_open() {
-    let used = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let [used_port, free_port] =
-        [&used, &free].map(|listener| listener.local_addr().unwrap().port());
-    drop(free);
-    let mut scene = Scene::new(Value::Null);
-    let mut settings = settings();
-    settings.bind = Some("127.0.0.1".parse().unwrap());
-    scene.shared.settings = Arc::new(settings);
-    let mut route = Route::clone(&scene.shared.routes.borrow()[&web()]);
-    route.ports = [("used".into(), used_port), ("free".into(), free_port)].into();
-    let routes = Routes::from([(web(), Arc::new(route))]);
-    let mut listeners = Listeners::default();
-    assert_eq!(listeners.follow(&routes, &scene.shared), 1);
-    assert_eq!(listeners.count(), 1);
-    let mut client = TcpStream::connect(("127.0.0.1", free_port)).await.unwrap();
-    client.write_all(b"\x16\x03\x01").await.unwrap();
-    assert!(scene.requests.recv().await.is_some());
-    // It is opened as soon as that is possible.
-    drop(used);
-    assert_eq!(listeners.follow(&routes, &scene.shared), 0);
-}
-
 /// An API server whose one pod is this object.
 fn client(pod: Value, reads: Arc<AtomicUsize>) -> Client {
     let service = service_fn(move |request: HttpRequest<Body>| {
@@ -407,10 +356,8 @@ impl Scene {
             shared: ConnectionContext {
                 routes,
                 requests: requests_in,
-                limits: ConnectionLimits::new(100, 50),
-                ready_since: ReadySince::default(),
-                logs: LogLimit::default(),
-                pods: PodVerifier::new(client(pod, Arc::clone(&reads)), LogLimit::default()),
+                places: ConnectionLimits::new(100, 50),
+                pods: PodVerifier::new(client(pod, Arc::clone(&reads))),
                 took: StartDurations::default(),
                 telemetry: Arc::default(),
                 settings: Arc::new(settings()),
@@ -462,7 +409,7 @@ impl Scene {
     pub(crate) fn connect(&self) -> (DuplexStream, JoinHandle<()>) {
         let (client, server) = duplex(1024);
         let from = SocketAddr::from(([10, 0, 0, 1], 1000));
-        let place = self.shared.limits.take(&web()).unwrap();
+        let place = self.shared.places.take(&web()).unwrap();
         let connection = serve(
             self.shared.clone(),
             web(),

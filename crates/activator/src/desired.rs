@@ -1,16 +1,20 @@
 //! From the watched objects to what should be: the routes of connections and the stand-in EndpointSlices.
 
-use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Zone, parse_date_time};
 use dayshift_workload::{
     After, Dependency, IgnoredPaths, Key, NotCovered, Observed, Phase, Replicas, WakeOnRequest,
+    sha256_prefix,
 };
 
 use crate::{
     index::ClusterIndex,
-    ports::{PortRequest, PortTable},
     routes::{Backend, Route, Routes, TargetState, WakeDependencies, WakeTarget, backends},
     service::{Family, PodName, ServiceInfo, ServiceName, SliceInfo, StandInSlice},
     settings::Settings,
@@ -26,8 +30,6 @@ pub(crate) struct DesiredState {
     pub(crate) needs: WakeDependencies,
     /// Services of workloads that ask for it, and why nobody can stand in for them.
     pub(crate) not_covered: BTreeMap<ServiceName, NotCovered>,
-    /// The ports of Services for which no port of the activator is free.
-    pub(crate) without_port: BTreeMap<ServiceName, Vec<Box<str>>>,
     /// When it is another one without any news: somebody's wake ends before the scaler has acted on it.
     pub(crate) changes_at: Option<DateTime<Utc>>,
 }
@@ -35,13 +37,11 @@ pub(crate) struct DesiredState {
 /// A namespace and the name of a slice in it.
 pub(crate) type SliceName = (Arc<str>, Box<str>);
 
+/// A port of a Service: in the order of these, earlier ones keep theirs.
+type PortOf = (ServiceName, Box<str>);
+
 impl DesiredState {
-    pub(crate) fn new(
-        index: &ClusterIndex,
-        settings: &Settings,
-        table: &mut PortTable,
-        now: DateTime<Utc>,
-    ) -> Self {
+    pub(crate) fn new(index: &ClusterIndex, settings: &Settings, now: DateTime<Utc>) -> Self {
         let mut cover = Self::default();
         let own = index.ready_of(&settings.service);
         let mut covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>> = BTreeMap::new();
@@ -57,14 +57,13 @@ impl DesiredState {
                 .needs
                 .add(&target, |needed| index.stays_stopped(namespace, needed));
             for (name, service) in index.services_in(namespace) {
-                let is_covered = *name != settings.service && !name.is_of_kubernetes();
-                if is_covered && service.spec.selects(sleeper.labels) {
+                if service.spec.selects(sleeper.labels) && *name != settings.service {
                     let targets = covered.entry(name.clone()).or_default();
                     targets.push(Arc::clone(&target));
                 }
             }
         }
-        let mut requests = Vec::new();
+        let mut wanted = BTreeSet::new();
         covered.retain(|name, _| {
             let Some(service) = index.service(name) else {
                 return false;
@@ -73,14 +72,11 @@ impl DesiredState {
                 cover.not_covered.insert(name.clone(), why);
                 return false;
             }
-            requests.push(PortRequest {
-                service: name.clone(),
-                created: service.created,
-                ports: service.ports.keys().cloned().collect(),
-            });
+            let ports = service.ports.keys();
+            wanted.extend(ports.map(|port| (name.clone(), port.clone())));
             true
         });
-        let ports = table.assign(&requests, &index.our_ports());
+        let ports = choose_ports(&wanted, &index.our_ports(), settings.ports);
         for (name, mut targets) in covered {
             targets.sort_by_key(|target| {
                 let object = &target.observed.object;
@@ -94,17 +90,6 @@ impl DesiredState {
                 Some((port.clone(), *chosen))
             });
             let ports: BTreeMap<_, _> = of_service.collect();
-            let without = service
-                .ports
-                .keys()
-                .filter(|port| !ports.contains_key(*port));
-            let without: Vec<_> = without.cloned().collect();
-            if !without.is_empty() {
-                cover.without_port.insert(name.clone(), without);
-            }
-            if ports.is_empty() {
-                continue;
-            }
             let addresses: Vec<_> = own.keys().copied().collect();
             let route = Route {
                 ready: ready(index.slices_of(&name), &ports, &addresses),
@@ -230,6 +215,42 @@ fn needed(observed: &Observed) -> Vec<Dependency> {
     after.map_or_else(Vec::new, |after| after.needed_by(&observed.object).to_vec())
 }
 
+/// A port for each port of a Service: the one that its slice has, if nobody earlier has it too, else
+/// a free one. Replicas that see the same choose the same.
+fn choose_ports(
+    wanted: &BTreeSet<PortOf>,
+    known: &BTreeMap<PortOf, u16>,
+    (first, last): (u16, u16),
+) -> BTreeMap<PortOf, u16> {
+    let mut chosen = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for port in wanted {
+        if let Some(number) = known.get(port)
+            && (first..=last).contains(number)
+            && taken.insert(*number)
+        {
+            chosen.insert(port.clone(), *number);
+        }
+    }
+    let reserved: BTreeSet<_> = known.values().copied().collect();
+    for port in wanted {
+        if chosen.contains_key(port) {
+            continue;
+        }
+        let count = u64::from(last.saturating_sub(first)) + 1;
+        // Replicas of other versions begin at the same one.
+        let begin = sha256_prefix(&format!("{}:{}", port.0, port.1)) % count;
+        let all = (0..count).map(|step| first + ((begin + step) % count) as u16);
+        let mut free = all.filter(|number| !taken.contains(number));
+        let unreserved = free.clone().find(|number| !reserved.contains(number));
+        if let Some(number) = unreserved.or_else(|| free.next()) {
+            taken.insert(number);
+            chosen.insert(port.clone(), number);
+        }
+    }
+    chosen
+}
+
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
@@ -320,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn number_that_two_ports_claim_goes_to_neither() {
+    fn two_ports_have_two_numbers_even_if_both_are_seen_with_one() {
         let mut cluster = Cluster::new().asleep();
         cluster.service(json!({
             "selector": {"app": "web"}, "ipFamilies": ["IPv4"],
@@ -331,8 +352,8 @@ mod tests {
         seen["ports"][1]["port"] = json!(20004);
         cluster.observe_slice(seen);
         let ports = cluster.route().ports;
-        assert!(!ports.values().any(|number| *number == 20004), "{ports:?}");
-        assert_ne!(ports["a"], ports["b"]);
+        assert_eq!(ports["a"], 20004);
+        assert_ne!(ports["b"], 20004);
     }
 
     #[test]
@@ -499,63 +520,6 @@ mod tests {
     }
 
     #[test]
-    fn workload_with_very_long_annotations_is_ignored() {
-        let mut cluster = Cluster::new().with_service();
-        let reason = "x".repeat(9 * 1024);
-        let annotations = json!({"dayshift/wake-on-request": "2h", "dayshift/reason": reason});
-        cluster.workload("stopped", 0, annotations);
-        assert!(cluster.cover().routes.is_empty());
-    }
-
-    #[test]
-    fn slice_with_very_many_or_long_endpoints_is_kept_in_part() {
-        let mut cluster = Cluster::new().asleep().with_service();
-        let endpoint = |number: usize| {
-            let name = if number == 0 {
-                "x".repeat(10_000)
-            } else {
-                format!("web-{number}")
-            };
-            let addresses: Vec<_> = (0..100)
-                .map(|last| format!("10.{}.{}.{last}", number / 250, number % 250))
-                .collect();
-            json!({
-                "addresses": addresses, "conditions": {"ready": true},
-                "targetRef": {"kind": "Pod", "namespace": "dev", "name": name, "uid": "u"},
-            })
-        };
-        cluster.observe_slice(json!({
-            "metadata": {"name": "web-x", "namespace": "dev", "labels": {"kubernetes.io/service-name": "web"}},
-            "addressType": "IPv4", "ports": [{"name": "http", "port": 80, "protocol": "TCP"}],
-            "endpoints": (0..2_000).map(endpoint).collect::<Vec<_>>(),
-        }));
-        let route = cluster.route();
-        assert_eq!(route.backends("http").len(), 1_000);
-        let longest = route
-            .backends("http")
-            .iter()
-            .map(|backend| backend.pod.name.len())
-            .max();
-        assert!(longest < Some(254), "{longest:?}");
-    }
-
-    #[test]
-    fn services_of_kubernetes_are_never_covered() {
-        for (namespace, service, expected) in [
-            ("default", "kubernetes", true),
-            ("kube-system", "kube-dns", true),
-            ("default", "web", false),
-            ("team", "kubernetes", false),
-        ] {
-            assert_eq!(
-                name(namespace, service).is_of_kubernetes(),
-                expected,
-                "{namespace}/{service}"
-            );
-        }
-    }
-
-    #[test]
     fn without_a_ready_activator_the_slice_remembers_its_ports_and_names_nobody() {
         let mut cluster = Cluster::new().asleep().with_service();
         cluster.slice("dayshift", "dayshift-activator", &[], 8080);
@@ -592,7 +556,7 @@ mod tests {
         cluster.workload("stopped", 0, wake);
         assert!(cluster.index.changes() > before, "that is news");
         assert_eq!(cluster.cover().changes_at, Some(at(ends)));
-        let later = cluster.cover_at(at(ends));
+        let later = DesiredState::new(&cluster.index, &cluster.settings, at(ends));
         assert_eq!(later.changes_at, None);
         assert_eq!(
             later.routes[&name("dev", "web")].targets[0].state,

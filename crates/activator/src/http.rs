@@ -6,6 +6,8 @@ use dayshift_text::{cut_chars, printable};
 use httparse::Status;
 use maud::{DOCTYPE, html};
 
+use crate::service::ServiceName;
+
 /// The most bytes of a head that are read.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
 
@@ -118,6 +120,7 @@ const RETRY_AFTER: u32 = 3;
 /// What a page tells of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct StoppedService {
+    pub(crate) service: ServiceName,
     /// Since when it sleeps.
     pub(crate) since: Option<DateTime<Utc>>,
     /// How many seconds it took to be ready the last times.
@@ -132,7 +135,7 @@ pub(crate) fn starting(head: &Head, story: &StoppedService) -> Vec<u8> {
         .map(|seconds| format!("{seconds} s"))
         .collect();
     let body = page(
-        "This service is starting",
+        &format!("{} is starting", story.service.name),
         html! {
             p { "This page shows what you asked for as soon as it is ready." }
             @if let Some(since) = story.since {
@@ -148,11 +151,12 @@ pub(crate) fn starting(head: &Head, story: &StoppedService) -> Vec<u8> {
 }
 
 /// The answer where nothing will come: why.
-pub(crate) fn refused(head: &Head, why: &str) -> Vec<u8> {
+pub(crate) fn refused(head: &Head, story: &StoppedService, why: &str) -> Vec<u8> {
     if !head.wants_page {
-        return plain(head, &format!("This service is stopped: {why}\n"));
+        return plain(head, &format!("{} is stopped: {why}\n", story.service));
     }
-    let body = page("This service is stopped", html! { p { (why) "." } }, false);
+    let title = format!("{} is stopped", story.service.name);
+    let body = page(&title, html! { p { (why) "." } }, false);
     answer(head, "text/html; charset=utf-8", None, &body)
 }
 
@@ -286,6 +290,10 @@ mod tests {
 
     fn story() -> StoppedService {
         StoppedService {
+            service: ServiceName {
+                namespace: "dev".into(),
+                name: "<web>".into(),
+            },
             since: DateTime::from_timestamp(0, 0),
             took: vec![12, 9],
         }
@@ -302,13 +310,13 @@ mod tests {
         for part in [
             "Retry-After: 3\r\n",
             "http-equiv=\"refresh\" content=\"3\"",
-            "<h1>This service is starting</h1>",
+            "&lt;web&gt; is starting",
             "12 s, 9 s",
             "since 1970-01-01T00:00:00Z",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        assert!(!page.contains("<script"));
+        assert!(!page.contains("<script") && !page.contains("<web>"));
         let (head, body) = page.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("Content-Length: {}", body.len())));
     }
@@ -319,7 +327,7 @@ mod tests {
             is_without_body: true,
             ..Head::default()
         };
-        let answer = String::from_utf8(refused(&head, "it is paused")).unwrap();
+        let answer = String::from_utf8(refused(&head, &story(), "it is paused")).unwrap();
         assert!(answer.ends_with("\r\n\r\n"), "{answer}");
     }
 }

@@ -19,10 +19,6 @@ use kube::ResourceExt as _;
 
 use crate::service::{PodName, ServiceInfo, ServiceName, SliceInfo};
 
-/// The most bytes of a workload's annotations, and of the labels of its pods. A workload with more is ignored: a
-/// tenant must not fill the memory of the activator.
-const MAX_TEXTS: usize = 8 * 1024;
-
 /// An event of one of the watches.
 pub(crate) enum WatchEvent {
     Workload(Kind, ReflectorEvent<WithPodLabels>),
@@ -136,21 +132,13 @@ impl ClusterIndex {
         let workload = &object.workload;
         let key = workload_name(kind, name);
         // Most workloads are none of dayshift's.
-        let observed = workload.concerns(&self.prefix);
-        let observed = observed.then(|| workload.observe(kind, &self.prefix));
-        let observed = observed.filter(|observed| {
-            let is_short = are_short(observed, &object.labels);
-            if !is_short {
-                tracing::debug!(object = %observed.object, "its annotations or pod labels are too long");
-            }
-            is_short
-        });
-        match observed {
-            Some(observed) => self
-                .workloads
-                .insert(key, (observed, object.labels.clone())),
-            None => self.workloads.remove(&key),
-        };
+        if workload.concerns(&self.prefix) {
+            let observed = workload.observe(kind, &self.prefix);
+            let labels = object.labels.clone();
+            self.workloads.insert(key, (observed, labels));
+        } else {
+            self.workloads.remove(&key);
+        }
     }
 
     fn set_namespace(&mut self, object: &NamespaceMeta) {
@@ -272,14 +260,6 @@ fn service_name(name: &ObjectName) -> ServiceName {
         namespace: Arc::clone(&name.namespace),
         name: (&*name.name).into(),
     }
-}
-
-/// Whether the annotations of a workload and the labels of its pods are within [`MAX_TEXTS`].
-fn are_short(observed: &Observed, labels: &PodLabels) -> bool {
-    let own = observed.inputs.own();
-    let annotations = Key::ALL.into_iter().filter_map(|key| own.text(key));
-    let labels = labels.iter().map(|(key, value)| key.len() + value.len());
-    annotations.map(str::len).sum::<usize>() <= MAX_TEXTS && labels.sum::<usize>() <= MAX_TEXTS
 }
 
 /// Whether it is stopped, by whomever, and does not ask to be woken by a request.

@@ -5,15 +5,12 @@ mod backoff;
 mod connection;
 #[cfg(test)]
 mod connection_tests;
-mod descriptors;
 mod desired;
 mod http;
 mod index;
 mod limits;
 mod listeners;
-mod log_limit;
 mod pods;
-mod ports;
 mod routes;
 mod run;
 mod service;

@@ -46,15 +46,15 @@ impl Drop for OpenListener {
 }
 
 impl Listeners {
-    /// Listens on the ports of these Services, and on no others. Open connections continue. Returns how many
-    /// ports cannot be opened now.
-    pub(crate) fn follow(&mut self, routes: &Routes, shared: &ConnectionContext) -> usize {
+    /// Listens on the ports of these Services, and on no other. Connections that are open go on. Whether
+    /// all of them are open.
+    pub(crate) fn follow(&mut self, routes: &Routes, shared: &ConnectionContext) -> bool {
         let wanted = |number: u16, open: &OpenListener| {
             let route = routes.get(&open.service);
             route.is_some_and(|route| route.ports.get(&open.port) == Some(&number))
         };
         self.open.retain(|number, open| wanted(*number, open));
-        let mut failures = 0;
+        let mut are_all_open = true;
         for (service, route) in routes {
             for (port, number) in &route.ports {
                 if self.open.contains_key(number) {
@@ -71,19 +71,13 @@ impl Listeners {
                         self.open.insert(*number, open);
                     }
                     Err(error) => {
-                        failures += 1;
-                        if let Some(suppressed) = shared.logs.allow(&service.namespace) {
-                            tracing::warn!(%service, port = number, %error, suppressed, "cannot listen");
-                        }
+                        tracing::warn!(%service, port = number, %error, "cannot listen");
+                        are_all_open = false;
                     }
                 }
             }
         }
-        failures
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.open.len()
+        are_all_open
     }
 }
 
@@ -119,7 +113,7 @@ async fn accept(
 ) {
     loop {
         match listener.accept().await {
-            Ok((stream, from)) => match shared.limits.take(&service) {
+            Ok((stream, from)) => match shared.places.take(&service) {
                 Some(place) => {
                     let _ = stream.set_nodelay(true);
                     let (service, port) = (service.clone(), port.clone());

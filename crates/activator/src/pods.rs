@@ -20,23 +20,21 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{log_limit::LogLimit, routes::Backend, service::ServiceName};
+use crate::{routes::Backend, service::ServiceName};
 
 /// How many answers are remembered, and of how many Services.
 const MAX_KNOWN: usize = 10_000;
 
-/// How long an answer is used before the pod is read again: its address may belong to another pod soon after it
-/// is deleted.
-const MAX_AGE: Duration = Duration::from_secs(2);
+/// How long a pod that is not what its slice says, or cannot be read, is not read again.
+const DOUBT: Duration = Duration::from_secs(2);
 
 /// How long the API server may take to answer.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Confirms with the API server that a pod has an address and that its Service selects it.
+/// PodVerifier that were looked at.
 #[derive(Clone)]
 pub(crate) struct PodVerifier {
     client: Client,
-    logs: LogLimit,
     seen: Arc<Mutex<VerifiedPods>>,
 }
 
@@ -44,24 +42,22 @@ type BackendKey = (ServiceName, Backend);
 
 #[derive(Default)]
 struct VerifiedPods {
-    /// The answers of the last [`MAX_AGE`], each with its time.
-    known: HashMap<BackendKey, (bool, Instant)>,
-    /// Held while a pod of the namespace is read: a thousand connections read it once, and a namespace with many
-    /// false addresses sends one request at a time.
-    turns: HashMap<Arc<str>, Arc<Turn<()>>>,
+    /// What is known: until when what is in doubt is not read again, nothing of a pod that is right.
+    known: HashMap<BackendKey, Option<Instant>>,
+    /// Held while a pod of the Service is read: a thousand connections read it once.
+    turns: HashMap<ServiceName, Arc<Turn<()>>>,
 }
 
 impl PodVerifier {
-    pub(crate) fn new(client: Client, logs: LogLimit) -> Self {
+    pub(crate) fn new(client: Client) -> Self {
         Self {
             client,
-            logs,
             seen: Arc::default(),
         }
     }
 
-    /// Whether the Service selects the pod with this UID, and the pod has the address. An answer is at most
-    /// [`MAX_AGE`] old.
+    /// Whether the Service selects that pod, and the pod has that address. A pod that is right stays so for
+    /// as long as a slice has it with this UID.
     pub(crate) async fn has(
         &self,
         service: &ServiceName,
@@ -72,7 +68,7 @@ impl PodVerifier {
         if let Some(is_right) = self.seen().answer(&key) {
             return is_right;
         }
-        let turn = self.seen().turn(&service.namespace);
+        let turn = self.seen().turn(service);
         let _turn = turn.lock().await;
         if let Some(is_right) = self.seen().answer(&key) {
             return is_right;
@@ -100,24 +96,19 @@ impl PodVerifier {
             && match timeout(READ_TIMEOUT, get_raw(&self.client, &path)).await {
                 Ok(Ok(pod)) => pod.is_some_and(|pod| is_pod(&pod, selector, backend)),
                 Ok(Err(error)) => {
-                    if let Some(suppressed) = self.logs.allow(&service.namespace) {
-                        tracing::warn!(%service, %address, %error, suppressed, "cannot read a pod");
-                    }
+                    tracing::warn!(%service, %address, %error, "cannot read the pod of an address");
                     return false;
                 }
                 Err(_) => {
-                    if let Some(suppressed) = self.logs.allow(&service.namespace) {
-                        tracing::warn!(%service, %address, suppressed, "reading a pod timed out");
-                    }
+                    tracing::warn!(%service, %address, "the API server does not say whose an address is");
                     return false;
                 }
             };
-        if !is_right && let Some(suppressed) = self.logs.allow(&service.namespace) {
+        if !is_right {
             tracing::warn!(
                 %service,
                 %address,
-                suppressed,
-                "an EndpointSlice has an address that belongs to no pod of the Service; it gets no connections"
+                "an EndpointSlice has an address that is of no pod of the Service; nothing goes there"
             );
         }
         is_right
@@ -131,22 +122,25 @@ impl PodVerifier {
 impl VerifiedPods {
     /// Whether it is known to be right or wrong.
     fn answer(&self, key: &BackendKey) -> Option<bool> {
-        let (is_right, at) = self.known.get(key)?;
-        (at.elapsed() < MAX_AGE).then_some(*is_right)
+        match self.known.get(key)? {
+            None => Some(true),
+            Some(until) => (*until > Instant::now()).then_some(false),
+        }
     }
 
     fn note(&mut self, key: BackendKey, is_right: bool) {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        self.known.insert(key, (is_right, Instant::now()));
+        let doubt = (!is_right).then(|| Instant::now() + DOUBT);
+        self.known.insert(key, doubt);
     }
 
-    fn turn(&mut self, namespace: &Arc<str>) -> Arc<Turn<()>> {
+    fn turn(&mut self, service: &ServiceName) -> Arc<Turn<()>> {
         if self.turns.len() >= MAX_KNOWN {
             self.turns.clear();
         }
-        Arc::clone(self.turns.entry(namespace.clone()).or_default())
+        Arc::clone(self.turns.entry(service.clone()).or_default())
     }
 }
 
@@ -163,9 +157,6 @@ fn is_pod(pod: &Value, selector: &BTreeMap<String, String>, backend: &Backend) -
         && addresses.any(|address| address == backend.address.ip())
 }
 
-/// How many pods of a Service one attempt tries.
-const MAX_TRIES: usize = 10;
-
 /// How long a pod may take to answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -178,7 +169,7 @@ pub(crate) async fn connect_to_any(
 ) -> Option<TcpStream> {
     let mut order: Vec<_> = backends.iter().collect();
     fastrand::shuffle(&mut order);
-    for backend in order.into_iter().take(MAX_TRIES) {
+    for backend in order {
         if !pods.has(service, selector, backend).await {
             continue;
         }
@@ -196,56 +187,4 @@ pub(crate) async fn connect_to_any(
         }
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{
-        convert::Infallible,
-        sync::atomic::{AtomicUsize, Ordering},
-    };
-
-    use http::{Request, Response};
-    use kube::client::Body;
-    use serde_json::json;
-    use tokio::time::advance;
-    use tower::service_fn;
-
-    use super::*;
-    use crate::{service::PodName, test_cluster::name};
-
-    #[tokio::test(start_paused = true)]
-    async fn pod_that_is_deleted_gets_no_connections_after_seconds() {
-        let reads = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&reads);
-        let api = service_fn(move |_: Request<Body>| {
-            let uid = match count.fetch_add(1, Ordering::Relaxed) {
-                0 => "p",
-                // Another pod of the same name, or with the same address.
-                _ => "q",
-            };
-            let pod = json!({
-                "metadata": {"uid": uid, "labels": {"app": "web"}},
-                "status": {"podIPs": [{"ip": "10.0.0.1"}]},
-            });
-            let response = Response::new(Body::from(pod.to_string().into_bytes()));
-            async { Ok::<_, Infallible>(response) }
-        });
-        let pods = PodVerifier::new(Client::new(api, "dev"), LogLimit::default());
-        let backend = Backend {
-            address: "10.0.0.1:80".parse().unwrap(),
-            pod: PodName {
-                namespace: "dev".into(),
-                name: "web-1".into(),
-                uid: "p".into(),
-            },
-        };
-        let selector = [("app".to_owned(), "web".to_owned())].into();
-        let web = name("dev", "web");
-        assert!(pods.has(&web, &selector, &backend).await);
-        assert!(pods.has(&web, &selector, &backend).await);
-        assert_eq!(reads.load(Ordering::Relaxed), 1);
-        advance(MAX_AGE).await;
-        assert!(!pods.has(&web, &selector, &backend).await);
-    }
 }

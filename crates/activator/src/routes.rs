@@ -4,22 +4,16 @@
 //! says that requests wake it. So nobody's database is started by somebody else's annotation.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::Arc,
 };
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Dependency, IgnoredPaths, Observed, WakeOnRequest};
 
-use tokio::time::Instant;
-
-use crate::{
-    ports::ServicePort,
-    service::{PodName, ServiceName},
-};
+use crate::service::{PodName, ServiceName};
 
 /// Every Service that somebody stands in for.
 pub(crate) type Routes = BTreeMap<ServiceName, Arc<Route>>;
@@ -125,45 +119,6 @@ impl WakeTarget {
 
     pub(crate) fn counts_at(&self, now: DateTime<Utc>) -> bool {
         self.wake.counts_at(now, self.zone)
-    }
-}
-
-/// How long a port still serves after its Service has a ready pod. Proxies need some seconds to send connections
-/// there.
-const READY_GRACE: Duration = Duration::from_secs(30);
-
-/// Since when each port of a Service has a ready pod.
-///
-/// From then on proxies send connections to the pod. A connection to the activator comes from a client that
-/// connects to it directly, perhaps because a NetworkPolicy keeps it from the pod.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ReadySince(Arc<Mutex<HashMap<ServicePort, Instant>>>);
-
-impl ReadySince {
-    /// Notes which ports have a ready pod now.
-    pub(crate) fn note(&self, routes: &Routes) {
-        let now = Instant::now();
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut ready = HashMap::new();
-        for (service, route) in routes {
-            let ports = route
-                .ready
-                .iter()
-                .filter(|(_, backends)| !backends.is_empty());
-            for (port, _) in ports {
-                let port = (service.clone(), port.clone());
-                let since = known.get(&port).copied().unwrap_or(now);
-                ready.insert(port, since);
-            }
-        }
-        *known = ready;
-    }
-
-    /// Whether the activator serves this port: no pod is ready, or it became ready a moment ago.
-    pub(crate) fn is_served(&self, service: &ServiceName, port: &str) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = known.get(&(service.clone(), port.into()));
-        since.is_none_or(|since| since.elapsed() < READY_GRACE)
     }
 }
 

@@ -10,7 +10,7 @@ use dayshift_cluster::{
     write::{EventObject, PatchError},
 };
 use dayshift_workload::events::EventText;
-use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use futures::{StreamExt as _, stream::FuturesUnordered};
 use kube::{Client, api::WatchParams};
 use tokio::{
     sync::{mpsc, watch},
@@ -19,15 +19,12 @@ use tokio::{
 
 use crate::{
     connection::ConnectionContext,
-    descriptors::DescriptorBudget,
     desired::DesiredState,
     index::{ClusterIndex, WatchEvent, WatchId},
     limits::ConnectionLimits,
     listeners::Listeners,
-    log_limit::LogLimit,
     pods::PodVerifier,
-    ports::PortTable,
-    routes::{ReadySince, Routes},
+    routes::Routes,
     settings::Settings,
     telemetry::Telemetry,
     wakes::{StartDurations, Wake, Wakes},
@@ -36,9 +33,6 @@ use crate::{
 
 /// How many events are taken in before anything follows from them.
 const MAX_EVENTS: usize = 500;
-
-/// How many ports of a Service a log line and an Event name.
-const MAX_NAMES: usize = 10;
 
 /// How many requests for a wake wait to be heard.
 const MAX_REQUESTS: usize = 1000;
@@ -64,19 +58,12 @@ pub async fn run(
     let settings = Arc::new(settings);
     let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
     let (requests_in, mut requests) = mpsc::channel(MAX_REQUESTS);
-    let budget = DescriptorBudget::raise();
     let took = StartDurations::default();
-    let logs = LogLimit::default();
     let shared = ConnectionContext {
         routes,
         requests: requests_in,
-        limits: ConnectionLimits::new(
-            settings.max_connections.min(budget.connections),
-            settings.max_per_service,
-        ),
-        ready_since: ReadySince::default(),
-        logs: logs.clone(),
-        pods: PodVerifier::new(client.clone(), logs.clone()),
+        places: ConnectionLimits::new(settings.max_connections, settings.max_per_service),
+        pods: PodVerifier::new(client.clone()),
         took: took.clone(),
         telemetry: Arc::clone(&telemetry),
         settings: Arc::clone(&settings),
@@ -86,11 +73,9 @@ pub async fn run(
     let mut activator = Activator {
         index: ClusterIndex::new(settings.prefix.clone(), count),
         cover: DesiredState::default(),
-        ports: PortTable::new(settings.ports, budget.listeners),
         listeners: Listeners::default(),
-        shortages: Vec::new(),
         wakes: Wakes::new(took, settings.seed),
-        writes: SliceWrites::new(logs, settings.seed),
+        writes: SliceWrites::new(settings.seed),
         looked_at: None,
         is_leaving: false,
         shared,
@@ -107,10 +92,6 @@ pub async fn run(
         if mem::take(&mut is_news) {
             activator.look(&routes_in);
         }
-        let shortages = mem::take(&mut activator.shortages).into_iter();
-        telling.extend(
-            shortages.map(|(object, event)| announce(&writer, &clock, object, event).boxed()),
-        );
         waking.extend(
             activator
                 .due_wakes()
@@ -124,7 +105,7 @@ pub async fn run(
                 .map(|write| send(&writer, write)),
         );
         if let Some(since) = leaving {
-            let open = activator.shared.limits.open();
+            let open = activator.shared.places.taken();
             let is_over = since.elapsed() > LAME && open == 0;
             if is_over || since.elapsed() > settings.drain {
                 tracing::info!(open, "ends");
@@ -135,7 +116,7 @@ pub async fn run(
             () = &mut shutdown, if leaving.is_none() => {
                 leaving = Some(Instant::now());
                 activator.is_leaving = true;
-                tracing::info!(open = activator.shared.limits.open(), "shutting down");
+                tracing::info!(open = activator.shared.places.taken(), "shutting down");
             }
             Some(some) = events.next() => {
                 some.into_iter().for_each(|event| activator.observe(event));
@@ -145,8 +126,7 @@ pub async fn run(
             Some((wake, result)) = waking.next() => {
                 activator.woken(&wake, &result);
                 if result.is_ok() {
-                    let (object, event) = wake_event(&wake);
-                    telling.push(announce(&writer, &clock, object, event).boxed());
+                    telling.push(announce(&writer, &clock, wake));
                 }
             }
             Some(()) = telling.next() => {}
@@ -168,18 +148,15 @@ async fn send(writer: &Writer, write: SliceWrite) -> (SliceWrite, Result<(), Pat
     (write, result)
 }
 
-/// The Event about a wake.
-fn wake_event(wake: &Wake) -> (EventObject, EventText) {
+/// Tells of a wake by an Event.
+async fn announce(writer: &Writer, clock: &Clock, wake: Wake) {
     let until = wake.until.to_rfc3339_opts(SecondsFormat::Secs, true);
     let needed_by = wake.needed_by.as_ref().map(ToString::to_string);
     let request = wake.request.words();
     let event = EventText::woken_by_request(&request, &until, needed_by.as_deref(), &wake.without);
-    (EventObject::from(&wake.target.observed.object), event)
-}
-
-async fn announce(writer: &Writer, clock: &Clock, object: EventObject, event: EventText) {
+    let object = EventObject::from(&wake.target.observed.object);
     if let Err(error) = writer.announce(&object, &event, clock.now()).await {
-        tracing::debug!(namespace = %object.namespace, name = %object.name, %error, "cannot send an Event");
+        tracing::debug!(%object, %error, "cannot send an Event");
     }
 }
 
@@ -239,10 +216,7 @@ fn random(settings: &Settings, watch: usize) -> impl Fn() -> fastrand::Rng + Sen
 struct Activator {
     index: ClusterIndex,
     cover: DesiredState,
-    ports: PortTable,
     listeners: Listeners,
-    /// Events about Services without ports that are still to be sent.
-    shortages: Vec<(EventObject, EventText)>,
     wakes: Wakes,
     writes: SliceWrites,
     /// How many events there had been when the cover was made.
@@ -269,8 +243,7 @@ impl Activator {
             self.looked_at = changes;
             self.cover(now);
         }
-        let failures = self.listeners.follow(&self.cover.routes, &self.shared);
-        self.shared.ready_since.note(&self.cover.routes);
+        let are_open = self.listeners.follow(&self.cover.routes, &self.shared);
         routes.send_if_modified(|known| {
             let is_new = **known != self.cover.routes;
             if is_new {
@@ -281,42 +254,17 @@ impl Activator {
         self.wakes.note(&self.cover.routes);
         let telemetry = &self.shared.telemetry;
         telemetry.set_services(self.cover.routes.len());
-        telemetry.set_open(self.shared.limits.open());
-        let without: usize = self.cover.without_port.values().map(Vec::len).sum();
-        telemetry.set_ports_missing(without + failures);
-        // One port that cannot be opened is no reason to take the others away.
-        let can_listen = failures == 0 || self.listeners.count() > 0;
-        telemetry.set_ready(can_listen && !self.is_leaving);
+        telemetry.set_open(self.shared.places.taken());
+        telemetry.set_ready(are_open && !self.is_leaving);
     }
 
     /// Makes the cover anew, which takes some milliseconds for a thousand workloads.
     fn cover(&mut self, now: DateTime<Utc>) {
-        let cover = DesiredState::new(&self.index, &self.shared.settings, &mut self.ports, now);
-        let before = mem::replace(&mut self.cover, cover);
+        let cover = DesiredState::new(&self.index, &self.shared.settings, now);
+        let known = mem::replace(&mut self.cover, cover).not_covered;
         for (service, why) in &self.cover.not_covered {
-            if before.not_covered.get(service) != Some(why)
-                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
-            {
-                tracing::warn!(%service, suppressed, "cannot stand in for this Service: {}", why.reason());
-            }
-        }
-        for (service, ports) in &self.cover.without_port {
-            if before.without_port.get(service) != Some(ports)
-                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
-            {
-                let names: Vec<_> = ports.iter().take(MAX_NAMES).map(|port| &**port).collect();
-                let ports = names.join(", ");
-                tracing::warn!(%service, ports, suppressed, "no port is free for this Service");
-                let uid = self.index.service(service).map(|info| info.uid.clone());
-                let object = EventObject {
-                    api_version: "v1",
-                    kind: "Service",
-                    namespace: service.namespace.clone(),
-                    name: service.name.clone(),
-                    uid: uid.unwrap_or_default().into(),
-                };
-                self.shortages
-                    .push((object, EventText::no_activator_port(&ports)));
+            if known.get(service) != Some(why) {
+                tracing::warn!(%service, "nobody can stand in for this Service: {}", why.reason());
             }
         }
     }
@@ -343,9 +291,7 @@ impl Activator {
                 let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
                 tracing::info!(%object, until = %wake.until, needed_by, "{} wakes it", wake.request.words());
                 for one in &wake.without {
-                    if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
-                        tracing::warn!(%object, suppressed, "it is woken and needs {one}");
-                    }
+                    tracing::warn!(%object, "it is woken and needs {one}");
                 }
             }
             Err(PatchError::Conflict) => {
@@ -353,9 +299,7 @@ impl Activator {
             }
             Err(error) => {
                 telemetry.not_woken();
-                if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
-                    tracing::warn!(%object, %error, suppressed, "cannot wake it");
-                }
+                tracing::warn!(%object, %error, "cannot wake it");
             }
         }
     }

@@ -2,14 +2,12 @@
 
 use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
 
-use chrono::{DateTime, Utc};
 use dayshift_cluster::read::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
 use dayshift_workload::ServiceSpec;
 use k8s_openapi::api::{
     core::v1::Service,
     discovery::v1::{Endpoint, EndpointSlice},
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
 /// The name of a Service.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,14 +16,6 @@ pub struct ServiceName {
     pub namespace: Arc<str>,
     /// Its name there.
     pub name: Arc<str>,
-}
-
-impl ServiceName {
-    /// Whether it is one of Kubernetes' own Services, which the activator never stands in for.
-    pub(crate) fn is_of_kubernetes(&self) -> bool {
-        self.namespace.starts_with("kube-")
-            || (&*self.namespace, &*self.name) == ("default", "kubernetes")
-    }
 }
 
 impl fmt::Display for ServiceName {
@@ -63,7 +53,6 @@ impl Family {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServiceInfo {
     pub(crate) uid: Box<str>,
-    pub(crate) created: Option<DateTime<Utc>>,
     pub(crate) spec: ServiceSpec,
     /// Its TCP ports: name and `appProtocol`.
     pub(crate) ports: BTreeMap<Box<str>, Option<Box<str>>>,
@@ -77,15 +66,7 @@ impl ServiceInfo {
             namespace: meta.namespace.as_deref()?.into(),
             name: meta.name.as_deref()?.into(),
         };
-        let mut known = service_spec(service);
-        let selector = known.selector.iter();
-        if selector
-            .map(|(key, value)| key.len() + value.len())
-            .sum::<usize>()
-            > MAX_SELECTOR
-        {
-            known.selector.clear();
-        }
+        let known = service_spec(service);
         let spec = service.spec.as_ref();
         let protocols = spec
             .and_then(|spec| spec.ports.as_ref())
@@ -95,8 +76,7 @@ impl ServiceInfo {
             .ports
             .iter()
             .zip(protocols)
-            .filter(|(port, _)| port.is_tcp())
-            .take(MAX_PORTS);
+            .filter(|(port, _)| port.is_tcp());
         let ports = tcp.map(|(known, port)| {
             (
                 known.name.clone(),
@@ -113,7 +93,6 @@ impl ServiceInfo {
         }
         let known = Self {
             uid: meta.uid.as_deref().unwrap_or_default().into(),
-            created: meta.creation_timestamp.as_ref().and_then(created),
             ports: ports.collect(),
             spec: known,
             families,
@@ -121,23 +100,6 @@ impl ServiceInfo {
         Some((name, known))
     }
 }
-
-/// The time in an object's `creationTimestamp`.
-fn created(time: &Time) -> Option<DateTime<Utc>> {
-    time.0.to_string().parse().ok()
-}
-
-/// The most TCP ports of a Service, and ready addresses of a slice, that are kept. Who writes more of them gets
-/// the first.
-const MAX_PORTS: usize = 1_000;
-const MAX_READY: usize = 1_000;
-
-/// The longest name and UID of a pod. Nothing checks the `targetRef` of a slice.
-const MAX_POD_NAME: usize = 253;
-const MAX_UID: usize = 64;
-
-/// The most bytes of a selector that is kept.
-const MAX_SELECTOR: usize = 8 * 1024;
 
 /// A pod that a slice names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -189,7 +151,7 @@ impl SliceInfo {
         let family = Family::named(&slice.address_type);
         let mut ports = BTreeMap::new();
         let mut protocols = BTreeMap::new();
-        for port in slice.ports.iter().flatten().take(MAX_PORTS) {
+        for port in slice.ports.iter().flatten() {
             let name: Box<str> = port.name.clone().unwrap_or_default().into();
             let is_tcp = port
                 .protocol
@@ -214,16 +176,16 @@ impl SliceInfo {
         for endpoint in slice.endpoints.iter().flatten() {
             let shape = shape(endpoint);
             let pod = pod_of(endpoint);
-            // All addresses of an endpoint are of one pod, and clients use the first.
-            let address = endpoint.addresses.first();
-            let address = address.and_then(|address| address.parse().ok());
-            if let Some(address) = address
-                && all.len() < MAX_READY
-                && let Some(pod) = &pod
+            for address in endpoint
+                .addresses
+                .iter()
+                .filter_map(|address| address.parse().ok())
             {
-                all.insert(address, pod.clone());
-                if shape == READY {
-                    known.ready.insert(address, pod.clone());
+                if let Some(pod) = &pod {
+                    all.insert(address, pod.clone());
+                    if shape == READY {
+                        known.ready.insert(address, pod.clone());
+                    }
                 }
             }
             shapes.push(shape);
@@ -275,14 +237,10 @@ fn shape(endpoint: &Endpoint) -> EndpointConditions {
 fn pod_of(endpoint: &Endpoint) -> Option<PodName> {
     let target = endpoint.target_ref.as_ref()?;
     let is_pod = target.kind.as_deref() == Some("Pod");
-    let name = target.name.as_deref().unwrap_or_default();
-    let namespace = target.namespace.as_deref().unwrap_or_default();
-    let uid = target.uid.as_deref().unwrap_or_default();
-    let is_short = name.len() <= MAX_POD_NAME && namespace.len() <= MAX_UID && uid.len() <= MAX_UID;
-    (is_pod && is_short).then(|| PodName {
-        namespace: namespace.into(),
-        name: name.into(),
-        uid: uid.into(),
+    is_pod.then(|| PodName {
+        namespace: target.namespace.as_deref().unwrap_or_default().into(),
+        name: target.name.as_deref().unwrap_or_default().into(),
+        uid: target.uid.as_deref().unwrap_or_default().into(),
     })
 }
 

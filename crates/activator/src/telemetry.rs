@@ -64,7 +64,6 @@ pub struct Telemetry {
     slice_writes: ByLabel,
     open: Gauge,
     services: Gauge,
-    ports_missing: Gauge,
     hold: Histogram,
 }
 
@@ -82,7 +81,6 @@ impl Default for Telemetry {
             slice_writes: Family::default(),
             open: Gauge::default(),
             services: Gauge::default(),
-            ports_missing: Gauge::default(),
             hold: hold.clone(),
             registry: Registry::default(),
         };
@@ -115,11 +113,6 @@ impl Default for Telemetry {
             "services",
             "Services that it stands in for",
             telemetry.services.clone(),
-        );
-        registry.register(
-            "ports_missing",
-            "Ports of Services on which the activator cannot listen, because none is free or it cannot be opened",
-            telemetry.ports_missing.clone(),
         );
         registry.register_with_unit("hold", "From a connection to its pod", Unit::Seconds, hold);
         telemetry.registry = registry;
@@ -158,11 +151,6 @@ impl Telemetry {
 
     pub(crate) fn set_services(&self, count: usize) {
         self.services.set(i64::try_from(count).unwrap_or(i64::MAX));
-    }
-
-    pub(crate) fn set_ports_missing(&self, count: usize) {
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
-        self.ports_missing.set(count);
     }
 
     pub(crate) fn set_open(&self, count: usize) {

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::{
     desired::DesiredState,
     index::{ClusterIndex, WatchEvent},
-    ports::PortTable,
     routes::Route,
     service::ServiceName,
     settings::Settings,
@@ -141,13 +140,7 @@ impl Cluster {
     }
 
     pub(crate) fn cover(&self) -> DesiredState {
-        self.cover_at(at("2026-11-25T22:00:00Z"))
-    }
-
-    /// As a process computes it that has just started.
-    pub(crate) fn cover_at(&self, now: DateTime<Utc>) -> DesiredState {
-        let mut ports = PortTable::new(self.settings.ports, usize::MAX);
-        DesiredState::new(&self.index, &self.settings, &mut ports, now)
+        DesiredState::new(&self.index, &self.settings, at("2026-11-25T22:00:00Z"))
     }
 
     pub(crate) fn route(&self) -> Route {

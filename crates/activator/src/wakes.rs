@@ -2,7 +2,7 @@
 //! simulation what a request would wake, without a connection or a write.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -54,9 +54,6 @@ impl WakeRequest {
     }
 }
 
-/// How many patches of one namespace are in flight at once.
-const MAX_OF_NAMESPACE: usize = 8;
-
 /// A workload that is to be woken, and by what.
 #[derive(Clone, Debug)]
 pub(crate) struct Wake {
@@ -74,8 +71,8 @@ pub(crate) struct Wake {
 pub(crate) struct Wakes {
     /// Services that somebody has asked for.
     wanted: BTreeMap<ServiceName, RequestedService>,
-    /// The UIDs of workloads whose patch is in flight, and their namespaces.
-    in_flight: HashMap<Arc<str>, Arc<str>>,
+    /// The UIDs of workloads whose patch is under way.
+    in_flight: HashSet<Arc<str>>,
     /// The UIDs of those that are not patched for a while.
     pauses: Backoffs<Arc<str>>,
     /// Services that were woken, and when.
@@ -96,7 +93,7 @@ impl Wakes {
     pub(crate) fn new(took: StartDurations, seed: u64) -> Self {
         Self {
             wanted: BTreeMap::new(),
-            in_flight: HashMap::new(),
+            in_flight: HashSet::new(),
             pauses: Backoffs::new(seed),
             starting: HashMap::new(),
             took,
@@ -132,7 +129,7 @@ impl Wakes {
             let is_wanted = !wanted.is_empty();
             wanted.retain(|wake| {
                 let uid = wake.uid();
-                !self.pauses.is_paused(uid, at) && !self.in_flight.contains_key(uid)
+                !self.pauses.is_paused(uid, at) && !self.in_flight.contains(uid)
             });
             for wake in wanted {
                 let uid = Arc::clone(wake.uid());
@@ -142,17 +139,8 @@ impl Wakes {
             }
             is_wanted && known.since.elapsed() < settings.hold
         });
-        let (in_flight, mut wakes) = (&mut self.in_flight, Vec::new());
-        for (uid, wake) in due {
-            let namespace = &wake.target.observed.object.namespace;
-            let of_namespace = in_flight.values().filter(|known| *known == namespace);
-            // What finds no place now is still wanted at the next call.
-            if of_namespace.count() < MAX_OF_NAMESPACE {
-                in_flight.insert(uid, Arc::clone(namespace));
-                wakes.push(wake);
-            }
-        }
-        wakes
+        self.in_flight.extend(due.keys().cloned());
+        due.into_values().collect()
     }
 
     /// A patch has ended.

@@ -12,21 +12,14 @@ use crate::{
     backoff::Backoffs,
     desired::{DesiredState, SliceName},
     index::ClusterIndex,
-    log_limit::LogLimit,
     service::StandInSlice,
 };
 
 /// How many slices are written at once.
 const MAX_IN_FLIGHT: usize = 16;
 
-/// How many of them for one namespace.
-const MAX_OF_NAMESPACE: usize = 4;
-
 /// How long the watch may take to show what was written.
 const ECHO: Duration = Duration::from_secs(2);
-
-/// If another writer changes a slice within this time, it is restored with back-off.
-const FIGHT: Duration = Duration::from_secs(120);
 
 /// One write.
 #[derive(Clone, Debug)]
@@ -39,18 +32,16 @@ pub(crate) struct SliceWrite {
 /// The writes that are under way, and those that were.
 pub(crate) struct SliceWrites {
     in_flight: HashSet<SliceName>,
-    /// What was written last, and when.
+    /// What was written last, and until when the watch may not show it.
     written: HashMap<SliceName, (StandInSlice, Instant)>,
-    logs: LogLimit,
     pauses: Backoffs<SliceName>,
 }
 
 impl SliceWrites {
-    pub(crate) fn new(logs: LogLimit, seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             in_flight: HashSet::new(),
             written: HashMap::new(),
-            logs,
             pauses: Backoffs::new(seed),
         }
     }
@@ -58,7 +49,7 @@ impl SliceWrites {
     /// The writes that bring what there is to what should be.
     pub(crate) fn due(&mut self, index: &ClusterIndex, cover: &DesiredState) -> Vec<SliceWrite> {
         let at = Instant::now();
-        self.written.retain(|_, (_, written)| *written + FIGHT > at);
+        self.written.retain(|_, (_, until)| *until > at);
         self.pauses.forget_calm();
         let mut due = Vec::new();
         for (slice, wanted) in &cover.slices {
@@ -68,7 +59,7 @@ impl SliceWrites {
             let is_written = self
                 .written
                 .get(slice)
-                .is_some_and(|(written, time)| written == wanted && *time + ECHO > at);
+                .is_some_and(|(written, _)| written == wanted);
             if !is_there && !is_others && !is_written {
                 due.push((slice.clone(), Ok(wanted.clone())));
             }
@@ -82,12 +73,7 @@ impl SliceWrites {
         let (in_flight, pauses) = (&mut self.in_flight, &self.pauses);
         due.into_iter()
             .filter(|(slice, _)| !pauses.is_paused(slice, at))
-            .filter(|(slice, _)| {
-                let of_namespace = in_flight.iter().filter(|known| known.0 == slice.0).count();
-                of_namespace < MAX_OF_NAMESPACE
-                    && in_flight.len() < MAX_IN_FLIGHT
-                    && in_flight.insert(slice.clone())
-            })
+            .filter(|(slice, _)| in_flight.len() < MAX_IN_FLIGHT && in_flight.insert(slice.clone()))
             .map(|(slice, wanted)| SliceWrite { slice, wanted })
             .collect()
     }
@@ -98,13 +84,8 @@ impl SliceWrites {
         self.in_flight.remove(&slice);
         match (result, wanted) {
             (Ok(()), Ok(wanted)) => {
-                let before = self.written.get(&slice);
-                match before.is_some_and(|(before, _)| *before == wanted) {
-                    // Another writer has changed the slice since: each time it is restored later.
-                    true => self.pauses.fail(slice.clone()),
-                    false => self.pauses.clear(&slice),
-                }
-                self.written.insert(slice, (wanted, Instant::now()));
+                self.pauses.clear(&slice);
+                self.written.insert(slice, (wanted, Instant::now() + ECHO));
                 true
             }
             (Ok(()) | Err(PatchError::Gone), Err(_)) => {
@@ -114,9 +95,7 @@ impl SliceWrites {
             }
             (Err(error), _) => {
                 let (namespace, name) = &slice;
-                if let Some(suppressed) = self.logs.allow(namespace) {
-                    tracing::warn!(%namespace, slice = %name, %error, suppressed, "cannot write an EndpointSlice");
-                }
+                tracing::warn!(%namespace, slice = %name, %error, "cannot write an EndpointSlice");
                 self.pauses.fail(slice);
                 false
             }
@@ -151,7 +130,7 @@ mod tests {
     async fn a_slice_is_written_once_and_deleted_once_nobody_needs_it() {
         let mut cluster = Cluster::new().asleep().with_service();
         let cover = cluster.cover();
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(1);
         let [write] = &writes.due(&cluster.index, &cover)[..] else {
             panic!("not one write")
         };
@@ -172,7 +151,7 @@ mod tests {
         );
 
         cluster.observe_slice(slice(&cover));
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(1);
         assert!(writes.due(&cluster.index, &cover).is_empty(), "it is there");
         let nothing = DesiredState::default();
         let gone = writes.due(&cluster.index, &nothing);
@@ -190,7 +169,7 @@ mod tests {
         let slice = slice(&cluster.cover());
         cluster.observe_slice(slice);
         let nothing = DesiredState::default();
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut writes = SliceWrites::new(1);
         let mut tries = Vec::new();
         for second in 0..60 {
             for write in writes.due(&cluster.index, &nothing) {
@@ -209,27 +188,6 @@ mod tests {
         let mut theirs = slice(&cover);
         theirs["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] = json!("me");
         cluster.observe_slice(theirs);
-        assert!(
-            SliceWrites::new(LogLimit::default(), 1)
-                .due(&cluster.index, &cover)
-                .is_empty()
-        );
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn slice_that_another_writer_keeps_changing_is_restored_with_backoff() {
-        let cluster = Cluster::new().asleep().with_service();
-        let cover = cluster.cover();
-        let mut writes = SliceWrites::new(LogLimit::default(), 1);
-        let mut tries = Vec::new();
-        for second in 0..120 {
-            // The watch never shows the slice as it was written.
-            for write in writes.due(&cluster.index, &cover) {
-                tries.push(second);
-                assert!(writes.finished(write, Ok(())));
-            }
-            advance(Duration::from_secs(1)).await;
-        }
-        assert!((4..=16).contains(&tries.len()), "{tries:?}");
+        assert!(SliceWrites::new(1).due(&cluster.index, &cover).is_empty());
     }
 }

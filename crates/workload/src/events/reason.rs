@@ -15,8 +15,6 @@ pub enum EventReason {
     Woken,
     /// A connection to its Service asks for it: `dayshift activator` wrote a `wake-until`.
     WokenByRequest,
-    /// `dayshift activator` has no free port for a Service of a workload with `wake-on-request`.
-    NoActivatorPort,
     /// `sleep-until` began: the object is stopped until then.
     Slept,
     /// A pause began: dayshift leaves the object alone.
@@ -65,13 +63,12 @@ pub enum EventReason {
 
 impl EventReason {
     /// All of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 27] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
         Self::Woken,
         Self::WokenByRequest,
-        Self::NoActivatorPort,
         Self::Slept,
         Self::Paused,
         Self::Resumed,

@@ -105,7 +105,7 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
 
     for _ in 0..20 {
         let page = ask("Mozilla/5.0");
-        assert!(page.contains("This service is starting"), "{page}");
+        assert!(page.contains("web is starting"), "{page}");
     }
     team.await_label("web", "dayshift/state", "woken");
     team.await_replicas("web", 2);
