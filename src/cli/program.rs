@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Write as _},
     path::Path,
     sync::LazyLock,
 };
@@ -26,7 +26,9 @@ use crate::cli::{
         dashboard::DashboardArgs,
         kinds::KindsArgs,
         lint::LintArgs,
-        overrides::{AFTER_HELP as OVERRIDES_END, LastingArgs, OverrideArgs},
+        overrides::{
+            LastingArgs, OverrideArgs, PAUSE_HELP, RESUME_HELP, SLEEP_HELP, SYNC_HELP, WAKE_HELP,
+        },
         plan::PlanArgs,
         restore::RestoreArgs,
         run::RunArgs,
@@ -71,10 +73,10 @@ enum Command {
     Convert(Box<ConvertArgs>),
     Status(Box<StatusArgs>),
     /// Start workloads now, and keep them running until a time
-    #[command(after_long_help = OVERRIDES_END)]
+    #[command(after_long_help = WAKE_HELP)]
     Wake(Box<LastingArgs>),
     /// Stop workloads now, and keep them stopped until a time
-    #[command(after_long_help = OVERRIDES_END)]
+    #[command(after_long_help = SLEEP_HELP)]
     Sleep(Box<LastingArgs>),
     /// Apply the schedule now, until its next boundary
     ///
@@ -82,13 +84,13 @@ enum Command {
     /// boundary. If the workload should be running or stopped now, this command starts or stops it. It
     /// ends an active wake or sleep. If there is none, it writes one that ends at the next boundary; an
     /// edit of the schedule does not end it earlier, but `dayshift resume` does.
-    #[command(after_long_help = OVERRIDES_END)]
+    #[command(after_long_help = SYNC_HELP)]
     Sync(Box<OverrideArgs>),
     /// Leave workloads as they are, until a time or until `resume`
-    #[command(after_long_help = OVERRIDES_END)]
+    #[command(after_long_help = PAUSE_HELP)]
     Pause(Box<LastingArgs>),
     /// End a wake, a sleep or a pause now, and follow the schedule again
-    #[command(after_long_help = OVERRIDES_END)]
+    #[command(after_long_help = RESUME_HELP)]
     Resume(Box<OverrideArgs>),
     Restore(Box<RestoreArgs>),
     Dashboard(Box<DashboardArgs>),
@@ -147,6 +149,9 @@ impl Program {
             // Errors are ignored, because there is no reader.
             let _ = io::stdout().write_all(complete(command, &words).as_bytes());
             return Err(Exit::Done);
+        }
+        if !io::stdout().is_terminal() {
+            command = command.term_width(terminal::stdout_width().unwrap_or(PIPED_HELP_WIDTH));
         }
         if is_plugin(arguments.first().map(OsStr::new)) {
             command = command.bin_name("kubectl dayshift");
@@ -219,6 +224,9 @@ impl Program {
 }
 
 const COLOR: &str = "color";
+
+/// The width of help in a pipe, which is the default of clap.
+const PIPED_HELP_WIDTH: usize = 100;
 
 /// Adds `--color` to a subcommand.
 fn with_color(subcommand: clap::Command) -> clap::Command {

@@ -120,7 +120,8 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
         let name = observed.object.to_string();
         let (outcome, written, ends) = match answer {
             Ok(RequestOutcome::Annotated(outcome)) => (
-                action_text(outcome.command, outcome.zone, request.now),
+                action_text(outcome.command, outcome.zone, request.now)
+                    + &replaced_text(outcome.replaced.as_deref()),
                 annotations_text(&outcome.annotations, &request.prefix),
                 end(outcome.command),
             ),
@@ -155,7 +156,8 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
             Ok(outcome) => {
                 let what = action_text(outcome.command, outcome.zone, request.now);
                 let all = counted(outcome.affected.len(), "workload");
-                let kept = outcome.kept_text();
+                let replaced = replaced_text(outcome.replaced.as_deref());
+                let kept = outcome.kept_text(namespace);
                 let unreadable = outcome.unreadable.iter();
                 planned
                     .others
@@ -163,7 +165,7 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                 planned.ends = planned.ends.into_iter().chain(end(outcome.command)).min();
                 planned.changes.push(PreviewedChange {
                     object: name,
-                    outcome: format!("{what}: {all}{kept}"),
+                    outcome: format!("{what}: {all}{replaced}{kept}"),
                     written: annotations_text(&outcome.annotations, &request.prefix),
                     reaches: outcome
                         .affected
@@ -271,4 +273,9 @@ async fn done(settings: &Settings, job: ActionJob) {
         }
         ActionJob::CarryOut(plan, view) => carry_out(settings, &plan, &view).await,
     }
+}
+
+/// The override that a request replaces, for a preview.
+fn replaced_text(replaced: Option<&str>) -> String {
+    replaced.map_or_else(String::new, |replaced| format!("; it {replaced}"))
 }

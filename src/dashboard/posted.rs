@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use dayshift_cluster::read::{FindError, NamespaceDefaults, may_patch_namespace};
-use dayshift_operations::OverrideRequest;
+use dayshift_operations::{OverrideRequest, Shorten};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -99,6 +99,7 @@ impl Dashboard {
             prefix: settings.prefix.clone(),
             now: view.now,
             reason: form.reason(),
+            shorten: Shorten::Allowed,
             dry_run: false,
             until_ready: false,
         };

@@ -191,7 +191,10 @@ fn a_wide_status_shows_stopped_replicas_and_their_requests() {
             .unwrap();
     }
     for columns in ["80", "200"] {
-        let ran = cluster.dayshift_with(&[("COLUMNS", columns)], &["status", "-o", "wide", PRICE]);
+        let ran = cluster.dayshift_with(
+            &[("DAYSHIFT_COLUMNS", columns)],
+            &["status", "-o", "wide", PRICE],
+        );
         let shown = words(&ran.out);
         assert!(shown.contains("HELD DOWN CPU MEMORY"), "{shown}");
         assert!(shown.contains(" 3 1.5 3Gi "), "{shown}");

@@ -61,7 +61,7 @@ impl FileSearch {
                 io::stdin().lock(),
             ));
         } else if path.is_dir() {
-            self.folder(path, &mut opened);
+            self.directory(path, &mut opened);
         } else if is_terraform(path) {
             opened.skip(path);
         } else {
@@ -70,16 +70,16 @@ impl FileSearch {
         opened
     }
 
-    fn folder(&self, folder: &Path, opened: &mut OpenedFiles) {
-        let top = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    fn directory(&self, directory: &Path, opened: &mut OpenedFiles) {
+        let top = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         let mut walk = DirectoryWalk {
             top: ScopedRules {
-                folder: top.clone(),
+                directory: top.clone(),
                 rules: Rc::clone(&self.exclude),
             },
             found: Vec::new(),
         };
-        walk.enter(folder, &top, &above(&top));
+        walk.enter(directory, &top, &above(&top));
         walk.found.sort_by(|one, other| one.0.cmp(&other.0));
         let is_skipped = |(_, found): &(PathBuf, FoundFile)| matches!(found, FoundFile::Skipped);
         let is_empty = walk.found.iter().all(is_skipped);
@@ -98,8 +98,8 @@ impl FileSearch {
             }
         }
         if is_empty {
-            let name = folder.display().to_string();
-            opened.errors.push(OpenError::EmptyFolder { name });
+            let name = directory.display().to_string();
+            opened.errors.push(OpenError::EmptyDirectory { name });
         }
     }
 }
@@ -121,37 +121,37 @@ impl OpenedFiles {
 /// Rules, and the directory that they apply to as an absolute path.
 #[derive(Clone, Debug)]
 struct ScopedRules {
-    folder: PathBuf,
+    directory: PathBuf,
     rules: Rc<IgnoreRules>,
 }
 
 impl ScopedRules {
     /// The rules of a directory's `.gitignore`, if it has a readable one.
-    fn read(folder: &Path) -> Option<Self> {
-        let text = fs::read(folder.join(".gitignore")).ok()?;
+    fn read(directory: &Path) -> Option<Self> {
+        let text = fs::read(directory.join(".gitignore")).ok()?;
         let rules = IgnoreRules::parse(&String::from_utf8_lossy(&text));
         Some(Self {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             rules: Rc::new(rules),
         })
     }
 
-    fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
-        let relative = path.strip_prefix(&self.folder).ok()?;
+    fn decide(&self, path: &Path, is_directory: bool) -> Option<bool> {
+        let relative = path.strip_prefix(&self.directory).ok()?;
         let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-        self.rules.decide(&parts.join("/"), is_folder)
+        self.rules.decide(&parts.join("/"), is_directory)
     }
 }
 
 /// The rules of the directories above `top`, the uppermost first. There are none outside of a Git
 /// repository.
 fn above(top: &Path) -> Vec<ScopedRules> {
-    let is_root = |folder: &&Path| folder.join(".git").exists();
+    let is_root = |directory: &&Path| directory.join(".git").exists();
     let Some(root) = top.ancestors().find(is_root) else {
         return Vec::new();
     };
-    let folders = top.ancestors().skip(1);
-    let inside = folders.take_while(|folder| folder.starts_with(root));
+    let directories = top.ancestors().skip(1);
+    let inside = directories.take_while(|directory| directory.starts_with(root));
     let mut scopes: Vec<_> = inside.filter_map(ScopedRules::read).collect();
     scopes.reverse();
     scopes
@@ -177,7 +177,7 @@ struct DirectoryWalk {
 impl DirectoryWalk {
     /// Visits a directory. `path` is relative to the path that the user gave, `real` is absolute.
     fn enter(&mut self, path: &Path, real: &Path, above: &[ScopedRules]) {
-        let mut folders = Vec::new();
+        let mut directories = Vec::new();
         let entries = match fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) => {
@@ -203,15 +203,15 @@ impl DirectoryWalk {
             };
             let name = entry.file_name();
             let (path, real) = (entry.path(), real.join(&name));
-            let is_folder = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
-            if self.is_ignored(&real, is_folder, &scopes) {
+            let is_directory = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
+            if self.is_ignored(&real, is_directory, &scopes) {
                 continue;
             }
-            if is_folder {
+            if is_directory {
                 let is_hidden = name.as_encoded_bytes().starts_with(b".");
                 let is_template = is_chart && name == "templates";
                 if !is_hidden && !is_template {
-                    folders.push((path, real));
+                    directories.push((path, real));
                 }
             } else if is_terraform(&path) {
                 if self.target_outside(&path, &entry).is_none() {
@@ -239,7 +239,7 @@ impl DirectoryWalk {
                 }
             }
         }
-        for (path, real) in folders {
+        for (path, real) in directories {
             self.enter(&path, &real, &scopes);
         }
     }
@@ -253,14 +253,14 @@ impl DirectoryWalk {
             return None;
         }
         let target = fs::canonicalize(path).ok()?;
-        (!target.starts_with(&self.top.folder)).then_some(target)
+        (!target.starts_with(&self.top.directory)).then_some(target)
     }
 
     /// An excluded path is ignored in any case. Otherwise the nearest `.gitignore` decides.
-    fn is_ignored(&self, real: &Path, is_folder: bool, scopes: &[ScopedRules]) -> bool {
+    fn is_ignored(&self, real: &Path, is_directory: bool, scopes: &[ScopedRules]) -> bool {
         let all = scopes.iter().chain([&self.top]).rev();
         all.into_iter()
-            .find_map(|scope| scope.decide(real, is_folder))
+            .find_map(|scope| scope.decide(real, is_directory))
             .unwrap_or_default()
     }
 }
@@ -289,7 +289,7 @@ struct IgnoreRule {
     /// Whether the line begins with `!`, which reverts an earlier line.
     keeps: bool,
     /// Whether the line ends with `/`, and matches only directories.
-    only_folders: bool,
+    only_directories: bool,
     /// Whether the line contains a `/` and so matches paths below the file's directory. Otherwise
     /// it matches names at any depth.
     is_path: bool,
@@ -308,10 +308,10 @@ impl IgnoreRules {
 
     /// Whether a path is ignored, or `None` if no line matches it. The path should be relative to
     /// the file's directory, with `/` as its separator.
-    pub(crate) fn decide(&self, path: &str, is_folder: bool) -> Option<bool> {
+    pub(crate) fn decide(&self, path: &str, is_directory: bool) -> Option<bool> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_about = |rule: &&IgnoreRule| {
-            (is_folder || !rule.only_folders)
+            (is_directory || !rule.only_directories)
                 && rule.matches(if rule.is_path { path } else { name })
         };
         let rule = self.0.iter().rev().find(is_about)?;
@@ -328,7 +328,7 @@ impl IgnoreRule {
         let (keeps, line) = line
             .strip_prefix('!')
             .map_or((false, line), |rest| (true, rest));
-        let (only_folders, line) = line
+        let (only_directories, line) = line
             .strip_suffix('/')
             .map_or((false, line), |rest| (true, rest));
         let is_path = line.contains('/');
@@ -344,7 +344,7 @@ impl IgnoreRule {
             prefix: prefix.to_owned(),
             glob,
             keeps,
-            only_folders,
+            only_directories,
             is_path,
         })
     }
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn the_last_matching_line_decides() {
-        for (lines, path, is_folder, expected) in [
+        for (lines, path, is_directory, expected) in [
             ("", "a.yaml", false, None),
             ("# a.yaml\n\n", "a.yaml", false, None),
             ("*.yaml", "a/b.yaml", false, Some(true)),
@@ -425,7 +425,11 @@ mod tests {
             ("/a/***/d", "a/b/c/d", false, Some(true)),
         ] {
             let rules = IgnoreRules::parse(lines);
-            assert_eq!(rules.decide(path, is_folder), expected, "{lines:?} {path}");
+            assert_eq!(
+                rules.decide(path, is_directory),
+                expected,
+                "{lines:?} {path}"
+            );
         }
     }
 }

@@ -331,7 +331,7 @@ pub enum OpenError {
     #[error(
         "{name} has no file to read: none ends in .yaml, .yml or .json, or all are excluded or ignored by Git"
     )]
-    EmptyFolder {
+    EmptyDirectory {
         /// The directory.
         name: String,
     },
@@ -350,7 +350,7 @@ impl OpenError {
         | Self::NotText { name, .. }
         | Self::NotRegular { name }
         | Self::OutsideLink { name, .. }
-        | Self::EmptyFolder { name }) = self;
+        | Self::EmptyDirectory { name }) = self;
         name
     }
 }

@@ -4,23 +4,22 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::TimeDelta;
+use dayshift_cluster::{
+    Query, Workload,
+    read::{FindError, NamespaceDefaults},
+    watch::{WorkloadEvent, watch},
+};
 use dayshift_text::counted;
 use dayshift_workload::Observed;
 use futures::{StreamExt as _, stream::select_all};
 use kube::Client;
 use tokio::time::timeout;
 
-use dayshift_cluster::{
-    Query, Workload,
-    read::{FindError, NamespaceDefaults},
-    watch::{WorkloadEvent, watch},
-};
-
 use crate::{
     namespace_overrides::{AnnotatedNamespace, NamespaceError},
     override_messages::{
-        action, action_text, annotations_text, changed, failure_text, obeyed, synced_text,
-        unobeyed, unready, waits_for,
+        action, action_text, annotations_text, changed, done_text, failure_text, inaction_reason,
+        synced_text, unready_text, waits_for,
     },
     overrides::{AnnotatedWorkload, OverrideRequest, RequestOutcome},
     selection::Selection,
@@ -142,7 +141,7 @@ impl OverrideRequest {
         let subject = |workload: &AnnotatedWorkload| selection.subject(&workload.object);
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Obeyed(workload, seen) => {
-                let what = obeyed(workload, seen, self);
+                let what = done_text(workload, seen, self);
                 report_to(OverrideReport::Done(format!(
                     "{} {what}",
                     subject(workload)
@@ -162,7 +161,7 @@ impl OverrideRequest {
                      when one acts",
                     subject(workload),
                     limit.as_secs(),
-                    unobeyed(seen, workload.zone, self.now),
+                    inaction_reason(seen, workload.zone, self.now),
                     action(workload, self.now)
                 )));
             }
@@ -217,7 +216,7 @@ impl OverrideRequest {
                 let (what, subject) = (action(workload, self.now), subject(workload));
                 report_to(refused(format!(
                     "{subject}: {what}, but {}",
-                    unready(seen, limit)
+                    unready_text(seen, limit)
                 )));
             }
         }
@@ -262,7 +261,7 @@ impl OverrideRequest {
         match timeout.filter(|_| !self.dry_run) {
             Some(timeout) => {
                 let limit = timeout.to_std().unwrap_or_default();
-                self.wait_for_all(client, &subject, limit, &annotated, report_to)
+                self.wait_for_all(client, name, limit, &annotated, report_to)
                     .await;
             }
             None if annotated.annotations.is_empty() => {
@@ -285,17 +284,18 @@ impl OverrideRequest {
     async fn wait_for_all(
         &self,
         client: &Client,
-        subject: &str,
+        name: &str,
         limit: Duration,
         namespace: &AnnotatedNamespace,
         report_to: ReportSink<'_>,
     ) {
+        let subject = format!("namespace/{name}");
         let (mut obeyed, mut late, mut others) = (0, Vec::new(), Vec::new());
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
             WaitEvent::Obeyed(..) => obeyed += 1,
             WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
-                let why = || unobeyed(seen, workload.zone, self.now);
+                let why = || inaction_reason(seen, workload.zone, self.now);
                 late.push(
                     late.is_empty()
                         .then(|| format!("{}: {}", workload.object, why())),
@@ -304,7 +304,7 @@ impl OverrideRequest {
             event => {
                 let subject =
                     |workload: &AnnotatedWorkload| format!("{subject}: {}", workload.object);
-                self.report_event(&event, subject, limit, &mut |said| others.push(said));
+                self.report_event(&event, subject, limit, &mut |report| others.push(report));
             }
         };
         let watched = WaitTargets {
@@ -313,12 +313,17 @@ impl OverrideRequest {
             annotated: &namespace.affected,
         };
         self.wait(client, &watched, limit, report).await;
-        let all = counted(namespace.affected.len(), "workload");
+        let all = counted(namespace.scheduled(), "workload");
         let action = action_text(namespace.command, namespace.zone, self.now);
-        let kept = namespace.kept_text();
-        report_to(OverrideReport::Done(format!(
-            "{subject} {action}: {obeyed} of {all}{kept}"
-        )));
+        let kept = namespace.kept_text(name);
+        let replaced = namespace.replaced.as_ref();
+        let replaced = replaced.map_or_else(String::new, |replaced| format!("; it {replaced}"));
+        let text = format!("{subject} {action}: {obeyed} of {all}{replaced}{kept}");
+        if namespace.affected.is_empty() && namespace.kept > 0 {
+            report_to(refused(text));
+        } else {
+            report_to(OverrideReport::Done(text));
+        }
         others.into_iter().for_each(&mut *report_to);
         if let Some(Some(first)) = late.first() {
             report_to(refused(format!(

@@ -18,6 +18,7 @@ mod overrides;
 mod restore;
 mod selection;
 pub mod status;
+mod suggestions;
 mod until;
 
 pub use carry_out::OverrideReport;
@@ -26,8 +27,9 @@ pub use namespace_overrides::{AnnotatedNamespace, NamespaceError};
 pub use override_messages::{action_text, annotations_text, failure_text, synced_text};
 pub use overrides::{
     AnnotatedWorkload, ChangedSincePreview, OverrideRequest, RequestError, RequestOutcome,
-    RequestedOverride, SyncedCount, changed_since,
+    RequestedOverride, Shorten, SyncedCount, changed_since,
 };
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;
+pub use suggestions::{suggest_namespace, suggest_workload};
 pub use until::{Until, UntilError, parse_duration, parse_length, parse_span};

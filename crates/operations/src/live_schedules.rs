@@ -1,14 +1,13 @@
 //! Reads the objects of a cluster that have schedules of other tools, as if they were manifest files,
 //! for `dayshift convert`.
 
+use dayshift_cluster::read::{
+    FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces,
+};
 use dayshift_manifest::SourceFile;
 use dayshift_workload::Kind;
 use kube::Client;
 use serde_json::{Map, Value, json};
-
-use dayshift_cluster::read::{
-    FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces,
-};
 
 /// The objects to read.
 #[derive(Clone, Debug, PartialEq, Eq)]

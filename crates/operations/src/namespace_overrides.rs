@@ -1,30 +1,28 @@
 //! Overrides of all workloads in a namespace, by annotations of the Namespace.
 
-use dayshift_schedule::Zone;
-use dayshift_text::counted;
-use dayshift_workload::{
-    AnnotationChange, Annotations, Inputs, Observed, Origin, OverrideCommand, ParsedInputs,
-    ScheduleSpec, read,
-};
-use kube::Client;
+use std::collections::HashSet;
 
 use dayshift_cluster::{
     Query, Workload, Writer,
     read::{FindError, NamespaceDefaults, ObservedNamespace, find},
     write::{PatchError, ReadError},
 };
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    AnnotationChange, Annotations, Inputs, Key, Observed, Origin, Override, OverrideCommand,
+    ParsedInputs, Prefix, ScheduleSpec, WorkloadRef, read,
+};
+use futures::{StreamExt as _, stream};
+use kube::Client;
 
-use crate::overrides::ChangedSincePreview;
-use crate::overrides::expect_unchanged;
 use crate::{
-    overrides::{AnnotatedWorkload, OverrideRequest, RequestError},
-    selection::{Retry, retry},
+    overrides::{
+        AnnotatedWorkload, ChangedSincePreview, OverrideRequest, RequestError, RequestedOverride,
+        SYNC_REASON, expect_unchanged,
+    },
+    selection::{AT_ONCE, Retry, retry},
     status::unreadable::Unreadable,
 };
-use dayshift_workload::Key;
-use dayshift_workload::Prefix;
-use dayshift_workload::WorkloadRef;
-use std::collections::HashSet;
 
 /// Why an override of a namespace cannot be requested.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +54,8 @@ pub struct AnnotatedNamespace {
     pub command: OverrideCommand,
     /// The annotations that were written, or would be on a dry run; `None` for a removal.
     pub annotations: Vec<AnnotationChange>,
+    /// The active override of the Namespace that the request replaces, in words with its author.
+    pub replaced: Option<String>,
     /// The time zone of its local times.
     pub zone: Zone,
     /// The annotations of the Namespace before the request.
@@ -73,14 +73,27 @@ pub struct AnnotatedNamespace {
 }
 
 impl AnnotatedNamespace {
-    /// `; 2 workloads with an override of its own`; empty if there are none.
-    pub fn kept_text(&self) -> String {
+    /// The number of all workloads with a schedule.
+    pub fn scheduled(&self) -> usize {
+        self.affected.len() + self.kept
+    }
+
+    /// For example `; 2 have an override of their own: `dayshift wake --all -n dev``, if there are any.
+    pub fn kept_text(&self, name: &str) -> String {
+        let command = match self.command {
+            OverrideCommand::Begin(Override::Wake(_)) => "wake",
+            OverrideCommand::Begin(Override::Sleep(_)) => "sleep",
+            OverrideCommand::Begin(Override::Pause(_)) => "pause",
+            OverrideCommand::Resume => "resume",
+        };
+        let has = if self.kept == 1 {
+            "has an override of its own"
+        } else {
+            "have an override of their own"
+        };
         match self.kept {
             0 => String::new(),
-            kept => format!(
-                "; {} with an override of its own",
-                counted(kept, "workload")
-            ),
+            kept => format!("; {kept} {has}: `dayshift {command} --all -n {name}`"),
         }
     }
 }
@@ -129,7 +142,8 @@ impl OverrideRequest {
             let (command, zone) = self.command_for_inputs(&inputs)?;
             let mut annotated = AnnotatedNamespace {
                 command,
-                annotations: command.signed(&inputs, zone, self.reason.as_deref()),
+                annotations: command.signed(&inputs, zone, self.written_reason()),
+                replaced: self.replaced(&inputs, command, zone)?,
                 zone,
                 own,
                 affected: Vec::new(),
@@ -153,10 +167,45 @@ impl OverrideRequest {
             let now = ObservedNamespace::new(&written, &self.prefix);
             annotated.defaults = NamespaceDefaults::known(&now);
             let all = of(&annotated.defaults);
+            let all = self.end_synced(&writer, &annotated.defaults, all).await;
             self.find_affected(&mut annotated, all);
             Ok(annotated)
         })
         .await
+    }
+
+    /// Ends the overrides that `sync` has written on these workloads, so that the Namespace override
+    /// applies to them too. A workload that cannot be changed keeps its override.
+    async fn end_synced(
+        &self,
+        writer: &Writer,
+        defaults: &NamespaceDefaults,
+        all: Vec<Observed>,
+    ) -> Vec<Observed> {
+        let ended = all.into_iter().map(async |observed| {
+            if !self.is_synced(&observed) {
+                return observed;
+            }
+            let zone = self.context.default_zone;
+            let changes = OverrideCommand::Resume.signed(&observed.inputs, zone, None);
+            match writer.annotate(&observed, &changes).await {
+                Ok(written) => {
+                    defaults.applied(written.observe(observed.object.kind, &self.prefix))
+                }
+                Err(_) => observed,
+            }
+        });
+        stream::iter(ended).buffered(AT_ONCE).collect().await
+    }
+
+    /// Whether its active override was written by `sync`.
+    fn is_synced(&self, observed: &Observed) -> bool {
+        let is_ended = !matches!(self.requested, RequestedOverride::Resume);
+        let own = observed.inputs.own();
+        let has_override = [Key::WakeUntil, Key::SleepUntil]
+            .iter()
+            .any(|key| own.text(*key).is_some());
+        is_ended && has_override && own.text(Key::Reason) == Some(SYNC_REASON)
     }
 
     /// Finds the workloads to which the override applies.
@@ -173,7 +222,10 @@ impl OverrideRequest {
     /// Adds a workload, unless an override of its own takes precedence.
     fn add(&self, to: &mut AnnotatedNamespace, spec: &ScheduleSpec, observed: Observed) {
         let overrides = observed.overrides(spec, &observed.state(), self.now);
-        if let Some((Origin::Own, _)) = overrides.with_origin_at(self.now) {
+        let is_kept = !(self.dry_run && self.is_synced(&observed));
+        if let Some((Origin::Own, _)) = overrides.with_origin_at(self.now)
+            && is_kept
+        {
             to.kept += 1;
             return;
         }
@@ -184,6 +236,7 @@ impl OverrideRequest {
             command: to.command,
             annotations: Vec::new(),
             zone: spec.schedule.zone(),
+            replaced: None,
             namespace_override: None,
         });
     }

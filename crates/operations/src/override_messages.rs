@@ -6,8 +6,9 @@ use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
-    AnnotationChange, CountKind, Dependency, Kind, Observed, Origin, Override, OverrideCommand,
-    ParsedInputs, Pause, Prefix, Replicas, read, waiting_start,
+    AnnotationChange, Author, CountKind, Dependency, Kind, Observed, Origin, Override,
+    OverrideCommand, ParsedInputs, Pause, Prefix, Replicas, events::author_text, read,
+    waiting_start,
 };
 
 use crate::{
@@ -23,17 +24,37 @@ pub(crate) fn action(annotated: &AnnotatedWorkload, now: DateTime<Utc>) -> Strin
 /// The action for a command, with times in `zone`.
 pub fn action_text(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
     match command {
-        OverrideCommand::Begin(begun) => held(begun, zone, now),
+        OverrideCommand::Begin(begun) => override_text(begun, zone, now),
         OverrideCommand::Resume => "resumed".to_owned(),
     }
 }
 
 /// For example `woken until 22:00 CET`.
-fn held(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
+fn override_text(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
     match by.until() {
         Some(until) => format!("{} until {}", by.phase(), short_time(until, zone, now)),
         None => by.phase().to_string(),
     }
+}
+
+/// An active override and its author, such as `awake until 05:16 CET by jane (load test)`.
+pub(crate) fn active_text(
+    active: Override,
+    author: &Author,
+    zone: Zone,
+    now: DateTime<Utc>,
+) -> String {
+    let state = match active {
+        Override::Wake(_) => "awake",
+        Override::Sleep(_) => "asleep",
+        Override::Pause(_) => "paused",
+    };
+    let until = active.until();
+    let until = until.map_or_else(String::new, |until| {
+        format!(" until {}", short_time(until, zone, now))
+    });
+    let author = author_text(author).map_or_else(String::new, |author| format!(" {author}"));
+    format!("{state}{until}{author}")
 }
 
 /// For example `scaled until 12:00 CET, 3 -> 5`.
@@ -46,7 +67,7 @@ pub fn synced_text(scaled: SyncedCount, now: DateTime<Utc>) -> String {
 
 /// The result of a request, such as `woken until 22:00 CET, 0 -> 3`, and what the user should expect
 /// next if that is not obvious.
-pub(crate) fn obeyed(
+pub(crate) fn done_text(
     annotated: &AnnotatedWorkload,
     seen: &Observed,
     request: &OverrideRequest,
@@ -92,13 +113,18 @@ pub(crate) fn obeyed(
                     ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
                     ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
                 };
-                let held = held(by, zone, request.now);
-                format!("; an override of its Namespace is in force: {held}")
+                let text = override_text(by, zone, request.now);
+                format!("; an override of its Namespace is in force: {text}")
             }
             None => outlook(seen, request).unwrap_or_default(),
         },
     };
-    format!("{}, {counts}{outlook}", action(annotated, request.now))
+    let replaced = annotated.replaced.as_ref();
+    let replaced = replaced.map_or_else(String::new, |replaced| format!("; it {replaced}"));
+    format!(
+        "{}, {counts}{replaced}{outlook}",
+        action(annotated, request.now)
+    )
 }
 
 /// What the schedule will do with an object after a resume.
@@ -129,7 +155,7 @@ fn command(command: &str, seen: &Observed, request: &OverrideRequest) -> String 
 }
 
 /// Why a controller might not have acted on an object in time.
-pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
+pub(crate) fn inaction_reason(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
     let state = seen.state();
     if let Some(why) = seen.error.as_deref().and_then(|error| error.lines().next()) {
         return format!("its schedule was refused before: {why}");
@@ -160,7 +186,7 @@ pub(crate) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<St
 
 /// For example `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev says
 /// more`.
-pub(crate) fn unready(seen: &Observed, limit: Duration) -> String {
+pub(crate) fn unready_text(seen: &Observed, limit: Duration) -> String {
     let ready = match seen.readiness.replicas() {
         Some(ready) => format!("{ready} of {} replicas are ready", seen.replicas),
         None => "it is not ready".to_owned(),

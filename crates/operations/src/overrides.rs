@@ -1,22 +1,24 @@
 //! Requesting an override of workloads, or its end, by annotations. A controller carries it out.
 
-use chrono::{DateTime, Utc};
-use dayshift_schedule::Zone;
-use dayshift_text::quote;
-use dayshift_workload::{
-    AnnotationChange, Inputs, InvalidSchedule, Key, Kind, Observed, Override, OverrideCommand,
-    OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State,
-    SyncAction, WorkloadRef, read,
-};
-use futures::{StreamExt as _, stream};
-use kube::Client;
+use std::mem;
 
+use chrono::{DateTime, Utc};
 use dayshift_cluster::{
     Writer,
     write::{PatchError, ReadError},
 };
+use dayshift_schedule::Zone;
+use dayshift_text::quote;
+use dayshift_workload::{
+    AnnotationChange, Inputs, InvalidSchedule, Key, Kind, Observed, Origin, Override,
+    OverrideCommand, OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas,
+    State, SyncAction, WorkloadRef, read,
+};
+use futures::{StreamExt as _, stream};
+use kube::Client;
 
 use crate::{
+    override_messages::active_text,
     selection::{AT_ONCE, Retry, Selection, retry},
     until::{Until, UntilError},
 };
@@ -62,11 +64,25 @@ pub struct OverrideRequest {
     pub now: DateTime<Utc>,
     /// The reason that the user gives.
     pub reason: Option<String>,
+    /// Whether an active override may be shortened.
+    pub shorten: Shorten,
     /// If set, nothing is written.
     pub dry_run: bool,
     /// Whether the request is done only when all replicas are ready.
     pub until_ready: bool,
 }
+
+/// Whether a request may end an active override of the same kind earlier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shorten {
+    /// The request is rejected.
+    Forbidden,
+    /// The request replaces the override.
+    Allowed,
+}
+
+/// The reason that `sync` writes, so that the overrides of a Namespace can replace its own.
+pub(crate) const SYNC_REASON: &str = "dayshift sync";
 
 /// Why an override of one object cannot be requested.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +99,9 @@ pub enum RequestError {
     /// The object could not be read again.
     #[error("{0}")]
     Read(#[from] ReadError),
+    /// The active override ends later, in words with its author.
+    #[error("{0}; --shorten ends it earlier")]
+    Shortens(String),
     /// The object differs from its preview.
     #[error("{0}")]
     Changed(#[from] ChangedSincePreview),
@@ -137,6 +156,8 @@ pub struct AnnotatedWorkload {
     pub annotations: Vec<AnnotationChange>,
     /// The time zone of the schedule.
     pub zone: Zone,
+    /// The active override that the request replaces, in words with its author.
+    pub replaced: Option<String>,
     /// After a resume: the Namespace override that applies from then on.
     pub namespace_override: Option<Override>,
 }
@@ -215,7 +236,8 @@ impl OverrideRequest {
                     }));
                 }
             };
-            let annotations = command.signed(&observed.inputs, zone, self.reason.as_deref());
+            let replaced = self.replaced(&observed.inputs, command, zone)?;
+            let annotations = command.signed(&observed.inputs, zone, self.written_reason());
             let is_obeyed = command.is_obeyed(&observed.state());
             // A rollback can restore the annotation together with its recorded start. Then the override
             // has ended, and the start must be removed.
@@ -238,6 +260,7 @@ impl OverrideRequest {
                 command,
                 annotations,
                 zone,
+                replaced,
                 namespace_override: self.namespace_override(command, observed),
             })))
         })
@@ -248,6 +271,9 @@ impl OverrideRequest {
     fn command(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
         match self.requested {
             _ if observed.deleting => Err(OverrideError::Deleting.into()),
+            _ if observed.labels.are_from_later_version() => {
+                Err(OverrideError::LaterVersion.into())
+            }
             RequestedOverride::Sync => self.sync(observed),
             RequestedOverride::Resume if self.is_held_by_namespace(observed) => {
                 let namespace = observed.object.namespace.clone();
@@ -290,6 +316,49 @@ impl OverrideRequest {
             RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
         };
         Ok((command, zone))
+    }
+
+    /// The reason to write.
+    pub(crate) fn written_reason(&self) -> Option<&str> {
+        match self.requested {
+            RequestedOverride::Sync => Some(SYNC_REASON),
+            _ => self.reason.as_deref(),
+        }
+    }
+
+    /// The active override of the same kind that a command replaces, in words.
+    ///
+    /// # Errors
+    /// If it ends later, unless the request may shorten it.
+    pub(crate) fn replaced(
+        &self,
+        inputs: &Inputs,
+        command: OverrideCommand,
+        zone: Zone,
+    ) -> Result<Option<String>, RequestError> {
+        let OverrideCommand::Begin(new) = command else {
+            return Ok(None);
+        };
+        let ParsedInputs::Scheduled(spec) = read(inputs, &self.context) else {
+            return Ok(None);
+        };
+        let Some(active) = spec.overrides.own.at(self.now) else {
+            return Ok(None);
+        };
+        let is_same_kind = mem::discriminant(&active) == mem::discriminant(&new);
+        if !is_same_kind || active.until() == new.until() {
+            return Ok(None);
+        }
+        let words = active_text(active, &inputs.author(Origin::Own), zone, self.now);
+        let is_shorter = match (new.until(), active.until()) {
+            (Some(_), None) => true,
+            (Some(new), Some(active)) => new < active,
+            (None, _) => false,
+        };
+        if is_shorter && self.shorten == Shorten::Forbidden {
+            return Err(RequestError::Shortens(format!("it is {words}")));
+        }
+        Ok(Some(format!("was {words}")))
     }
 
     /// The Namespace override that applies after a resume.
@@ -338,6 +407,7 @@ impl Retry for RequestError {
             Self::Patch(error) => error.is_retriable(),
             Self::Read(error) => error.is_retriable(),
             Self::Override(_)
+            | Self::Shortens(_)
             | Self::Until(_)
             | Self::Changed(_)
             | Self::Unwatched(_)

@@ -4,17 +4,16 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::{
+    Writer,
+    write::{PatchError, ReadError},
+};
 use dayshift_workload::{
     DesiredJobs, InvalidSchedule, Job, JobChange, NotRestored, Observed, Prefix, Replicas,
     may_have_suspended_jobs, plan_restore,
 };
 use futures::{StreamExt as _, stream};
 use kube::Client;
-
-use dayshift_cluster::{
-    Writer,
-    write::{PatchError, ReadError},
-};
 
 use crate::selection::{AT_ONCE, Retry, Selection, retry};
 

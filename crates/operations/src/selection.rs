@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use dayshift_workload::{Observed, Prefix, WorkloadRef};
-use kube::Client;
-
 use dayshift_cluster::{
     Query, Workload, Writer,
     read::{FindError, MissingWorkload, NamespaceDefaults, find, missing_namespaces},
     write::ReadError,
 };
+use dayshift_workload::{Observed, Prefix, WorkloadRef};
+use kube::Client;
 
 use crate::status::unreadable::Unreadable;
 

@@ -759,7 +759,7 @@ mod tests {
             (
                 "2026-12-24 09:00-17:00",
                 "2026-12-24",
-                "is a date; hours are windows",
+                "is a date; hours are windows on days of the week such as `Mon-Fri 09:00-19:00`; to run on a date, write start and stop",
             ),
         ] {
             let text = format!("weekdays 10:00-11:00;\u{3000}{item} ; Sun 09:00-10:00");

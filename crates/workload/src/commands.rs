@@ -65,7 +65,10 @@ pub enum OverrideError {
     #[error("its schedule says nothing yet: its first boundary is still to come")]
     SaysNothing,
     /// A later version of dayshift wrote its labels, which may mean something else.
-    #[error("its state was written by a later version of dayshift: sync it with that one")]
+    #[error(
+        "its state was written by a later version of dayshift, so this version leaves it unchanged; use that \
+         version"
+    )]
     LaterVersion,
 }
 
@@ -217,7 +220,7 @@ impl SyncAction {
         let seen = observed.replicas;
         let is_so = match says {
             Action::Stop => seen <= spec.stop_replicas,
-            Action::Start => spec.as_started(seen, &state) == seen,
+            Action::Start => spec.count_after_start(seen, &state) == seen,
             Action::Scale(count) => seen == spec.counts.least().max(Replicas::new(count)),
         };
         if is_so {
@@ -263,7 +266,10 @@ pub enum NotRestored {
     #[error("it is being deleted")]
     Deleting,
     /// A later version of dayshift wrote its labels, which may mean something else.
-    #[error("its state was written by a later version of dayshift: restore it with that one")]
+    #[error(
+        "its state was written by a later version of dayshift, so this version leaves it unchanged; use that \
+         version"
+    )]
     LaterVersion,
     /// The label of the saved count cannot be read.
     #[error(

@@ -238,7 +238,7 @@ impl Observed {
                 let (seen, state) = (self.replicas, self.state());
                 seen == Replicas::ZERO
                     && spec.replicas != Some(Replicas::ZERO)
-                    && spec.as_started(seen, &state) > seen
+                    && spec.count_after_start(seen, &state) > seen
             }
             Action::Scale(count) => self.replicas != spec.counts.least().max(Replicas::new(*count)),
         })

@@ -3,7 +3,7 @@
 
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::Query;
-use dayshift_text::quote;
+use dayshift_text::{nearest, quote};
 use dayshift_workload::{
     Kind,
     names::{is_dns_label, is_dns_subdomain},
@@ -209,6 +209,11 @@ impl Targets {
         !self.names.is_empty() || self.selector.is_some() || self.is_whole
     }
 
+    /// Whether all workloads in all namespaces are selected.
+    pub(crate) fn are_everything(&self) -> bool {
+        self.all_namespaces && !self.are_chosen()
+    }
+
     /// The namespace in `ns/team`, if a whole namespace was named.
     pub(crate) fn whole_namespace(&self) -> Option<&str> {
         let name = self.namespaces.first();
@@ -253,7 +258,10 @@ pub(super) type TargetNames = Vec<(Kind, String)>;
 /// Why the words do not name workloads.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TargetError {
-    #[error("`{0}` is not of a kind that dayshift scales; write for example deploy/web or sts/db")]
+    #[error(
+        "`{0}` is not of a kind that dayshift scales; {similar}write for example deploy/web or sts/db",
+        similar = similar_kind(.0)
+    )]
     OtherKind(String),
     #[error("`{0}` is not the name of a workload; write for example deploy/web, or deploy web api")]
     NoName(String),
@@ -335,6 +343,23 @@ pub(super) fn parse_names(
 fn named_kind(word: &str, files: &KindFiles) -> Option<Kind> {
     let kind = Kind::from_argument(word).or_else(|| custom_kind(word));
     kind.filter(|kind| !files.is_rejected(*kind))
+}
+
+/// Proposes a kind for a misspelt one, for example `deploy` for `depoly/web`.
+fn similar_kind(word: &str) -> String {
+    let kind = word.split('/').next().unwrap_or_default();
+    let known = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+    let names: Vec<_> = known
+        .flat_map(|kind| {
+            [
+                kind.short_name().into(),
+                kind.singular(),
+                kind.plural().into(),
+            ]
+        })
+        .collect();
+    nearest(kind, names.iter().map(|name| &**name))
+        .map_or_else(String::new, |name| format!("did you mean {name}? Or "))
 }
 
 /// Whether the word before a slash can only be a namespace.

@@ -1,14 +1,12 @@
 //! `dayshift wake`, `sleep`, `pause`, `resume` and `sync`, which differ only in the override that they
 //! request.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use clap::builder::BoolishValueParser;
-use dayshift_cluster::{
-    clock::Clock,
-    read::{FindError, no_namespaces},
-};
+use dayshift_cluster::{clock::Clock, read::FindError};
 use dayshift_operations::{
-    OverrideReport, OverrideRequest, RequestedOverride, Selection, Until, UntilError, parse_length,
+    OverrideReport, OverrideRequest, RequestedOverride, Selection, Shorten, Until, UntilError,
+    parse_length,
 };
 use dayshift_text::cut_chars;
 use dayshift_workload::{MAX_REASON, Observed, ParsedInputs, READY_WITHIN, read};
@@ -23,17 +21,70 @@ use crate::cli::{
         values::parse_span,
     },
     output::{
-        messages::{as_far_as_seen, left_alone, note_unreadable, print_error, print_line},
+        messages::{
+            as_far_as_seen, confirm, left_alone, missing_namespaces_text, note_unreadable,
+            print_error, print_line, print_note,
+        },
         screen::Progress,
     },
     process::{Exit, usage_error, wrong_usage},
 };
 
-pub(crate) const AFTER_HELP: &str = "\
-The command only writes annotations, as kubectl annotate does; a running controller acts on them.
-Exit status: 0 done, 1 no controller acted in time, or a workload cannot be changed, 2 wrong usage, \
-3 could not reach the cluster, may not read all that was asked for, or lacks the row of a kind \
-(--kind-file).";
+/// Appends the text that the help of all five commands has in common.
+macro_rules! help {
+    ($examples:literal) => {
+        concat!(
+            $examples,
+            "\nThe command only writes annotations, as kubectl annotate does; a running controller acts on them.\n",
+            "Exit status: 0 done, 1 no controller acted in time, or a workload cannot be changed, 2 wrong usage, ",
+            "3 could not reach the cluster, may not read all that was asked for, or lacks the definition of a kind ",
+            "(--kind-file)."
+        )
+    };
+}
+
+pub(crate) const WAKE_HELP: &str = help!(
+    "\
+Examples:
+  dayshift wake deploy/web --for 2h
+  dayshift wake deploy/web sts/db --until \"Mon 09:00\" --reason \"load test\"
+  dayshift wake ns/dev --until 22:00         a whole namespace
+  dayshift wake -l team=shop --for 1h --wait until all of it is ready
+"
+);
+
+pub(crate) const SLEEP_HELP: &str = help!(
+    "\
+Examples:
+  dayshift sleep deploy/web --until \"Mon 09:00\"
+  dayshift sleep ns/dev --for 12h            a whole namespace
+  dayshift sleep --all -n dev --until 08:00 --dry-run
+"
+);
+
+pub(crate) const PAUSE_HELP: &str = help!(
+    "\
+Examples:
+  dayshift pause deploy/web                  until dayshift resume
+  dayshift pause ns/dev --until \"2026-12-24 18:00\" --reason \"migration\"
+"
+);
+
+pub(crate) const SYNC_HELP: &str = help!(
+    "\
+Examples:
+  dayshift sync deploy/web
+  dayshift sync --all -n dev                 all workloads with a schedule
+"
+);
+
+pub(crate) const RESUME_HELP: &str = help!(
+    "\
+Examples:
+  dayshift resume deploy/web
+  dayshift resume ns/dev                     a whole namespace
+"
+);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct OverrideArgs {
@@ -66,23 +117,34 @@ struct WaitArgs {
     #[arg(long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
     no_wait: bool,
 
-    /// Wait until a controller has acted and all of it is ready
+    /// Wait until a controller has acted and all replicas are ready
     #[arg(
         long,
-        value_name = "WHAT",
+        value_name = "FOR",
         value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "ready",
         conflicts_with = "no_wait",
         hide_short_help = true
     )]
     wait: Option<WaitFor>,
 
-    /// How long to wait for a controller to act [default: 10s; 10m with --wait=ready]
+    /// How long to wait for a controller to act [default: 10s; 10m with --wait]
     #[arg(long, value_name = "TIME", value_parser = parse_span, hide_short_help = true)]
     timeout: Option<TimeDelta>,
 
     /// Show what would be written, and write nothing
     #[arg(long, value_parser = BoolishValueParser::new())]
     dry_run: bool,
+
+    /// Allow an earlier end than that of the active override
+    #[arg(long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
+    shorten: bool,
+
+    /// Do not ask for confirmation; a terminal asks before a change in all namespaces
+    #[arg(short, long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
+    yes: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -151,6 +213,12 @@ impl OverrideArgs {
             Err(error) => return wrong_usage(&error),
         };
         let command = requested.command();
+        let is_asked = targets.are_everything() && !self.wait.dry_run && !self.wait.yes;
+        let question = format!("{command} all scheduled workloads in all namespaces?");
+        if is_asked && !confirm(&question) {
+            print_note("nothing was changed");
+            return Exit::Usage;
+        }
         let request = OverrideRequest {
             context: match requested {
                 // The current state of the schedule can depend on calendar dates.
@@ -161,6 +229,10 @@ impl OverrideArgs {
             prefix: self.schedules.prefix.annotation_prefix,
             now,
             reason,
+            shorten: match self.wait.shorten {
+                true => Shorten::Allowed,
+                false => Shorten::Forbidden,
+            },
             dry_run: self.wait.dry_run,
             until_ready: self.wait.wait.is_some(),
         };
@@ -201,10 +273,10 @@ async fn send(
     let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
     let missing = selection.missing_namespaces(client).await;
     if !missing.is_empty() {
-        print_error(&no_namespaces(&missing));
+        print_error(&missing_namespaces_text(client, &missing).await);
         return Ok(Exit::CouldNotRun);
     }
-    let mut printer = OverridePrinter::new(left_alone(&selection));
+    let mut printer = OverridePrinter::new(left_alone(client, &selection).await);
     if selection.observed.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
         let not_all = !selection.unreadable.is_empty();
@@ -250,12 +322,25 @@ impl UntilArgs {
     /// If the text is not a date and time, or is in the past in every zone.
     pub(crate) fn until(&self, now: DateTime<Utc>) -> Result<Option<Until>, UntilError> {
         if let Some(length) = self.length {
-            return Ok(Some(Until::At(now + length)));
+            return Ok(Some(Until::At(end_after(now, length))));
         }
         let Some(text) = &self.until else {
             return Ok(None);
         };
         Until::local(text.clone(), now).map(Some)
+    }
+}
+
+/// The end of an override: a full minute, unless the override is shorter.
+fn end_after(now: DateTime<Utc>, length: TimeDelta) -> DateTime<Utc> {
+    let end = now + length;
+    let minute = TimeDelta::minutes(1);
+    if length < minute {
+        return end;
+    }
+    match end.duration_trunc(minute) {
+        Ok(full) if full < end => full + minute,
+        _ => end,
     }
 }
 
@@ -309,5 +394,23 @@ impl OverridePrinter {
 impl Drop for OverridePrinter {
     fn drop(&mut self) {
         self.progress.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overrides_end_on_a_full_minute() {
+        let now: DateTime<Utc> = "2026-11-20T10:00:30Z".parse().unwrap();
+        for (length, expected) in [
+            (TimeDelta::hours(2), "2026-11-20T12:01:00Z"),
+            (TimeDelta::seconds(90), "2026-11-20T10:02:00Z"),
+            (TimeDelta::seconds(20), "2026-11-20T10:00:50Z"),
+        ] {
+            let expected: DateTime<Utc> = expected.parse().unwrap();
+            assert_eq!(end_after(now, length), expected, "{length}");
+        }
     }
 }

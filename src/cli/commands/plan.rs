@@ -12,8 +12,7 @@ use dayshift_cluster::{
     connect::ConnectError,
     decode::WithManagers,
     read::{
-        Autoscalers, FindError, MissingWorkload, NamespaceDefaults, find, missing_namespaces,
-        no_namespaces, selected_namespaces,
+        Autoscalers, FindError, NamespaceDefaults, find, missing_namespaces, selected_namespaces,
     },
 };
 use dayshift_manifest::{
@@ -21,7 +20,10 @@ use dayshift_manifest::{
     lint::{LintFinding, Linter, refusals},
     plan::{OtherManagers, Period, Plan, Planner, StopSummary, WorkloadPlan},
 };
-use dayshift_operations::status::{Note, Unreadable, WorkloadStatus, owners};
+use dayshift_operations::{
+    status::{Note, Unreadable, WorkloadStatus, owners},
+    suggest_workload,
+};
 use dayshift_schedule::Zone;
 use dayshift_text::TerminalSafe;
 use dayshift_workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec};
@@ -41,8 +43,9 @@ use crate::cli::{
         chart::Chart,
         findings::{has_errors, print_findings},
         messages::{
-            note_given_again, note_nothing_scheduled, note_unreadable, print_beside, print_error,
-            print_note, unread_file, unread_resource,
+            API_VERSION, missing_namespaces_text, note_given_again, note_nothing_scheduled,
+            note_unreadable, print_beside, print_error, print_note, unread_file, unread_resource,
+            with_hint,
         },
         plan::{
             PlanWriteError, SummaryDocument, write_plan_table, write_requests, write_saved,
@@ -64,7 +67,7 @@ use crate::cli::{
 A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, \
 such as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days \
 in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the \
-terminal, or as COLUMNS says.
+terminal, or as DAYSHIFT_COLUMNS.
 Exit status: 0 done, 1 a file or a schedule has errors, 2 wrong usage, 3 a file or the cluster cannot be \
 read.")]
 pub(crate) struct PlanArgs {
@@ -136,6 +139,8 @@ enum PlanFormat {
 /// The JSON output.
 #[derive(Serialize)]
 struct PlanDocument<'p> {
+    #[serde(rename = "apiVersion")]
+    api_version: &'static str,
     workloads: &'p [WorkloadPlan],
     unread: Vec<Value>,
 }
@@ -265,10 +270,23 @@ impl PlanArgs {
         let style = terminal::style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
         let unread = errors.iter().filter_map(PlanError::unread).collect();
+        let shown = |zone| {
+            let shown = self.days_shown(now, zone).unwrap_or(period);
+            // Overrides before now are unknown.
+            let since = self.from.as_ref().map_or(now, |_| shown.from());
+            (shown, since)
+        };
         match self.output {
             PlanFormat::Json => {
                 let workloads = &plan.workloads;
-                write_json(&mut out, &PlanDocument { workloads, unread })?;
+                write_json(
+                    &mut out,
+                    &PlanDocument {
+                        api_version: API_VERSION,
+                        workloads,
+                        unread,
+                    },
+                )?;
             }
             PlanFormat::SummaryJson => {
                 write_json(&mut out, &SummaryDocument::new(summary, unread))?;
@@ -277,24 +295,19 @@ impl PlanArgs {
                 if !plan.workloads.is_empty() {
                     write_plan_table(&mut out, plan, style)?;
                     write_requests(&mut out, plan, style)?;
-                    write_saved(&mut out, plan)?;
+                    write_saved(&mut out, plan, shown)?;
                 }
             }
             PlanFormat::Summary => {
                 if !plan.workloads.is_empty() {
                     let prefix = &self.schedules.prefix.annotation_prefix;
                     write_summary(&mut out, summary, style, prefix, now)?;
-                    write_saved(&mut out, plan)?;
+                    write_saved(&mut out, plan, shown)?;
                 }
             }
             PlanFormat::Chart => {
                 let chart = Chart::new(style, terminal::width());
-                chart.write(&mut out, plan, |zone| {
-                    let shown = self.days_shown(now, zone).unwrap_or(period);
-                    // Overrides before now are unknown.
-                    let since = self.from.as_ref().map_or(now, |_| shown.from());
-                    (shown, since)
-                })?;
+                chart.write(&mut out, plan, shown)?;
                 write_requests(&mut out, plan, style)?;
             }
         }
@@ -323,12 +336,12 @@ pub(crate) enum PlanError {
     Connect(#[from] ConnectError),
     #[error(transparent)]
     Find(#[from] FindError),
-    #[error(transparent)]
-    Missing(#[from] MissingWorkload),
+    #[error("{0}")]
+    Missing(String),
     #[error("{0}")]
     Unreadable(Unreadable),
-    #[error("{}", no_namespaces(.0))]
-    NoNamespaces(Vec<String>),
+    #[error("{0}")]
+    NoNamespaces(String),
     #[error("cannot list the Namespaces of --namespace-selector: {0}")]
     Namespaces(String),
     #[error("cannot create timers or sockets: {0}")]
@@ -463,12 +476,18 @@ impl PlanArgs {
             };
             let missing = missing_namespaces(&client, &query, is_found).await;
             if !missing.is_empty() {
-                return Err(PlanError::NoNamespaces(missing));
+                let text = missing_namespaces_text(&client, &missing).await;
+                return Err(PlanError::NoNamespaces(text));
+            }
+            let mut missing = Vec::new();
+            for workload in &found.missing {
+                let hint = suggest_workload(&client, workload).await;
+                missing.push(PlanError::Missing(with_hint(workload, hint)));
             }
             let unreadable = Unreadable::workloads(&query, &refused, "left out");
-            Ok::<_, PlanError>((found, unreadable, defaults, autoscalers))
+            Ok::<_, PlanError>((found, missing, unreadable, defaults, autoscalers))
         };
-        let (found, unreadable, defaults, autoscalers) =
+        let (found, missing, unreadable, defaults, autoscalers) =
             match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
                 Ok(found) => found,
                 Err(error) => {
@@ -533,7 +552,6 @@ impl PlanArgs {
             note_unreadable(&defaults);
         }
         let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
-        let missing = found.missing.into_iter().map(PlanError::Missing);
         planned.errors = unreadable.chain(missing).collect();
         planned
     }

@@ -1,10 +1,7 @@
 //! `dayshift restore`: restores saved counts without a controller.
 
 use clap::builder::BoolishValueParser;
-use dayshift_cluster::{
-    clock::Clock,
-    read::{FindError, no_namespaces},
-};
+use dayshift_cluster::{clock::Clock, read::FindError};
 use dayshift_operations::{Restore, Selection};
 use dayshift_workload::{Job, Label, Observed, may_have_suspended_jobs};
 use kube::Client;
@@ -17,7 +14,10 @@ use crate::cli::{
         targets::{ChosenArgs, Targets},
     },
     output::{
-        messages::{as_far_as_seen, left_alone, print_error, print_line, print_note},
+        messages::{
+            as_far_as_seen, left_alone, missing_namespaces_text, print_error, print_line,
+            print_note,
+        },
         screen::Progress,
     },
     process::{Exit, wrong_usage},
@@ -84,10 +84,10 @@ async fn restore_all(
     let selection = Selection::find(client, query, &restore.prefix, is_down).await?;
     let missing = selection.missing_namespaces(client).await;
     if !missing.is_empty() {
-        print_error(&no_namespaces(&missing));
+        print_error(&missing_namespaces_text(client, &missing).await);
         return Ok(Exit::CouldNotRun);
     }
-    let mut exit = left_alone(&selection);
+    let mut exit = left_alone(client, &selection).await;
     let named = selection.is_by_name();
     let mut progress = Progress::new();
     let dry = if restore.dry_run { " (dry run)" } else { "" };

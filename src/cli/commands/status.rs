@@ -13,13 +13,16 @@ use dayshift_cluster::{
     connect::server_time,
     decode::WithManagers,
     read::{
-        Autoscalers, FindError, Found, NamespaceDefaults, Services, UnreadablePart, WaitingStarts,
-        find, missing_namespaces, no_namespaces,
+        Autoscalers, CorrectionLimits, FindError, Found, NamespaceDefaults, Services,
+        UnreadablePart, WaitingStarts, find, missing_namespaces,
     },
 };
-use dayshift_operations::status::{
-    HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
-    Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
+use dayshift_operations::{
+    status::{
+        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
+        Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
+    },
+    suggest_workload,
 };
 use dayshift_text::counted;
 use dayshift_workload::savings::Price;
@@ -34,7 +37,7 @@ use crate::cli::{
         values::PriceArgs,
     },
     output::{
-        messages::{as_far_as_seen, print_beside, print_error},
+        messages::{as_far_as_seen, missing_namespaces_text, print_beside, print_error},
         screen::LiveScreen,
         status::{SortBy, StatusColumns, StatusOutput},
         terminal::{Style, stdout_width, style},
@@ -188,8 +191,38 @@ struct SeenCluster<'a> {
     refused: &'a [UnreadablePart],
     autoscalers: &'a Autoscalers,
     services: &'a Services,
-    waiting_starts: &'a WaitingStarts,
+    reports: &'a ControllerReports,
     defaults: &'a NamespaceDefaults,
+}
+
+/// The Events of the controller that explain a status.
+#[derive(Default)]
+struct ControllerReports {
+    waiting_starts: WaitingStarts,
+    correction_limits: CorrectionLimits,
+}
+
+impl ControllerReports {
+    /// Reads only the Events that a page needs.
+    async fn find(client: &Client, query: &Query, page: &StatusPage) -> Self {
+        let waiting_starts = async {
+            match page.has_overdue_start {
+                true => WaitingStarts::find(client, query).await,
+                false => WaitingStarts::default(),
+            }
+        };
+        let correction_limits = async {
+            match page.is_to_be_enforced {
+                true => CorrectionLimits::find(client, query).await,
+                false => CorrectionLimits::default(),
+            }
+        };
+        let (waiting_starts, correction_limits) = tokio::join!(waiting_starts, correction_limits);
+        Self {
+            waiting_starts,
+            correction_limits,
+        }
+    }
 }
 
 /// The output for one state of the cluster.
@@ -201,9 +234,16 @@ struct StatusPage {
     exit: Exit,
     /// Whether a start is overdue. It might be waiting because of `--max-starting`.
     has_overdue_start: bool,
+    /// Whether a workload runs although `enforce` should have stopped it.
+    is_to_be_enforced: bool,
 }
 
 impl StatusPage {
+    /// Whether Events of the controller can explain something.
+    const fn needs_reports(&self) -> bool {
+        self.has_overdue_start || self.is_to_be_enforced
+    }
+
     /// Adds a line for standard error, and makes the exit status at least this bad.
     fn say(&mut self, exit: Exit, line: String) {
         self.beside.push(line);
@@ -225,20 +265,20 @@ impl StatusView {
             autoscalers(client, &query, &found),
             self.services(client, &query, &found, &defaults)
         );
-        let shown_with = |waiting_starts: &WaitingStarts| {
+        let shown_with = |reports: &ControllerReports| {
             let live = SeenCluster {
                 found: &found,
                 refused: &refused,
                 autoscalers: &autoscalers,
                 services: &services,
-                waiting_starts,
+                reports,
                 defaults: &defaults,
             };
             self.render(live, &query, now, style(&io::stdout()), stdout_width())
         };
-        let mut shown = shown_with(&WaitingStarts::default());
-        if shown.has_overdue_start {
-            shown = shown_with(&WaitingStarts::find(client, &query).await);
+        let mut shown = shown_with(&ControllerReports::default());
+        if shown.needs_reports() {
+            shown = shown_with(&ControllerReports::find(client, &query, &shown).await);
         }
         let is_found = |name: &str| {
             let mut workloads = found.workloads.iter();
@@ -249,8 +289,20 @@ impl StatusView {
             if found.workloads.is_empty() {
                 shown.beside.clear();
             }
-            let error = format!("error: {}", no_namespaces(&missing));
+            let error = missing_namespaces_text(client, &missing).await;
+            let error = format!("error: {error}");
             shown.say(Exit::CouldNotRun, error);
+        }
+        for missing in &found.missing {
+            let line = format!("error: {missing}");
+            if let Some(hint) = suggest_workload(client, missing).await
+                && let Some(shown) = shown.beside.iter_mut().find(|shown| **shown == line)
+            {
+                *shown += &format!("; {hint}");
+            }
+        }
+        if let Some(hint) = self.other_namespaces(client, &query, &found).await {
+            shown.beside.push(hint);
         }
         for line in &shown.beside {
             print_beside(line);
@@ -275,8 +327,8 @@ impl StatusView {
         let mut watches = KindWatches::new(client, &query, &clock);
         let mut probe = clock.now();
         let (mut hpas, mut services) = (Autoscalers::default(), Services::default());
-        let mut waiting_starts = WaitingStarts::default();
-        let mut waits_known_until = clock.now();
+        let mut reports = ControllerReports::default();
+        let mut reports_known_until = clock.now();
         let mut hpas_known_until = clock.now();
         let mut defaults = self.defaults(client, &query).await;
         let mut defaults_known_until = clock.now() + NAMESPACE_REFRESH;
@@ -316,30 +368,58 @@ impl StatusView {
                 );
                 hpas_known_until = clock.now() + HPA_REFRESH;
             }
-            let shown_with = |waiting_starts: &WaitingStarts| {
+            let shown_with = |reports: &ControllerReports| {
                 let known = SeenCluster {
                     found: &found,
                     refused: live.refused(),
                     autoscalers: &hpas,
                     services: &services,
-                    waiting_starts,
+                    reports,
                     defaults: &defaults,
                 };
                 self.render(known, &query, at, screen.style(), stdout_width())
             };
-            let mut shown = shown_with(&waiting_starts);
-            if shown.has_overdue_start
+            let mut shown = shown_with(&reports);
+            if shown.needs_reports()
                 && live.outage().is_none()
-                && clock.now() >= waits_known_until
+                && clock.now() >= reports_known_until
             {
-                waiting_starts = WaitingStarts::find(client, &query).await;
-                waits_known_until = clock.now() + HPA_REFRESH;
-                shown = shown_with(&waiting_starts);
+                reports = ControllerReports::find(client, &query, &shown).await;
+                reports_known_until = clock.now() + HPA_REFRESH;
+                shown = shown_with(&reports);
             }
             if let Some(exit) = written(screen.show(&shown.beside, &shown.out)) {
                 return Ok(exit);
             }
         }
+    }
+
+    /// The number of scheduled workloads in other namespaces, if the queried ones have none.
+    async fn other_namespaces(
+        &self,
+        client: &Client,
+        query: &Query,
+        found: &Found<WithManagers>,
+    ) -> Option<String> {
+        let is_limited = !query.is_by_name() && !query.namespaces().is_empty();
+        if !is_limited || !found.workloads.is_empty() {
+            return None;
+        }
+        let selector = query.selector().map(str::to_owned);
+        let everywhere = Query::all(&query.kinds(), &[], selector);
+        let (all, defaults) = tokio::join!(
+            find::<WithManagers>(client, &everywhere),
+            self.defaults(client, &everywhere)
+        );
+        let prefix = &self.schedules.prefix.annotation_prefix;
+        let (all, _) = all.ok()?;
+        let scheduled = all.workloads.iter().filter(|(kind, managed)| {
+            let observed = defaults.applied(managed.workload.observe(*kind, prefix));
+            observed.inputs.has_schedule() || observed.phase().is_some()
+        });
+        let count = scheduled.count();
+        let workloads = counted(count, "workload");
+        (count > 0).then(|| format!("{workloads} in other namespaces: use -A."))
     }
 
     /// The Namespace defaults of the queried namespaces.
@@ -380,6 +460,7 @@ impl StatusView {
             beside: Vec::new(),
             exit: Exit::Done,
             has_overdue_start: false,
+            is_to_be_enforced: false,
         };
         for resource in &unreadable {
             if resource.hides_workloads {
@@ -392,6 +473,7 @@ impl StatusView {
         let found = live.found.workloads.len();
         let mut statuses = self.statuses(live, query, now, &mut shown);
         shown.has_overdue_start = statuses.iter().any(WorkloadStatus::has_overdue_start);
+        shown.is_to_be_enforced = statuses.iter().any(WorkloadStatus::is_to_be_enforced);
         if (statuses.is_empty() || query.is_by_name() && statuses.len() < found)
             && let Some(resource) = Unreadable::namespaces(live.defaults)
         {
@@ -453,7 +535,7 @@ impl StatusView {
             defaults: live.defaults,
             autoscalers: live.autoscalers,
             services: live.services,
-            waiting_starts: live.waiting_starts,
+            waiting_starts: &live.reports.waiting_starts,
             prefix: &self.schedules.prefix.annotation_prefix,
             parse_context: &self.schedules.context_of_others(),
             now,
@@ -461,7 +543,10 @@ impl StatusView {
         let mut statuses = Vec::new();
         for (kind, managed) in &live.found.workloads {
             match WorkloadStatus::new(*kind, managed, &context) {
-                Some(status) => statuses.push(status),
+                Some(status) => {
+                    let limits = &live.reports.correction_limits;
+                    statuses.push(status.with_correction_limits(limits));
+                }
                 None if query.is_by_name() => {
                     let name = managed.workload.name();
                     let (kind, group) = (kind.singular(), kind.group());

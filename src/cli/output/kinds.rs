@@ -11,6 +11,7 @@ use dayshift_workload::{CountForm, CountKind, Kind, SwitchConstant, pointer};
 use serde_json::{Value, json};
 
 use crate::cli::output::{
+    messages::API_VERSION,
     table::{Cell, Table},
     terminal::{Paint, Style},
 };
@@ -142,7 +143,10 @@ pub(crate) fn write_kinds_table(
 
 pub(crate) fn write_kinds_json(out: &mut impl Write, rows: &[KindRow<'_>]) -> io::Result<()> {
     let rows: Vec<Value> = rows.iter().map(KindRow::json).collect();
-    serde_json::to_writer_pretty(TerminalSafe(&mut *out), &json!({"kinds": rows}))?;
+    serde_json::to_writer_pretty(
+        TerminalSafe(&mut *out),
+        &json!({"apiVersion": API_VERSION, "kinds": rows}),
+    )?;
     writeln!(out)
 }
 

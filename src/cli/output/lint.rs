@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::cli::output::{
     findings::{Fold, Region, printable_line, write_findings},
-    messages::unread_file,
+    messages::{API_VERSION, unread_file},
     terminal::Style,
 };
 
@@ -83,6 +83,7 @@ pub(crate) fn json_document(
         }))
     };
     json!({
+        "apiVersion": API_VERSION,
         "findings": report.findings.iter().filter_map(finding).collect::<Vec<_>>(),
         "unread": errors.iter().map(unread_file).collect::<Vec<_>>(),
         "files": report.files,

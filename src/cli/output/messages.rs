@@ -1,11 +1,12 @@
 //! Messages on standard output and standard error. A closed stream is not an error.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use dayshift_cluster::read::NamespaceDefaults;
+use dayshift_cluster::read::{NamespaceDefaults, no_namespaces};
 use dayshift_manifest::{Location, ManifestWorkload, OpenError};
-use dayshift_operations::{Selection, status::Unreadable};
+use dayshift_operations::{Selection, status::Unreadable, suggest_namespace, suggest_workload};
 use dayshift_text::printable;
+use kube::Client;
 use serde_json::{Value, json};
 
 use crate::cli::process::Exit;
@@ -47,18 +48,33 @@ pub(crate) fn note_unreadable(defaults: &NamespaceDefaults) {
 
 /// Reports the resources that the user may not read and the workloads that do not exist. Returns
 /// the exit status so far.
-pub(crate) fn left_alone(selection: &Selection) -> Exit {
+pub(crate) async fn left_alone(client: &Client, selection: &Selection) -> Exit {
     for resource in &selection.unreadable {
         print_error(resource);
     }
     for missing in &selection.missing {
-        print_error(missing);
+        print_error(&with_hint(missing, suggest_workload(client, missing).await));
     }
     if selection.unreadable.is_empty() && selection.missing.is_empty() {
         Exit::Done
     } else {
         Exit::CouldNotRun
     }
+}
+
+/// An error with a hint behind it, if there is one.
+pub(crate) fn with_hint(error: &impl ToString, hint: Option<String>) -> String {
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    error.to_string() + &hint
+}
+
+/// Reports namespaces that do not exist, with a hint for one.
+pub(crate) async fn missing_namespaces_text(client: &Client, missing: &[String]) -> String {
+    let hint = match missing {
+        [name] => suggest_namespace(client, name).await,
+        _ => None,
+    };
+    with_hint(&no_namespaces(missing), hint)
 }
 
 /// Adds to a text such as `there is nothing` that some resources are unreadable.
@@ -78,6 +94,9 @@ pub(crate) fn print_error(what: &impl ToString) {
     let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));
 }
 
+/// The version of all JSON documents. Fields are added, but not changed or removed, within a version.
+pub(crate) const API_VERSION: &str = "dayshift/v1";
+
 /// The entry of a file in the JSON field `unread`.
 pub(crate) fn unread_file(error: &OpenError) -> Value {
     json!({"file": error.name(), "message": error.to_string()})
@@ -86,4 +105,16 @@ pub(crate) fn unread_file(error: &OpenError) -> Value {
 /// The entry of a resource in the JSON field `unread`.
 pub(crate) fn unread_resource(it: &Unreadable) -> Value {
     json!({"resource": it.resource, "message": it.text, "cure": it.fix})
+}
+
+/// Asks the user on a terminal. Without a terminal the answer is yes, because a script cannot be asked.
+pub(crate) fn confirm(question: &str) -> bool {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return true;
+    }
+    let _ = write!(io::stderr(), "{} [y/N] ", printable(question));
+    let _ = io::stderr().flush();
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(&*answer.trim().to_lowercase(), "y" | "yes")
 }

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use dayshift_manifest::plan::{
-    Holiday, NamespaceSummary, Plan, PlannedBoundary, StartsAfter, StopSummary, WorkloadPlan,
+    Holiday, NamespaceSummary, Period, Plan, PlannedBoundary, StartsAfter, StopSummary,
+    WorkloadPlan,
 };
 use dayshift_operations::status::{short_time, time_of_day};
 use dayshift_schedule::{Action, Zone};
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::output::{
+    messages::API_VERSION,
     table::{Cell, Table},
     terminal::{Paint, Style},
 };
@@ -96,11 +98,19 @@ fn plan_table(plan: &Plan) -> Result<Table<6>, PlanWriteError> {
 }
 
 /// Writes the savings, if a workload has resource requests or a price is given.
-pub(crate) fn write_saved(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
+///
+/// `shown` is the period of a chart for a zone, and the time from which overrides apply, so that a table and
+/// a chart of the same plan show the same savings.
+pub(crate) fn write_saved(
+    out: &mut impl Write,
+    plan: &Plan,
+    shown: impl Fn(Zone) -> (Period, DateTime<Utc>),
+) -> io::Result<()> {
     let saved = || {
-        plan.workloads
-            .iter()
-            .filter_map(|workload| Some((workload, workload.saved()?)))
+        plan.workloads.iter().filter_map(|workload| {
+            let (period, since) = shown(workload.spec()?.schedule.zone());
+            Some((workload, workload.saved_in(period, since)?))
+        })
     };
     let total: Saved = saved().map(|(_, saved)| saved).sum();
     let first = plan.workloads.first();
@@ -316,6 +326,8 @@ pub(crate) fn write_summary(
 /// The JSON output of the summary.
 #[derive(Serialize)]
 pub(crate) struct SummaryDocument<'s> {
+    #[serde(rename = "apiVersion")]
+    api_version: &'static str,
     namespaces: Vec<NamedSummary<'s>>,
     all: NamespaceSummary,
     unread: Vec<Value>,
@@ -333,6 +345,7 @@ impl<'s> SummaryDocument<'s> {
         let namespaces = summary.namespaces();
         let named = namespaces.map(|(namespace, summary)| NamedSummary { namespace, summary });
         Self {
+            api_version: API_VERSION,
             namespaces: named.collect(),
             all: summary.all(),
             unread,

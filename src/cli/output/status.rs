@@ -21,7 +21,7 @@ use dayshift_workload::{
 use serde_json::{Value, json};
 
 use crate::cli::output::{
-    messages::unread_resource,
+    messages::{API_VERSION, unread_resource},
     status::{
         ColumnVisibility::{Always, IfKnown, Instead, Wide, WideInherited, WithValue},
         NarrowRule::{LeftOut, LeftOutIfAlike, Replaced, Stays},
@@ -197,7 +197,12 @@ impl<'a> StatusOutput<'a> {
         let unread: Vec<_> = self.unreadable.iter().map(unread_resource).collect();
         let tzdata = Tzdata::in_use();
         let tzdata = json!({ "version": tzdata.version(), "from": tzdata.source() });
-        json!({ "workloads": workloads, "unread": unread, "tzdata": tzdata })
+        json!({
+            "apiVersion": API_VERSION,
+            "workloads": workloads,
+            "unread": unread,
+            "tzdata": tzdata,
+        })
     }
 
     fn json(&self, status: &WorkloadStatus) -> Value {

@@ -46,9 +46,27 @@ pub(crate) fn moves_cursor() -> bool {
     env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
-/// The width of standard output if it is known: of the terminal, or from `COLUMNS`.
+/// Sets the width of all output, also in a pipe.
+const WIDTH_VARIABLE: &str = "DAYSHIFT_COLUMNS";
+
+/// The width of standard output if it is known: from `DAYSHIFT_COLUMNS`, or of the terminal.
+///
+/// `COLUMNS` applies only on a terminal, so that output in a pipe does not depend on the shell.
 pub(crate) fn stdout_width() -> Option<usize> {
-    (io::stdout().is_terminal() || variable("COLUMNS").is_some()).then(width)
+    let of_terminal = || {
+        let width = || terminal_size::terminal_size().map(|(width, _)| width.0.into());
+        let known = || columns("COLUMNS").or_else(width).unwrap_or(DEFAULT_WIDTH);
+        io::stdout().is_terminal().then(known)
+    };
+    columns(WIDTH_VARIABLE).or_else(of_terminal)
+}
+
+/// The width if the output is neither on a terminal nor set by a variable.
+const DEFAULT_WIDTH: usize = 80;
+
+fn columns(name: &str) -> Option<usize> {
+    let width = variable(name)?.to_str()?.parse().ok()?;
+    (width > 0).then_some(width)
 }
 
 /// The height of the terminal, if it is known.
@@ -56,12 +74,9 @@ pub(crate) fn height() -> Option<usize> {
     terminal_size::terminal_size().map(|(_, height)| height.0.into())
 }
 
-/// The width from `COLUMNS`, or else of the terminal, or else 80.
+/// The width of standard output, or else 80.
 pub(crate) fn width() -> usize {
-    let said = variable("COLUMNS").and_then(|text| text.to_str()?.parse().ok());
-    said.filter(|width| *width > 0)
-        .or_else(|| terminal_size::terminal_size().map(|(width, _)| width.0.into()))
-        .unwrap_or(80)
+    stdout_width().unwrap_or(DEFAULT_WIDTH)
 }
 
 /// Whether the locale is UTF-8. The first of these variables that is set decides (POSIX, 8.2).

@@ -30,7 +30,7 @@ fn reports_success_after_the_controller_has_acted() {
         ),
         (
             "wake deploy/web --until 2099-12-24T20:00+09:00",
-            "woken until Thu 2099-12-24 20:00 JST, replicas 1",
+            "woken until Thu 2099-12-24 20:00 JST, replicas 1; it was awake until Thu 2099-12-24 18:00 JST",
             "woken",
         ),
         (
@@ -335,4 +335,79 @@ fn managed_fields_distinguish_a_command_from_the_controller() {
     let web = cluster.api.get("Deployment", "dev", "web").unwrap();
     assert_eq!(writer_of(&web, "annotations", "wake-until"), "dayshift-cli");
     assert_eq!(writer_of(&web, "labels", "state"), "dayshift");
+}
+
+/// A colleague must not end a wake of another user early by accident.
+#[test]
+fn a_shorter_override_needs_the_shorten_flag() {
+    let cluster = Cluster::new();
+    let awake = [
+        OFFICE,
+        &[
+            ("wake-until", "2099-12-24T05:16:00+09:00"),
+            ("override-by", "jane"),
+            ("reason", "load test"),
+        ],
+    ]
+    .concat();
+    cluster.deployment("web", 3, &awake);
+    let wake = |flags: &[&str]| {
+        let command = ["wake", "deploy/web", "--no-wait"];
+        cluster.dayshift(&[&command[..], flags].concat())
+    };
+    let active = "awake until Thu 2099-12-24 05:16 JST by jane (load test)";
+    let ran = wake(&["--for=30m"]);
+    let error = format!("it is {active}; --shorten ends it earlier");
+    assert!(ran.err.contains(&error), "{}", ran.err);
+    assert_eq!(ran.status, 1);
+    let until = cluster.annotation("web", "wake-until");
+    assert_eq!(until.as_deref(), Some("2099-12-24T05:16:00+09:00"));
+
+    let ran = wake(&["--until=2099-12-24T06:00+09:00"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let ran = wake(&["--for=30m", "--shorten"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let until = cluster.annotation("web", "wake-until").unwrap();
+    assert!(
+        !until.starts_with("2099") && until.ends_with(":00+09:00"),
+        "{until}"
+    );
+
+    // The same for a pause without an end, and for a Namespace.
+    cluster.deployment("off", 3, &[OFFICE, &[("pause", "true")]].concat());
+    let ran = cluster.dayshift(&["pause", "off", "--for=1h", "--no-wait"]);
+    assert!(ran.err.contains("it is paused; --shorten"), "{}", ran.err);
+}
+
+#[test]
+fn the_replaced_override_is_reported_with_its_author() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let _scaler = Scaler::on(&cluster);
+    let wake = |until: &str| cluster.dayshift(&["wake", "deploy/web", "--until", until]);
+    wake("2099-12-24T18:00+09:00");
+    let ran = wake("2099-12-24T20:00+09:00");
+    let replaced = "; it was awake until Thu 2099-12-24 18:00 JST";
+    assert!(ran.out.contains(replaced), "{}", ran.out);
+}
+
+/// A later version can give its labels another meaning.
+#[test]
+fn commands_leave_the_state_of_a_later_version_unchanged() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, OFFICE);
+    let api = &cluster.api;
+    let fingerprint = Some("v9-0123456789abcdef");
+    api.label("dev", "web", "dayshift/fingerprint", fingerprint)
+        .unwrap();
+    for command in [
+        &["wake", "web", "--for=1h"][..],
+        &["resume", "web"],
+        &["sync", "web"],
+    ] {
+        let ran = cluster.dayshift(command);
+        let error = "its state was written by a later version of dayshift";
+        assert!(ran.err.contains(error), "{command:?}: {}", ran.err);
+        assert_eq!(ran.status, 1);
+    }
 }

@@ -112,3 +112,37 @@ fn resume_names_the_command_that_applies_the_schedule() {
          -n dev` starts it now\n"
     );
 }
+
+/// The override of a Namespace also applies to workloads that `sync` has stopped or started.
+#[test]
+fn a_namespace_override_ends_the_overrides_of_sync() {
+    let cluster = Cluster::new();
+    for name in ["one", "two"] {
+        cluster.deployment(name, 3, STOPPED);
+    }
+    let woken = [STOPPED, &[("wake-until", "2097-01-01 00:00")]].concat();
+    cluster.deployment("own", 3, &woken);
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["sync", "one", "two"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(label(&cluster, "one", "state").as_deref(), Some("slept"));
+    let ran = cluster.dayshift(&["wake", "ns/dev", "--for=1h"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let counts = "2 of 3 workloads; 1 has an override of its own: `dayshift wake --all -n dev`";
+    assert!(ran.out.contains(counts), "{}", ran.out);
+    for name in ["one", "two"] {
+        assert_eq!(label(&cluster, name, "state").as_deref(), Some("woken"));
+    }
+}
+
+#[test]
+fn a_namespace_override_without_effect_is_a_failure() {
+    let cluster = Cluster::new();
+    let woken = [STOPPED, &[("wake-until", "2097-01-01 00:00")]].concat();
+    cluster.deployment("own", 3, &woken);
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["sleep", "ns/dev", "--for=1h"]);
+    let counts = "0 of 1 workload; 1 has an override of its own: `dayshift sleep --all -n dev`";
+    assert!(ran.err.contains(counts), "{ran:?}");
+    assert_eq!(ran.status, 1);
+}

@@ -151,7 +151,7 @@ fn reports_the_dependencies_of_a_waiting_start() {
     let _scaler = Scaler::on(&cluster);
     cluster.dayshift(&["pause", "web", "--timeout", "20s"]);
     cluster.dayshift(&["resume", "web", "--timeout", "20s"]);
-    for (wait, status) in [(&[][..], 0), (&["--wait=ready"], 1)] {
+    for (wait, status) in [(&[][..], 0), (&["--wait=ready"], 1), (&["--wait"], 1)] {
         let wake = ["wake", "web", "--for", "2h", "--timeout", "1s"];
         let ran = cluster.dayshift(&[&wake, wait].concat());
         let said = if status == 0 { &ran.out } else { &ran.err };

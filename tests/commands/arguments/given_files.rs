@@ -323,3 +323,18 @@ fn a_pattern_that_matches_nothing_is_wrong_usage() {
         assert!(ended.err.contains("`[` is not a pattern"), "{ended:?}");
     }
 }
+
+#[test]
+fn json_documents_have_an_api_version() {
+    let cluster = crate::fake_server::Cluster::new();
+    for args in [
+        &["status", "-o", "json"][..],
+        &["kinds", "-o", "json"],
+        &["plan", "-o", "json"],
+        &["plan", "-o", "summary-json", "-A"],
+        &["lint", "examples", "-o", "json"],
+    ] {
+        let document = cluster.dayshift(args).json();
+        assert_eq!(document["apiVersion"], "dayshift/v1", "{args:?}");
+    }
+}

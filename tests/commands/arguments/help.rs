@@ -6,7 +6,7 @@ use crate::program::{dayshift, dayshift_with};
 #[test]
 fn short_help_fits_a_terminal() {
     for command in ["wake", "sleep", "sync", "pause", "resume", "restore"] {
-        let ended = dayshift_with(&[("COLUMNS", "80")], &[command, "-h"], "");
+        let ended = dayshift_with(&[("DAYSHIFT_COLUMNS", "80")], &[command, "-h"], "");
         let lines: Vec<_> = ended.out.lines().collect();
         assert!(
             lines.len() <= 24,
@@ -143,5 +143,27 @@ fn all_namespaces_wins_over_namespace_in_each_command() {
         let ended = dayshift(&[command, &nowhere].concat());
         assert_eq!(ended.status, 3, "{command:?}: {ended:?}");
         assert!(ended.err.contains("/nonexistent"), "{command:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn actions_show_examples() {
+    for command in ["wake", "sleep", "sync", "pause", "resume"] {
+        let help = dayshift(&[command, "--help"]).out;
+        let example = format!("\nExamples:\n  dayshift {command} deploy/web");
+        assert!(help.contains(&example), "{help}");
+    }
+}
+
+/// A shell can export `COLUMNS`, and a pipeline must not depend on it.
+#[test]
+fn columns_do_not_affect_output_in_a_pipe() {
+    for args in [
+        &["plan", "examples/office-hours.yaml"][..],
+        &["status", "--help"],
+    ] {
+        let narrow = dayshift_with(&[("COLUMNS", "40")], args, "");
+        let wide = dayshift_with(&[("COLUMNS", "200")], args, "");
+        assert_eq!(narrow.out, wide.out, "{args:?}");
     }
 }

@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "chart-40-columns.txt",
-        variables: &[UTF8, ("COLUMNS", "40")],
+        variables: &[UTF8, ("DAYSHIFT_COLUMNS", "40")],
         args: "-o chart -f - --from 2026-11-23",
         input: include_str!("golden/kinds.yaml"),
         status: 1,
@@ -165,7 +165,7 @@ fn a_chart_fits_the_screen() {
     ] {
         let args = ["-o", "chart", "-f", "examples", "--from", "2026-11-23"];
         let width = columns.to_string();
-        let out = plan_with(&[UTF8, ("COLUMNS", &width)], &args, "").out;
+        let out = plan_with(&[UTF8, ("DAYSHIFT_COLUMNS", &width)], &args, "").out;
         let widest = out.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(columns), "{columns}: {widest:?}\n{out}");
         let is_day = |line: &&str| line.starts_with("Sun 29 ");

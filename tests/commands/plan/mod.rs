@@ -387,3 +387,27 @@ fn a_closed_pipe_is_not_an_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+/// Both show whole days in the zone of each schedule.
+#[test]
+fn a_table_and_a_chart_show_the_same_savings() {
+    let web = web(&[
+        "dayshift/hours: Mon-Fri 09:00-19:00",
+        "dayshift/timezone: Asia/Tokyo",
+    ]);
+    let input = web.replace(
+        "spec:",
+        "spec:\n  template: {spec: {containers: [{name: a, resources: {requests: {cpu: 1}}}]}}",
+    );
+    let savings = |output: &str| {
+        let ended = plan_of(&["-f", "-", "-o", output], &input);
+        let (_, rest) = ended
+            .out
+            .to_lowercase()
+            .split_once("saves ")
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .unwrap();
+        rest.split(" replica-hours").next().unwrap().to_owned()
+    };
+    assert_eq!(savings("table"), savings("chart"));
+}

@@ -118,3 +118,19 @@ fn the_ready_column_is_shown_if_readiness_is_known() {
         "the status of db is of before its spec"
     );
 }
+
+/// On an excluded date the stop of a stopped workload is a boundary, but not a change.
+#[test]
+fn next_is_the_next_change() {
+    let cluster = evening();
+    let hours = [OFFICE, &[("except", "2026-11-23")]].concat();
+    cluster.deployment("web", 0, &hours);
+    state(&cluster, "web", STOPPED);
+    state(&cluster, "web", &[("next", "2026-11-23T10.00.00Z")]);
+    let ran = cluster.dayshift(&["status"]);
+    assert!(ran.out.contains("start Tue 09:00 JST"), "{}", ran.out);
+    let ran = cluster.dayshift(&["status", "-o", "json"]);
+    let web = &ran.json()["workloads"][0];
+    assert_eq!(web["next"], "2026-11-24T09:00:00+09:00");
+    assert_eq!(web["nextAction"], "start");
+}

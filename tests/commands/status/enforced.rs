@@ -78,7 +78,7 @@ fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
     let by_status = notes(&cluster, "raised");
     assert!(by_status.concat().contains(truth), "{by_status:?}");
     let of_free = notes(&cluster, "free").concat();
-    assert!(of_free.contains("by hand until"), "{of_free}");
+    assert!(of_free.contains("manually until"), "{of_free}");
 
     let plan = cluster.dayshift(&["plan", "deploy", "raised", "free"]);
     assert_eq!(plan.status, 0, "{plan:?}");
@@ -93,8 +93,43 @@ fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
     assert_eq!(told, expected);
 
     let served = Served::of(&cluster, &[]);
-    for (name, truth) in [("raised", truth), ("free", "by hand until")] {
+    for (name, truth) in [("raised", truth), ("free", "manually until")] {
         let page = served.page(&format!("/object/dev/deploy/{name}"));
         assert!(page.text().contains(truth), "{}", page.text());
     }
+}
+
+/// The controller corrects a count three times between two boundaries, then emits this Event.
+#[test]
+fn reports_enforcement_that_gave_up() {
+    let cluster = evening();
+    for (name, enforce) in [("grace", "8s"), ("strict", "true")] {
+        cluster.deployment(name, 3, &[OFFICE, &[("enforce", enforce)]].concat());
+        state(&cluster, name, STOPPED);
+    }
+    let gave_up = |name: &str| {
+        notes(&cluster, name)
+            .concat()
+            .contains("dayshift/enforce gave up after several corrections until Mon 09:00 JST")
+    };
+    assert!(!gave_up("grace") && !gave_up("strict"));
+    for name in ["grace", "strict"] {
+        let event = serde_json::json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"namespace": "dev", "name": format!("limit-{name}")},
+            "regarding": {
+                "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "dev", "name": name,
+            },
+            "reason": "CorrectionLimitReached", "note": "3 corrections", "type": "Warning",
+            "action": "Enforce", "eventTime": "2026-11-20T10:30:00.000000Z",
+            "reportingController": "dayshift", "reportingInstance": "dayshift-1",
+        });
+        cluster.api.create(event).unwrap();
+    }
+    for name in ["grace", "strict"] {
+        assert!(gave_up(name), "{name}: {:?}", notes(&cluster, name));
+    }
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    assert!(!ran.out.contains("stops it within"), "{}", ran.out);
 }

@@ -142,6 +142,69 @@ fn without_an_error_the_status_is_0() {
 }
 
 #[test]
+fn suggests_similar_names_and_other_namespaces() {
+    let cluster = evening();
+    for namespace in ["shop", "prod"] {
+        cluster.api.namespace(namespace);
+    }
+    cluster.deployment("web", 3, OFFICE);
+    let cart = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {
+            "namespace": "shop", "name": "cart", "annotations": {"dayshift/hours": OFFICE[0].1},
+        },
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": "cart"}},
+            "template": {"metadata": {"labels": {"app": "cart"}}},
+        },
+    });
+    cluster.api.create(cart).unwrap();
+    let not_here = "is not in namespace dev";
+    for (arguments, says) in [
+        (
+            &["deploy/wbe"][..],
+            format!("deployment.apps/wbe {not_here}; did you mean `web`?"),
+        ),
+        (
+            &["deploy/cart"],
+            format!("deployment.apps/cart {not_here}; it is in shop: use -n"),
+        ),
+        (
+            &["deploy/other"],
+            format!("deployment.apps/other {not_here}"),
+        ),
+        (
+            &["deploy/cart", "-n", "shpo"],
+            "namespace shpo does not exist; did you mean `shop`?".into(),
+        ),
+    ] {
+        for command in [
+            &["status"][..],
+            &["plan"],
+            &["sleep", "--for", "1h", "--no-wait"],
+            &["sync", "--no-wait"],
+            &["restore"],
+        ] {
+            let ran = cluster.dayshift(&[command, arguments].concat());
+            let errors = format!("error: {says}\n");
+            assert_eq!(
+                (ran.status, ran.err),
+                (3, errors),
+                "{command:?} {arguments:?}"
+            );
+        }
+    }
+    let ran = cluster.dayshift(&["status", "depoly/web"]);
+    assert!(ran.err.contains("did you mean deploy? "), "{ran:?}");
+    let ran = cluster.dayshift(&["status", "-n", "prod"]);
+    assert_eq!(
+        ran.err,
+        "No workload has a schedule in namespace prod.\n2 workloads in other namespaces: use -A.\n"
+    );
+}
+
+#[test]
 fn missing_and_unscheduled_objects_are_distinguished() {
     let cluster = evening();
     for (arguments, status, says) in [
@@ -259,7 +322,7 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     let command = ["status", "--sort-by", "name"];
     for columns in [200, 80, 60] {
         let variable = columns.to_string();
-        let ran = cluster.dayshift_with(&[("COLUMNS", &variable)], &command);
+        let ran = cluster.dayshift_with(&[("DAYSHIFT_COLUMNS", &variable)], &command);
         if columns == 60 {
             compare("table-60-columns.txt", &ran.out);
         }
@@ -273,8 +336,11 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     // A wide table contains all columns at any width, with the names in each part.
     let wide = ["status", "-A", "-o", "wide", "--sort-by", "name"];
     let whole = cluster.dayshift(&wide).out;
-    let [broad, narrow] =
-        ["200", "80"].map(|columns| cluster.dayshift_with(&[("COLUMNS", columns)], &wide).out);
+    let [broad, narrow] = ["200", "80"].map(|columns| {
+        cluster
+            .dayshift_with(&[("DAYSHIFT_COLUMNS", columns)], &wide)
+            .out
+    });
     assert_eq!(broad, whole, "nothing is cut");
     compare("wide-80-columns.txt", &narrow);
     for row in narrow.lines() {
@@ -283,7 +349,10 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     // Notes and advice are wrapped at spaces only.
     cluster.autoscaler("new", ("apps/v1", "Deployment", "new"));
     let whole = cluster.dayshift(&["status", "--sort-by", "name"]).out;
-    let narrow = cluster.dayshift_with(&[("COLUMNS", "80")], &["status", "--sort-by", "name"]);
+    let narrow = cluster.dayshift_with(
+        &[("DAYSHIFT_COLUMNS", "80")],
+        &["status", "--sort-by", "name"],
+    );
     let notes = |text: &str| {
         let (_, notes) = text.split_once("\n\n").unwrap();
         notes.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -115,7 +115,7 @@ fn explains_a_count_that_differs_from_the_schedule() {
     ]);
     assert_eq!(ran.status, 0, "{ran:?}");
     for note in [
-        "note: dev/held: held at 6 by hand until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
+        "note: dev/held: scaled to 6 manually until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
         "note: dev/adopted: the schedule says stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
         "note: dev/stop-only: nothing will start it again: its schedule has no further start; `dayshift restore deploy/stop-only -n dev` brings it back",
         "stop Mon 19:00 JST (in 2 d 23 h)",
@@ -179,7 +179,7 @@ fn a_0_under_a_namespace_schedule_has_no_note() {
     ];
     state(&cluster, "web", &labels);
     let ran = cluster.dayshift(&["status"]);
-    assert!(!ran.out.contains("by hand"), "{}", ran.out);
+    assert!(!ran.out.contains("manually"), "{}", ran.out);
 }
 
 /// The stop count belongs to the schedule, and the saved count does not. The next change is the
@@ -335,8 +335,8 @@ fn explains_a_count_that_differs_from_an_override() {
     }
     let ran = cluster.dayshift(&["status"]);
     for line in [
-        "note: dev/slept: held at 2 by hand until 22:00 JST",
-        "note: dev/woken: held at 0 by hand until 22:00 JST",
+        "note: dev/slept: scaled to 2 manually until 22:00 JST",
+        "note: dev/woken: scaled to 0 manually until 22:00 JST",
     ] {
         assert!(
             ran.out.contains(&format!("{line}\n")),
@@ -395,4 +395,38 @@ fn volumes_that_a_stop_would_delete_are_a_problem() {
     let error =
         "error: dev/sts/db: dayshift/allow-volume-deletion: scaling this down deletes its volumes";
     assert!(ran.out.contains(error), "{}", ran.out);
+}
+
+#[test]
+fn reports_a_workload_that_its_start_leaves_at_0() {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    state(&cluster, "web", &[("saved-replicas", "0")]);
+    let ran = cluster.dayshift(&["status"]);
+    let note = "note: dev/web: it was at 0 when it was stopped, and the start leaves it at 0; \
+                `dayshift wake deploy/web -n dev --for 2h` starts it";
+    assert!(ran.out.contains(note), "{}", ran.out);
+    assert_eq!(ran.status, 0);
+}
+
+#[test]
+fn reports_the_state_of_a_later_version() {
+    let cluster = evening();
+    cluster.deployment("web", 0, OFFICE);
+    state(&cluster, "web", STOPPED);
+    let labels = [
+        ("fingerprint", "v9-0123456789abcdef"),
+        ("next", "2026-11-20T01.00.00Z"),
+    ];
+    state(&cluster, "web", &labels);
+    let ran = cluster.dayshift(&["status"]);
+    let note = "its state was written by a later version of dayshift";
+    assert!(ran.out.contains(note), "{}", ran.out);
+    assert!(
+        !ran.out.contains("is the controller running?"),
+        "{}",
+        ran.out
+    );
+    assert_eq!(ran.status, 1);
 }

@@ -44,7 +44,7 @@ fn names_a_conflicting_manager_with_its_setting() {
         "warning: dev/argo: argocd-controller set 3 again 10 min after the stop; it stays until Mon",
         "warning: dev/applied: kubectl-client-side-apply (kubectl apply) set 3 again 10 min after the stop;",
         "warning: dev/odd: \\u{1b}[2J\\u{202e} set 3 again 10 min after",
-        "note: dev/person: held at 3 by hand until Mon",
+        "note: dev/person: scaled to 3 manually until Mon",
         "    ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n",
         "(kubectl apply edit-last-applied), then out of the manifest",
     ] {
@@ -141,8 +141,32 @@ fn a_count_changed_by_admission_is_not_manual() {
     assert_eq!(ran.status, 1, "{}", ran.out);
     for line in [
         "warning: dev/raised: an admission webhook or policy set the count to 2, less than 1 s after the stop; it stays until Mon",
-        "note: dev/restored: held at 2 by hand until Mon",
+        "note: dev/restored: scaled to 2 manually until Mon",
     ] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
+}
+
+/// The API server keeps no field manager of a 0 that is written through the subresource `scale`.
+#[test]
+fn a_manual_0_is_not_attributed_to_admission() {
+    let cluster = evening();
+    let hours: &[_] = &[("hours", "Mon-Fri 09:00-22:00"), ("timezone", "Asia/Tokyo")];
+    cluster.deployment("web", 3, hours);
+    let labels = [
+        ("state", "running"),
+        ("last", "2026-11-20T11.00.00Z"),
+        ("next", "2026-11-20T13.00.00Z"),
+    ];
+    state(&cluster, "web", &labels);
+    let patch = serde_json::json!({"spec": {"replicas": 0}});
+    let by = Writer::new("dayshift");
+    cluster
+        .api
+        .merge_by(by, "Deployment", "dev", "web", &patch)
+        .unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    let note = "note: dev/web: scaled to 0 manually until 22:00 JST";
+    assert!(ran.out.contains(note), "{}", ran.out);
+    assert_eq!(ran.status, 0, "{}", ran.out);
 }

@@ -107,7 +107,7 @@ fn excluded_and_git_ignored_files_are_skipped() {
     }
     assert!(matches!(
         open(folder.path(), &["*"]).errors[..],
-        [OpenError::EmptyFolder { .. }]
+        [OpenError::EmptyDirectory { .. }]
     ));
     // A `.gitignore` of a parent directory counts only within its repository.
     fs::write(folder.path().join(".gitignore"), "b.yaml\n").unwrap();
@@ -208,7 +208,7 @@ fn reports_an_unreadable_path_and_reads_the_others() {
     let errors = |path: &Path| open(path, &[]).errors;
     assert!(matches!(
         errors(folder.path())[..],
-        [OpenError::EmptyFolder { .. }]
+        [OpenError::EmptyDirectory { .. }]
     ));
     assert!(matches!(
         errors(&path("none.yaml"))[..],

@@ -25,6 +25,8 @@ pub(crate) const REPORTER: &str = "dayshift";
 pub struct SeenEvent {
     /// The last occurrence.
     pub at: Option<DateTime<Utc>>,
+    /// The namespace of the object.
+    pub namespace: String,
     /// The kind and name of the object, such as `Deployment/web`.
     pub object: String,
     /// `Normal` or `Warning`.
@@ -62,7 +64,7 @@ const LATE: TimeDelta = TimeDelta::minutes(1);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitingStarts {
     /// The time of the last such Event, by namespace.
-    told: HashMap<Box<str>, DateTime<Utc>>,
+    last_events: HashMap<Box<str>, DateTime<Utc>>,
 }
 
 impl WaitingStarts {
@@ -78,7 +80,7 @@ impl WaitingStarts {
             several => several.iter().map(|namespace| Some(*namespace)).collect(),
         };
         let list_in = |namespace| list_events(client, namespace, &fields, is_own);
-        let mut told = HashMap::new();
+        let mut last_events = HashMap::new();
         let mut answers = stream::iter(namespaces)
             .map(list_in)
             .buffer_unordered(AT_ONCE);
@@ -87,18 +89,59 @@ impl WaitingStarts {
                 let namespace = event.object.strip_prefix("Namespace/");
                 let is_wait = event.reason == EventReason::StartsWait.to_string();
                 if let (Some(namespace), Some(at), true) = (namespace, event.at, is_wait) {
-                    let last = told.entry(namespace.into()).or_insert(at);
+                    let last = last_events.entry(namespace.into()).or_insert(at);
                     *last = at.max(*last);
                 }
             }
         }
-        Self { told }
+        Self { last_events }
     }
 
     /// Whether starts of the namespace are waiting.
     pub fn wait_in(&self, namespace: &str, now: DateTime<Utc>) -> bool {
-        let told = self.told.get(namespace);
-        told.is_some_and(|told| now - *told < STARTS_WAIT_INTERVAL + LATE)
+        let last = self.last_events.get(namespace);
+        last.is_some_and(|last| now - *last < STARTS_WAIT_INTERVAL + LATE)
+    }
+}
+
+/// The workloads whose enforcement has reached the correction limit, as the Events on them report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CorrectionLimits {
+    /// By namespace and object, such as `Deployment/web`, the time of the last Event.
+    reached: HashMap<(Box<str>, Box<str>), DateTime<Utc>>,
+}
+
+impl CorrectionLimits {
+    /// Reads the Events in the namespaces of a query, as far as the user may list them.
+    pub async fn find(client: &Client, query: &Query) -> Self {
+        let reason = EventReason::CorrectionLimitReached.to_string();
+        let fields = format!("reportingComponent={REPORTER},reason={reason}");
+        let namespaces = match &*query.namespaces() {
+            [] => vec![None],
+            several => several.iter().map(|name| Some(*name)).collect(),
+        };
+        let events_of = |namespace| list_events(client, namespace, &fields, is_own);
+        let mut reached = HashMap::new();
+        let mut answers = stream::iter(namespaces)
+            .map(events_of)
+            .buffer_unordered(AT_ONCE);
+        while let Some(events) = answers.next().await {
+            for event in events.unwrap_or_default() {
+                if let Some(at) = event.at.filter(|_| event.reason == reason) {
+                    let key = (event.namespace.into(), event.object.into());
+                    let last = reached.entry(key).or_insert(at);
+                    *last = at.max(*last);
+                }
+            }
+        }
+        Self { reached }
+    }
+
+    /// Whether the limit was reached for an object since its last transition.
+    pub fn is_reached(&self, object: &WorkloadRef, since: DateTime<Utc>) -> bool {
+        let name = format!("{}/{}", object.kind.name(), object.name);
+        let key = (object.namespace.as_ref().into(), name.into());
+        self.reached.get(&key).is_some_and(|at| *at >= since)
     }
 }
 
@@ -166,6 +209,7 @@ fn seen_event(event: &Value) -> SeenEvent {
     let at = at.or_else(|| event["metadata"]["creationTimestamp"].as_str());
     let field = |field: &str| about(event).and_then(|object| object[field].as_str());
     SeenEvent {
+        namespace: field("namespace").unwrap_or_default().to_owned(),
         object: [field("kind"), field("name")]
             .map(Option::unwrap_or_default)
             .join("/"),

@@ -186,11 +186,11 @@ pub(crate) fn query_error(error: Error) -> FindError {
     match error {
         Error::Api(status) if status.code == 401 => FindError::Unauthorized(status.message),
         Error::Api(status) => {
-            let said = format!("{}: {}", status.code, status.message);
+            let message = format!("{}: {}", status.code, status.message);
             if (400..500).contains(&status.code) && status.code != 429 {
-                FindError::Rejected(said)
+                FindError::Rejected(message)
             } else {
-                FindError::Unavailable(said)
+                FindError::Unavailable(message)
             }
         }
         Error::Auth(error) => FindError::Unauthorized(redacted(&error)),

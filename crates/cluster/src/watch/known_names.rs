@@ -1,4 +1,4 @@
-//! The names that one watch has shown.
+//! The names that a watch has shown, and the sweep of vanished objects at the end of each list.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,9 +7,9 @@ use kube::Resource;
 /// The name of an object of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectName {
-    /// The namespace; empty for an object without one.
+    /// The namespace; empty if the object is cluster-scoped.
     pub namespace: Arc<str>,
-    /// The name.
+    /// `metadata.name`.
     pub name: Arc<str>,
 }
 
@@ -26,23 +26,23 @@ impl ObjectName {
 
 /// The names that one watch has shown and that were not deleted since.
 ///
-/// A list is compared with them: a name that it lacks is gone. A list that breaks off removes
-/// nothing, because the next one has another number.
+/// At the end of a list, names that it does not contain are removed. A list that breaks off removes
+/// nothing, because the next list has another number.
 #[derive(Debug, Default)]
 pub(super) struct KnownNames {
-    /// By namespace: the number of the newest list or change that has shown each name.
+    /// The number of the newest list or change that has shown a name, by namespace.
     namespaces: HashMap<Arc<str>, HashMap<Arc<str>, u32>>,
     /// The number of the newest list.
     list: u32,
 }
 
 impl KnownNames {
-    /// Begins a list.
+    /// Starts a list.
     pub(super) const fn begin_list(&mut self) {
         self.list = self.list.wrapping_add(1);
     }
 
-    /// Adds an object that a list or a change shows.
+    /// Adds the name of an object in a list or a change.
     pub(super) fn add(&mut self, object: &impl Resource) -> ObjectName {
         let meta = object.meta();
         let namespace = meta.namespace.as_deref().unwrap_or_default();

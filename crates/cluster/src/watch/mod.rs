@@ -1,5 +1,5 @@
-//! Watches of the API server: [`Reflector`] lists and follows one collection without an end, and [`watch()`]
-//! follows the workloads of a query for a command.
+//! Watches of the API server. [`Reflector`] lists one collection and follows its changes without an end,
+//! and [`watch()`] follows the workloads of a query for a command.
 
 mod known_names;
 mod reflector;
@@ -28,34 +28,34 @@ use crate::{
     read::{list::FindError, query::Query},
 };
 
-/// Events of workloads.
+/// A stream of workload events.
 pub type WorkloadEvents<D> =
     Pin<Box<dyn Stream<Item = Result<WorkloadEvent<D>, FindError>> + Send>>;
 
-/// One event of a workload.
+/// An event of a watched workload.
 #[derive(Clone, Debug)]
 pub enum WorkloadEvent<D> {
-    /// It is as given, at first or after a change.
+    /// The current state of the object, initially or after a change.
     Is(Kind, Box<D>),
-    /// It was deleted, or is out of scope now, perhaps while the watch was broken.
+    /// The object was deleted or left the scope of the watch, perhaps while the watch was interrupted.
     Gone {
-        /// Its kind.
+        /// The kind of the object.
         kind: Kind,
-        /// Its namespace.
+        /// The namespace of the object.
         namespace: String,
-        /// Its name.
+        /// The name of the object.
         name: String,
     },
-    /// The list is complete. A watch that was broken and begins anew lists everything again, and
-    /// says this again.
+    /// The list is complete. If the watch is interrupted and everything is listed again, this event is
+    /// repeated.
     Complete,
-    /// The watch is broken for now, for this reason, and tries again.
+    /// The watch is interrupted and will be retried.
     Interrupted(FindError),
 }
 
-/// Watches the workloads of a query: first those that exist, then each change. A watch that fails
-/// begins anew after a pause. A failure that no retry is likely to end is an error each time; if it
-/// names a kind, the other kinds are still watched.
+/// Watches the workloads of a query: first the existing ones, then each change. A failed watch restarts
+/// after a pause. An error that a retry is unlikely to fix is returned as `Err` each time; if it names a
+/// kind, the other kinds are still watched.
 pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WorkloadEvents<D> {
     let watches = query.parts().into_iter().map(|(part, query)| {
         let selectors = WatchParams::default();
@@ -70,7 +70,8 @@ pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WorkloadEvents<
     complete_together(watches.collect())
 }
 
-/// All watches as one, which is complete once each has listed its objects, or has failed for good.
+/// Merges the watches. The merged watch is complete when each of them has listed its objects or failed
+/// permanently.
 fn complete_together<D: Send + 'static>(watches: Vec<WorkloadEvents<D>>) -> WorkloadEvents<D> {
     let mut waiting: BTreeSet<usize> = (0..watches.len()).collect();
     let each = watches.into_iter().enumerate();
@@ -107,7 +108,7 @@ fn watch_part<D: WorkloadView>(
             })),
             ReflectorEvent::Listed { .. } => Some(Ok(WorkloadEvent::Complete)),
             ReflectorEvent::Failed(error) if error.is_expired() => None,
-            ReflectorEvent::Failed(error) => Some(match for_good(error, kind, &place) {
+            ReflectorEvent::Failed(error) => Some(match classify_failure(error, kind, &place) {
                 Ok(error) => Err(error),
                 Err(error) => Ok(WorkloadEvent::Interrupted(error)),
             }),
@@ -116,8 +117,8 @@ fn watch_part<D: WorkloadView>(
     }))
 }
 
-/// The failure of a watch: `Ok` if the next try will fail too.
-fn for_good(error: WatchError, kind: Kind, place: &str) -> Result<FindError, FindError> {
+/// Classifies the failure of a watch: `Ok` if a retry will fail too.
+fn classify_failure(error: WatchError, kind: Kind, place: &str) -> Result<FindError, FindError> {
     match FindError::classify(error.verb, kind, place, error.error) {
         error @ (FindError::Forbidden { .. }
         | FindError::NotServed { .. }

@@ -1,5 +1,10 @@
-//! A watch that first lists everything, and never ends: its events, its pauses after failures, and the
-//! names that it has shown, with which each list is compared.
+//! A watch that lists a collection and then follows its changes without an end.
+//!
+//! [`Reflector`] is a state machine over four states: unlisted, listing in pages, listed and open. It
+//! streams the initial list if the server supports that, falls back to pages, resumes after
+//! interruptions, and pauses after failures. Errors are events, so the stream never ends. Each complete
+//! list is compared with the names that the watch has shown, and missing objects are reported as
+//! deleted.
 
 use std::{
     collections::VecDeque,
@@ -26,61 +31,62 @@ use crate::{
     },
 };
 
-/// A stream that is silent for this long is given up for pages: a server that ignores the question
-/// never marks the end of the list.
+/// If a stream is silent for this long, the list falls back to pages: a server that ignores
+/// `sendInitialEvents` never marks the end of the list.
 const STREAM_SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a stream may take to list everything; 10,000 objects take some 2 s. With constant
-/// changes, a server that ignores the question is never silent.
+/// How long a stream may take to list everything. 10,000 objects take about 2 s. A server that ignores
+/// `sendInitialEvents` is never silent if objects change constantly.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many streams in a row may end before they have listed everything.
+/// How many consecutive streams may end before they have listed everything.
 const MAX_CUT_STREAMS: u32 = 3;
 
-/// How long a watch may wait for its answer: longer than a busy API server lets a request wait in a
-/// queue (a quarter of its `--request-timeout`).
+/// How long a watch waits for its response: longer than a busy API server keeps a request in its queue
+/// (a quarter of its `--request-timeout`).
 const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How far the server may miss the requested end of a watch. A watch that is still open after that
-/// was cut off without a word.
+/// How far the server may deviate from the requested end of a watch. If a watch is still open after this
+/// time, the connection was dropped silently.
 const LIFE_MARGIN: Duration = Duration::from_secs(5);
 
-/// A watch that ends sooner than this is opened again after a pause.
+/// If a watch ends sooner, the next one starts after a pause.
 const MIN_CALM_LIFE: Duration = Duration::from_secs(1);
 
-/// One watch, and its progress.
+/// A watch of one collection, with its progress.
 pub struct Reflector<D> {
     source: WatchSource,
     list: ListMode,
     state: WatchState<D>,
-    /// The events to return before anything else.
+    /// Events to return before any other.
     queued: VecDeque<ReflectorEvent<D>>,
     /// The names that were shown and not deleted since.
     known: Arc<Mutex<KnownNames>>,
-    /// How many streams in a row have ended before they had listed everything.
+    /// How many consecutive streams have ended before they had listed everything.
     cut_streams: u32,
-    /// From when on the next grant comes no earlier than usual; `None` since a failure.
+    /// When a resumed watch is trusted again, so that its version need not be reported; `None` after a
+    /// failure.
     resume_trusted_after: Option<Instant>,
     pauses: Pauses,
-    /// When the server may be asked again.
+    /// The earliest time of the next request.
     paused_until: Instant,
 }
 
 /// How the next list is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListMode {
-    /// As the beginning of the watch.
+    /// As the beginning of a watch.
     Streamed,
-    /// In pages of so many.
+    /// In pages of this size.
     Paged(u32),
     /// All at once.
     Whole,
 }
 
 enum WatchState<D> {
-    /// Everything has to be listed anew.
+    /// Everything must be listed again.
     Unlisted,
-    /// A list in pages is under way.
+    /// A paged list is in progress.
     Paging(Page<D>),
     /// The list is complete, as of this version.
     Listed(String),
@@ -90,9 +96,9 @@ enum WatchState<D> {
 type Step<D> = Result<Option<ReflectorEvent<D>>, WatchError>;
 
 impl<D: WorkloadView> Reflector<D> {
-    /// A watch of a kind, in one namespace or in all. If only the resource is known, the server is
-    /// asked about it first, and again when it drops the version in use; that it does not have the
-    /// kind at all is a failure like any other.
+    /// Watches a kind, in one namespace or in all. If only its resource is known, the API server is
+    /// asked for its version first, and again if that version is removed. A kind that the server does
+    /// not have is a failure like any other.
     pub fn for_kind(
         client: Client,
         kind: Kind,
@@ -106,7 +112,7 @@ impl<D: WorkloadView> Reflector<D> {
 }
 
 impl Reflector<NamespaceMeta> {
-    /// A watch of the metadata of Namespaces.
+    /// Watches the metadata of Namespaces.
     pub fn for_namespaces(client: Client, selectors: WatchParams, random: fastrand::Rng) -> Self {
         let source = WatchSource::new(client, Collection::Namespaces, None, selectors);
         Self::new(source, random)
@@ -128,14 +134,15 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// All of its events.
+    /// The stream of all events.
     pub fn into_stream(self) -> impl Stream<Item = ReflectorEvent<D>> + Send {
         stream::unfold(self, |mut reflector| async {
             Some((reflector.next().await, reflector))
         })
     }
 
-    /// The same watch, which reports what its first list lacks of these names.
+    /// The same watch with the known names of an earlier one: it reports those that its first list lacks
+    /// as deleted.
     #[must_use]
     pub(super) fn with_known(self, known: Arc<Mutex<KnownNames>>) -> Self {
         Self { known, ..self }
@@ -149,7 +156,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         loop {
             if let Some(event) = self.queued.pop_front() {
                 if self.queued.is_empty() {
-                    // No memory is kept for a queue that is seldom used.
+                    // Free the memory of the queue, which is rarely used.
                     self.queued = VecDeque::new();
                 }
                 return event;
@@ -169,9 +176,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// Begins a list: as a stream (`sendInitialEvents`, in Kubernetes since 1.34) if the server has
-    /// that, in half the time of a list, otherwise in pages
-    /// (`docs/decisions/api-server/watch-list.md`).
+    /// Starts a list: as a stream (`sendInitialEvents`, since Kubernetes 1.34), which takes half the
+    /// time of a list, otherwise in pages (`docs/decisions/api-server/watch-list.md`).
     async fn begin(&mut self) -> Step<D> {
         self.source.find().await?;
         if self.list != ListMode::Streamed {
@@ -198,13 +204,13 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// Uses pages for this list.
+    /// Switches this list to pages.
     fn list_in_pages(&mut self, why: &dyn Display) {
         tracing::debug!(%why, "the server does not stream the list; listing in pages");
         self.list = ListMode::Paged(PAGE);
     }
 
-    /// Returns the next object of a page, or asks for the next page.
+    /// Returns the next object of a page, or requests the next page.
     async fn page(&mut self, mut page: Page<D>) -> Step<D> {
         if let Some(object) = page.objects.next() {
             self.state = WatchState::Paging(page);
@@ -214,7 +220,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             NextPage::First => (true, None),
             NextPage::After(token) => (false, Some(token)),
             NextPage::End(version) => {
-                // A watch that begins right after a list comes no earlier than usual.
+                // A watch that starts right after a list can be trusted.
                 self.resume_trusted_after = Some(Instant::now());
                 self.state = WatchState::Listed(version);
                 return Ok(Some(self.listed()));
@@ -229,8 +235,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
                 self.state = WatchState::Paging(page);
                 Ok(is_first.then(|| self.init()))
             }
-            // The server keeps the pages for some minutes only. client-go then asks for everything
-            // at once (`pager.FullListIfExpired`).
+            // The server keeps the pages for a few minutes only. Request everything at once, as
+            // client-go does (`pager.FullListIfExpired`).
             Err(error) if error.is_expired() && limit.is_some() => {
                 tracing::debug!(%error, "the server does not keep the pages; listing all at once");
                 self.list = ListMode::Whole;
@@ -245,7 +251,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// Asks to continue the watch from a version.
+    /// Resumes the watch from a version.
     async fn resume(&mut self, version: String) -> Step<D> {
         let life = self.pauses.life();
         let watch = timeout(GRANT_TIMEOUT, self.source.watch(&version, false, life)).await;
@@ -262,8 +268,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
                 Ok(Some(self.open(body, life, Some(version), early)))
             }
             Err(error) => {
-                // The API server itself grants a watch from a version that it no longer has, and
-                // ends it with an event; others may refuse it in their answer.
+                // The API server accepts a watch from an expired version and ends it with an event.
+                // Other servers might reject it in the response.
                 if !matches!(error.code(), Some(400 | 410)) {
                     self.state = WatchState::Listed(version);
                 }
@@ -272,7 +278,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// The server has granted the watch.
+    /// Handles a watch that the server has accepted.
     fn open(
         &mut self,
         body: Body,
@@ -287,7 +293,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             since,
             life,
             version,
-            has_told: false,
+            has_events: false,
             is_broken: false,
         });
         ReflectorEvent::Opened { early }
@@ -300,8 +306,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             None => (open.since + STREAM_TIMEOUT).min(Instant::now() + STREAM_SILENCE_TIMEOUT),
         };
         match timeout_at(until, open.events.next()).await {
-            Ok(Some(Ok(event))) => self.take_in(open, event),
-            // The events after it can be read.
+            Ok(Some(Ok(event))) => self.handle(open, event),
+            // Later events can still be readable.
             Ok(Some(Err(error @ Error::SerdeError(_)))) => {
                 open.is_broken = true;
                 self.state = WatchState::Open(open);
@@ -316,10 +322,10 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    fn take_in(&mut self, mut open: OpenWatch, event: WatchEvent<D>) -> Step<D> {
+    fn handle(&mut self, mut open: OpenWatch, event: WatchEvent<D>) -> Step<D> {
         let was_broken = mem::take(&mut open.is_broken);
-        open.has_told = true;
-        let told = match event {
+        open.has_events = true;
+        let reported = match event {
             WatchEvent::Error(status) => return self.cut_off(open, Error::Api(status)),
             WatchEvent::Bookmark(bookmark) => {
                 let meta = bookmark.metadata;
@@ -344,19 +350,19 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         };
         self.state = WatchState::Open(open);
         if was_broken {
-            self.queued.extend(told);
+            self.queued.extend(reported);
             return Ok(Some(ReflectorEvent::Opened { early: None }));
         }
-        Ok(told)
+        Ok(reported)
     }
 
-    /// The watch has ended, as each does, or is silent beyond its end.
+    /// Handles a watch that has ended, or that is silent after its requested end.
     fn ended(&mut self, open: OpenWatch) -> Step<D> {
         let is_short = open.since.elapsed() < MIN_CALM_LIFE;
         if let Some(version) = open.version {
             self.state = WatchState::Listed(version);
-            // What answers each watch with nothing would never show a change.
-            if is_short && !open.has_told {
+            // A server that ends every watch without an event would never show a change.
+            if is_short && !open.has_events {
                 let why = Error::Service("it has ended at once, without an event".into());
                 return Err(WatchError::new("watch", why));
             }
@@ -369,8 +375,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         Ok(None)
     }
 
-    /// The watch has failed. It continues where it was, unless the server no longer has that
-    /// version (410).
+    /// Handles a watch that has failed. It resumes from its version unless the server no longer has it
+    /// (410).
     fn cut_off(&mut self, open: OpenWatch, error: Error) -> Step<D> {
         let error = WatchError::new("watch", error);
         match open.version {
@@ -381,8 +387,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         Err(error)
     }
 
-    /// A stream has ended before it had listed everything: something may cut off each that takes so
-    /// long, or is so large.
+    /// Counts a stream that ended before it had listed everything. A proxy might cut off every stream
+    /// that takes so long or is so large.
     fn count_cut_stream(&mut self, why: &dyn Display) {
         self.cut_streams += 1;
         if self.cut_streams >= MAX_CUT_STREAMS {
@@ -390,7 +396,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// The list is complete. The next list may be a stream again.
+    /// Completes a list. The next one can be a stream again.
     fn listed(&mut self) -> ReflectorEvent<D> {
         (self.list, self.cut_streams) = (ListMode::Streamed, 0);
         let (objects, gone) = self.known().end_list();
@@ -403,7 +409,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             .unwrap_or(ReflectorEvent::Listed { objects })
     }
 
-    /// A list begins.
+    /// A list starts.
     fn init(&mut self) -> ReflectorEvent<D> {
         self.known().begin_list();
         ReflectorEvent::Init
@@ -433,48 +439,48 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
     }
 }
 
-/// An event of a watch.
+/// An event of a [`Reflector`].
 #[derive(Debug)]
 pub enum ReflectorEvent<D> {
-    /// The API server has granted the watch.
+    /// The API server has accepted the watch.
     Opened {
-        /// The version from which it continues, if that is earlier than usual: it was broken, or
-        /// the server was away, and may have come back with an older history. A watch that begins
-        /// at a version still to come shows nothing, not even bookmarks, and no error
-        /// (k8s.io/apiserver's cacher).
+        /// The version from which the watch continues, if it must be checked: the watch failed, or the
+        /// server was unreachable and might have been restored from an older backup. A watch that starts
+        /// at a future version shows nothing, neither bookmarks nor an error (the cacher of
+        /// k8s.io/apiserver).
         early: Option<Version>,
     },
-    /// A list begins.
+    /// A list starts.
     Init,
-    /// An object of the list, or one that is new or has changed.
+    /// An object that is in the list, is new or has changed.
     Applied {
-        /// Its name. All events of one object share the text.
+        /// The name. All events of one object share its strings.
         name: ObjectName,
         /// The object.
         object: D,
         /// Whether it comes from a list, which shows the current state of the cluster.
         in_list: bool,
     },
-    /// An object was deleted, or is out of scope now.
+    /// An object was deleted or left the scope of the watch.
     Deleted {
-        /// Its name.
+        /// The name of the object.
         name: ObjectName,
-        /// The UID, if the server has reported the deletion; `None` if a complete list lacks an
-        /// object that an earlier list or change has shown. Then the object of that name is gone,
-        /// whatever its UID was (as `DeletedFinalStateUnknown` of client-go).
+        /// The UID, if the server has reported the deletion. `None` if a complete list does not contain
+        /// an object that was shown before; then the object with this name no longer exists, whatever
+        /// its UID was (like client-go's `DeletedFinalStateUnknown`).
         uid: Option<String>,
     },
-    /// The list is complete. Everything that it lacks was reported as deleted before.
+    /// The list is complete. Objects that it does not contain have been reported as deleted.
     Listed {
-        /// How many objects the list contains.
+        /// The number of objects in the list.
         objects: usize,
     },
-    /// The watch is broken. It is tried again after a growing pause.
+    /// The watch has failed. It is retried after a growing pause.
     Failed(WatchError),
 }
 
 impl<D: Resource> ReflectorEvent<D> {
-    /// A change of an object, with a name of its own.
+    /// Makes a change event with a name of its own.
     pub fn changed(object: D) -> Self {
         Self::Applied {
             name: ObjectName::from_resource(&object),
@@ -484,25 +490,26 @@ impl<D: Resource> ReflectorEvent<D> {
     }
 }
 
-/// The bookmark that marks the end of the list.
+/// The annotation of the bookmark that ends the initial list.
 pub(crate) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// A watch that the server has granted.
+/// A watch that the server has accepted.
 pub(crate) struct OpenWatch {
     pub(crate) events: EventLines,
     pub(crate) since: Instant,
-    /// The requested life of the watch.
+    /// The requested duration of the watch.
     pub(crate) life: Duration,
-    /// The version of its last event; `None` during the list.
+    /// The version of the last event; `None` during the initial list.
     pub(crate) version: Option<String>,
-    /// Whether it has told anything.
-    pub(crate) has_told: bool,
-    /// Whether the last event could not be read.
+    /// Whether any event has arrived.
+    pub(crate) has_events: bool,
+    /// Whether the last event was malformed.
     pub(crate) is_broken: bool,
 }
 
 impl OpenWatch {
-    /// Notes that this was told; whether it is a change, and not one of what there is.
+    /// Records the version of an object. Returns whether the event is a change and not part of the
+    /// initial list.
     pub(crate) fn advance(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
         let version = given(object.meta().resource_version.clone())?;
         let is_change = self.version.is_some();
@@ -511,21 +518,21 @@ impl OpenWatch {
     }
 }
 
-/// The version in an event. A watch that continued without one would miss changes.
+/// The version of an event. Without one, a resumed watch would miss changes.
 pub(crate) fn given(version: Option<String>) -> Result<String, WatchError> {
-    let version = version.filter(|it| !it.is_empty());
+    let version = version.filter(|version| !version.is_empty());
     version.ok_or_else(|| WatchError::no_version("watch"))
 }
 
-/// The requested life of a watch is between these, in seconds, so that watches which began together
-/// do not begin anew together.
+/// The requested duration of a watch is between these, in seconds, so that watches that started together
+/// do not restart together.
 const MIN_LIFE: u64 = 260;
 const MAX_LIFE: u64 = 290;
 
-/// The pauses of one watch.
+/// The pauses and the requested durations of one watch.
 pub(crate) struct Pauses {
     failures: u32,
-    /// When the last one ended.
+    /// The end of the last pause.
     last_ended: Option<Instant>,
     random: fastrand::Rng,
 }
@@ -539,7 +546,7 @@ impl Pauses {
         }
     }
 
-    /// When the server may be asked again that has just failed.
+    /// Records a failure and returns the earliest time of the next request.
     pub(crate) fn next(&mut self, delays: &Delays, retry_after: Option<Duration>) -> Instant {
         let now = Instant::now();
         if self.last_ended.is_some_and(|ended| now > ended + CALM) {
@@ -553,14 +560,14 @@ impl Pauses {
         until
     }
 
-    /// How long the next watch is to last.
+    /// The requested duration of the next watch.
     pub(crate) fn life(&mut self) -> Duration {
         Duration::from_secs(self.random.u64(MIN_LIFE..=MAX_LIFE))
     }
 }
 
 impl Reflector<Service> {
-    /// A watch of Services, in one namespace or in all.
+    /// Watches Services, in one namespace or in all.
     pub fn for_services(client: Client, namespace: Option<&str>, random: fastrand::Rng) -> Self {
         let all = Collection::BuiltIn("/api/v1/", "services");
         let source = WatchSource::new(client, all, namespace, WatchParams::default());
@@ -569,7 +576,7 @@ impl Reflector<Service> {
 }
 
 impl Reflector<EndpointSlice> {
-    /// A watch of EndpointSlices, in one namespace or in all.
+    /// Watches EndpointSlices, in one namespace or in all.
     pub fn for_slices(
         client: Client,
         namespace: Option<&str>,
@@ -587,7 +594,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn pauses_grow_while_tries_fail_and_are_short_again_after_a_calm() {
+    async fn pauses_grow_with_failures_and_reset_after_a_calm_period() {
         let mut pauses = Pauses::new(fastrand::Rng::with_seed(1));
         let mut next = || pauses.next(&Delays::SERVER, None);
         let first = Duration::from_millis(200);

@@ -1,10 +1,5 @@
-//! Requests of a watch.
-//!
-//! Lists in pages.
-//!
-//! Answers to the requests of a watch, with a bound on the memory they take.
-//!
-//! Why a watch fails.
+//! The requests of a watch and their responses: paged lists, streams of events with bounded memory, and
+//! errors.
 
 use std::{error::Error as StdError, io, iter::successors, mem, time::Duration, vec};
 
@@ -31,25 +26,25 @@ use crate::{
     },
 };
 
-/// The objects of a watch, in one namespace or in all.
+/// A collection to watch, in one namespace or in all, and the client for it.
 pub(crate) struct WatchSource {
     client: Client,
     collection: Collection,
     namespace: Option<String>,
     /// Which of them.
     selectors: WatchParams,
-    /// Whether the server did not have the kind under its known name in the last answer.
+    /// Whether the server did not have the kind under its known version in the last response.
     pub(crate) is_lost: bool,
 }
 
-/// What a watch shows.
+/// The collection that is watched.
 #[derive(Clone, Copy)]
 pub(crate) enum Collection {
     /// The workloads of a kind.
     Kind(Kind),
     /// The metadata of Namespaces.
     Namespaces,
-    /// Objects that every server has: the root of their API, and their plural.
+    /// A collection that every server has, given the path of its API and its plural.
     BuiltIn(&'static str, &'static str),
 }
 
@@ -93,7 +88,7 @@ impl WatchSource {
         }
     }
 
-    /// Asks the server for the name of the kind, if it is unknown or outdated.
+    /// Asks the API server for the version of the kind if it is unknown or outdated.
     pub(crate) async fn find(&mut self) -> Result<(), WatchError> {
         let found = match self.collection.kind() {
             Some(kind) if self.is_lost => discover_again(&self.client, kind).await,
@@ -105,12 +100,12 @@ impl WatchSource {
         Ok(())
     }
 
-    /// Whether the server may have the kind under another version.
+    /// Whether the server might have the kind in another version.
     pub(crate) fn may_have_moved(&self) -> bool {
         self.collection.kind().is_some_and(Kind::is_discovered)
     }
 
-    /// Asks for a page of this many after that token; without a limit, for all at once.
+    /// Requests a page after a token. Without a limit, requests all objects.
     pub(crate) async fn list(
         &self,
         limit: Option<u32>,
@@ -134,8 +129,8 @@ impl WatchSource {
         .await
     }
 
-    /// Asks for each change after this version, for this long. With `is_list` the answer begins
-    /// with a list, no older than that.
+    /// Requests the changes after a version, for a limited time. If `is_list` is set, the response
+    /// starts with a list that is at least that new.
     pub(crate) async fn watch(
         &self,
         version: &str,
@@ -180,26 +175,26 @@ pub(crate) struct Page<D> {
     pub(crate) next: NextPage,
 }
 
-/// The place after the objects of a page.
+/// The continuation of a list after a page.
 pub(crate) enum NextPage {
-    /// Before the first page: there are no objects yet.
+    /// Nothing was requested yet.
     First,
-    /// The page after this token.
+    /// The next page has this token.
     After(PageToken),
-    /// The end: the list was complete, as of this version.
+    /// The list is complete, as of this version.
     End(String),
 }
 
-/// The place of a page in a list.
+/// The continue token of a list.
 pub(crate) struct PageToken {
     text: String,
-    /// The version of the list, as its first page says it: a watch from that of a later page would
-    /// miss changes of objects that the first one has shown.
+    /// The version of the list according to its first page. If a watch started from the version of a
+    /// later page, it would miss changes of objects on earlier pages.
     version: Option<String>,
 }
 
 impl<D: Clone + DeserializeOwned> Page<D> {
-    /// Before the first page.
+    /// The state before the first page.
     pub(crate) fn none() -> Self {
         Self {
             objects: Vec::new().into_iter(),
@@ -207,27 +202,29 @@ impl<D: Clone + DeserializeOwned> Page<D> {
         }
     }
 
-    /// The page after a token, or the first one. Without a limit it has everything.
+    /// Requests the page after a token, or the first one. Without a limit it contains everything.
     pub(crate) async fn fetch(
         source: &WatchSource,
         limit: Option<u32>,
         token: Option<PageToken>,
     ) -> Result<Self, WatchError> {
         let failed = |error| WatchError::new("list", error);
-        let (text, version) = token.map(|it| (it.text, it.version)).unzip();
+        let (text, version) = token.map(|token| (token.text, token.version)).unzip();
         let body = source.list(limit, text.clone()).await?;
         let read = bounded(body).await;
         let read = read.map_err(|error| failed(Error::Service(error)))?;
         let list: ObjectList<D> =
             serde_json::from_slice(&read).map_err(|error| failed(Error::SerdeError(error)))?;
-        let said = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let next = said(list.metadata.continue_);
+        let non_empty = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let next = non_empty(list.metadata.continue_);
         if next.is_some() && next == text {
             return Err(failed(Error::Service(
                 "a page names itself as the next".into(),
             )));
         }
-        let version = version.flatten().or(said(list.metadata.resource_version));
+        let version = version
+            .flatten()
+            .or(non_empty(list.metadata.resource_version));
         let next = match next {
             Some(text) => NextPage::After(PageToken { text, version }),
             None => NextPage::End(version.ok_or_else(|| WatchError::no_version("list"))?),
@@ -237,10 +234,10 @@ impl<D: Clone + DeserializeOwned> Page<D> {
     }
 }
 
-/// The most bytes of one event of a watch: etcd holds no object of more than 1.5 MB.
+/// The longest event, in bytes. etcd stores objects of at most 1.5 MB.
 const MAX_EVENT: usize = 16 << 20;
 
-/// The answer if the server has granted the request, otherwise why not.
+/// Returns the body of a successful response, otherwise the error.
 pub(crate) async fn granted(
     verb: &'static str,
     answer: Response<Body>,
@@ -258,7 +255,8 @@ pub(crate) async fn granted(
     })
 }
 
-/// The message of a server that refuses; a proxy may send anything.
+/// The status in an error response. If the response is not from the API server, for example from a
+/// proxy, the status has its text.
 fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
     let status = serde_json::from_slice::<Status>(text);
     let foreign = || {
@@ -272,11 +270,11 @@ fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
     )
 }
 
-/// The events of a watch: a line of JSON for each.
+/// The events of a watch, one line of JSON each.
 pub(crate) struct EventLines {
     body: BodyDataStream<Body>,
     read: BytesMut,
-    /// How many of its bytes hold no end of a line.
+    /// How many buffered bytes are known to contain no line break.
     searched: usize,
 }
 
@@ -289,7 +287,7 @@ impl EventLines {
         }
     }
 
-    /// The next event; `None` at the end of the watch. An incomplete line is no event.
+    /// Returns the next event, or `None` at the end of the watch. An incomplete line is dropped.
     pub(crate) async fn next<D>(&mut self) -> Option<Result<WatchEvent<D>, Error>>
     where
         D: DeserializeOwned,
@@ -297,7 +295,7 @@ impl EventLines {
         loop {
             if let Some(end) = memchr(b'\n', &self.read[self.searched..]) {
                 let line = match self.searched + end + 1 {
-                    // No buffer is kept while the watch is silent.
+                    // Free the buffer while the watch is silent.
                     all if all == self.read.len() => mem::take(&mut self.read),
                     some => self.read.split_to(some),
                 };
@@ -310,7 +308,7 @@ impl EventLines {
             }
             match next_piece(&mut self.body, !self.read.is_empty()).await? {
                 Ok(piece) => self.read.extend_from_slice(&piece),
-                // A proxy or a load balancer has cut it off, as many do after some minutes.
+                // A proxy or a load balancer has closed the connection, as many do after some minutes.
                 Err(error) if is_cut_off(&error) => return None,
                 Err(error) => return Some(Err(Error::ReadEvents(io::Error::other(error)))),
             }
@@ -318,7 +316,7 @@ impl EventLines {
     }
 }
 
-/// A line of a watch may be a bare status.
+/// Decodes a line. It can also be a bare status.
 fn event<D: DeserializeOwned>(line: &[u8]) -> Result<WatchEvent<D>, Error> {
     serde_json::from_slice(line).map_err(|error| {
         let status = serde_json::from_slice::<Status>(line);
@@ -332,33 +330,34 @@ fn event<D: DeserializeOwned>(line: &[u8]) -> Result<WatchEvent<D>, Error> {
 fn is_cut_off(error: &(dyn StdError + 'static)) -> bool {
     let is_end = |error: &(dyn StdError + 'static)| {
         let error = error.downcast_ref::<io::Error>();
-        error.is_some_and(|it| it.kind() == io::ErrorKind::UnexpectedEof)
+        error.is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof)
     };
     successors(Some(error), |error| (*error).source()).any(is_end)
         || error.to_string().contains("unexpected EOF during chunk")
 }
 
-/// Why a watch has failed. It continues by itself.
+/// Why a watch has failed. The reflector retries.
 #[derive(Debug, thiserror::Error)]
 #[error("the {verb} failed: {error}")]
 pub struct WatchError {
     /// The verb of the request, as RBAC names it: `list` or `watch`.
     pub verb: &'static str,
-    /// The failure itself.
+    /// The failure.
     #[source]
     pub error: Error,
     /// The pause that the server asks for.
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// Why the objects of a kind cannot be watched, if the server gives the same answer until somebody
-/// changes the cluster.
+/// Why a kind cannot be watched, if the response stays the same until an administrator changes the
+/// cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Absence {
-    /// RBAC has no rule for it (403).
+    /// The permission is missing (403).
     #[error("forbidden")]
     Forbidden,
-    /// The API server does not serve it (404): its CustomResourceDefinition is not installed, say.
+    /// The API server does not have the kind (404), for example because its CustomResourceDefinition is
+    /// not installed.
     #[error("the API server does not have this kind")]
     NotServed,
 }
@@ -366,23 +365,26 @@ pub enum Absence {
 impl WatchError {
     pub(crate) fn new(verb: &'static str, error: Error) -> Self {
         let retry_after = match &error {
-            Error::Api(status) => status.details.as_ref().map(|it| it.retry_after_seconds),
+            Error::Api(status) => status
+                .details
+                .as_ref()
+                .map(|details| details.retry_after_seconds),
             _ => None,
         };
         Self {
             verb,
             error,
-            retry_after: retry_after.map(|it| Duration::from_secs(it.into())),
+            retry_after: retry_after.map(|seconds| Duration::from_secs(seconds.into())),
         }
     }
 
-    /// The answer to this request has no version from which a watch could continue.
+    /// The response to a request has no version from which a watch could continue.
     pub(crate) fn no_version(verb: &'static str) -> Self {
         let why = "the answer has no metadata.resourceVersion";
         Self::new(verb, Error::Service(why.into()))
     }
 
-    /// The reason, if only a change of the cluster can end it.
+    /// The reason, if only a change of the cluster can fix the failure.
     pub fn absence(&self) -> Option<Absence> {
         match self.code()? {
             403 => Some(Absence::Forbidden),
@@ -391,17 +393,17 @@ impl WatchError {
         }
     }
 
-    /// Whether the server no longer has the version, so that everything is listed anew (410).
+    /// Whether the server no longer has the version, so that everything must be listed again (410).
     pub fn is_expired(&self) -> bool {
         self.code() == Some(410)
     }
 
-    /// Whether the server refuses this stream: it may not know streams, or may permit only lists.
+    /// Whether the server rejects a streamed list: it might not support them, or allow only lists.
     pub(crate) fn refuses_streams(&self) -> bool {
         matches!(self.code(), Some(400 | 403 | 404 | 405 | 406 | 415 | 422))
     }
 
-    /// The status code of the answer, or of the event that has ended the watch.
+    /// The status code of the response, or of the event that ended the watch.
     pub(crate) fn code(&self) -> Option<u16> {
         match &self.error {
             Error::Api(status) => Some(status.code),
@@ -409,7 +411,7 @@ impl WatchError {
         }
     }
 
-    /// Whether the answer is too large to be read.
+    /// Whether the response is larger than the limit.
     pub(crate) fn is_too_large(&self) -> bool {
         is_too_large(&self.error)
     }

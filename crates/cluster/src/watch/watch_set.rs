@@ -1,4 +1,4 @@
-//! Several watches as one.
+//! Several watches merged into one stream of events.
 
 use std::{
     pin::Pin,
@@ -20,15 +20,15 @@ use crate::watch::{
 
 type Events<E> = BoxStream<'static, (usize, E)>;
 
-/// Watches whose events come as one stream, each with the number of its watch: 0 for the first that
-/// was added.
+/// Watches whose events arrive as one stream, each with the number of its watch. The first watch has the
+/// number 0.
 pub struct WatchSet<E> {
     events: SelectAll<Events<E>>,
     watches: Vec<Box<dyn Fn() -> Events<E> + Send>>,
 }
 
 impl<E: Send + 'static> WatchSet<E> {
-    /// Without any watch.
+    /// An empty set.
     pub fn new() -> Self {
         Self {
             events: SelectAll::new(),
@@ -36,7 +36,7 @@ impl<E: Send + 'static> WatchSet<E> {
         }
     }
 
-    /// Adds a watch, which `reflector` begins.
+    /// Adds a watch. `reflector` creates it, and creates it again for [`WatchSet::relist`].
     pub fn add<D>(
         &mut self,
         reflector: impl Fn() -> Reflector<D> + Send + 'static,
@@ -49,24 +49,24 @@ impl<E: Send + 'static> WatchSet<E> {
         let begin = move || {
             let event = event.clone();
             let events = reflector().with_known(Arc::clone(&known)).into_stream();
-            events.map(move |it| (id, event(it))).boxed()
+            events.map(move |reported| (id, event(reported))).boxed()
         };
         self.events.push(begin());
         self.watches.push(Box::new(begin));
     }
 
-    /// How many watches there are.
+    /// The number of watches.
     pub fn len(&self) -> usize {
         self.watches.len()
     }
 
-    /// Whether there is no watch.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.watches.is_empty()
     }
 
-    /// Lists everything again, because the server has another history than before. Objects that the
-    /// new lists lack are reported as deleted.
+    /// Lists everything again, because the server was restored to an earlier history. Objects that are
+    /// not in the new lists are reported as deleted.
     pub fn relist(&mut self) {
         self.events = self.watches.iter().map(|begin| begin()).collect();
     }

@@ -109,7 +109,7 @@ rules! {
         Warning Several "several" "Several of the other tool's objects ask for the same object.",
         Warning ZoneOfController "zone-of-controller" "The zone is that of the other tool's own clock.",
         Warning Elsewhere "elsewhere" "A name or a label stands for objects that are not among the files.",
-        Warning Unclear "unclear" "A name stands for an object of another folder, which may be for another cluster.",
+        Warning Unclear "unclear" "A name stands for an object of another directory, which may be for another cluster.",
         Warning Volumes "volumes" "A StatefulSet whose volumes a stop deletes, which dayshift refuses.",
         Warning ByHand "by-hand" "A text of another tool in values, a patch or a template, where no object stands.",
         Info WholeNights "whole-nights" "A night that was cut off at midnight now lasts until the morning.",

@@ -178,7 +178,7 @@ impl ConversionRun<'_, '_> {
             "`{}` stands in other files, which may be for another cluster; they stay as they are",
             quote(&object.to_string())
         );
-        let help = "convert each folder by itself, or write the namespace into both".to_owned();
+        let help = "convert each directory by itself, or write the namespace into both".to_owned();
         self.report(from, Topic::Unclear, message, help, place.clone());
     }
 

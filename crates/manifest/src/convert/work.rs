@@ -248,7 +248,7 @@ impl ConversionRun<'_, '_> {
 
     /// Whether two documents are for the same cluster, as far as the files show.
     pub(crate) fn is_beside(&self, from: usize, at: usize) -> bool {
-        let folder = |at: usize| {
+        let directory = |at: usize| {
             let source = self.sources.get(self.documents[at].source);
             source.and_then(|source| Path::new(source.name()).parent())
         };
@@ -257,7 +257,7 @@ impl ConversionRun<'_, '_> {
             let namespace = metadata.and_then(|metadata| metadata.get("namespace")?.written());
             namespace.is_some_and(|namespace| !namespace.is_empty())
         };
-        folder(from) == folder(at) || has_namespace(from) && has_namespace(at)
+        directory(from) == directory(at) || has_namespace(from) && has_namespace(at)
     }
 
     fn is_in_file_of(&self, from: usize, at: usize) -> bool {

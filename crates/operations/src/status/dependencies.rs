@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::Zone;
-use dayshift_workload::{
-    Dependency, DependencyKind, DependencyWorkload, Key, Kind, Observed, Override, ParsedInputs,
-    Prefix, Replicas, ScheduleSpec, UnsatisfiableDependency, WorkloadRef,
-};
-
 use dayshift_cluster::{
     Query,
     decode::WithManagers,
     read::{QueryPart, UnreadablePart},
+};
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Dependency, DependencyKind, DependencyWorkload, Key, Kind, Observed, Override, ParsedInputs,
+    Prefix, Replicas, ScheduleSpec, UnsatisfiableDependency, WorkloadRef,
 };
 
 /// A dependency that a start does not wait for.

@@ -4,13 +4,6 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_workload::Kind;
-use futures::{
-    StreamExt as _,
-    stream::{self, BoxStream, SelectAll, select_all},
-};
-use kube::Client;
-
 use dayshift_cluster::{
     Query,
     clock::Clock,
@@ -18,6 +11,12 @@ use dayshift_cluster::{
     read::{FindError, Found, MissingWorkload, QueryPart, UnreadablePart},
     watch::{WorkloadEvent, WorkloadEvents, watch},
 };
+use dayshift_workload::Kind;
+use futures::{
+    StreamExt as _,
+    stream::{self, BoxStream, SelectAll, select_all},
+};
+use kube::Client;
 
 /// The current state of the watched objects.
 #[derive(Debug)]

@@ -69,6 +69,15 @@ pub enum Note {
         /// The start that might come first.
         start: Option<DateTime<Utc>>,
     },
+    /// The schedule says stopped, it runs, and `enforce` has reached its correction limit.
+    EnforceGaveUp {
+        /// The next boundary, after which corrections continue.
+        until: Option<DateTime<Utc>>,
+    },
+    /// A later version of dayshift wrote its state, so this version leaves it unchanged.
+    LaterVersion,
+    /// It was at 0 when it was stopped, so the next start leaves it at 0.
+    StaysAtZero,
     /// Its labels show a schedule, and it has no schedule.
     NoSchedule {
         /// The saved count, if more is saved than runs.
@@ -153,6 +162,8 @@ impl Note {
                 }
                 | Self::NamespaceAhead
                 | Self::IgnoresDependencies
+                | Self::EnforceGaveUp { .. }
+                | Self::LaterVersion
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }
                 | Self::Operated { .. }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::read::CorrectionLimits;
 use dayshift_schedule::Action;
 use dayshift_workload::{Dependency, Duty, Key, Origin, Overdue, Override, Phase, Prefix};
 
@@ -64,6 +65,24 @@ impl WorkloadStatus {
     /// Whether the start waits for a start slot.
     pub fn waits_for_slot(&self) -> bool {
         self.notes.contains(&Note::WaitsForSlot)
+    }
+
+    /// Whether its count should have been lowered by `enforce`: the correction limit might be reached.
+    pub const fn is_to_be_enforced(&self) -> bool {
+        self.is_enforced
+    }
+
+    /// The same with a note if the correction limit was reached since its last transition.
+    #[must_use]
+    pub fn with_correction_limits(mut self, limits: &CorrectionLimits) -> Self {
+        let is_reached = |since| limits.is_reached(&self.object, since);
+        if self.is_enforced && self.since.is_some_and(is_reached) {
+            self.notes
+                .retain(|note| !matches!(note, Note::StopsSoon { .. }));
+            let until = self.next;
+            self.notes.push(Note::EnforceGaveUp { until });
+        }
+        self
     }
 
     /// The latest time of a waiting start.
@@ -161,11 +180,11 @@ impl WorkloadStatus {
                 String::new(),
             ),
             Note::SetManually { says, until: end } => (
-                format!("{} by hand {}", counts.held_at(replicas), until(end)),
+                format!("{} manually {}", counts.scaled_to(replicas), until(end)),
                 format!("; `{sync}` {} now", verb(says)),
             ),
             Note::SetDuringOverride { until: end } => (
-                format!("{} by hand {}", counts.held_at(replicas), until(end)),
+                format!("{} manually {}", counts.scaled_to(replicas), until(end)),
                 String::new(),
             ),
             Note::Deleting => (
@@ -208,6 +227,24 @@ impl WorkloadStatus {
                     format!("; `kubectl events --for {}` says when", object.argument()),
                 )
             }
+            Note::EnforceGaveUp { until: end } => (
+                format!(
+                    "the schedule says stopped; {} gave up after several corrections {}",
+                    prefix.annotation(Key::Enforce),
+                    until(end)
+                ),
+                format!("; `{sync}` stops it"),
+            ),
+            Note::LaterVersion => (
+                "its state was written by a later version of dayshift, so this version leaves it \
+                 unchanged; use that version"
+                    .to_owned(),
+                String::new(),
+            ),
+            Note::StaysAtZero => (
+                "it was at 0 when it was stopped, and the start leaves it at 0".to_owned(),
+                format!("; `{}` starts it", self.wake(prefix)),
+            ),
             Note::NoSchedule { saved, overdue } => (
                 match overdue {
                     None => "its labels say that it is scheduled, but no schedule is written on \

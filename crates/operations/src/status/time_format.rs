@@ -63,20 +63,25 @@ pub fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     }
 }
 
-/// A duration in its largest one or two units: `73 s`, `5 min`, `2 h 5 min`, `3 d 4 h`, `12 d`.
+/// A duration, rounded, in one or two units: `73 s`, `5 min`, `2 h 59 min`, `3 d 4 h`, `12 d`.
 pub fn duration(time: TimeDelta) -> String {
     let seconds = time.num_seconds().max(0);
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    let two = |large: String, small: i64, unit: &str| match small {
-        0 => large,
-        _ => format!("{large} {small} {unit}"),
+    let rounded = |unit: i64| (seconds + unit / 2) / unit;
+    let (minutes, hours, days) = (rounded(60), rounded(3600), rounded(86_400));
+    let two = |large: i64, large_unit: &str, small: i64, small_unit: &str| match small {
+        0 => format!("{large} {large_unit}"),
+        _ => format!("{large} {large_unit} {small} {small_unit}"),
     };
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{minutes} min"),
-        7_200..172_800 => two(format!("{hours} h"), minutes % 60, "min"),
-        172_800..864_000 => two(format!("{days} d"), hours % 24, "h"),
-        _ => format!("{days} d"),
+    if seconds < 120 {
+        format!("{seconds} s")
+    } else if minutes < 60 {
+        format!("{minutes} min")
+    } else if minutes < 48 * 60 {
+        two(minutes / 60, "h", minutes % 60, "min")
+    } else if hours < 10 * 24 {
+        two(hours / 24, "d", hours % 24, "h")
+    } else {
+        format!("{days} d")
     }
 }
 
@@ -91,6 +96,8 @@ mod tests {
             (0, "now"),
             (59, "in 59 s"),
             (600, "in 10 min"),
+            (7_140, "in 1 h 59 min"),
+            (10_785, "in 3 h"),
             (7_200, "in 2 h"),
             (9_000, "in 2 h 30 min"),
             (277_200, "in 3 d 5 h"),

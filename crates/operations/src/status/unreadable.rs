@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use dayshift_text::first_of;
-use dayshift_workload::Kind;
-
 use dayshift_cluster::{
     Query,
     read::{Autoscalers, FindError, NamespaceDefaults, Services, UnreadablePart},
 };
+use dayshift_text::first_of;
+use dayshift_workload::Kind;
 
 /// A part of a cluster that a status omits because it is unreadable or not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,14 +57,14 @@ impl Unreadable {
     /// Describes the unreadable workloads, once for each kind and namespace. `left` is the consequence,
     /// such as `not shown`.
     pub fn workloads(query: &Query, refused: &[UnreadablePart], left: &str) -> Vec<Self> {
-        let mut said: Vec<(Kind, Option<&str>)> = Vec::new();
+        let mut groups: Vec<(Kind, Option<&str>)> = Vec::new();
         for UnreadablePart { part, .. } in refused {
             let one = (part.kind, part.namespace.as_deref());
-            if !said.contains(&one) {
-                said.push(one);
+            if !groups.contains(&one) {
+                groups.push(one);
             }
         }
-        let of = |(kind, namespace): (Kind, Option<&str>)| {
+        let describe = |(kind, namespace): (Kind, Option<&str>)| {
             let refused: Vec<_> = refused
                 .iter()
                 .filter(|unreadable| {
@@ -85,7 +84,7 @@ impl Unreadable {
                 [one] => format!("{one} is"),
                 several => format!("{} are", first_of(several)),
             };
-            let kinds: Vec<_> = said.iter().map(|(kind, _)| *kind).collect();
+            let kinds: Vec<_> = groups.iter().map(|(kind, _)| *kind).collect();
             Some(Self {
                 hides_workloads: true,
                 text: format!("{what} {left}: {error}"),
@@ -93,7 +92,7 @@ impl Unreadable {
                 resource,
             })
         };
-        said.iter().filter_map(|part| of(*part)).collect()
+        groups.iter().filter_map(|part| describe(*part)).collect()
     }
 
     /// Describes unreadable Namespaces, from which unobserved workloads might inherit a schedule.

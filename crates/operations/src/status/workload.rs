@@ -4,20 +4,20 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::{
+    decode::WithManagers,
+    read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
+};
 use dayshift_schedule::{Action, Direction, Zone};
 use dayshift_workload::{
-    Author, Dependency, Duty, Key, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
-    ParseContext, ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas, RequestCoverage,
-    ResourceRequests, ScheduleSpec, State, WorkloadRef, is_stopped_against_schedule,
+    Author, Dependency, Duty, Enforce, Key, Kind, OVERDUE_GRACE, Observed, Origin, Overdue,
+    Override, ParseContext, ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas,
+    RequestCoverage, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+    is_stopped_against_schedule,
     other_controllers::{FieldManager, ManagerKind, OtherController, REVERT_WINDOW, elapsed_after},
     predicted_action,
     savings::{StoppedCapacity, stopped_capacity},
     waiting_start,
-};
-
-use dayshift_cluster::{
-    decode::WithManagers,
-    read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
 };
 
 use crate::status::{
@@ -75,6 +75,8 @@ pub struct WorkloadStatus {
     /// Whether the schedule leaves the count to an HPA: a start sets 1, and a stop sets 0, at which an
     /// HPA is inactive.
     pub leaves_count_to_hpa: bool,
+    /// Whether it runs although `enforce` should have stopped it.
+    pub is_enforced: bool,
     /// The Services that wake the workload, if it has wake-on-request and the Services are known.
     pub on_request: Option<RequestCoverage>,
     /// Further facts.
@@ -199,6 +201,7 @@ impl WorkloadStatus {
             owners: BTreeSet::new(),
             reverted_by: None,
             leaves_count_to_hpa: false,
+            is_enforced: false,
             on_request: None,
             notes: Vec::new(),
         };
@@ -259,6 +262,10 @@ impl WorkloadStatus {
         self.leaves_count_to_hpa = spec.replicas == Some(Replicas::ONE)
             && spec.stop_replicas == Replicas::ZERO
             && spec.largest_count().is_none();
+        let is_up = observed.replicas > spec.stop_replicas;
+        self.is_enforced = is_up
+            && spec.overrides.enforce != Enforce::No
+            && state.phase.is_some_and(Phase::follows_a_stop);
         let overrides = observed.overrides(spec, state, now);
         self.active_override = overrides.with_origin_at(now);
         let author = self
@@ -282,6 +289,12 @@ impl WorkloadStatus {
         } else {
             spec.next_after(object, now).map(|boundary| boundary.action)
         };
+        if observed.labels.are_from_later_version() {
+            self.condition = self.usual_condition(state);
+            self.notes.push(Note::LaterVersion);
+            return;
+        }
+        self.show_next_change(spec, observed, state, now);
         let overdue = Overdue::find(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Refused => ScheduleStatus::Refused,
@@ -312,6 +325,14 @@ impl WorkloadStatus {
         }
         let is_down = observed.replicas <= spec.stop_replicas
             && state.saved.is_some_and(|saved| saved > observed.replicas);
+        let stays_at_zero = state.phase == Some(Phase::Stopped)
+            && observed.replicas == Replicas::ZERO
+            && state.saved == Some(Replicas::ZERO)
+            && spec.replicas.is_none()
+            && !spec.keeps_zero;
+        if stays_at_zero && self.active_override.is_none() && self.next.is_some() {
+            self.notes.push(Note::StaysAtZero);
+        }
         if is_down
             && self.active_override.is_none()
             && spec.next_boundary(Direction::Up, object, now).is_none()
@@ -328,6 +349,34 @@ impl WorkloadStatus {
 }
 
 impl WorkloadStatus {
+    /// Skips a next boundary that changes nothing, for example the stop of a stopped workload on an
+    /// excluded date: the next change is more useful.
+    fn show_next_change(
+        &mut self,
+        spec: &ScheduleSpec,
+        observed: &Observed,
+        state: &State,
+        now: DateTime<Utc>,
+    ) {
+        let is_due = self.next.is_some_and(|next| next <= now);
+        if self.active_override.is_some() || is_due || spec.largest_count().is_some() {
+            return;
+        }
+        let is_stopped = observed.replicas <= spec.stop_replicas;
+        let direction = match (state.phase, self.next_action) {
+            (Some(Phase::Stopped), Some(Action::Stop)) if is_stopped => Direction::Up,
+            (Some(Phase::Running), Some(Action::Start))
+                if spec.count_after_start(observed.replicas, state) == observed.replicas =>
+            {
+                Direction::Down
+            }
+            _ => return,
+        };
+        let change = spec.next_boundary(direction, &observed.object, now);
+        self.next = change.map(|boundary| boundary.at);
+        self.next_action = change.map(|boundary| boundary.action);
+    }
+
     /// The most important fact if nothing is overdue.
     const fn usual_condition(&self, state: &State) -> ScheduleStatus {
         if self.error.is_some() {
@@ -503,13 +552,18 @@ impl RevertedBy {
             return None;
         }
         match manager.kind() {
-            // The manager is dayshift, but the count is not dayshift's: an admission webhook has changed
-            // it.
-            ManagerKind::Dayshift if is_untouched(managed, at, last) => Some(Self {
-                manager: FieldManager::admission(at),
-                at,
-                after: at.map(|at| (at - last).to_std().unwrap_or_default()),
-            }),
+            // The count belongs to dayshift, which has set another one: an admission webhook changed it.
+            // A 0 shows nothing, because the API server keeps no field manager of a 0 that is written
+            // through the subresource `scale`.
+            ManagerKind::Dayshift
+                if observed.replicas > Replicas::ZERO && is_untouched(managed, at, last) =>
+            {
+                Some(Self {
+                    manager: FieldManager::admission(at),
+                    at,
+                    after: at.map(|at| (at - last).to_std().unwrap_or_default()),
+                })
+            }
             ManagerKind::Dayshift | ManagerKind::Person => None,
             ManagerKind::OtherController(_) | ManagerKind::Unknown => Some(Self {
                 after: at.map(|at| (at - last).to_std().unwrap_or_default()),

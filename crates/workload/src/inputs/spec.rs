@@ -149,7 +149,7 @@ impl ScheduleSpec {
 
     /// The count that somebody who wants it running now would have; what a switch keeps off stays
     /// off, and so does a 0 that the schedule is no wish against.
-    pub(crate) fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
+    pub fn count_after_start(&self, seen: Replicas, state: &State) -> Replicas {
         let remembered = state.remembered();
         if self.counts.keeps_zero() || self.keeps_zero {
             self.started(seen, remembered)

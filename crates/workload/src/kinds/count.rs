@@ -177,11 +177,11 @@ impl CountKind {
     }
 
     /// `held at 3`, `held suspended`.
-    pub fn held_at(self, at: Replicas) -> String {
+    pub fn scaled_to(self, at: Replicas) -> String {
         if self.is_switch() {
-            format!("held {}", self.short_text(at))
+            self.short_text(at)
         } else {
-            format!("held at {at}")
+            format!("scaled to {at}")
         }
     }
 

@@ -98,7 +98,7 @@ fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
     });
     let shown = status(&team);
     let it = team.name();
-    let held = format!("note: {it}/edited, {it}/scaled: held at 2 by hand");
+    let held = format!("note: {it}/edited, {it}/scaled: scaled to 2 manually");
     assert!(shown.contains(&held), "{shown}");
     for name in ["scaled", "edited", "undone"] {
         never_told(&team, name);

@@ -78,7 +78,7 @@ fn hours_beside_start_or_stop_are_refused() {
             .error
             .as_deref()
             .unwrap()
-            .contains("cannot be combined with `stop`")
+            .contains("cannot be combined with `stop`; remove `stop` or `hours`")
     );
 }
 

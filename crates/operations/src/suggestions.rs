@@ -1,0 +1,39 @@
+//! Suggestions for workloads and namespaces that do not exist.
+
+use dayshift_cluster::{
+    Query, Workload,
+    read::{MissingWorkload, find, namespace_names},
+};
+use dayshift_text::nearest;
+use kube::Client;
+
+/// The most namespaces that a suggestion names.
+const MAX_NAMESPACES: usize = 3;
+
+/// A hint for a workload that does not exist: a similar name in its namespace, or the other namespaces that
+/// contain the name. `None` if there is neither, or if the user may not list workloads.
+pub async fn suggest_workload(client: &Client, missing: &MissingWorkload) -> Option<String> {
+    let kinds = [missing.kind];
+    let here = Query::all(&kinds, std::slice::from_ref(&missing.namespace), None);
+    let (found, _) = find::<Workload>(client, &here).await.ok()?;
+    let names = found.workloads.iter().map(|(_, workload)| workload.name());
+    if let Some(name) = nearest(&missing.name, names) {
+        return Some(format!("did you mean `{name}`?"));
+    }
+    let everywhere = Query::all(&kinds, &[], None);
+    let (found, _) = find::<Workload>(client, &everywhere).await.ok()?;
+    let named = found.workloads.iter().map(|(_, workload)| workload);
+    let named = named.filter(|workload| workload.name() == missing.name);
+    let namespaces: Vec<_> = named
+        .map(Workload::namespace)
+        .take(MAX_NAMESPACES)
+        .collect();
+    (!namespaces.is_empty()).then(|| format!("it is in {}: use -n", namespaces.join(", ")))
+}
+
+/// A hint for a namespace that does not exist: a similar name.
+pub async fn suggest_namespace(client: &Client, name: &str) -> Option<String> {
+    let names = namespace_names(client).await.ok()?;
+    let similar = nearest(name, names.iter().map(String::as_str))?;
+    Some(format!("did you mean `{similar}`?"))
+}
