@@ -13,7 +13,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::{CalendarPublisher, Telemetry};
-use dayshift_schedule::{Calendar, CalendarError, CalendarName, Calendars, LoadedCalendar};
+use dayshift_schedule::{Calendar, CalendarError, CalendarName, Calendars, LoadedCalendar, Tzdata};
 use dayshift_text::printable;
 use ring::digest::{self, SHA256, SHA256_OUTPUT_LEN};
 
@@ -23,6 +23,8 @@ pub struct CalendarFile {
     pub(crate) name: CalendarName,
     pub(crate) path: PathBuf,
     pub(crate) contents: CalendarContents,
+    /// The database for the zones in the file.
+    tzdata: Tzdata,
 }
 
 /// The contents of a calendar file.
@@ -54,6 +56,11 @@ impl CalendarFile {
     /// # Errors
     /// If the value is not a name and a file.
     pub fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_with(text, Tzdata::bundled())
+    }
+
+    /// Reads the file with the zones of another database than the bundled one.
+    pub(crate) fn parse_with(text: &str, tzdata: &Tzdata) -> Result<Self, String> {
         let example = "write a name and a file, such as de=/etc/dayshift/de.ics";
         let (name, path) = text.split_once('=').ok_or(example)?;
         let name = CalendarName::parse(name.trim()).map_err(|error| error.to_string())?;
@@ -62,8 +69,9 @@ impl CalendarFile {
             return Err(example.to_owned());
         }
         // Without a known digest, the file is always read.
-        let contents = CalendarContents::read(&path, None).ok_or(example)?;
+        let contents = CalendarContents::read(&path, None, tzdata).ok_or(example)?;
         Ok(Self {
+            tzdata: tzdata.clone(),
             name,
             path,
             contents,
@@ -73,7 +81,7 @@ impl CalendarFile {
 
 impl CalendarContents {
     /// Reads the file. Returns `None` if its digest is the known one.
-    pub(crate) fn read(path: &Path, known: Option<FileDigest>) -> Option<Self> {
+    pub(crate) fn read(path: &Path, known: Option<FileDigest>, tzdata: &Tzdata) -> Option<Self> {
         let mut digest = None;
         let calendar = read_bytes(path).and_then(|bytes| {
             let mut found = [0; SHA256_OUTPUT_LEN];
@@ -82,7 +90,7 @@ impl CalendarContents {
             if known == digest {
                 return Ok(None);
             }
-            Ok(Some(Arc::new(Calendar::parse(&bytes)?)))
+            Ok(Some(Arc::new(Calendar::parse_with(&bytes, tzdata)?)))
         });
         let said = |error| format!("{}: {error}", printable(&path.to_string_lossy())).into();
         let calendar = calendar.map_err(said).transpose()?;
@@ -156,10 +164,10 @@ impl CalendarWatch {
             self.remind(clock.now());
             clock.sleep_until(clock.now() + INTERVAL).await;
             // A slow disk must not block the controller, so files are read on another thread.
-            let (path_and_digest, files) = (self.targets(), self.files.len());
+            let (targets, files) = (self.targets(), self.files.len());
             let read = tokio::task::spawn_blocking(move || {
-                let each = path_and_digest.into_iter();
-                each.map(|(path, digest)| CalendarContents::read(&path, digest))
+                let each = targets.into_iter();
+                each.map(|(path, digest, tzdata)| CalendarContents::read(&path, digest, &tzdata))
                     .collect::<Vec<_>>()
             });
             let results = read.await.unwrap_or_default();
@@ -179,10 +187,10 @@ impl CalendarWatch {
         }
     }
 
-    fn targets(&self) -> Vec<(PathBuf, Option<[u8; 32]>)> {
+    fn targets(&self) -> Vec<(PathBuf, Option<FileDigest>, Tzdata)> {
         let files = self.files.iter().map(|watched| &watched.file);
         files
-            .map(|file| (file.path.clone(), file.contents.digest))
+            .map(|file| (file.path.clone(), file.contents.digest, file.tzdata.clone()))
             .collect()
     }
 

@@ -5,7 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     io::{self, IsTerminal as _, Write as _},
     path::Path,
-    sync::LazyLock,
+    sync::OnceLock,
 };
 
 use clap::{
@@ -17,7 +17,10 @@ use dayshift_schedule::Tzdata;
 use dayshift_text::printable;
 
 use crate::cli::{
-    args::kinds::{self, KindFiles},
+    args::{
+        kinds::{self, KindFiles},
+        schedules::with_tzdata,
+    },
     command_line::{naming_the_variable, subcommand_first, with_variables},
     commands::{
         activator::ActivatorArgs,
@@ -48,7 +51,6 @@ use crate::cli::commands::sandbox::SandboxArgs;
 #[derive(Debug, Parser)]
 #[command(
     name = "dayshift",
-    version = VERSION.as_str(),
     about = "Starts and stops Kubernetes workloads at the times in their annotations",
     after_help = AFTER_HELP,
     arg_required_else_help = true
@@ -63,6 +65,9 @@ pub struct Program {
 
     #[arg(skip)]
     kind_files: KindFiles,
+
+    #[arg(skip)]
+    tzdata: Tzdata,
 }
 
 #[derive(Debug, Subcommand)]
@@ -111,14 +116,17 @@ DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE, _ANNOTATION_PREFIX and
 _ZONEINFO count in every command.
 Exit status: 0 done, 1 found problems, 2 wrong usage, 3 could not run.";
 
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let (program, tzdata) = (env!("CARGO_PKG_VERSION"), Tzdata::in_use());
+/// clap needs a static string.
+static VERSION: OnceLock<String> = OnceLock::new();
+
+fn version(tzdata: &Tzdata) -> String {
+    let program = env!("CARGO_PKG_VERSION");
     format!(
         "{program} (tzdata {}, {})",
         tzdata.version(),
         tzdata.source()
     )
-});
+}
 
 impl Program {
     /// Parses the arguments and the `DAYSHIFT_…` variables of this process.
@@ -130,8 +138,14 @@ impl Program {
         let arguments: Vec<_> = env::args_os().collect();
         let zoneinfo = zoneinfo::given(&arguments, env::var_os(zoneinfo::VARIABLE));
         let folder = zoneinfo.as_ref().map(|(_, folder)| &**folder);
-        let about_zones = zoneinfo::take_into_use(folder);
-        let command = Self::command().mut_subcommands(with_color);
+        let (tzdata, about_zones) = match zoneinfo::choose(folder) {
+            Ok((tzdata, warning)) => (tzdata, Ok(warning)),
+            Err(error) => (Tzdata::default(), Err(error)),
+        };
+        let command = Self::command()
+            .version(VERSION.get_or_init(|| version(&tzdata)).as_str())
+            .mut_subcommands(with_color)
+            .mut_subcommands(|command| with_tzdata(command, &tzdata));
         let arguments = subcommand_first(&command, arguments);
         let kind_files =
             kinds::given_kind_files(&arguments, env::var_os(kinds::KIND_FILE_VARIABLE));
@@ -147,7 +161,7 @@ impl Program {
         }
         if let Some(words) = to_complete(&arguments) {
             // Errors are ignored, because there is no reader.
-            let _ = io::stdout().write_all(complete(command, &words).as_bytes());
+            let _ = io::stdout().write_all(complete(command, &words, &tzdata).as_bytes());
             return Err(Exit::Done);
         }
         if !io::stdout().is_terminal() {
@@ -186,6 +200,7 @@ impl Program {
         Ok(Self {
             about_zones,
             kind_files,
+            tzdata,
             ..program
         })
     }
@@ -216,7 +231,7 @@ impl Program {
             Command::Restore(args) => args.run(&self.kind_files),
             Command::Dashboard(args) => args.run(&self.kind_files),
             Command::Kinds(args) => args.run(&self.kind_files),
-            Command::Activator(args) => args.run(),
+            Command::Activator(args) => args.run(&self.tzdata),
             Command::Sandbox(args) => args.run(&self.kind_files),
             Command::Completions(args) => args.run(),
         }

@@ -66,28 +66,26 @@ pub(super) fn given(
         .or_else(|| variable.map(|folder| (VARIABLE, folder)))
 }
 
-/// Installs the database before any zone is parsed. Returns a warning, if there is one.
+/// Chooses the database: the given directory, else the one of the system if it is newer than the
+/// bundled copy. Also returns a warning, if there is one.
 ///
 /// # Errors
-/// If the given directory cannot be used. The bundled copy is used then.
-pub(super) fn take_into_use(given: Option<&OsStr>) -> Result<Option<String>, ZoneinfoError> {
+/// The given directory cannot be used.
+pub(super) fn choose(given: Option<&OsStr>) -> Result<(Tzdata, Option<String>), ZoneinfoError> {
     match given {
-        Some(given) if given == BUNDLED => Ok(None),
+        Some(given) if given == BUNDLED => Ok((Tzdata::default(), None)),
         Some(given) => {
             let ZoneDirectory { tzdata, broken } = ZoneDirectory::read(Path::new(given))?;
-            tzdata.install();
-            Ok(broken.map(|broken| {
+            let warning = broken.map(|broken| {
                 let (folder, version) = (given.display(), Tzdata::bundled().version());
                 format!("{broken} in {folder}: there the program's own tzdata {version} counts")
-            }))
+            });
+            Ok((tzdata, warning))
         }
         None => Ok(
             match SYSTEM.iter().find_map(|folder| newer(Path::new(folder))) {
-                Some(Ok(tzdata)) => {
-                    tzdata.install();
-                    None
-                }
-                found => found.and_then(Result::err),
+                Some(Ok(tzdata)) => (tzdata, None),
+                found => (Tzdata::default(), found.and_then(Result::err)),
             },
         ),
     }

@@ -48,7 +48,10 @@ impl Dashboard {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let uri = &head.uri;
-        let params = Params::parse(uri.query().unwrap_or_default());
+        let params = Params::parse(
+            uri.query().unwrap_or_default(),
+            &self.settings.context.tzdata,
+        );
         let fails = |status: StatusCode, message: &str| {
             html(status, pages::failure(&params, status, message))
         };

@@ -1,7 +1,7 @@
 //! What the query of an address asks for.
 
 use chrono::NaiveDate;
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Tzdata, Zone};
 
 /// What the query of an address asks for. What cannot be read is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ const MAX_TEXT: usize = 253;
 
 impl Params {
     /// Those of a query.
-    pub(super) fn parse(query: &str) -> Self {
+    pub(super) fn parse(query: &str, tzdata: &Tzdata) -> Self {
         let mut params = Self {
             page: 1,
             ..Self::default()
@@ -68,7 +68,7 @@ impl Params {
                 "state" => params.state = text(),
                 "q" => params.text = text(),
                 "from" => params.from = value.parse().ok(),
-                "tz" => match text().map(|name| Zone::parse(&name)) {
+                "tz" => match text().map(|name| tzdata.parse_zone(&name)) {
                     Some(Ok(zone)) => params.zone = Some(zone),
                     Some(Err(error)) => params.refused_zone = Some(error.to_string()),
                     None => {}
@@ -150,8 +150,8 @@ mod tests {
         let link = params.link("/timeline");
         let (_, query) = link.split_once('?').unwrap();
         assert!(!query.contains(['<', '"', ' ']), "{link}");
-        assert_eq!(Params::parse(query), params);
-        let none = Params::parse("");
+        assert_eq!(Params::parse(query, Tzdata::bundled()), params);
+        let none = Params::parse("", Tzdata::bundled());
         assert_eq!(none.link("/"), "/");
         for odd in [
             "page=0",
@@ -162,7 +162,7 @@ mod tests {
             "%ff=%ff&&=",
             "refresh",
         ] {
-            assert_eq!(Params::parse(odd), none, "{odd}");
+            assert_eq!(Params::parse(odd, Tzdata::bundled()), none, "{odd}");
         }
     }
 }

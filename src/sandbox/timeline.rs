@@ -156,7 +156,13 @@ impl Observer {
             .values()
             .map(|watched| &watched.observed)
             .collect();
-        request_wakes(object, &all, self.context.default_zone, at)
+        request_wakes(
+            object,
+            &all,
+            self.context.default_zone,
+            &self.context.tzdata,
+            at,
+        )
     }
 
     /// That a request wakes nothing.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::{Zone, parse_date_time};
+use dayshift_schedule::{Tzdata, Zone, parse_date_time};
 use dayshift_workload::{
     After, Dependency, IgnoredPaths, Key, NotCovered, Observed, Phase, Replicas, WakeOnRequest,
     sha256_prefix,
@@ -46,8 +46,13 @@ impl DesiredState {
         let own = index.ready_of(&settings.service);
         let mut covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>> = BTreeMap::new();
         for sleeper in index.sleepers() {
-            let Some(target) = target(&sleeper.observed, settings.default_zone, now).map(Arc::new)
-            else {
+            let Some(target) = target(
+                &sleeper.observed,
+                settings.default_zone,
+                &settings.tzdata,
+                now,
+            )
+            .map(Arc::new) else {
                 continue;
             };
             let ends = [cover.changes_at, target.starts_until];
@@ -168,6 +173,7 @@ fn ready<'s>(
 pub(crate) fn target(
     observed: &Observed,
     default_zone: Zone,
+    tzdata: &Tzdata,
     now: DateTime<Utc>,
 ) -> Option<WakeTarget> {
     let inputs = &observed.inputs;
@@ -176,7 +182,7 @@ pub(crate) fn target(
     let ignored = inputs.text(Key::WakeOnRequestIgnore);
     let ignored = ignored.and_then(|paths| IgnoredPaths::parse(paths).ok());
     let zone = inputs.text(Key::Timezone);
-    let zone = zone.and_then(|name| Zone::parse(name).ok());
+    let zone = zone.and_then(|name| tzdata.parse_zone(name).ok());
     let zone = zone.unwrap_or(default_zone);
     // Somebody has woken it already, and the scaler is about to act on that.
     let wakes = inputs.text(Key::WakeUntil);

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use chrono::TimeDelta;
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{Kind, Prefix};
 
 use crate::service::ServiceName;
@@ -21,6 +21,8 @@ pub struct Settings {
     pub prefix: Prefix,
     /// The zone of workloads that name none.
     pub default_zone: Zone,
+    /// The database in which zones are looked up.
+    pub tzdata: Tzdata,
     /// The address on which connections are taken; `None` for every one, of IPv6 and IPv4.
     pub bind: Option<IpAddr>,
     /// The first and the last port that may be taken for Services.

@@ -34,6 +34,7 @@ pub(crate) fn settings() -> Settings {
         service: name("dayshift", "dayshift-activator"),
         prefix: Prefix::default(),
         default_zone: Zone::UTC,
+        tzdata: dayshift_schedule::Tzdata::default(),
         bind: None,
         ports: (20000, 20009),
         hold: Duration::from_secs(60),

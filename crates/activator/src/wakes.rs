@@ -10,7 +10,7 @@ use std::{
 
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use dayshift_cluster::write::PatchError;
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{
     AnnotationChange, Dependency, Key, Observed, Override, OverrideCommand, WorkloadRef,
 };
@@ -306,6 +306,7 @@ pub fn request_wakes(
     object: &WorkloadRef,
     all: &[&Observed],
     default_zone: Zone,
+    tzdata: &Tzdata,
     now: DateTime<Utc>,
 ) -> Result<Vec<RequestedWake>, &'static str> {
     let all = all
@@ -314,7 +315,7 @@ pub fn request_wakes(
     let mut needs = WakeDependencies::default();
     let mut root = None;
     for observed in all.clone() {
-        let Some(target) = target(observed, default_zone, now).map(Arc::new) else {
+        let Some(target) = target(observed, default_zone, tzdata, now).map(Arc::new) else {
             continue;
         };
         needs.add(&target, |needed| {

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use chrono::TimeDelta;
 use dayshift_cluster::Workload;
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{
     DefaultSchedule, DependencyKind, Kind, ParseContext, Pods, Prefix, READY_WITHIN,
     other_controllers::REVERT_WINDOW,
@@ -17,6 +17,8 @@ use crate::calendar_feed::CalendarFeed;
 pub struct Settings {
     /// The zone of local times on an object without one.
     pub default_zone: Zone,
+    /// The database in which zones are looked up.
+    pub tzdata: Tzdata,
     /// The calendars that excepted dates may name.
     pub calendars: CalendarFeed,
     /// The prefix before the `/` of every annotation and label.
@@ -236,6 +238,7 @@ impl Settings {
     pub fn parse_context(&self) -> ParseContext {
         ParseContext {
             default_zone: self.default_zone,
+            tzdata: self.tzdata.clone(),
             calendars: self.calendars.current(),
             notice: Some(self.notice).filter(|it| !it.is_zero()),
             ready_within: Some(self.ready_within).filter(|it| *it != READY_WITHIN),
@@ -248,6 +251,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             default_zone: Zone::UTC,
+            tzdata: Tzdata::default(),
             calendars: CalendarFeed::default(),
             prefix: Prefix::default(),
             default_schedule: None,

@@ -71,13 +71,14 @@ impl Calendar {
     /// How long before its last date a calendar is reported to end.
     pub const ENDS_SOON: TimeDelta = TimeDelta::days(60);
 
-    /// Parses an iCalendar file of at most 1 MiB, in bounded time and memory.
+    /// Parses an iCalendar file of at most 1 MiB with the bundled time zones, in bounded time and
+    /// memory.
     ///
     /// # Errors
     /// The file is not an iCalendar file or is truncated, it has no all-day event, a date or
     /// recurrence of such an event is invalid, or there are too many of them.
     pub fn parse(file: &[u8]) -> Result<Self, CalendarError> {
-        Self::parse_with(file, Tzdata::in_use())
+        Self::parse_with(file, Tzdata::bundled())
     }
 
     /// Parses a file with the zones of the given database.

@@ -29,8 +29,6 @@ static BUNDLED: LazyLock<Tzdata> = LazyLock::new(|| {
     }))
 });
 
-static IN_USE: OnceLock<Tzdata> = OnceLock::new();
-
 /// A version of the IANA time zone database. It is cheap to clone, and the default is the bundled
 /// copy.
 #[derive(Clone, Debug)]
@@ -85,16 +83,6 @@ impl Tzdata {
     /// The copy in the program.
     pub fn bundled() -> &'static Self {
         &BUNDLED
-    }
-
-    /// The copy that [`Zone::parse`] uses: the installed one, else the bundled one.
-    pub fn in_use() -> &'static Self {
-        IN_USE.get().unwrap_or_else(|| Self::bundled())
-    }
-
-    /// Makes this the copy that [`Zone::parse`] uses. Only the first call has an effect.
-    pub fn install(self) -> &'static Self {
-        IN_USE.get_or_init(|| self)
     }
 
     /// A database of compiled zones (TZif) by name. `source` is the directory that they come from.
@@ -240,12 +228,13 @@ impl Tzdata {
 }
 
 impl Zone {
-    /// Parses the exact name of a zone in the database that is in use.
+    /// Parses the exact name of a zone in the bundled database. Use [`Tzdata::parse_zone`] for text
+    /// of users, who might have chosen another database.
     ///
     /// # Errors
     /// As [`Tzdata::parse_zone`].
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        Tzdata::in_use().parse_zone(text)
+        Tzdata::bundled().parse_zone(text)
     }
 }
 

@@ -1,24 +1,83 @@
 //! The flags that decide how annotations are read: the default time zone, tzdata, the prefix, calendars, and
 //! the defaults that workloads inherit.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 
-use clap::{ArgAction, builder::BoolishValueParser};
-use dayshift_schedule::{Calendars, Zone};
+use clap::{
+    Arg, ArgAction, Command,
+    builder::{BoolishValueParser, TypedValueParser, ValueParser},
+};
+use dayshift_schedule::{Calendars, Tzdata, Zone};
 use dayshift_workload::{
     DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
 };
 
 use crate::cli::{calendar_files::CalendarFile, output::messages::print_warning};
 
-/// The time zone database to use. `cli::zoneinfo` reads this flag before any zone is parsed.
+/// The time zone database to use. `cli::zoneinfo` reads this flag before the arguments are parsed,
+/// and [`with_tzdata`] makes the database its value.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 pub(crate) struct ZoneinfoArgs {
     /// A directory of compiled time zones, such as /usr/share/zoneinfo, or `bundled` for those in the
     /// program [default: /usr/share/zoneinfo if it is newer than the program]
-    #[arg(long, value_name = "DIR")]
-    zoneinfo: Option<OsString>,
+    #[arg(long, value_name = "DIR", value_parser = ChosenTzdata(Tzdata::default()))]
+    zoneinfo: Option<Tzdata>,
+}
+
+impl ZoneinfoArgs {
+    pub(crate) fn tzdata(&self) -> Tzdata {
+        self.zoneinfo.clone().unwrap_or_default()
+    }
+}
+
+/// Makes the flags of a command use this database, in place of the bundled one.
+pub(crate) fn with_tzdata(command: Command, tzdata: &Tzdata) -> Command {
+    let zone = {
+        let tzdata = tzdata.clone();
+        move |text: &str| tzdata.parse_zone(text)
+    };
+    let calendar = {
+        let tzdata = tzdata.clone();
+        move |text: &str| CalendarFile::parse_with(text, &tzdata)
+    };
+    let parsers: [(&str, ValueParser); 4] = [
+        ("zoneinfo", ChosenTzdata(tzdata.clone()).into()),
+        ("timezone", zone.clone().into()),
+        ("default_timezone", zone.into()),
+        ("calendar", calendar.into()),
+    ];
+    parsers.into_iter().fold(command, |command, (id, parser)| {
+        if command.get_arguments().all(|arg| arg.get_id() != id) {
+            return command;
+        }
+        command.mut_arg(id, |arg| {
+            let arg = arg.value_parser(parser);
+            // Without the flag, the database of the system might have been chosen.
+            if id == "zoneinfo" {
+                arg.default_value("").hide_default_value(true)
+            } else {
+                arg
+            }
+        })
+    })
+}
+
+/// Parses any value into the database that was chosen before.
+#[derive(Clone)]
+struct ChosenTzdata(Tzdata);
+
+impl TypedValueParser for ChosenTzdata {
+    type Value = Tzdata;
+
+    fn parse_ref(
+        &self,
+        _: &Command,
+        _: Option<&Arg>,
+        _: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        Ok(self.0.clone())
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -63,6 +122,11 @@ impl ScheduleArgs {
         self.timezone.unwrap_or(Zone::UTC)
     }
 
+    /// The time zone database to use.
+    pub(crate) fn tzdata(&self) -> Tzdata {
+        self.zoneinfo.tzdata()
+    }
+
     /// The zone given on the command line, if any.
     pub(crate) fn given_zone(&self) -> Option<Zone> {
         self.timezone
@@ -74,6 +138,7 @@ impl ScheduleArgs {
         let named = files.map(|file| (file.name.clone(), file.contents.calendar.clone()));
         ParseContext {
             default_zone: self.zone(),
+            tzdata: self.tzdata(),
             calendars: Calendars::from_files(named),
             ..ParseContext::default()
         }

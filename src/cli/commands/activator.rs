@@ -15,7 +15,7 @@ use dayshift_cluster::{
     connect::{Connection, connect},
 };
 use dayshift_operations::parse_length;
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Tzdata, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{Kind, Pods, names::is_dns_label};
 use tokio::net::TcpListener;
@@ -153,8 +153,8 @@ pub(crate) struct Activation {
     pub(crate) settings: Settings,
 }
 
-impl From<ActivatorArgs> for Activation {
-    fn from(args: ActivatorArgs) -> Self {
+impl Activation {
+    pub(crate) fn new(args: ActivatorArgs, tzdata: &Tzdata) -> Self {
         let whole = |time: TimeDelta| time.to_std().unwrap_or(Duration::ZERO);
         let many = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
         let agents = args.ignore_user_agent.iter();
@@ -168,6 +168,7 @@ impl From<ActivatorArgs> for Activation {
                 service: args.service,
                 prefix: args.which.prefix.annotation_prefix,
                 default_zone: args.which.timezone.unwrap_or(Zone::UTC),
+                tzdata: tzdata.clone(),
                 bind: args.bind,
                 ports: args.ports,
                 hold: whole(args.hold),
@@ -224,9 +225,12 @@ fn kind_with_pods(text: &str) -> Result<Kind, String> {
 }
 
 impl ActivatorArgs {
-    pub(crate) fn run(self) -> Exit {
+    pub(crate) fn run(self, tzdata: &Tzdata) -> Exit {
         self.log.start();
-        until_signal(|shutdown| Activation::from(self).work(shutdown), || ())
+        until_signal(
+            |shutdown| Activation::new(self, tzdata).work(shutdown),
+            || (),
+        )
     }
 }
 

@@ -40,6 +40,7 @@ const NO_FILE_COMPLETION: u8 = 4;
 /// The words before the last one.
 struct TypedWords<'a> {
     command: &'a Command,
+    tzdata: &'a Tzdata,
     flags: BTreeMap<String, String>,
     /// The values of `--as-group`, which can be repeated.
     groups: Vec<String>,
@@ -50,12 +51,12 @@ struct TypedWords<'a> {
 }
 
 /// The candidates for the last word, in cobra's format.
-pub(crate) fn complete(mut root: Command, words: &[String]) -> String {
+pub(crate) fn complete(mut root: Command, words: &[String], tzdata: &Tzdata) -> String {
     root.build();
     let (last, before) = words
         .split_last()
         .map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
-    let typed = TypedWords::read(&root, before);
+    let typed = TypedWords::read(&root, before, tzdata);
     let (candidates, directive) = typed.candidates(last);
     let mut lines = String::new();
     for (candidate, help) in candidates {
@@ -69,9 +70,10 @@ pub(crate) fn complete(mut root: Command, words: &[String]) -> String {
 type Candidates = Vec<(String, String)>;
 
 impl<'a> TypedWords<'a> {
-    fn read(root: &'a Command, words: &[String]) -> Self {
+    fn read(root: &'a Command, words: &[String], tzdata: &'a Tzdata) -> Self {
         let mut typed = Self {
             command: root,
+            tzdata,
             flags: BTreeMap::new(),
             groups: Vec::new(),
             positionals: 0,
@@ -202,7 +204,7 @@ impl<'a> TypedWords<'a> {
             "namespace" | "namespaces" => plain(last, self.namespaces()),
             "context" => plain(last, self.connection().contexts().ok()),
             "timezone" => {
-                let zones = Tzdata::in_use().names();
+                let zones = self.tzdata.names();
                 beginning(last, zones.map(|zone| (zone.to_owned(), String::new())))
             }
             "calendar" | "file" | "files" | "kubeconfig" => return (Vec::new(), FILE_COMPLETION),

@@ -125,7 +125,10 @@ impl ConvertArgs {
             now: Clock::system().now(),
             prefix: self.prefix.annotation_prefix.clone(),
             namespace: namespaces.first().cloned().unwrap_or("default".to_owned()),
-            defaults: self.downscaler.defaults(),
+            defaults: SpanDefaults {
+                tzdata: self.zoneinfo.tzdata(),
+                ..self.downscaler.defaults()
+            },
             flags: self.downscaler.annotations(),
             flagged: Vec::new(),
             keeps: self.keep,
@@ -308,6 +311,7 @@ impl DownscalerArgs {
         SpanDefaults {
             zone: self.default_timezone,
             days: self.default_weekframe,
+            ..SpanDefaults::default()
         }
     }
 

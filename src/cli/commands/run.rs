@@ -19,7 +19,7 @@ use dayshift_cluster::{
     connect::{Connection, compact, connect, connect_as_itself, with_retry_after},
 };
 use dayshift_controller::{CalendarFeed, CalendarPublisher, OwnPod, Scope, Settings, Telemetry};
-use dayshift_schedule::{Tzdata, Zone};
+use dayshift_schedule::Zone;
 use dayshift_workload::Inheritance;
 use http::{HeaderName, Uri};
 use kube::Client;
@@ -299,6 +299,7 @@ impl Run {
         };
         let known = args.timing.schedules.context().calendars;
         let default_zone = args.timing.schedules.zone();
+        let tzdata = args.timing.schedules.tzdata();
         let (publisher, calendars) = CalendarFeed::open(known);
         Ok(Self {
             calendars: (args.timing.schedules.calendar, publisher),
@@ -308,6 +309,7 @@ impl Run {
             login: args.own.login.login(),
             settings: Settings {
                 default_zone,
+                tzdata,
                 calendars,
                 prefix: args.timing.schedules.prefix.annotation_prefix,
                 default_schedule: inheritance.default_schedule,
@@ -432,7 +434,10 @@ impl RunArgs {
             Ok(run) => run,
             Err(error) => return wrong_usage(&error),
         };
-        let telemetry = Arc::new(Telemetry::new(Clock::system().now()));
+        let telemetry = Arc::new(Telemetry::with_tzdata(
+            Clock::system().now(),
+            &run.settings.tzdata,
+        ));
         let ending = Arc::clone(&telemetry);
         until_signal(
             |shutdown| run.work(telemetry, shutdown),
@@ -490,8 +495,8 @@ impl Run {
     fn announce(&self, listen: SocketAddr, server: &Uri) {
         let scope = &self.settings.scope;
         tracing::info!(
-            tzdata = Tzdata::in_use().version(),
-            zoneinfo = Tzdata::in_use().source(),
+            tzdata = self.settings.tzdata.version(),
+            zoneinfo = self.settings.tzdata.source(),
             timezone = self.settings.default_zone.name(),
             server = without_credentials(server),
             namespaces = if scope.namespaces.is_empty() {

@@ -238,6 +238,7 @@ impl SandboxArgs {
     fn settings(&self, kinds: Vec<Kind>, inheritance: Inheritance) -> Settings {
         Settings {
             default_zone: self.schedules.zone(),
+            tzdata: self.schedules.tzdata(),
             calendars: CalendarFeed::fixed(self.schedules.context().calendars),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             default_schedule: inheritance.default_schedule,

@@ -492,6 +492,7 @@ impl StatusView {
                 shown.say(Exit::Done, none);
             }
         }
+        let tzdata = self.schedules.tzdata();
         let output = StatusOutput::new(
             &statuses,
             &unreadable,
@@ -499,6 +500,7 @@ impl StatusView {
             now,
             self.sort_by,
             self.price.as_deref(),
+            &tzdata,
         );
         if output.have_problems() {
             shown.exit = shown.exit.worse(Exit::Problems);

@@ -61,6 +61,7 @@ pub(crate) struct StatusOutput<'a> {
     now: DateTime<Utc>,
     prefix: &'a Prefix,
     price: Option<&'a Price>,
+    tzdata: &'a Tzdata,
 }
 
 impl<'a> StatusOutput<'a> {
@@ -71,6 +72,7 @@ impl<'a> StatusOutput<'a> {
         now: DateTime<Utc>,
         sort_by: SortBy,
         price: Option<&'a Price>,
+        tzdata: &'a Tzdata,
     ) -> Self {
         let mut statuses: Vec<_> = statuses.into_iter().collect();
         statuses.sort_by(|a, b| order(sort_by, a, b));
@@ -80,6 +82,7 @@ impl<'a> StatusOutput<'a> {
             now,
             prefix,
             price,
+            tzdata,
         }
     }
 
@@ -195,7 +198,7 @@ impl<'a> StatusOutput<'a> {
             .map(|status| self.json(status))
             .collect();
         let unread: Vec<_> = self.unreadable.iter().map(unread_resource).collect();
-        let tzdata = Tzdata::in_use();
+        let tzdata = self.tzdata;
         let tzdata = json!({ "version": tzdata.version(), "from": tzdata.source() });
         json!({
             "apiVersion": API_VERSION,

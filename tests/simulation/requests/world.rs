@@ -158,6 +158,7 @@ impl<'n> World<'n> {
             },
             prefix: Prefix::default(),
             default_zone: Zone::UTC,
+            tzdata: dayshift_schedule::Tzdata::default(),
             bind: Some(address()),
             ports: PORTS,
             hold: Duration::from_secs(60),

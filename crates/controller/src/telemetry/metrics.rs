@@ -81,6 +81,11 @@ pub struct Telemetry {
 impl Telemetry {
     /// All zero, and not ready. `started` is when the program began.
     pub fn new(started: DateTime<Utc>) -> Self {
+        Self::with_tzdata(started, Tzdata::bundled())
+    }
+
+    /// Metrics of a controller that uses this time zone database.
+    pub fn with_tzdata(started: DateTime<Utc>, tzdata: &Tzdata) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(ProcessMetrics { started }));
         let savings = Savings::default();
@@ -108,9 +113,9 @@ impl Telemetry {
             "build",
             "The program, and the version and source of the time zone database in use",
             Info::new([
-                ("version", env!("CARGO_PKG_VERSION")),
-                ("tzdata", Tzdata::in_use().version()),
-                ("zoneinfo", Tzdata::in_use().source()),
+                ("version", env!("CARGO_PKG_VERSION").to_owned()),
+                ("tzdata", tzdata.version().to_owned()),
+                ("zoneinfo", tzdata.source().to_owned()),
             ]),
         );
         let lateness = || Lateness::new_with_constructor(|| Histogram::new(LATENESS_SECONDS));

@@ -94,7 +94,7 @@ impl<'a> ConversionRun<'_, 'a> {
     fn equal(&self, olds: &[(&str, &str)], is_of_namespace: bool) -> String {
         let context = ConvertContext {
             now: self.converter.now,
-            defaults: self.converter.defaults,
+            defaults: &self.converter.defaults,
             prefix: &self.converter.prefix,
             kind: None,
             overrides: is_of_namespace,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::Prefix;
 
 use crate::{
@@ -132,12 +132,14 @@ rules! {
 pub type ConversionFinding = finding::Finding<Topic>;
 
 /// The other tool's defaults for spans: its `DEFAULT_TIMEZONE` and `DEFAULT_WEEKFRAME`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpanDefaults {
     /// The zone.
     pub zone: Option<Zone>,
     /// The first and the last day, where 0 is Monday.
     pub days: Option<(u32, u32)>,
+    /// The database in which zones are looked up.
+    pub tzdata: Tzdata,
 }
 
 impl SpanDefaults {

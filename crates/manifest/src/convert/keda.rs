@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use dayshift_schedule::{Times, Zone};
+use dayshift_schedule::{Times, Tzdata, Zone};
 use dayshift_text::quote;
 use dayshift_workload::Key;
 
@@ -67,7 +67,7 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
     }
     let mut triggers = Vec::new();
     for node in &crons {
-        match Trigger::read(node, spec) {
+        match Trigger::read(node, spec, requests.tzdata) {
             Ok(trigger) => triggers.push(trigger),
             Err((message, help)) => {
                 requests.report(Topic::NotRead, &node.place, message, help);
@@ -285,7 +285,11 @@ struct Trigger {
 }
 
 impl Trigger {
-    fn read(node: &Node<'_>, spec: &Node<'_>) -> Result<Self, (String, &'static str)> {
+    fn read(
+        node: &Node<'_>,
+        spec: &Node<'_>,
+        tzdata: &Tzdata,
+    ) -> Result<Self, (String, &'static str)> {
         const HELP: &str = "see KEDA's documentation of the cron scaler";
         let metadata = node.get("metadata");
         let field = |name: &str| {
@@ -304,7 +308,9 @@ impl Trigger {
             })
         };
         let zone = field("timezone")?.written().unwrap_or_default();
-        let zone = Zone::parse(zone).map_err(|error| (error.to_string(), HELP))?;
+        let zone = tzdata
+            .parse_zone(zone)
+            .map_err(|error| (error.to_string(), HELP))?;
         let count = number(field("desiredReplicas")?).filter(|count| *count > 0);
         let count =
             count.ok_or_else(|| ("desiredReplicas is not a count above 0".to_owned(), HELP))?;

@@ -26,7 +26,8 @@ impl ConversionRun<'_, '_> {
     /// Reads the objects of kube-green, kubernetes-cronhpa-controller and KEDA, and applies their
     /// requests.
     pub(crate) fn requests(&mut self) {
-        let mut requests = AnnotationRequests::new(&self.converter.prefix);
+        let mut requests =
+            AnnotationRequests::new(&self.converter.prefix, &self.converter.defaults.tzdata);
         let secrets = secret::all(&self.documents);
         let is_sleep_info = |document: &&Document<'_>| {
             (document.group(), &*document.object.kind) == ("kube-green.com", "SleepInfo")

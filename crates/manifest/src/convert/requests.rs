@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, mem};
 
+use dayshift_schedule::Tzdata;
 use dayshift_text::{nearest, quote, shell_word};
 use dayshift_workload::{Key, Kind, Label, Prefix};
 
@@ -209,6 +210,8 @@ fn merged_times(
 #[derive(Debug)]
 pub(crate) struct AnnotationRequests<'c> {
     prefix: &'c Prefix,
+    /// The database in which zones are looked up.
+    pub(crate) tzdata: &'c Tzdata,
     /// The index of the document that is being read.
     pub(crate) document: usize,
     pub(crate) all: Vec<AnnotationRequest>,
@@ -221,9 +224,10 @@ pub(crate) struct AnnotationRequests<'c> {
 }
 
 impl<'c> AnnotationRequests<'c> {
-    pub(crate) fn new(prefix: &'c Prefix) -> Self {
+    pub(crate) fn new(prefix: &'c Prefix, tzdata: &'c Tzdata) -> Self {
         Self {
             prefix,
+            tzdata,
             document: 0,
             all: Vec::new(),
             saved: Vec::new(),

@@ -172,7 +172,7 @@ impl<'a> ConversionRun<'_, 'a> {
             .map(Kind::counts)
             .filter(|counts| counts.has(Key::StopJobs));
         let inputs = Inputs::from_annotations(prefix, all).with_counts(counts.unwrap_or_default());
-        let ParsedInputs::Invalid(refusal) = read(&inputs, &any_calendar()) else {
+        let ParsedInputs::Invalid(refusal) = read(&inputs, &self.any_calendar()) else {
             return true;
         };
         let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
@@ -200,13 +200,14 @@ impl<'a> ConversionRun<'_, 'a> {
             labels: Vec::new(),
         });
     }
-}
 
-/// A conversion does not change excluded dates, so any calendar is accepted.
-fn any_calendar() -> ParseContext {
-    ParseContext {
-        calendars: Calendars::default().accepting_any(),
-        ..ParseContext::default()
+    /// Accepts all calendars, because conversion does not change excluded dates.
+    fn any_calendar(&self) -> ParseContext {
+        ParseContext {
+            calendars: Calendars::default().accepting_any(),
+            tzdata: self.converter.defaults.tzdata.clone(),
+            ..ParseContext::default()
+        }
     }
 }
 

@@ -402,7 +402,9 @@ fn runs_ever(cron: &CronTimes, schedule: &Schedule, period: &CheckPeriod) -> Opt
     let zone = cron
         .zone
         .as_deref()
-        .map_or(Some(Zone::UTC), |name| Zone::parse(name).ok())?;
+        .map_or(Some(Zone::UTC), |name| {
+            period.context.tzdata.parse_zone(name).ok()
+        })?;
     let runs_between = |from: DateTime<Utc>, until: DateTime<Utc>| {
         let local = from.with_timezone(&zone).naive_local();
         let next = times.next_local(just_before(local));

@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Zone};
+use dayshift_schedule::Action;
 use dayshift_text::quote;
 use dayshift_workload::{
     Footprint, Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem,
@@ -229,9 +229,11 @@ impl Planner {
     fn timezone(&self, inputs: &Inputs) -> String {
         match inputs.text(Key::Timezone) {
             None => self.context.default_zone.name().to_owned(),
-            Some(text) => {
-                Zone::parse(text).map_or_else(|_| quote(text), |zone| zone.name().to_owned())
-            }
+            Some(text) => self
+                .context
+                .tzdata
+                .parse_zone(text)
+                .map_or_else(|_| quote(text), |zone| zone.name().to_owned()),
         }
     }
 

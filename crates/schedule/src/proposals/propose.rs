@@ -107,7 +107,7 @@ fn propose(text: &str, span: Range<usize>, grammar: Grammar) -> Option<Proposal>
         }
         Guess::InZone { times, timezone } => {
             let can_be =
-                is_only && is_valid(&times, grammar) && Tzdata::in_use().zone(&timezone).is_some();
+                is_only && is_valid(&times, grammar) && Tzdata::bundled().zone(&timezone).is_some();
             can_be.then(|| Proposal::InZone {
                 times: times.into(),
                 timezone: timezone.into(),

@@ -1,7 +1,7 @@
 //! Time zone databases with missing and broken files.
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::{Tzdata, Zone, ZoneFileError};
+use dayshift_schedule::{Calendar, Tzdata, Zone, ZoneFileError};
 use proptest::prelude::*;
 
 use crate::zone_file::zone_file;
@@ -36,6 +36,23 @@ fn missing_zone_falls_back_to_its_other_name_or_the_bundled_zone() {
     }
     assert!(copy.zone("Mars/Olympus").is_none());
     assert_eq!((copy.version(), copy.source()), ("2027a", "/zones"));
+}
+
+#[test]
+fn two_databases_are_independent() {
+    let (other, _) = copy(&[("Mars/Base", zone_file(3600, "AAA-1"))]);
+    assert!(other.parse_zone("Mars/Base").is_ok());
+    assert!(Zone::parse("Mars/Base").is_err());
+    let error = other.parse_zone("Mars/Bade").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`Mars/Bade` is not a time zone; write `Mars/Base`"
+    );
+    // The UTC end of the recurrence is 1 January at midnight on the clocks of the zone.
+    let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;TZID=Mars/Base:20261230T000000\n\
+                DURATION:P1D\nRRULE:FREQ=DAILY;UNTIL=20261231T230000Z\nEND:VEVENT\nEND:VCALENDAR";
+    let calendar = Calendar::parse_with(file.as_bytes(), &other).unwrap();
+    assert!(calendar.contains("2027-01-01".parse().unwrap()));
 }
 
 #[test]

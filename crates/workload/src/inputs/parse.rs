@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use chrono::TimeDelta;
 use dayshift_schedule::{
     Calendars, Diagnostic, DiagnosticKind, ExcludedDates, Hours, Proposal, Schedule, ScheduleRule,
-    Times, TreatedDates, Zone, is_too_long, parse_date_time, parse_grace, parse_jitter,
+    Times, TreatedDates, Tzdata, Zone, is_too_long, parse_date_time, parse_grace, parse_jitter,
     parse_notice, parse_scale,
 };
 
@@ -30,6 +30,8 @@ use crate::{
 pub struct ParseContext {
     /// The zone of local times on an object that names none.
     pub default_zone: Zone,
+    /// The database in which zones are looked up.
+    pub tzdata: Tzdata,
     /// The calendars that `except` and `treat-as` may name.
     pub calendars: Calendars,
     /// How long before a stop people are told, on an object that does not say; `None` where nobody is.
@@ -51,6 +53,7 @@ impl From<Zone> for ParseContext {
     fn from(default_zone: Zone) -> Self {
         Self {
             default_zone,
+            tzdata: Tzdata::default(),
             calendars: Calendars::default(),
             notice: None,
             ready_within: None,
@@ -185,7 +188,9 @@ struct Problems(Vec<Problem>);
 impl Problems {
     fn spec(&mut self, inputs: &Inputs, context: &ParseContext) -> Option<ScheduleSpec> {
         let default_zone = context.default_zone;
-        let zone = self.parse(inputs, Key::Timezone, Zone::parse);
+        let zone = self.parse(inputs, Key::Timezone, |text| {
+            context.tzdata.parse_zone(text)
+        });
         let start = self.parse(inputs, Key::Start, Times::parse);
         let stop = self.parse(inputs, Key::Stop, Times::parse);
         let hours = self.parse(inputs, Key::Hours, Hours::parse);

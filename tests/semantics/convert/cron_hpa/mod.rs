@@ -31,6 +31,7 @@ fn in_zone(zone: &str) -> SpanDefaults {
     SpanDefaults {
         zone: Some(Zone::parse(zone).unwrap()),
         days: None,
+        ..SpanDefaults::default()
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct ConvertedAnnotations {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConvertContext<'c> {
     pub(crate) now: DateTime<Utc>,
-    pub(crate) defaults: SpanDefaults,
+    pub(crate) defaults: &'c SpanDefaults,
     pub(crate) prefix: &'c Prefix,
     /// The kind definition; `None` for a Namespace, and for other kinds with `spec.replicas`.
     pub(crate) kind: Option<Kind>,

@@ -131,7 +131,7 @@ impl ConversionRun<'_, '_> {
         }
         let context = ConvertContext {
             now: self.converter.now,
-            defaults: self.converter.defaults,
+            defaults: &self.converter.defaults,
             prefix: &self.converter.prefix,
             kind: known_kind(document.group(), &document.object.kind),
             overrides: false,
@@ -276,7 +276,7 @@ impl ConversionRun<'_, '_> {
         }
         let context = ConvertContext {
             now: converter.now,
-            defaults: converter.defaults,
+            defaults: &converter.defaults,
             prefix: &converter.prefix,
             kind: None,
             overrides: true,

@@ -410,7 +410,7 @@ mod tests {
     use crate::convert::conversion::SpanDefaults;
 
     fn texts(uptime: &str, downs: &str) -> Result<Vec<String>, DatedSpanError> {
-        let parse = |text| Spans::parse(text, SpanDefaults::default()).unwrap();
+        let parse = |text| Spans::parse(text, &SpanDefaults::default()).unwrap();
         let (up, down) = (parse(uptime), parse(downs));
         let desired = Desired {
             zone: up.zone.or(down.zone),

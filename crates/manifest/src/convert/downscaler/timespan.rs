@@ -49,7 +49,7 @@ pub(crate) enum SpanErrorKind {
 }
 
 impl Spans {
-    pub(crate) fn parse(text: &str, defaults: SpanDefaults) -> Result<Self, SpanError> {
+    pub(crate) fn parse(text: &str, defaults: &SpanDefaults) -> Result<Self, SpanError> {
         let mut spans = Self::default();
         let mut begin = 0;
         for item in text.split(',') {
@@ -65,7 +65,7 @@ impl Spans {
         Ok(spans)
     }
 
-    fn add(&mut self, item: &SpanText<'_>, defaults: SpanDefaults) -> Result<(), SpanError> {
+    fn add(&mut self, item: &SpanText<'_>, defaults: &SpanDefaults) -> Result<(), SpanError> {
         match &*item.text.to_ascii_lowercase() {
             "always" | "true" => {
                 self.week = WeekMinutes::always();
@@ -188,7 +188,7 @@ struct WeeklySpan {
 const PERIOD: u32 = 30;
 
 impl WeeklySpan {
-    fn read(item: &SpanText<'_>, defaults: SpanDefaults) -> Result<Self, SpanError> {
+    fn read(item: &SpanText<'_>, defaults: &SpanDefaults) -> Result<Self, SpanError> {
         let mut words = item.text.split_whitespace().peekable();
         let days = words.next_if(|word| !word.contains(':'));
         let Some(time) = words.next() else {
@@ -223,7 +223,7 @@ impl WeeklySpan {
             }
         };
         let zone = match zone {
-            Some(name) => Zone::parse(name).map_err(|error| {
+            Some(name) => defaults.tzdata.parse_zone(name).map_err(|error| {
                 item.error(name, &{
                     let text = error.to_string();
                     text.split_once("` ")
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Spans, SpanError> {
-        Spans::parse(text, SpanDefaults::default())
+        Spans::parse(text, &SpanDefaults::default())
     }
 
     #[test]
@@ -368,8 +368,9 @@ mod tests {
         let defaults = SpanDefaults {
             zone: Some(Zone::UTC),
             days: Some((0, 4)),
+            ..SpanDefaults::default()
         };
-        let spans = Spans::parse("08:00-20:00", defaults).unwrap();
+        let spans = Spans::parse("08:00-20:00", &defaults).unwrap();
         assert_eq!(spans.week.hours(), "Mon-Fri 08:00-20:00");
     }
 }

@@ -5,7 +5,7 @@ mod targets;
 
 use std::collections::BTreeSet;
 
-use dayshift_schedule::Zone;
+use dayshift_schedule::Tzdata;
 use dayshift_text::quote;
 use dayshift_workload::{Key, Kind, Prefix};
 
@@ -35,7 +35,7 @@ pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
     };
     let prefix = Prefix::default();
     // Findings are reported when the SleepInfo is converted.
-    let patches = SleepPatches::read(spec, &mut AnnotationRequests::new(&prefix));
+    let patches = SleepPatches::read(spec, &mut AnnotationRequests::new(&prefix, Tzdata::bundled()));
     let kinds = patches.stopped.into_iter().map(|stopped| stopped.0);
     kinds.filter(|kind| !Kind::DEFAULT.contains(kind)).collect()
 }
@@ -252,7 +252,7 @@ fn schedule(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Option<Na
     let zone = text("timeZone")
         .filter(|zone| !zone.is_empty())
         .unwrap_or("UTC");
-    match Zone::parse(zone) {
+    match requests.tzdata.parse_zone(zone) {
         Ok(zone) => texts.push((Key::Timezone.name(), zone.name().to_owned())),
         Err(error) => {
             let place = spec.get("timeZone").map_or(&spec.place, |node| &node.place);
