@@ -1,6 +1,6 @@
-//! The files of the folder `examples/`.
+//! The manifests in `examples/`.
 
-/// The name and the text of every example, in the order in which they are best read.
+/// The file name and text of every example, in reading order.
 pub const EXAMPLES: [(&str, &str); 10] = [
     ("one-start.yaml", include_str!("../examples/one-start.yaml")),
     (

@@ -27,14 +27,14 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-/// The most connections at once. One more closes the oldest: so whoever hoards connections keeps
-/// no probe from its answer.
+/// The maximum number of connections. One more closes the oldest, so a client with many connections cannot
+/// keep probes from being answered.
 const MAX_CONNECTIONS: usize = 64;
-/// The pause after a connection could not be accepted, as when file descriptors have run out.
+/// The pause after a failed accept, for example because file descriptors have run out.
 const RECOVERY: Duration = Duration::from_millis(100);
 
-/// Answers `/healthz`, `/readyz` and `/metrics` over HTTP/1.1 until `shutdown` resolves; what is
-/// open then is closed.
+/// Serves `/healthz`, `/readyz` and `/metrics` over HTTP/1.1 until `shutdown` resolves, and then closes all
+/// connections.
 pub async fn serve(
     listener: TcpListener,
     of: Arc<impl Probes>,
@@ -43,9 +43,9 @@ pub async fn serve(
     serve_with(listener, probes(of), shutdown).await;
 }
 
-/// Answers over HTTP/1.1 what `handler` answers, until `shutdown` resolves, and gives what it gives;
-/// what is open then is closed. Who is slow delays nobody else. Each request has the peer's
-/// `SocketAddr` as an extension.
+/// Serves `handler` over HTTP/1.1 until `shutdown` resolves, closes all connections, and returns the result
+/// of `shutdown`. A slow client does not delay others. Each request has the peer's `SocketAddr` as an
+/// extension.
 pub async fn serve_with<H, F, T>(
     listener: TcpListener,
     handler: H,
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// The open connections, the oldest first. Dropped, they are closed.
+/// The open connections, oldest first. Dropping closes them.
 #[derive(Default)]
 struct Connections(VecDeque<AbortHandle>);
 
@@ -102,16 +102,15 @@ impl Drop for Connections {
     }
 }
 
-/// The longest wait for a request's head, from when the connection is free for it: so also the
-/// longest idle time.
+/// The time limit for a request head, counted from when the connection is idle. So it limits idle time too.
 const HEAD: Duration = Duration::from_secs(10);
-/// The longest life of a connection, however busy; then it may finish one answer.
+/// The maximum age of a connection. After it, the current response can be completed.
 const MAX_AGE: Duration = Duration::from_secs(300);
 const LAST_ANSWER: Duration = Duration::from_secs(5);
-/// The most bytes of a request that are held.
+/// The maximum size of a request in memory.
 const BUFFER: usize = 16 * 1024;
 
-/// Answers the requests of one connection until the peer leaves or its time is up.
+/// Serves one connection until the client closes it or a time limit ends it.
 pub(crate) async fn serve_connection<F>(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     handler: impl Fn(Request<Incoming>) -> F,
@@ -142,7 +141,7 @@ const OPEN_METRICS: HeaderValue =
 
 const METRICS: &str = "/metrics";
 
-/// The answer to a request. (The body of an answer to HEAD is left out by hyper.)
+/// Serves one request. For HEAD, hyper removes the body.
 pub(crate) fn answer<P: Probes>(method: &Method, path: &str, of: &P) -> Response<Full<Bytes>> {
     let answers: fn(&P) -> Response<Full<Bytes>> = match path {
         "/healthz" => |of| probe(of.alive().map(|()| "ok\n".to_owned())),
@@ -163,8 +162,8 @@ pub(crate) fn answer<P: Probes>(method: &Method, path: &str, of: &P) -> Response
     refusal
 }
 
-/// What answers probes and metrics. Counting very many objects takes longer than a boundary may wait,
-/// so metrics are written on another thread, one scrape at a time.
+/// The handler for probes and metrics. If there are very many workloads, rendering metrics takes longer than
+/// a boundary may be late, so it runs on another thread, one scrape at a time.
 pub(crate) fn probes<P: Probes>(
     of: Arc<P>,
 ) -> impl Fn(Request<Incoming>) -> BoxFuture<'static, Response<Full<Bytes>>> + Clone {
@@ -212,24 +211,26 @@ fn response(
 
 /// A component with probes and metrics.
 pub trait Probes: Send + Sync + 'static {
-    /// Why it hangs and is to be restarted, if it does.
+    /// Liveness.
     ///
     /// # Errors
-    /// The reason, as a line.
+    ///
+    /// The reason why the component hangs and should be restarted.
     fn alive(&self) -> Result<(), String>;
 
-    /// Whether it does its work: what to say, in lines, either way.
+    /// Readiness. The text is shown in both cases.
     ///
     /// # Errors
-    /// The lines where it does not.
+    ///
+    /// The reasons why the component is not ready.
     fn ready(&self) -> Result<String, String>;
 
-    /// Its metrics as OpenMetrics 1.0.
+    /// The metrics as OpenMetrics 1.0.
     fn metrics(&self) -> String;
 }
 
-/// A controller that has not acted for a minute hangs. What is not watched stands in the text,
-/// whether that is a reason not to be ready or not.
+/// A controller that has not acted for a minute hangs. The text lists kinds that are not watched, even if
+/// they do not affect readiness.
 impl Probes for dayshift_controller::Telemetry {
     fn alive(&self) -> Result<(), String> {
         match self.is_alive(Instant::now()) {
@@ -245,7 +246,7 @@ impl Probes for dayshift_controller::Telemetry {
             Err(reasons) => format!("not ready: {}\n", reasons.join("; ")),
         };
         for line in self.unwatched() {
-            // Writing to a String does not fail.
+            // Writing to a String never fails.
             let _ = writeln!(text, "{line}");
         }
         match ready {
@@ -294,7 +295,7 @@ mod tests {
 
     use super::*;
 
-    /// Says the same thing over and over, at once and then so often.
+    /// A client that repeats the same bytes at an interval.
     struct Peer {
         says: &'static str,
         again: Interval,
@@ -343,7 +344,7 @@ mod tests {
         }
     }
 
-    /// How long the connection lasted, and what the peer heard.
+    /// The duration of the connection, and the bytes that the client received.
     async fn meet(says: &'static str, again_ms: u64, listens: bool) -> (Duration, String) {
         let heard = Arc::default();
         let again = interval(Duration::from_millis(again_ms));
@@ -361,30 +362,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_says_nothing_is_shown_out() {
+    async fn silent_connection_is_closed() {
         assert_eq!(meet("", 1, true).await.0, HEAD);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_spells_a_head_out_gains_no_time() {
+    async fn slow_request_head_is_closed_in_time() {
         assert_eq!(meet("GET", 1000, true).await.0, HEAD);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_without_end_is_refused() {
+    async fn endless_request_head_is_rejected() {
         let (lasted, heard) = meet("GET", 1, true).await;
         assert!(heard.starts_with("HTTP/1.1 431 "), "{heard}");
         assert!(lasted < HEAD, "{lasted:?}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_does_not_read_the_answer_is_shown_out() {
+    async fn client_that_does_not_read_is_closed() {
         let (lasted, _) = meet("GET /healthz HTTP/1.1\r\n\r\n", 1000, false).await;
         assert_eq!(lasted, MAX_AGE + LAST_ANSWER);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_asks_again_and_again_is_answered_until_the_life_is_over() {
+    async fn busy_connection_is_served_until_its_maximum_age() {
         let (lasted, heard) = meet("GET /healthz HTTP/1.1\r\n\r\n", 7000, true).await;
         assert_eq!(heard.matches("HTTP/1.1 200 OK").count(), 43);
         assert_eq!(lasted, MAX_AGE);
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_to_get_and_head_on_three_paths_alone() {
+    fn only_get_and_head_on_three_paths_are_served() {
         for (method, path, expected) in [
             (Method::GET, "/healthz", 200),
             (Method::HEAD, "/healthz", 200),
@@ -428,7 +429,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_controller_that_does_nothing_for_a_minute_is_not_alive() {
+    async fn controller_is_not_alive_after_a_minute_without_acting() {
         let telemetry = telemetry();
         let status = || answer(&Method::GET, "/healthz", &telemetry).status();
         tokio::time::advance(Duration::from_secs(3600)).await;
@@ -441,7 +442,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn says_why_it_is_not_ready() {
+    async fn readiness_contains_the_reasons() {
         let telemetry = telemetry();
         telemetry.set(Condition::Reachable, true);
         telemetry.set(Condition::Watching, true);
@@ -458,7 +459,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn says_what_is_not_watched_though_it_is_ready() {
+    async fn readiness_lists_unwatched_kinds() {
         let telemetry = telemetry();
         let missing = "cannot watch statefulsets.apps: forbidden";
         telemetry.set_unwatched(vec![missing.to_owned()]);

@@ -5,36 +5,38 @@ use std::{fmt::Write as _, io, net::SocketAddr};
 use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
 use subtle::ConstantTimeEq as _;
 
-/// What the key is called in an address.
+/// The name of the key in the query of an address.
 const KEY: &str = "key";
 
-/// Who may look at the pages and act from them.
+/// The key of this start and the name of the cookie that keeps it.
 pub(super) struct Access {
     key: Token,
-    /// What the cookie is called. Browsers send a cookie to every port of a host, so each port has
-    /// a name of its own.
+    /// Browsers send a cookie to every port of a host, so the name contains the port.
     cookie: String,
 }
 
-/// One browser, by a random text in its cookie.
+/// One browser, identified by random text in its cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Browser(String);
 
-/// How a request comes in.
+/// The way in which a request is authenticated.
 pub(super) enum BrowserAccess {
-    /// With the cookie.
     Known(Browser),
-    /// With the key in its address: led to the same address without it, with this cookie.
-    Led { to: String, cookie: HeaderValue },
-    /// With neither.
+    /// With the key in its address: redirect to the same address without it, and set this cookie.
+    Led {
+        to: String,
+        cookie: HeaderValue,
+    },
     Unknown,
 }
 
 impl Access {
-    /// That of a new key, for the pages at this port.
+    /// Creates a new key for the pages on this port.
+    ///
     ///
     /// # Errors
-    /// Where the system gives nothing random.
+    ///
+    /// The system has no random numbers.
     pub(super) fn at(port: u16) -> io::Result<Self> {
         Ok(Self {
             key: Token::random()?,
@@ -42,15 +44,17 @@ impl Access {
         })
     }
 
-    /// The address that lets a browser in.
+    /// The address that contains the key.
     pub(super) fn url(&self, address: SocketAddr) -> String {
         format!("http://{address}/?{KEY}={}", self.key.text())
     }
 
-    /// How a request comes in.
+    /// Authenticates a request.
+    ///
     ///
     /// # Errors
-    /// Where the system gives nothing random for a new browser.
+    ///
+    /// The system has no random numbers for a new browser.
     pub(super) fn entry(&self, head: &Parts) -> io::Result<BrowserAccess> {
         let query = head.uri.query().unwrap_or_default();
         let pairs = || form_urlencoded::parse(query.as_bytes());
@@ -80,7 +84,7 @@ impl Access {
         Ok(BrowserAccess::Led { to, cookie })
     }
 
-    /// Which browser has sent these, if its cookie has the key.
+    /// The browser that sent these headers, if its cookie contains the key.
     fn browser(&self, headers: &HeaderMap) -> Option<Browser> {
         let cookies = headers.get_all(header::COOKIE).iter();
         let cookies = cookies.filter_map(|cookie| cookie.to_str().ok());
@@ -95,23 +99,25 @@ impl Access {
     }
 }
 
-/// How many random bytes a token has.
+/// The number of random bytes in a token.
 const BYTES: usize = 16;
 
-/// Random text that nobody can guess: 32 hexadecimal digits.
+/// Unguessable random text of 32 hexadecimal digits.
 pub(crate) struct Token(String);
 
 impl Token {
-    /// A new one.
+    /// Creates a new token.
+    ///
     ///
     /// # Errors
-    /// Where the system gives nothing random.
+    ///
+    /// The system has no random numbers.
     pub(super) fn random() -> io::Result<Self> {
         let mut bytes = [0; BYTES];
         getrandom::getrandom(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         let mut text = String::with_capacity(2 * BYTES);
         for byte in bytes {
-            // Writing to a string does not fail.
+            // Writing to a string never fails.
             let _ = write!(text, "{byte:02x}");
         }
         Ok(Self(text))
@@ -121,7 +127,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether this is it, which takes as long whatever it is.
+    /// Compares in constant time.
     pub(super) fn is(&self, text: &str) -> bool {
         self.0.as_bytes().ct_eq(text.as_bytes()).into()
     }
@@ -141,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_key_lets_a_browser_in_and_only_its_cookie_keeps_it_there() {
+    fn key_and_cookie_authenticate_a_browser() {
         let access = Access::at(8000).unwrap();
         let other = Access::at(8000).unwrap();
         let url = access.url("127.0.0.1:8000".parse().unwrap());
@@ -163,7 +169,7 @@ mod tests {
             entry(&access, "POST", "/act", Some(&among)),
             BrowserAccess::Known(_)
         ));
-        // The key in an address is taken away whoever brings it, and nothing else of it.
+        // The key is removed from an address even if the browser is known, and the other parameters stay.
         let both = format!("/timeline{query}&q=a%26b&from=2026-10-22");
         let BrowserAccess::Led { to, cookie: again } = entry(&access, "HEAD", &both, Some(kept))
         else {
@@ -200,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_new_each_time_and_nothing_else() {
+    fn token_is_unique_and_compared_completely() {
         let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
         assert!(one.is(one.text()) && !one.is(other.text()));
         let short = &one.text()[..one.text().len() - 1];

@@ -1,4 +1,4 @@
-//! What is answered to which request.
+//! Routes a request to a page, a form or a file, and writes the response.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -22,13 +22,13 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
 const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
 
-/// How often an overview is read again.
+/// The seconds until a browser reloads a page that shows the cluster.
 const REFRESH: HeaderValue = HeaderValue::from_static("10");
-/// The same before there is anything to show.
+/// The seconds until a browser reloads a page that has nothing to show yet.
 const SOON: HeaderValue = HeaderValue::from_static("1");
 
 impl Dashboard {
-    /// The answer to a request.
+    /// Serves one request.
     pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<Full<Bytes>>
     where
         B: Body + Send,
@@ -110,7 +110,6 @@ impl Dashboard {
         }
     }
 
-    /// A page of this view, before it is written.
     pub(super) fn page_of<'p>(
         &'p self,
         view: &'p View,
@@ -128,7 +127,7 @@ impl Dashboard {
         }
     }
 
-    /// The answer that shows what there is.
+    /// Renders the page at this path from the current view.
     async fn page(
         &self,
         parts: &[&str],
@@ -203,10 +202,9 @@ impl Dashboard {
     }
 }
 
-/// The status where the API server does not say what a user may see.
+/// The status if the API server does not answer which workloads a user may see.
 pub(super) const UNASKED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
-/// What is said then.
 pub(super) fn unasked(error: &FindError) -> String {
     format!(
         "dayshift cannot learn what you may see: {error}. It asks the API server as you, which needs \
@@ -215,8 +213,8 @@ pub(super) fn unasked(error: &FindError) -> String {
     )
 }
 
-/// Leads a browser that has the key to the same address without it. Nothing that follows is told
-/// where it came from.
+/// Redirects a browser that has the key to the same address without it. The referrer policy keeps the key
+/// from the next page.
 fn led(to: &str, cookie: HeaderValue) -> Response<Full<Bytes>> {
     let mut response = html(StatusCode::SEE_OTHER, String::new());
     let headers = response.headers_mut();
@@ -229,7 +227,7 @@ fn led(to: &str, cookie: HeaderValue) -> Response<Full<Bytes>> {
     response
 }
 
-/// A page that is read again by itself, unless that is not wanted.
+/// A page that reloads by itself, unless the reader turned that off.
 fn live(page: String, params: &Params) -> Response<Full<Bytes>> {
     let mut response = html(StatusCode::OK, page);
     if !params.still {

@@ -18,13 +18,12 @@ use crate::dashboard::{
     view::{Row, Settings, View},
 };
 
-/// How long to wait for a controller, as the commands do.
+/// How long to wait for a controller. The commands wait as long.
 const PATIENCE: TimeDelta = TimeDelta::seconds(10);
-/// Up to how many workloads are watched one by one: that is cheaper than one watch for all.
+/// Up to this number, workloads are watched individually, which is cheaper than one watch of all.
 const FEW: usize = 8;
 
-/// The workloads of a form as they are now, without what Namespaces give, and those that are not
-/// there.
+/// The current workloads of a form, without Namespace defaults, and an error for each that is missing.
 pub(crate) fn selected(
     form: &ActionForm,
     view: &View,
@@ -51,7 +50,8 @@ pub(crate) fn selected(
     (selection, missing)
 }
 
-/// The namespaces of a form that these pages show, and those that they do not: a form may name any.
+/// The namespaces of a form that this user sees, and an error for each other one: a form can contain any
+/// name.
 pub(crate) fn namespaces(form: &ActionForm, view: &View) -> (Vec<String>, Vec<String>) {
     let is_shown = |name: &&String| {
         let mut rows = view.rows.iter();
@@ -63,7 +63,7 @@ pub(crate) fn namespaces(form: &ActionForm, view: &View) -> (Vec<String>, Vec<St
     (shown.into_iter().cloned().collect(), others)
 }
 
-/// Where these are watched. A user who sees a part may not watch all namespaces.
+/// The query that watches these workloads. A user who sees only a part may not watch all namespaces.
 fn query(rows: &[&Row], view: &View, settings: &Settings) -> Query {
     let mut objects = rows.iter().map(|row| &row.status.object);
     let Some(first) = objects.next() else {
@@ -87,7 +87,7 @@ fn query(rows: &[&Row], view: &View, settings: &Settings) -> Query {
     )
 }
 
-/// All that is looked at, of these kinds alone: others may be forbidden.
+/// Restricts the query to the kinds of these rows, because other kinds might be forbidden.
 fn query_for_kinds(rows: &[&Row], settings: &Settings) -> Query {
     let objects = rows.iter().map(|row| &row.status.object);
     settings
@@ -95,12 +95,11 @@ fn query_for_kinds(rows: &[&Row], settings: &Settings) -> Query {
         .only(|part| objects.clone().any(|object| object.kind == part.kind))
 }
 
-/// What finds the workloads of a namespace.
 fn namespace_query(name: &str, settings: &Settings) -> Query {
     Query::all(&settings.query.kinds(), &[name.to_owned()], None)
 }
 
-/// What would be done. Nothing is written.
+/// Previews an action with a dry run. It writes nothing.
 pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Preview {
     let (client, request) = (&asked.client, &asked.request);
     let dry = OverrideRequest {
@@ -181,8 +180,8 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
     planned
 }
 
-/// Carries a plan out, and notes what comes of it: what it said would change, as far as it is now,
-/// in `view` and by the time of each write, what it was then.
+/// Carries out a plan and records the results. A workload is skipped if it no longer matches its preview, in
+/// `view` or at the time of the write.
 pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &View) {
     let mut tell = |said| plan.tell(said);
     let (client, request) = (&plan.asked.client, &plan.asked.request);
@@ -233,7 +232,7 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
     plan.end();
 }
 
-/// What a page calls it, such as `Put to sleep`.
+/// The label of an action on the pages, for example `Put to sleep`.
 pub(crate) const fn verb(requested: &RequestedOverride) -> &'static str {
     match requested {
         RequestedOverride::Wake(_) => "Wake",
@@ -244,11 +243,11 @@ pub(crate) const fn verb(requested: &RequestedOverride) -> &'static str {
     }
 }
 
-/// How many work at a time; others wait.
+/// How many jobs run at the same time. Others wait.
 const MAX_RUNNING: usize = 4;
 
 impl Actions {
-    /// Does what comes, for as long as it is polled.
+    /// Runs the queued jobs for as long as it is polled.
     pub(crate) async fn work(&self, settings: &Settings) -> Infallible {
         let Some(mut jobs) = self.jobs.take() else {
             return std::future::pending().await;
@@ -268,7 +267,7 @@ impl Actions {
 async fn done(settings: &Settings, job: ActionJob) {
     match job {
         ActionJob::Plan(asked, answer) => {
-            // Who has left needs no answer.
+            // A browser that has closed the page needs no response.
             let _ = answer.send(planned(settings, &asked).await);
         }
         ActionJob::CarryOut(plan, view) => carry_out(settings, &plan, &view).await,

@@ -1,4 +1,4 @@
-//! Who may see the pages, and as whom they act.
+//! Authentication: who may see the pages, and whose permissions an action uses.
 
 use std::{io, net::SocketAddr, sync::Arc};
 
@@ -11,54 +11,51 @@ use super::{
 };
 use crate::dashboard::access::Token;
 
-/// What is said to a browser that has no key.
 const NO_KEY: &str = "Open the address that was printed in your terminal, with the key at its end: \
                       dashboard: http://127.0.0.1:…/?key=… Each start has a new key. If you have \
                       just opened that address, go on to the overview.";
 
-/// Who may see the pages.
+/// The ways to authenticate.
 pub(super) enum Entrance {
-    /// Everybody may look, and nobody may act.
+    /// Everyone can read, and no one can act.
     Open,
-    /// Who has the key looks and acts as this client.
+    /// A browser with the key reads and acts with the permissions of this client.
     Key(Box<Keyed>),
-    /// The users that a proxy names, each with their own rights.
+    /// An authenticating proxy names the users, each of whom has their own permissions.
     Users(Box<Users>),
 }
 
-/// The key, and what is done with it.
 pub(super) struct Keyed {
     access: Access,
-    /// What every form of this start carries, and nobody else knows.
+    /// The CSRF token of all forms of this start.
     token: Arc<Token>,
     client: Client,
 }
 
-/// Somebody who sees the pages as somebody in particular.
+/// A user or browser that can act.
 pub(crate) struct Visitor {
-    /// Whoever makes a preview alone may confirm it.
+    /// Only the visitor who made a preview can confirm it.
     pub(super) identity: Identity,
-    /// What their forms carry.
+    /// The CSRF token of the visitor's forms.
     pub(super) token: Arc<Token>,
-    /// Acts with their rights.
+    /// Acts with the visitor's permissions.
     pub(super) client: Client,
-    /// What is known of a user who sees no more than they may.
+    /// The session of a user who sees only the workloads that they may list.
     pub(super) session: Option<Arc<Session>>,
 }
 
-/// Who somebody is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
     Browser(Browser),
     User(User),
 }
 
-/// How a request comes in.
+/// The result of authenticating a request.
 pub(super) enum Entered {
-    /// As nobody in particular.
+    /// No authentication is required.
     Anybody,
     As(Visitor),
-    /// Led to the same address without the key, with this cookie.
+    /// Redirect to the same address without the key, and set this cookie.
     Led {
         to: String,
         cookie: HeaderValue,
@@ -67,10 +64,12 @@ pub(super) enum Entered {
 }
 
 impl Keyed {
-    /// A new key for the pages at this port.
+    /// Creates a new key for the pages on this port.
+    ///
     ///
     /// # Errors
-    /// Where the system gives nothing random.
+    ///
+    /// The system has no random numbers.
     pub(super) fn at(port: u16, client: Client) -> io::Result<Self> {
         Ok(Self {
             access: Access::at(port)?,
@@ -81,7 +80,7 @@ impl Keyed {
 }
 
 impl Entrance {
-    /// What is to be opened where it listens here.
+    /// The address to open, with the key if one is required.
     pub(super) fn url(&self, address: SocketAddr) -> String {
         match self {
             Self::Key(keyed) => keyed.access.url(address),
@@ -89,7 +88,7 @@ impl Entrance {
         }
     }
 
-    /// How a request comes in.
+    /// Authenticates a request.
     pub(super) fn enter(&self, head: &Parts) -> Entered {
         match self {
             Self::Open => Entered::Anybody,
@@ -129,7 +128,7 @@ impl Entrance {
 }
 
 impl Visitor {
-    /// The name of a user who has logged in.
+    /// The name of a user who logged in through the proxy.
     pub(super) fn user_name(&self) -> Option<&str> {
         match &self.identity {
             Identity::Browser(_) => None,

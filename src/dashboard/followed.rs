@@ -1,4 +1,4 @@
-//! A cluster that is followed through a client.
+//! The state of a cluster, followed with watches through a client.
 
 use std::{
     convert::Infallible,
@@ -23,10 +23,10 @@ use kube::Client;
 use super::view::{Row, View};
 use crate::dashboard::view::Settings;
 
-/// A cluster that is followed.
+/// The watches of a cluster and the view made from them.
 pub(super) struct Followed {
     pub(super) client: Client,
-    /// Calendars that may change; without them, those of the settings count.
+    /// Calendars that can change. Without them, the calendars of the settings are used.
     pub(super) calendars: Option<CalendarFeed>,
     seen: Mutex<FollowedState>,
 }
@@ -38,18 +38,17 @@ struct FollowedState {
     autoscalers: Autoscalers,
     services: Services,
     waiting_starts: WaitingStarts,
-    /// How far the clock of the API server is ahead of this one.
+    /// How far the clock of the API server is ahead of the local clock.
     ahead: TimeDelta,
-    /// Why nothing more will be seen.
+    /// The error that ended the watches.
     ended: Option<FindError>,
     view: Option<Arc<View>>,
 }
 
-/// How long a view is good though nothing has changed: its times are told to the second.
+/// A view is cached for this long, because it shows times to the second.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
 
 impl Followed {
-    /// A cluster of which nothing is seen yet.
     pub(super) fn new(client: Client, settings: &Settings) -> Self {
         let seen = FollowedState {
             live: LiveView::new(settings.query.clone()),
@@ -68,19 +67,19 @@ impl Followed {
         }
     }
 
-    /// Nothing more will be seen, and why.
+    /// Records the error that ended the watches.
     pub(super) fn end(&self, error: &FindError) {
         let mut seen = self.seen();
         seen.ended = Some(error.clone());
         seen.view = None;
     }
 
-    /// How far the clock of the API server is ahead of this one.
+    /// How far the clock of the API server is ahead of the local clock.
     pub(super) fn ahead(&self) -> TimeDelta {
         self.seen().ahead
     }
 
-    /// Follows it until that is possible no more.
+    /// Follows the cluster until an error ends the watches.
     pub(super) async fn follow(
         &self,
         settings: &Settings,
@@ -113,7 +112,7 @@ impl Followed {
                 hpas_at = now + HPA_REFRESH;
             }
             tokio::select! {
-                // Changes that come together are taken in together.
+                // Changes that arrive together make one new view.
                 shown = watches.next() => {
                     let mut seen = self.seen();
                     seen.live.update(shown?, watches.refused());
@@ -124,7 +123,7 @@ impl Followed {
         }
     }
 
-    /// Compares the clocks; whether the server answers.
+    /// Measures the clock difference. Returns false if the API server does not answer.
     async fn ask_time(&self, clock: &Clock) -> bool {
         let here = clock.now();
         let Some(there) = server_time(&self.client).await else {
@@ -144,8 +143,8 @@ impl Followed {
         }
     }
 
-    /// Reads the autoscalers, the Services where a workload asks to be woken by requests to them, and
-    /// where starts wait, where one is overdue.
+    /// Reads autoscalers; Services, if a workload has `wake-on-request`; and waiting starts, if a start is
+    /// overdue.
     async fn read_others(&self, settings: &Settings, clock: &Clock) {
         let query = &settings.query;
         let ask_for_wakes = {
@@ -181,7 +180,7 @@ impl Followed {
         seen.view = None;
     }
 
-    /// What the pages show now.
+    /// The current view, at most [`FRESH`] old.
     pub(super) fn view(&self, settings: &Settings, clock: &Clock) -> Arc<View> {
         let here = clock.now();
         let mut seen = self.seen();
@@ -196,12 +195,12 @@ impl Followed {
         view
     }
 
-    /// What Namespaces give, as far as it is known.
+    /// The Namespace defaults that are known so far.
     pub(super) fn defaults(&self) -> NamespaceDefaults {
         self.seen().defaults.clone()
     }
 
-    /// How annotations are read now. A calendar may be named that only the scaler has.
+    /// A calendar name that only the controller can resolve is accepted.
     fn context(&self, settings: &Settings) -> ParseContext {
         let context = settings.context.clone();
         match &self.calendars {
@@ -248,7 +247,7 @@ fn view_of(
         }))
     };
     let error = seen.ended.as_ref().or_else(|| seen.live.outage());
-    // Before all of them are known, nothing is said of any.
+    // Rows are shown only when all workloads are known.
     let is_complete = seen.live.is_complete();
     let known = seen.live.workloads().filter(|_| is_complete);
     let rows: Vec<Arc<Row>> = known.filter_map(row).collect();

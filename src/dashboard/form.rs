@@ -1,4 +1,4 @@
-//! What a posted form asks for.
+//! The fields of a posted form, and the action that they request.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,17 @@ use dayshift_operations::{RequestedOverride, Until, parse_length};
 use dayshift_text::cut_chars;
 use dayshift_workload::MAX_REASON;
 
-/// The most workloads and the most namespaces of one form.
+/// The maximum number of workloads and of namespaces in a form.
 const MAX_OBJECTS: usize = 2_000;
 const MAX_NAMESPACES: usize = 20;
 
-/// The length that a form has before anybody writes one.
+/// The length in a form that the user has not edited.
 const PREFILLED: &str = "2h";
 
-/// What a form says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ActionForm {
     pub(crate) token: String,
-    /// Which plan is to be carried out.
+    /// The plan to carry out.
     pub(crate) plan: Option<u64>,
     pub(crate) fields: FormFields,
     /// `dev/deploy/web`
@@ -26,7 +25,7 @@ pub(crate) struct ActionForm {
     pub(crate) namespaces: BTreeSet<String>,
 }
 
-/// What somebody fills in.
+/// The fields that a user fills in.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FormFields {
     pub(crate) action: String,
@@ -36,7 +35,6 @@ pub(crate) struct FormFields {
 }
 
 impl FormFields {
-    /// Those of a form that nobody has touched.
     pub(crate) fn prefilled() -> Self {
         Self {
             length: PREFILLED.to_owned(),
@@ -44,8 +42,7 @@ impl FormFields {
         }
     }
 
-    /// The length that is asked for. The one that stood there before counts as none beside an end,
-    /// and where there is none to be had.
+    /// The requested length. The prefilled length is ignored if an end is given, and for a resume.
     fn asked_length(&self) -> &str {
         let is_no_length = !self.until.is_empty() || self.action == "resume";
         if self.length == PREFILLED && is_no_length {
@@ -74,26 +71,27 @@ impl ActionForm {
         form
     }
 
-    /// How many workloads and namespaces are chosen.
     pub(crate) fn chosen(&self) -> usize {
         self.objects.len() + self.namespaces.len()
     }
 
-    /// Whether that is more than is done at once.
+    /// Whether the form exceeds the limits.
     pub(crate) fn is_too_much(&self) -> bool {
         self.objects.len() > MAX_OBJECTS || self.namespaces.len() > MAX_NAMESPACES
     }
 
-    /// Why, in the words of whoever fills it in.
+    /// The reason, truncated to the longest that an annotation can have.
     pub(crate) fn reason(&self) -> Option<String> {
         let reason = cut_chars(&self.fields.reason, MAX_REASON);
         (!reason.is_empty()).then(|| reason.to_owned())
     }
 
-    /// What is requested.
+    /// The requested action.
+    ///
     ///
     /// # Errors
-    /// What has to be filled in otherwise, as the commands say it.
+    ///
+    /// A message about the field to correct, in the words of the commands.
     pub(crate) fn requested(&self, now: DateTime<Utc>) -> Result<RequestedOverride, String> {
         let fields = &self.fields;
         if self.chosen() == 0 {
@@ -135,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_asks_for_what_a_command_would() {
+    fn form_is_parsed_like_the_command() {
         let now = "2026-11-20T10:00:00Z".parse().unwrap();
         for (text, expected) in [
             ("do=wake&for=2h&object=dev/deploy/web", ""),
@@ -149,7 +147,7 @@ mod tests {
             ("do=sleep&object=a&until=tonight", "write `22:00`"),
             ("do=wake&object=a&for=1h&until=22:00", "not both"),
             ("do=resume&object=a&for=1h", "no end"),
-            // What stands there before is in nobody's way.
+            // The prefilled length does not conflict with an end.
             ("do=wake&object=a&for=2h&until=22:00", ""),
             ("do=resume&object=a&for=2h&until=", ""),
             ("do=resume&object=a&for=2h&until=22:00", "no end"),

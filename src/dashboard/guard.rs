@@ -8,18 +8,17 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body, Bytes};
 use tokio::time::timeout;
 
-/// Nothing but our own style sheet and icon may be loaded, nothing may run, and nobody may put a
-/// page into one of theirs.
+/// Only the dashboard's own style sheet and icon are loaded, scripts do not run, and no page can be framed.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// What every answer says, unless it says that itself.
+/// Adds the security headers that the response does not set itself.
 pub(super) fn harden(headers: &mut HeaderMap) {
     let all: [(HeaderName, &'static str); 7] = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        // Without it a browser says of our own forms that they are nobody's.
+        // Without this header, browsers send `Origin: null` with the dashboard's own forms.
         (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-store"),
         (
@@ -37,19 +36,18 @@ pub(super) fn harden(headers: &mut HeaderMap) {
     }
 }
 
-/// What a request must say that it is meant for.
+/// The `Host` values that a request can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hosts {
-    /// Anything: it may come from anywhere.
+    /// Any: a proxy sets it.
     Any,
-    /// A loopback address, and any port of it.
+    /// A loopback address with any port.
     Loopback,
-    /// This port of a loopback address.
+    /// A loopback address with this port.
     LoopbackAt(u16),
 }
 
 impl Hosts {
-    /// Whether a request is meant for here.
     pub(super) fn are_named(self, headers: &HeaderMap) -> bool {
         match self {
             Self::Any => true,
@@ -58,7 +56,7 @@ impl Hosts {
         }
     }
 
-    /// What is said to who names something else.
+    /// The message for a request with another `Host`.
     pub(super) fn refusal(self) -> String {
         match self {
             Self::LoopbackAt(port) => format!(
@@ -72,8 +70,7 @@ impl Hosts {
     }
 }
 
-/// Whether a request was meant for this port of a loopback address. The name of somebody else
-/// that is resolved to this machine ("DNS rebinding") is not.
+/// Rejects DNS rebinding: a foreign name that resolves to this machine.
 fn is_for_loopback(headers: &HeaderMap, port: Option<u16>) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
@@ -82,7 +79,6 @@ fn is_for_loopback(headers: &HeaderMap, port: Option<u16>) -> bool {
     host.to_str().is_ok_and(|host| is_loopback(host, port))
 }
 
-/// Whether this is a loopback address or `localhost`, with this port.
 fn is_loopback(authority: &str, port: Option<u16>) -> bool {
     let (host, named) = match authority.rsplit_once(':') {
         Some((host, named)) if !named.ends_with(']') => (host, named.parse::<u16>().ok()),
@@ -105,27 +101,26 @@ fn is_loopback(authority: &str, port: Option<u16>) -> bool {
     is_local && named.is_some() && port.is_none_or(|port| named == Some(port))
 }
 
-/// The most bytes of a form on one's own machine: enough for 2,000 names that are as long as may be.
+/// The maximum size of a form from the local user: 2,000 names of the maximum length.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The same of a form of one of many users: a controller works beside the forms that all of them send.
+/// The maximum size of a form from one of many users, who share the controller's memory.
 const MAX_BYTES_OF_MANY: usize = 128 * 1024;
-/// The longest that a form may take to come.
+/// The maximum time to receive a form.
 const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a form is not taken.
+/// The status and message for a rejected form.
 pub(crate) type FormRefusal = (StatusCode, &'static str);
 
-/// Whose forms they are.
+/// The origin of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormSender {
-    /// Somebody at this machine.
+    /// The user of this machine.
     Local,
-    /// A user of a proxy, which may speak TLS with the browser.
+    /// A user behind a proxy, which might terminate TLS.
     Proxied,
 }
 
-/// Whether a request comes from a page of ours: its `Host` is known to be this server, or is what the
-/// proxy was asked for.
+/// Rejects a form that another site sent. The `Host` must be this server, or the one that the proxy received.
 pub(crate) fn is_ours(headers: &HeaderMap, sender: FormSender) -> Result<(), FormRefusal> {
     let foreign = (
         StatusCode::FORBIDDEN,
@@ -154,7 +149,7 @@ pub(crate) fn is_ours(headers: &HeaderMap, sender: FormSender) -> Result<(), For
     if !origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host)) {
         return Err(foreign);
     }
-    // Where a browser says how it came to send it, it says so.
+    // Browsers that support this header set it.
     let site = headers.get_all("sec-fetch-site").iter();
     if site.into_iter().any(|site| site != "same-origin") {
         return Err(foreign);
@@ -172,7 +167,7 @@ pub(crate) fn is_ours(headers: &HeaderMap, sender: FormSender) -> Result<(), For
     Ok(())
 }
 
-/// The body of a form, if it is not too large and comes in time.
+/// Reads a form within the limits of size and time.
 pub(crate) async fn body<B>(body: B, sender: FormSender) -> Result<Bytes, FormRefusal>
 where
     B: Body,
@@ -200,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_port_of_loopback_is_meant() {
+    fn host_must_be_a_loopback_address_with_this_port() {
         for (host, expected) in [
             ("127.0.0.1:8000", true),
             ("127.1.2.3:8000", true),
@@ -240,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn one_host_is_named_and_not_several() {
+    fn several_host_headers_are_rejected() {
         let mut headers = HeaderMap::new();
         assert!(!is_for_loopback(&headers, Some(8000)));
         let host = HeaderValue::from_static("127.0.0.1:8000");
@@ -251,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_page_of_this_server_sends_forms() {
+    fn form_from_another_origin_is_rejected() {
         let form = "application/x-www-form-urlencoded";
         let ours = [
             ("host", "127.0.0.1:8000"),

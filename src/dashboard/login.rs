@@ -26,67 +26,63 @@ use tokio::{
 
 use crate::dashboard::{access::Token, view::View};
 
-/// The most bytes of a name. Kubernetes has no bound; the longest that people use are paths of LDAP.
+/// The maximum length of a user or group name in bytes. Kubernetes has no limit; LDAP paths are the longest
+/// in practice.
 const MAX_NAME: usize = 512;
-/// The most groups of a user: as many as a proxy can put into the head of a request.
+/// The maximum number of groups of a user, as many as fit into a request head.
 const MAX_GROUPS: usize = 512;
-/// What the names of Kubernetes' own users and groups begin with, such as `system:masters`.
+/// The prefix of Kubernetes' own users and groups, for example `system:masters`.
 const RESERVED: &str = "system:";
 
-/// Somebody as whom the API server is asked.
+/// A user whom the API server can be asked to impersonate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// The name, as Kubernetes' roles have it.
+    /// The user name in Kubernetes roles.
     pub name: String,
-    /// The groups, likewise.
+    /// The group names in Kubernetes roles.
     pub groups: Vec<String>,
 }
 
-/// In which headers a proxy names a user.
+/// The headers in which a proxy names a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserHeaders {
-    /// The name.
+    /// The header with the user name.
     pub user: HeaderName,
-    /// The groups, separated by commas.
+    /// The header with the group names, separated by commas.
     pub groups: Option<HeaderName>,
 }
 
-/// Why nobody is logged in.
+/// The reason why a login is rejected.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LoginError {
-    /// The request does not come from a trusted proxy.
     #[error(
         "This request did not come through the login: its address is not one of --trusted-proxy. \
          Open the address of the authenticating proxy."
     )]
     Untrusted,
-    /// A header is missing.
     #[error("The proxy names no user: the header {0} is missing. Log in at the proxy.")]
     Missing(HeaderName),
-    /// A header is there more than once.
     #[error(
         "The header {0} came more than once. The proxy has to remove what a browser sends in it."
     )]
     Doubled(HeaderName),
-    /// A name is empty, too long or holds what nobody can read, or there are too many.
     #[error(
         "The header {0} holds no name that Kubernetes can be asked with: it is empty, longer than \
          {MAX_NAME} bytes, no UTF-8, or has invisible characters; or there are more than {MAX_GROUPS}."
     )]
     Unreadable(HeaderName),
-    /// A name is one of Kubernetes' own.
     #[error(
         "The header {0} names a user or group that begins with {RESERVED}, which is Kubernetes' own. \
          Nobody acts as one of these here."
     )]
     Reserved(HeaderName),
-    /// The system gives nothing random, or a client cannot be made.
+    /// The system has no random numbers, or the client cannot be created.
     #[error("Nobody can log in now: {0}")]
     System(String),
 }
 
 impl UserHeaders {
-    /// The user whom these headers name.
+    /// Reads and checks the names in these headers.
     pub(crate) fn user(&self, headers: &HeaderMap) -> Result<User, LoginError> {
         let name =
             one(headers, &self.user)?.ok_or_else(|| LoginError::Missing(self.user.clone()))?;
@@ -109,7 +105,7 @@ impl UserHeaders {
     }
 }
 
-/// The text of a header that comes at most once.
+/// The text of a header that must not occur twice: a proxy might append its own to the one of an attacker.
 fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, LoginError> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -132,17 +128,17 @@ fn checked(text: &str, header: &HeaderName) -> Result<String, LoginError> {
     Ok(text.to_owned())
 }
 
-/// One address, or all with the same beginning.
+/// An IP address, or a CIDR range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network(IpNet);
 
-/// Why a text is no network.
+/// The reason why a text is not a network.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
-    /// It is neither an address nor one with a length.
+    /// The text is neither an address nor a CIDR range.
     #[error("write an IP address or a network, such as 127.0.0.1, 10.0.0.0/8 or fd00::/8")]
     Unreadable,
-    /// It holds every address there is.
+    /// The range contains all addresses.
     #[error("this trusts every address; name those of the proxy, such as 10.0.0.0/8")]
     Everything,
 }
@@ -162,23 +158,23 @@ impl FromStr for Network {
 }
 
 impl Network {
-    /// Whether it holds this address. An IPv4 address that a socket of IPv6 shows
-    /// (`::ffff:10.0.0.7`) is the IPv4 address.
+    /// Whether the network contains this address. An IPv4-mapped IPv6 address (`::ffff:10.0.0.7`) is treated
+    /// as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
 }
 
-/// At most this many users are known at once; whoever has not asked for longest is forgotten.
+/// The maximum number of sessions. If there are more, the least recently used is forgotten.
 const MAX_USERS: usize = 256;
 
-/// The users that trusted proxies name.
+/// The sessions of the users whom trusted proxies name.
 pub struct Users {
     headers: UserHeaders,
     proxies: Vec<Network>,
-    /// May impersonate them.
+    /// A client that can impersonate the users.
     client: Client,
-    /// Whoever asked last stands last.
+    /// The most recently used session is last.
     known: Mutex<VecDeque<Arc<Session>>>,
 }
 
@@ -192,8 +188,7 @@ impl fmt::Debug for Users {
 }
 
 impl Users {
-    /// Those whom requests from these addresses name in these headers. The client needs the right
-    /// to impersonate them.
+    /// Trusts these headers from these addresses. The client needs permission to impersonate the users.
     pub fn new(headers: UserHeaders, proxies: Vec<Network>, client: Client) -> Self {
         Self {
             headers,
@@ -203,10 +198,12 @@ impl Users {
         }
     }
 
-    /// The user of a request.
+    /// The session of the user who sent a request.
+    ///
     ///
     /// # Errors
-    /// Where it is nobody's, and why.
+    ///
+    /// The request does not come from a trusted proxy, or does not name a valid user.
     pub(crate) fn session(&self, head: &Parts) -> Result<Arc<Session>, LoginError> {
         let peer = head.extensions.get::<SocketAddr>().map(SocketAddr::ip);
         let is_trusted = |peer| self.proxies.iter().any(|proxy| proxy.contains(peer));
@@ -233,16 +230,16 @@ impl Users {
     }
 }
 
-/// How long the API server's answers about what a user may read count. (It keeps those of a webhook
-/// for five minutes itself.)
+/// How long an answer about permissions is reused. The API server itself caches webhook answers for five
+/// minutes.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// A user, and what is known of them.
+/// The state that is kept for a user between requests.
 pub(crate) struct Session {
     pub(crate) user: User,
-    /// Acts as them.
+    /// Acts with the user's permissions.
     pub(crate) client: Client,
-    /// What their forms carry: nobody else knows it.
+    /// The CSRF token of the user's forms.
     pub(crate) token: Arc<Token>,
     readable: AsyncMutex<Option<(Instant, Arc<Readable>)>>,
 }
@@ -257,10 +254,12 @@ impl Session {
         })
     }
 
-    /// What of these kinds in a view they may list, as of the last minute.
+    /// The workloads of these kinds that the user may list, at most a minute old.
+    ///
     ///
     /// # Errors
-    /// Where the API server does not say.
+    ///
+    /// The API server does not answer.
     pub(crate) async fn readable(
         &self,
         view: &View,
@@ -275,31 +274,29 @@ impl Session {
         }
         let objects = view.rows.iter().map(|row| &row.status.object);
         let readable = Arc::new(Readable::ask(&self.client, kinds, objects).await?);
-        // Before all workloads are known, not all has been asked.
+        // Until all workloads are known, the answer is incomplete and not reused.
         *known = view.is_complete.then(|| (now, Arc::clone(&readable)));
         Ok(readable)
     }
 }
 
-/// How many questions of one user are asked at once.
+/// The number of concurrent permission checks of one user.
 const AT_ONCE: usize = 8;
-/// How long all of them may take.
+/// The time limit for all permission checks of one user.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The workloads that a user may list.
 #[derive(Debug, Default)]
 pub(crate) struct Readable {
-    /// Kinds that they may list in all namespaces.
+    /// Kinds that the user may list in all namespaces.
     everywhere: HashSet<Kind>,
-    /// Other kinds, and where.
+    /// Further kinds, each with a namespace.
     in_namespaces: HashSet<(Kind, Arc<str>)>,
-    /// Whether they may list every kind everywhere.
+    /// Whether the user may list all kinds in all namespaces.
     pub(crate) is_all: bool,
 }
 
 impl Readable {
-    /// Asks the API server, as the client's user: of each kind once, and of each namespace of these
-    /// objects where that is not enough.
+    /// Checks each kind cluster-wide, and, if that is denied, in each namespace of these objects.
     pub(crate) async fn ask<'a>(
         client: &Client,
         kinds: &[Kind],
@@ -328,14 +325,13 @@ impl Readable {
         })
     }
 
-    /// Whether they may read this one.
     pub(crate) fn includes(&self, object: &WorkloadRef) -> bool {
         let place = || (object.kind, Arc::clone(&object.namespace));
         self.everywhere.contains(&object.kind) || self.in_namespaces.contains(&place())
     }
 }
 
-/// Those that the server allows.
+/// The items that the API server allows.
 async fn allowed<T, F>(all: Vec<T>, ask: impl Fn(&T) -> F) -> Result<Vec<T>, FindError>
 where
     F: Future<Output = Result<bool, FindError>>,
@@ -373,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_is_named_once_with_groups_between_commas() {
+    fn user_and_groups_are_read_from_headers() {
         let jane = read(&[
             (USER, b"jane@example.com"),
             (GROUPS, b"team-a, all staff,,"),
@@ -395,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_missing_doubled_reserved_or_unreadable_is_nobody() {
+    fn missing_duplicate_reserved_and_unreadable_names_are_rejected() {
         let long = "x".repeat(MAX_NAME + 1);
         let many = "g,".repeat(MAX_GROUPS + 1);
         for (pairs, expected) in [
@@ -441,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_holds_the_addresses_with_its_beginning() {
+    fn network_contains_the_addresses_in_its_range() {
         for (network, address, expected) in [
             ("127.0.0.1", "127.0.0.1", true),
             ("127.0.0.1", "127.0.0.2", false),
@@ -466,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_not_networks_or_trust_everyone_are_refused() {
+    fn invalid_and_unlimited_networks_are_rejected() {
         for text in [
             "",
             "proxy",

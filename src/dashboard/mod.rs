@@ -1,8 +1,8 @@
-//! The web page: what is wrong, what comes next, and a week of every workload at a glance.
+//! The web dashboard: problems, next boundaries, and a week of every workload.
 //!
-//! A [`Dashboard`] follows a cluster with a user's own permissions and answers requests with whole
-//! pages. What they say is what [`status`](dayshift_operations::status) and [`plan`](dayshift_manifest::plan) say; here it is
-//! only laid out. Nothing of it needs a script.
+//! A [`Dashboard`] follows a cluster with a user's permissions and responds with complete HTML pages, without
+//! scripts. It shows the results of [`status`](dayshift_operations::status) and
+//! [`plan`](dayshift_manifest::plan), and computes nothing else.
 
 mod access;
 mod answer;

@@ -1,13 +1,13 @@
-//! What the query of an address asks for.
+//! The query parameters of a page: filters, period, zone and colors.
 
 use chrono::NaiveDate;
 use dayshift_schedule::{Tzdata, Zone};
 
-/// What the query of an address asks for. What cannot be read is left out.
+/// The parsed query of an address. Unreadable parameters are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Params {
     pub(super) theme: Option<Theme>,
-    /// Whether the page stays as it is.
+    /// Whether the page does not reload by itself.
     pub(super) still: bool,
     pub(super) namespace: Option<String>,
     pub(super) kind: Option<String>,
@@ -15,15 +15,15 @@ pub(crate) struct Params {
     pub(super) text: Option<String>,
     /// The first day of the timeline.
     pub(super) from: Option<NaiveDate>,
-    /// Which page of the timeline, from 1.
+    /// The page number of the timeline, from 1.
     pub(super) page: usize,
-    /// By which clocks times are shown, whatever the schedules go by.
+    /// The time zone of all times on the page, instead of the zones of the schedules.
     pub(super) zone: Option<Zone>,
-    /// What is wrong with the zone that was asked for.
+    /// The error about the requested zone.
     pub(super) refused_zone: Option<String>,
 }
 
-/// Which colours a reader wants, whatever the system says.
+/// The color scheme, if it differs from the system's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Theme {
     Light,
@@ -39,11 +39,10 @@ impl Theme {
     }
 }
 
-/// Longer texts are in no name.
+/// No Kubernetes name is longer.
 const MAX_TEXT: usize = 253;
 
 impl Params {
-    /// Those of a query.
     pub(super) fn parse(query: &str, tzdata: &Tzdata) -> Self {
         let mut params = Self {
             page: 1,
@@ -80,7 +79,7 @@ impl Params {
         params
     }
 
-    /// The names and values that ask for them.
+    /// The query parameters, without defaults.
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
         let text = |text: Option<&str>| text.map(str::to_owned);
         let all = [
@@ -100,7 +99,7 @@ impl Params {
             .collect()
     }
 
-    /// The address of `path` with all of them.
+    /// The address of `path` with these parameters.
     pub(super) fn link(&self, path: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let query = query.extend_pairs(self.pairs()).finish();
@@ -111,7 +110,7 @@ impl Params {
         }
     }
 
-    /// Those that count on every page.
+    /// The parameters that links to all pages keep.
     pub(super) fn common(&self) -> Self {
         Self {
             theme: self.theme,
@@ -122,7 +121,7 @@ impl Params {
         }
     }
 
-    /// Whether rows are left out.
+    /// Whether a filter is set.
     pub(super) fn filters(&self) -> bool {
         let texts = [&self.namespace, &self.kind, &self.state, &self.text];
         texts.iter().any(|text| text.is_some())
@@ -134,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_means_what_it_was_made_of() {
+    fn parameters_survive_a_round_trip() {
         let params = Params {
             theme: Some(Theme::Dark),
             still: true,

@@ -1,4 +1,4 @@
-//! A requested action from its preview to its result: who may confirm it, how long, and how far it is.
+//! A requested action from its preview to its result.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -15,14 +15,14 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::dashboard::{entrance::Identity, view::View};
 
-/// How long what was asked for may be confirmed.
+/// A preview can be confirmed for this long.
 const MAX_AGE: TimeDelta = TimeDelta::minutes(5);
-/// How many lines of a result are kept.
+/// The maximum number of result lines.
 const MAX_LINES: usize = 2_100;
 
-/// What somebody has asked for.
+/// The request that a form makes.
 pub(crate) struct ActionRequest {
-    /// Acts with the rights of whoever asks.
+    /// Acts with the permissions of the user.
     pub(crate) client: Client,
     pub(crate) request: OverrideRequest,
     pub(crate) selection: Selection,
@@ -30,7 +30,7 @@ pub(crate) struct ActionRequest {
     pub(crate) namespaces: Vec<String>,
 }
 
-/// What was asked for, and what has become of it.
+/// A previewed action and its progress.
 pub(crate) struct ActionPlan {
     pub(crate) id: u64,
     pub(crate) asked: Arc<ActionRequest>,
@@ -38,48 +38,47 @@ pub(crate) struct ActionPlan {
     progress: Mutex<PlanProgress>,
 }
 
-/// What would be done.
+/// The changes that an action would make.
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
     pub(crate) changes: Vec<PreviewedChange>,
-    /// The workloads that are changed, as they were seen.
+    /// The observed workloads that change.
     pub(crate) objects: Vec<Observed>,
-    /// The Namespaces that are changed, as they were seen.
+    /// The observed Namespaces that change.
     pub(crate) namespaces: Vec<(String, AnnotatedNamespace)>,
-    /// What nothing would be done to, and why.
+    /// A line for each object that stays unchanged, with the reason.
     pub(crate) others: Vec<String>,
-    /// The first end of all.
+    /// The earliest end of the requested overrides.
     pub(crate) ends: Option<DateTime<Utc>>,
 }
 
-/// What would be done to one object or Namespace.
 #[derive(Debug)]
 pub(crate) struct PreviewedChange {
-    /// To what: `dev/web`, or `namespace/dev`.
+    /// The object, for example `dev/web` or `namespace/dev`.
     pub(crate) object: String,
-    /// What would become of it, such as `woken until 22:00 CET`.
+    /// The effect, for example `woken until 22:00 CET`.
     pub(crate) outcome: String,
-    /// What would be written, in the form of `kubectl annotate` or `kubectl scale`.
+    /// The arguments of the equivalent `kubectl annotate` or `kubectl scale`.
     pub(crate) written: String,
-    /// The workloads that a change of a Namespace reaches.
+    /// The workloads that a Namespace change affects.
     pub(crate) reaches: Vec<WorkloadRef>,
 }
 
 impl Preview {
-    /// How many workloads it reaches, each once.
+    /// The number of distinct workloads that are affected.
     pub(crate) fn reached(&self) -> usize {
         let in_namespaces = self.changes.iter().flat_map(|change| &change.reaches);
         let own = self.objects.iter().map(|object| &object.object);
         own.chain(in_namespaces).collect::<HashSet<_>>().len()
     }
 
-    /// Whether it may still be confirmed at `now`, where it was asked for at that time.
+    /// Whether a preview from `asked` can be confirmed at `now`.
     fn is_fresh(&self, asked: DateTime<Utc>, now: DateTime<Utc>) -> bool {
         now - asked <= MAX_AGE && self.ends.is_none_or(|ends| ends > now)
     }
 }
 
-/// How far a plan is, and what was said of it.
+/// The phase of an action, and its result lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanProgress {
     pub(crate) phase: PlanPhase,
@@ -87,33 +86,29 @@ pub(crate) struct PlanProgress {
 }
 
 impl PlanProgress {
-    /// How many lines tell of an error.
     pub(crate) fn errors(&self) -> usize {
         self.lines.iter().filter(|line| line.is_error).count()
     }
 }
 
-/// One line of a result, as the command prints it.
+/// A line as the command prints it.
 #[derive(Clone, Debug)]
 pub(crate) struct ResultLine {
     pub(crate) text: String,
     pub(crate) is_error: bool,
 }
 
-/// How far a plan is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PlanPhase {
-    /// Nobody has confirmed it yet.
+    /// Not confirmed yet.
     #[default]
     Preview,
-    /// It is carried out.
+    /// In progress.
     UnderWay {
-        /// Objects on which a controller has acted.
+        /// Objects that a controller has acted on.
         done: usize,
-        /// All objects.
         all: usize,
     },
-    /// All is said.
     Done,
 }
 
@@ -127,19 +122,18 @@ impl ActionPlan {
         }
     }
 
-    /// How many objects it holds.
+    /// The number of objects in memory.
     pub(crate) fn objects(&self) -> usize {
         let affected = |(_, namespace): &(_, AnnotatedNamespace)| namespace.affected.len();
         let in_namespaces: usize = self.planned.namespaces.iter().map(affected).sum();
         self.asked.selection.observed.len() + self.planned.objects.len() + in_namespaces
     }
 
-    /// What is requested.
     pub(crate) fn requested(&self) -> &RequestedOverride {
         &self.asked.request.requested
     }
 
-    /// Begins; false where that was done before.
+    /// Starts the action. Returns false if it was started before.
     pub(crate) fn begin(&self) -> bool {
         let mut progress = self.locked();
         let begins = progress.phase == PlanPhase::Preview;
@@ -149,7 +143,7 @@ impl ActionPlan {
         begins
     }
 
-    /// Whether what was confirmed still holds at `now`.
+    /// Whether the preview can still be confirmed.
     pub(crate) fn is_fresh(&self, now: DateTime<Utc>) -> bool {
         self.planned.is_fresh(self.asked.request.now, now)
     }
@@ -173,7 +167,6 @@ impl ActionPlan {
         self.locked().phase = PlanPhase::Done;
     }
 
-    /// How far it is now.
     pub(crate) fn progress(&self) -> PlanProgress {
         self.locked().clone()
     }
@@ -183,22 +176,22 @@ impl ActionPlan {
     }
 }
 
-/// At most this many plans of one visitor are remembered.
+/// The maximum number of plans of a visitor.
 const MAX_PLANS: usize = 16;
-/// At most this many visitors have plans.
+/// The maximum number of visitors with plans.
 const MAX_VISITORS: usize = 16;
 
-/// At most this many objects are remembered in all plans together: some 2 kB each.
+/// The maximum number of objects in all plans. Each uses about 2 kB.
 const MAX_OBJECTS: usize = 6_000;
 
-/// What somebody may have done from the pages.
+/// The plans of all visitors and the queue of jobs.
 #[derive(Default)]
 pub(crate) struct Actions {
     pub(crate) jobs: JobQueue,
     plans: Mutex<VisitorPlans>,
 }
 
-/// The plans of each visitor; whoever asked last stands last.
+/// The plans by visitor, the most recent visitor last.
 #[derive(Default)]
 struct VisitorPlans {
     last_id: u64,
@@ -206,8 +199,8 @@ struct VisitorPlans {
 }
 
 impl VisitorPlans {
-    /// Forgets the oldest plans of whoever has not asked for longest, until all plans together hold
-    /// no more objects than this, or one plan is left.
+    /// Forgets the oldest plans of the least recent visitor until at most this many objects, or one plan, are
+    /// left.
     fn forget_beyond(&mut self, objects: usize) {
         loop {
             let all = self.by_visitor.iter().flat_map(|(_, own)| own);
@@ -228,7 +221,7 @@ impl VisitorPlans {
 }
 
 impl Actions {
-    /// Remembers a plan of a visitor, and forgets their oldest where they have many.
+    /// Stores a plan. If the visitor has too many, the oldest is forgotten.
     pub(crate) fn remember(
         &self,
         visitor: &Identity,
@@ -254,7 +247,7 @@ impl Actions {
         plan
     }
 
-    /// A plan that this visitor has asked for.
+    /// A plan of this visitor.
     pub(crate) fn find(&self, visitor: &Identity, id: u64) -> Option<Arc<ActionPlan>> {
         let plans = self.plans();
         let (_, own) = plans
@@ -269,15 +262,14 @@ impl Actions {
     }
 }
 
-/// Something to be done.
 pub(crate) enum ActionJob {
-    /// To look what would change.
+    /// Preview the changes.
     Plan(Arc<ActionRequest>, oneshot::Sender<Preview>),
-    /// To change it, and what is seen when that is confirmed.
+    /// Carry out the changes, given the view at the confirmation.
     CarryOut(Arc<ActionPlan>, Arc<View>),
 }
 
-/// JobQueue on their way.
+/// The queue from connections to the worker.
 pub(crate) struct JobQueue {
     sender: mpsc::UnboundedSender<ActionJob>,
     receiver: Mutex<Option<mpsc::UnboundedReceiver<ActionJob>>>,
@@ -292,13 +284,12 @@ impl Default for JobQueue {
 }
 
 impl JobQueue {
-    /// Has it done, by and by.
     pub(crate) fn send(&self, job: ActionJob) {
-        // Where nobody works any more the program ends.
+        // If the worker is gone, the program is about to exit.
         let _ = self.sender.send(job);
     }
 
-    /// Where they come out; none where somebody has that already.
+    /// The receiving end, once.
     pub(crate) fn take(&self) -> Option<mpsc::UnboundedReceiver<ActionJob>> {
         let receiver = self.receiver.lock();
         receiver.unwrap_or_else(PoisonError::into_inner).take()
@@ -310,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_preview_is_good_for_five_minutes_unless_it_ends_before() {
+    fn preview_is_valid_for_five_minutes_or_until_the_override_ends() {
         let asked = DateTime::UNIX_EPOCH;
         let at = |minutes: i64| asked + TimeDelta::minutes(minutes);
         for (ends, minutes, expected) in [

@@ -1,4 +1,4 @@
-//! What is answered to a posted form.
+//! Posted forms: the preview of an action, and its confirmation.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -26,7 +26,7 @@ use crate::dashboard::{
 type PageResponse = Response<Full<Bytes>>;
 
 impl Dashboard {
-    /// The answer to a form that was posted to `/confirm` or, with `is_confirmed`, to `/act`.
+    /// Handles a form that was posted to `/confirm` or, if `is_confirmed`, to `/act`.
     pub(crate) async fn posted<B>(
         &self,
         (actions, visitor): (&Actions, &Visitor),
@@ -65,7 +65,7 @@ impl Dashboard {
         done.unwrap_or_else(|(status, message)| refuse((status, &message)))
     }
 
-    /// The page that says what will change.
+    /// Renders the preview of an action.
     async fn confirm(
         &self,
         (actions, visitor): (&Actions, &Visitor),
@@ -82,14 +82,14 @@ impl Dashboard {
                 return Ok(html(StatusCode::BAD_REQUEST, page));
             }
         };
-        // Others may look while the API server is asked.
+        // Other pages can be rendered while the API server is asked.
         drop(turn);
         let settings = &self.settings;
         let form = match &visitor.session {
             Some(_) => spelled_out(form, &view, visitor).await.map_err(refused)?,
             None => form,
         };
-        // The workloads of a namespace may be too many.
+        // A namespace might have expanded to too many workloads.
         if let Err(error) = form.requested(view.now) {
             return Err((StatusCode::BAD_REQUEST, error));
         }
@@ -134,7 +134,7 @@ impl Dashboard {
         Ok(html(StatusCode::OK, page.confirmation(&plan)))
     }
 
-    /// Begins what was confirmed, once, and leads to the page of its result.
+    /// Starts a confirmed action once, and redirects to the page with its result.
     async fn act(
         &self,
         (actions, visitor): (&Actions, &Visitor),
@@ -166,7 +166,7 @@ impl Dashboard {
                 .jobs
                 .send(ActionJob::CarryOut(Arc::clone(&plan), view));
         }
-        // A page that is loaded again asks for the result, and does nothing twice.
+        // After a redirect, reloading the page shows the result and does not repeat the action.
         let mut response = html(StatusCode::SEE_OTHER, String::new());
         if let Ok(to) = HeaderValue::try_from(to) {
             response.headers_mut().insert(header::LOCATION, to);
@@ -175,8 +175,8 @@ impl Dashboard {
     }
 }
 
-/// The form with the workloads of a namespace in place of one that the user may not patch: who has
-/// `edit` in a namespace may change all that is in it, and not the Namespace.
+/// Replaces Namespaces that the user may not patch by their workloads. With the role `edit`, users may change
+/// the workloads but not the Namespace.
 async fn spelled_out(
     form: ActionForm,
     view: &View,

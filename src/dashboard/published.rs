@@ -15,12 +15,12 @@ use tokio::{
 
 use crate::dashboard::view::{Row, Settings, View};
 
-/// How long a view is good: making one takes some microseconds an object.
+/// A view is cached for this long. Making one takes some microseconds for each object.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
-/// How long what was shown last is kept at least.
+/// A cached view is dropped after this time without a request.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// What a controller knows, looked at when somebody asks.
+/// The state that the controller publishes, read when a page is requested.
 pub(super) struct Published {
     pub(super) pace: Pace,
     telemetry: Arc<Telemetry>,
@@ -28,7 +28,7 @@ pub(super) struct Published {
     last: Mutex<Option<Last>>,
 }
 
-/// What was shown last, and when.
+/// The cached view.
 struct Last {
     view: Arc<View>,
     looked: Instant,
@@ -44,7 +44,7 @@ impl Published {
         }
     }
 
-    /// What the pages show now: who looks at the same time is shown the same.
+    /// The current view. Concurrent requests share it.
     pub(super) async fn view(&self, settings: &Settings, clock: &Clock) -> Arc<View> {
         let mut last = self.last.lock().await;
         let looked = clock.monotonic();
@@ -72,7 +72,7 @@ impl Published {
         view
     }
 
-    /// Forgets what nobody has looked at for a while, again and again: it may be large.
+    /// Drops a view that is no longer requested, because it can be large.
     pub(super) async fn forget(&self, clock: &Clock) -> Infallible {
         loop {
             sleep(KEPT).await;
@@ -99,7 +99,7 @@ impl Published {
             };
             let named: &HashMap<_, _> =
                 named.get_or_init(|| snapshot.objects.iter().map(entry).collect());
-            // What has no schedule is not published.
+            // Workloads without a schedule are not published.
             let known = named.get(&(namespace.into(), needed.clone()));
             known.map_or(DependencyLookup::Unknown, |object| {
                 DependencyLookup::There(Box::new((object.observed(), object.parsed().clone())))
@@ -161,7 +161,7 @@ impl Published {
         }
     }
 
-    /// Where the controller has told nothing yet.
+    /// The view if the controller has not published anything yet.
     fn nothing(&self, settings: &Settings, clock: &Clock) -> View {
         let why = self.telemetry.ready().err().unwrap_or_default();
         View {
@@ -185,22 +185,20 @@ impl Published {
     }
 }
 
-/// After a page, so many times as long is waited as it took: pages take a sixth of a processor at
-/// most, however many are asked for.
+/// The pause after a page, as a multiple of its rendering time: pages use at most a sixth of a processor.
 const REST: u32 = 5;
 
-/// One page at a time, with a rest after each.
+/// Lets one page at a time be rendered, with a pause after each.
 #[derive(Debug, Default)]
 pub(super) struct Pace(Arc<Mutex<()>>);
 
-/// The turn of one page, until it is dropped.
+/// The permission to render one page, until it is dropped.
 pub(super) struct Turn {
     begun: Instant,
     held: Option<OwnedMutexGuard<()>>,
 }
 
 impl Pace {
-    /// Waits until a page may be made.
     pub(super) async fn turn(&self) -> Turn {
         let held = Arc::clone(&self.0).lock_owned().await;
         Turn {

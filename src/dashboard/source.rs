@@ -1,5 +1,4 @@
-//! Where the pages have it from: a cluster that is followed through a client, or a controller that
-//! knows it anyway.
+//! [`Dashboard`], and the source of its data: a followed cluster, or the controller in this process.
 
 use std::{convert::Infallible, fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -28,24 +27,24 @@ use crate::dashboard::{
     view::{SavingsSource, Settings},
 };
 
-/// A cluster as its pages show it.
+/// The dashboard of one cluster.
 pub struct Dashboard {
     pub(super) settings: Settings,
     pub(super) savings: SavingsSource,
-    /// What a request must name.
+    /// The accepted `Host` values.
     pub(super) hosts: Hosts,
     pub(super) clock: Clock,
     pub(super) entrance: Entrance,
-    /// What may be done from the pages, if anything may.
+    /// The actions, if the pages allow any.
     pub(super) actions: Option<Actions>,
     pub(super) source: ViewSource,
 }
 
-/// Where the pages have it from.
+/// The source of the data.
 pub(super) enum ViewSource {
-    /// A cluster that is followed.
+    /// A cluster that is followed through a client.
     Cluster(Box<Followed>),
-    /// What a controller in this process knows: nothing is asked of the API server.
+    /// The controller in this process. The API server is not asked.
     Controller(Published),
 }
 
@@ -58,16 +57,16 @@ impl fmt::Debug for Dashboard {
     }
 }
 
-/// How long a page waits for Events.
+/// The time limit for reading Events.
 const EVENTS_TIMEOUT: Duration = Duration::from_secs(5);
 impl Dashboard {
-    /// One that has seen nothing yet.
+    /// A dashboard that follows a cluster when [`Self::follow`] is polled.
     pub fn new(client: Client, clock: Clock, settings: Settings) -> Self {
         let followed = Followed::new(client, &settings);
         Self::from(ViewSource::Cluster(Box::new(followed)), clock, settings)
     }
 
-    /// One that shows what a controller knows, whenever somebody looks.
+    /// A dashboard of the controller in this process.
     pub fn for_controller(
         telemetry: Arc<Telemetry>,
         calendars: CalendarFeed,
@@ -78,7 +77,7 @@ impl Dashboard {
         Self::from(ViewSource::Controller(published), clock, settings).counted_by(telemetry)
     }
 
-    /// Waits until a page may be made, where that is to be bounded.
+    /// Waits for a turn if the pages share a process with a controller.
     pub(super) async fn turn(&self) -> Option<Turn> {
         match &self.source {
             ViewSource::Cluster(_) => None,
@@ -98,15 +97,15 @@ impl Dashboard {
         }
     }
 
-    /// The same with the account of what is saved that the controller of this cluster keeps.
+    /// Adds the savings that the controller has recorded.
     #[must_use]
     pub fn counted_by(mut self, telemetry: Arc<Telemetry>) -> Self {
         self.savings.counted_by = Some(telemetry);
         self
     }
 
-    /// The same with calendars that may change while a cluster is followed. Others may be named:
-    /// only the scaler knows their dates.
+    /// Adds calendars that can change. Unknown calendar names are accepted, because only the controller knows
+    /// their dates.
     #[must_use]
     pub fn with_calendars(mut self, calendars: CalendarFeed) -> Self {
         if let ViewSource::Cluster(followed) = &mut self.source {
@@ -115,20 +114,20 @@ impl Dashboard {
         self
     }
 
-    /// The same with what CPU and memory cost, where that is known.
+    /// Adds the price of CPU and memory.
     #[must_use]
     pub fn at_price(mut self, price: Option<Arc<Price>>) -> Self {
         self.savings.price = price;
         self
     }
 
-    /// The same on loopback for whoever has the key of [`Self::url`], who may ask for wake, sleep,
-    /// pause and resume with the client's rights. Requests must name this port of a loopback
-    /// address: a page of somebody else that has its name resolved to this machine is answered
-    /// nothing.
+    /// Requires the key in [`Self::url`], and allows wake, sleep, pause and resume with the client's
+    /// permissions. The `Host` must be a loopback address with this port, which prevents DNS rebinding.
+    ///
     ///
     /// # Errors
-    /// Where the system gives nothing random, or a controller shows what it knows: it has no client.
+    ///
+    /// The system has no random numbers, or the dashboard belongs to a controller and has no client.
     pub fn for_one_user(self, port: u16) -> io::Result<Self> {
         let ViewSource::Cluster(followed) = &self.source else {
             return Err(io::ErrorKind::Unsupported.into());
@@ -142,9 +141,9 @@ impl Dashboard {
         })
     }
 
-    /// The same for the users that a proxy names: each sees what the API server lets them list, and
-    /// with `is_acting` asks for wake, sleep, pause and resume with their own rights. Any `Host` may
-    /// be named: it is the proxy's.
+    /// Requires a user from an authenticating proxy. Users see the workloads that they may list and, if
+    /// `is_acting`, can wake, sleep, pause and resume with their own permissions. The `Host` can be anything,
+    /// because the proxy sets it.
     #[must_use]
     pub fn for_users(self, users: Users, is_acting: bool) -> Self {
         Self {
@@ -155,13 +154,12 @@ impl Dashboard {
         }
     }
 
-    /// What is to be opened where it listens here: with the key, where there is one.
+    /// The address to open, with the key if one is required.
     pub fn url(&self, address: SocketAddr) -> String {
         self.entrance.url(address)
     }
 
-    /// The same on loopback where others lead a port of their own to it, as `kubectl port-forward`
-    /// does.
+    /// Accepts any port of a loopback address, as `kubectl port-forward` needs.
     #[must_use]
     pub fn behind_loopback(self) -> Self {
         Self {
@@ -170,11 +168,13 @@ impl Dashboard {
         }
     }
 
-    /// Follows the cluster, for as long as that is possible; for ever where a controller does.
+    /// Follows the cluster. For a controller, it never returns.
+    ///
     ///
     /// # Errors
-    /// What no new try can fix, such as a permission that is missing. What was seen is still
-    /// shown, and this with it.
+    ///
+    /// An error that a retry cannot fix, such as a missing permission. The pages continue to show the last
+    /// state, with this error.
     pub async fn follow(&self) -> Result<Infallible, FindError> {
         match &self.source {
             ViewSource::Cluster(followed) => {
@@ -194,7 +194,7 @@ impl Dashboard {
         }
     }
 
-    /// Does what is asked for by the pages, if anything may be.
+    /// Carries out requested actions, if the pages allow any.
     async fn work(&self) -> Infallible {
         match &self.actions {
             Some(actions) => actions.work(&self.settings).await,
@@ -202,7 +202,7 @@ impl Dashboard {
         }
     }
 
-    /// What the pages show now.
+    /// The current view.
     pub async fn view(&self) -> Arc<View> {
         match &self.source {
             ViewSource::Cluster(followed) => followed.view(&self.settings, &self.clock),
@@ -210,10 +210,12 @@ impl Dashboard {
         }
     }
 
-    /// What a visitor sees now, and the turn to make a page of it. Only what they may read is there.
+    /// The part of the view that a visitor may see, and the turn to render it.
+    ///
     ///
     /// # Errors
-    /// Where the API server does not say what that is.
+    ///
+    /// The API server does not answer which workloads the visitor may list.
     pub(super) async fn seen_by(
         &self,
         visitor: Option<&Visitor>,
@@ -223,7 +225,7 @@ impl Dashboard {
         let Some(session) = visitor.and_then(|visitor| visitor.session.as_ref()) else {
             return Ok((turn, view));
         };
-        // Nobody else waits while the API server is asked.
+        // Others can render while the API server is asked.
         drop(turn);
         let readable = session
             .readable(&view, &self.settings.query.kinds())
@@ -236,7 +238,7 @@ impl Dashboard {
         Ok((turn, Arc::new(part)))
     }
 
-    /// The time, by the clock that the schedules are followed by.
+    /// The current time of the API server.
     pub(super) fn now(&self) -> DateTime<Utc> {
         let ahead = match &self.source {
             ViewSource::Cluster(followed) => followed.ahead(),
@@ -245,8 +247,7 @@ impl Dashboard {
         self.clock.now() + ahead
     }
 
-    /// The Events of an object, as far as they can be read in time; none where nothing is asked of
-    /// the API server.
+    /// The Events of an object, or `None` if the API server is not asked.
     pub(super) async fn events(&self, object: &WorkloadRef) -> Events {
         let ViewSource::Cluster(followed) = &self.source else {
             return None;
@@ -254,7 +255,7 @@ impl Dashboard {
         Some(in_time(events_of(&followed.client, object)).await)
     }
 
-    /// The same of dayshift's own Events in a namespace.
+    /// dayshift's own Events in a namespace.
     pub(super) async fn events_in(&self, namespace: &str) -> Events {
         let ViewSource::Cluster(followed) = &self.source else {
             return None;

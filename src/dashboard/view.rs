@@ -1,4 +1,4 @@
-//! What the pages show at one time: [`View`], its [`Row`]s, what is to be said about them, and savings.
+//! The data of a page: [`View`], its [`Row`]s with their findings, and savings.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,51 +13,51 @@ use dayshift_workload::{
     savings::{Price, SavedSoFar},
 };
 
-/// What the pages show, at one moment.
+/// The state of the cluster at one time.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The moment, by the clock that the schedules are followed by.
+    /// The time, by the clock of the API server.
     pub now: DateTime<Utc>,
-    /// Every workload with a schedule, or with something left of one, by namespace and name.
+    /// Every workload with a schedule or with state of one, by namespace and name.
     pub rows: Arc<Vec<Arc<Row>>>,
-    /// The zone that somebody asked for, or that all of them are in, if they are.
+    /// The requested zone, or the zone that all schedules share.
     pub zone: Option<Zone>,
-    /// How annotations are read.
+    /// The context in which annotations were parsed.
     pub context: ParseContext,
-    /// Whether the API server is asked: of what it alone knows nothing is shown where it is not.
+    /// Whether the API server was asked. If not, details that only it knows are missing.
     pub asks: bool,
-    /// Whether all has been shown that there was at first.
+    /// Whether the initial lists are complete.
     pub is_complete: bool,
-    /// Why what is shown may be old.
+    /// The reason why the view might be outdated.
     pub outage: Option<String>,
-    /// What is not seen, and why.
+    /// The objects that could not be read, each with the reason.
     pub unseen: Vec<String>,
-    /// Whether something is left out that the user who looks may not read.
+    /// Whether workloads are missing that this user may not list.
     pub is_partial: bool,
 }
 
-/// One workload.
+/// A workload with its status.
 #[derive(Debug)]
 pub struct Row {
-    /// How it stands.
+    /// The status that the command `status` reports.
     pub status: WorkloadStatus,
-    /// What it was seen as, with what it inherits.
+    /// The observed workload with its Namespace defaults.
     pub observed: Observed,
-    /// What its annotations say, where somebody keeps that.
+    /// The parsed annotations, if the source has them.
     pub parsed: Option<Arc<ParsedInputs>>,
 }
 
-/// Something to be said of one workload or of several.
+/// A message about one or more workloads.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RowFinding<'v> {
     pub(super) level: Level,
     pub(super) text: String,
-    /// What helps, of the first of them.
+    /// The command that helps, for the first workload.
     pub(super) command: String,
     pub(super) rows: Vec<&'v Row>,
 }
 
-/// How urgent a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Level {
     Error,
@@ -84,7 +84,6 @@ impl Level {
 }
 
 impl View {
-    /// The rows of a namespace.
     pub(super) fn rows_of(&self, namespace: &str) -> Vec<&Row> {
         let rows = self.rows.iter();
         rows.map(|row| &**row)
@@ -92,15 +91,15 @@ impl View {
             .collect()
     }
 
-    /// What is left for a user who may read these workloads alone: nothing tells of the others, no
-    /// count, no zone and no message. All pages of such a user are made from it.
+    /// The view of a user who may list only these workloads. Nothing in it depends on the others: no count,
+    /// zone or message.
     pub(super) fn only(&self, given: Option<Zone>, reads: impl Fn(&WorkloadRef) -> bool) -> Self {
         let rows = self.rows.iter().filter(|row| reads(&row.status.object));
         let rows: Vec<_> = rows.cloned().collect();
         Self {
             zone: given.or_else(|| Self::common_zone(&rows)),
             rows: Arc::new(rows),
-            // These name what cannot be watched, wherever that is.
+            // These can name objects in any namespace.
             unseen: Vec::new(),
             is_partial: true,
             now: self.now,
@@ -111,14 +110,14 @@ impl View {
         }
     }
 
-    /// The zone that all of these are in, if they are.
+    /// The zone that all rows share.
     pub(super) fn common_zone(rows: &[Arc<Row>]) -> Option<Zone> {
         let mut zones = rows.iter().map(|row| row.status.zone);
         let first = zones.next();
         first.filter(|first| zones.all(|zone| zone == *first))
     }
 
-    /// What is to be said of these rows, the most urgent first; what is the same of several, once.
+    /// The findings of these rows, most severe first. Equal findings of several rows are merged.
     pub(super) fn findings<'v>(&self, rows: &[&'v Row], prefix: &Prefix) -> Vec<RowFinding<'v>> {
         let mut findings: Vec<RowFinding<'v>> = Vec::new();
         let mut known = HashMap::new();
@@ -142,7 +141,7 @@ impl View {
 }
 
 impl Row {
-    /// What is to be said of it: how urgent that is, what, and what helps.
+    /// The findings of this workload: severity, text and command.
     pub(super) fn findings(
         &self,
         prefix: &Prefix,
@@ -177,7 +176,7 @@ impl Row {
         findings
     }
 
-    /// Who else has to do with it, as far as that is known.
+    /// Other managers of this workload.
     pub(super) fn neighbours(&self) -> OtherManagers {
         let operated_by = self.status.notes.iter().find_map(|note| match note {
             Note::Operated { by } => Some(*by),
@@ -189,52 +188,51 @@ impl Row {
         }
     }
 
-    /// What a form calls it: `dev/deploy/web`.
+    /// The name in a form, for example `dev/deploy/web`.
     pub(super) fn form_name(&self) -> String {
         let object = &self.status.object;
         let kind = object.kind.short_name();
         format!("{}/{kind}/{}", object.namespace, object.name)
     }
 
-    /// Whether something has changed its count back.
+    /// Whether another controller changed the count back.
     pub(super) const fn is_reverted(&self) -> bool {
         self.status.reverted_by.is_some()
     }
 }
 
-/// What is looked at, and how its annotations are read.
+/// The workloads of a dashboard, and how their annotations are parsed.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which workloads.
+    /// The workloads to show.
     pub query: Query,
-    /// What stands before the slash of annotations and labels.
+    /// The prefix of annotations and labels.
     pub prefix: Prefix,
-    /// How annotations are read.
+    /// The context for parsing annotations.
     pub context: ParseContext,
-    /// The zone of what is shown of several objects, where somebody asked for one.
+    /// The zone for times that concern several workloads, if the user set one.
     pub zone: Option<Zone>,
-    /// What the head of each page says of it, such as the server's address.
+    /// The title in the page header, for example the server's address.
     pub title: String,
 }
 
-/// Who counts what is saved, if anybody does, and what that costs.
+/// The sources of savings and of their price.
 #[derive(Default)]
 pub(super) struct SavingsSource {
     pub(super) counted_by: Option<Arc<Telemetry>>,
     pub(super) price: Option<Arc<Price>>,
 }
 
-/// What a page says of it.
+/// The savings on a page.
 #[derive(Debug)]
 pub(super) struct SavingsSummary {
-    /// Since today, this week and this month began; `None` where nobody counts.
+    /// The savings of today, this week and this month. `None` if no controller records them.
     pub(super) so_far: Option<SavedSoFar>,
     pub(super) price: Option<Arc<Price>>,
 }
 
 impl SavingsSource {
-    /// What was saved until now, where a controller counts it: nobody else knows what has run. It
-    /// counts all workloads together, so who sees a part is told nothing.
+    /// The savings until now. They cover all workloads, so a user who sees only a part gets none.
     pub(super) fn summary(&self, view: &View, zone: Zone) -> SavingsSummary {
         let counted_by = self.counted_by.as_ref().filter(|_| !view.is_partial);
         SavingsSummary {
@@ -244,7 +242,7 @@ impl SavingsSource {
     }
 }
 
-/// When today, this week and this month began on the clocks of a zone.
+/// The beginnings of today, this week and this month in a zone.
 fn starts(now: DateTime<Utc>, zone: Zone) -> [DateTime<Utc>; 3] {
     let today = now.with_timezone(&zone).date_naive();
     let monday = today - Days::new(today.weekday().num_days_from_monday().into());

@@ -1,10 +1,10 @@
-//! The scaler in a cluster in memory, on simulated time.
+//! The controller in a cluster in memory, on simulated time.
 //!
-//! [`Simulation`] puts workloads into a Kubernetes API in memory, `kube_in_memory`, and lets the
-//! unchanged controller run against it. Simulated time passes as fast as the controller has nothing
-//! to do; a listener receives every event. Its answers are JSON, whatever a client accepts: of
-//! protobuf they could hold only the fields that dayshift reads, which would be wrong for any other
-//! client. `docs/decisions/api-server/protobuf.md` says how both forms are shown to be the same.
+//!
+//! [`Simulation`] loads workloads into `kube_in_memory` and runs the unchanged controller against it.
+//! Simulated time advances whenever the controller is idle, and a callback receives every event. The API in
+//! memory responds with JSON only: `docs/decisions/api-server/protobuf.md` describes how both encodings are
+//! compared.
 
 mod simulation;
 mod summary;

@@ -1,5 +1,5 @@
-//! A run of the unchanged controller against a cluster in memory, on simulated time. Manifests that leave out
-//! pod templates, as documentation does, are completed first.
+//! A run of the unchanged controller against a cluster in memory. Incomplete manifests, as they occur in
+//! documentation, are completed first.
 
 use std::{
     cmp::Reverse,
@@ -25,7 +25,7 @@ use crate::sandbox::{
     user_action::UserAction,
 };
 
-/// A cluster in memory before the scaler begins.
+/// A cluster in memory, before the controller starts.
 #[derive(Debug)]
 pub struct Simulation {
     api: Api,
@@ -37,7 +37,7 @@ pub struct Simulation {
     telemetry: Arc<Telemetry>,
 }
 
-/// A cluster in memory whose time has been played, and whose scaler still runs.
+/// A cluster in memory after a simulated period. Its controller still runs.
 #[derive(Debug)]
 pub struct Played {
     simulation: Simulation,
@@ -52,7 +52,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next change of any of them; of several that are there, that of the first kind.
+/// The next change of any kind. If several are available, the first kind wins.
 async fn next_of(changes: &mut [(Kind, Changes)]) -> (Kind, Option<StoredChange>) {
     let each = changes
         .iter_mut()
@@ -60,7 +60,7 @@ async fn next_of(changes: &mut [(Kind, Changes)]) -> (Kind, Option<StoredChange>
     select_all(each).await.0
 }
 
-/// Takes out what only a server sets.
+/// Removes the fields that only a server sets.
 fn without_server_fields(manifest: &mut Value) {
     if let Some(object) = manifest.as_object_mut() {
         object.remove("status");
@@ -82,9 +82,8 @@ fn without_server_fields(manifest: &mut Value) {
 }
 
 impl Simulation {
-    /// An empty cluster at the time that a simulated clock shows. The runtime must be tokio's of
-    /// one thread, its time paused: then every instant is exact, because time passes only while
-    /// nobody has anything to do.
+    /// An empty cluster. It needs a current-thread tokio runtime with paused time: time then advances only
+    /// when every task is idle, so all times are exact.
     pub fn new(clock: Clock, settings: Settings) -> Self {
         let from = clock.now();
         let api = Api::new({
@@ -116,12 +115,14 @@ impl Simulation {
         }
     }
 
-    /// Puts a workload into the cluster, and its namespace too. What only a server sets is left
-    /// out, so that an export of a real cluster can be loaded; what only a cluster needs is made up
-    /// where it is a fragment ([`is_fragment`](crate::sandbox::is_fragment)).
+    /// Creates a workload and its namespace. Fields that only a server sets are removed, so exports of a real
+    /// cluster can be loaded. A fragment ([`is_fragment`](crate::sandbox::is_fragment)) is completed.
+    ///
     ///
     /// # Errors
-    /// What the API server would say to it.
+    ///
+    ///
+    /// The rejection by the API server.
     pub fn load(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
         self.serve(manifest);
         let mut manifest = manifest.clone();
@@ -135,10 +136,13 @@ impl Simulation {
         self.api.create(manifest).map(drop).map_err(Box::new)
     }
 
-    /// Puts a Namespace into the cluster; of two with one name the last counts.
+    /// Creates a Namespace. If it exists already, it is replaced.
+    ///
     ///
     /// # Errors
-    /// What the API server would say to it.
+    ///
+    ///
+    /// The rejection by the API server.
     pub fn load_namespace(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
         let mut manifest = manifest.clone();
         without_server_fields(&mut manifest);
@@ -149,7 +153,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Has the cluster serve the kind of a manifest, if that is of a custom resource.
+    /// Serves the kind of a manifest if it is a custom resource.
     fn serve(&mut self, manifest: &Value) {
         let text = |name: &str| manifest[name].as_str().unwrap_or_default();
         let (api_version, name) = (text("apiVersion"), text("kind"));
@@ -169,11 +173,14 @@ impl Simulation {
         }
     }
 
-    /// Lets the scaler run until just before `until`, or until `stop`. Everything that happens is
-    /// told, in order and, at a pace, when it is time.
+    /// Runs the controller until just before `until`, or until `stop`. Events are passed to `tell` in order,
+    /// each at its time if a speed is set.
+    ///
     ///
     /// # Errors
-    /// What `tell` returns; it ends the run.
+    ///
+    ///
+    /// An error of `tell`, which ends the run.
     pub async fn run(
         self,
         until: DateTime<Utc>,
@@ -186,10 +193,13 @@ impl Simulation {
         Ok(played.finish().await)
     }
 
-    /// The same, but for the end of the scaler: it goes on once somebody lets time go on.
+    /// Like [`Self::run`], but the controller keeps running, and [`Played::go_on`] continues.
+    ///
     ///
     /// # Errors
-    /// As [`Self::run`].
+    ///
+    ///
+    /// As for [`Self::run`].
     pub async fn play(
         mut self,
         until: DateTime<Utc>,
@@ -198,7 +208,7 @@ impl Simulation {
         mut tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
     ) -> io::Result<Played> {
-        // What happens at the end itself does not belong to it.
+        // The end itself is not part of the period.
         let last = until - TimeDelta::milliseconds(1);
         actions.sort_by_key(|action| Reverse(action.at));
         let requests = self.count_requests();
@@ -257,7 +267,7 @@ impl Simulation {
         requests
     }
 
-    /// The scaler of `dayshift run`; it ends when the sender is dropped.
+    /// Starts the controller of `dayshift run`. It ends when the sender is dropped.
     fn start_scaler(&self) -> (oneshot::Sender<()>, JoinHandle<()>) {
         let (end, ended) = oneshot::channel();
         let scaler = dayshift_controller::run(
@@ -270,8 +280,8 @@ impl Simulation {
         (end, tokio::spawn(scaler))
     }
 
-    /// What an object that is not there does, or that the server keeps as it is, makes no story. A request
-    /// that wakes nothing is told at once.
+    /// Makes a user's change. Nothing is shown if the object does not exist or does not change. A request
+    /// that wakes nothing is shown at once.
     fn carry_out(&mut self, action: &UserAction) -> Option<TimelineEvent> {
         let object = self
             .observer
@@ -289,7 +299,7 @@ impl Simulation {
         None
     }
 
-    /// Has the activator's patch made.
+    /// Applies the patch of the activator.
     fn wake(&mut self, wake: &RequestedWake) {
         let prefix = &self.settings.prefix;
         let texts = wake.annotations.iter();
@@ -309,12 +319,12 @@ impl Simulation {
 }
 
 impl Played {
-    /// Whether somebody stopped it before its end.
+    /// Whether `stop` ended the run early.
     pub const fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// What it has come to.
+    /// The figures so far.
     pub fn summary(&self) -> Summary {
         let observer = &self.simulation.observer;
         Summary {
@@ -327,11 +337,11 @@ impl Played {
         }
     }
 
-    /// Ends the scaler; what it has come to.
+    /// Stops the controller, and returns the summary.
     pub async fn finish(self) -> Summary {
         let summary = self.summary();
         drop(self.end);
-        // It has nothing under way, and so ends at once.
+        // The controller has no requests in flight, so it ends at once.
         let _ = self.scaler.await;
         summary
     }
@@ -341,15 +351,18 @@ impl Played {
         self.simulation.api.client_as("dashboard")
     }
 
-    /// What the scaler tells of itself, and what it has counted.
+    /// The telemetry of the controller.
     pub fn telemetry(&self) -> Arc<Telemetry> {
         Arc::clone(&self.simulation.telemetry)
     }
 
-    /// Lets time go on as fast as real time does, until `stop`. What happens is told as it does.
+    /// Lets simulated time pass at the speed of real time until `stop`. Events are shown when they occur.
+    ///
     ///
     /// # Errors
-    /// What `tell` returns; it ends the run.
+    ///
+    ///
+    /// An error of `tell`, which ends the run.
     pub async fn go_on(
         &mut self,
         mut tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
@@ -371,7 +384,7 @@ impl Played {
     }
 }
 
-/// Whether the one comes before the other.
+/// Whether `one` completes before `other`.
 async fn comes_first(one: impl Future<Output = ()>, other: impl Future<Output = ()>) -> bool {
     tokio::select! {
         biased;
@@ -380,8 +393,8 @@ async fn comes_first(one: impl Future<Output = ()>, other: impl Future<Output = 
     }
 }
 
-/// Whether a manifest has neither a selector nor a pod template, which an API server wants; of a
-/// CronJob, whether it has no Jobs to make. Of other kinds there are no fragments.
+/// Whether a manifest lacks the selector and pod template that an API server requires. For a CronJob, the job
+/// template.
 pub fn is_fragment(manifest: &Value) -> bool {
     let spec = &manifest["spec"];
     match manifest["kind"].as_str().and_then(shape) {
@@ -396,7 +409,7 @@ fn shape(kind: &str) -> Option<Shape> {
     Some(kinds.find(|known| known.name() == kind)?.shape())
 }
 
-/// What a fragment of a kind lacks.
+/// The fields that a fragment of this kind lacks.
 pub fn lacks(kind: &str) -> &'static str {
     match shape(kind) {
         Some(Shape::Jobs) => "no spec.jobTemplate",
@@ -404,12 +417,12 @@ pub fn lacks(kind: &str) -> &'static str {
     }
 }
 
-/// The most bytes of the value of a label.
+/// The maximum length of a label value in bytes.
 const MAX_LABEL: usize = 63;
 
-/// The same with what it lacks, made up.
+/// Adds the missing fields.
 pub(super) fn completed(mut manifest: Value) -> Value {
-    // A label takes less than a name.
+    // A label value is shorter than a name.
     let name = manifest["metadata"]["name"].as_str().unwrap_or_default();
     let name = cut_bytes(name, MAX_LABEL).trim_end_matches(['-', '.']);
     let name = name.to_owned();

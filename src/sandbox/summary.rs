@@ -8,32 +8,32 @@ use dayshift_workload::{
 };
 use kube_in_memory::RequestLine;
 
-/// What a run comes to.
+/// The figures of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// When it began.
+    /// The beginning of the run.
     pub from: DateTime<Utc>,
-    /// When it ended, or was stopped.
+    /// The end of the run.
     pub until: DateTime<Utc>,
-    /// Every workload with a schedule, by namespace and name.
+    /// The usage of every workload with a schedule, by namespace and name.
     pub usages: Vec<(String, Usage)>,
-    /// The latest that a transition came after its boundary.
+    /// The largest delay between a boundary and its transition.
     pub lateness: TimeDelta,
-    /// How often a schedule was refused.
+    /// The number of rejected schedules.
     pub refusals: usize,
-    /// What the scaler asked the API for.
+    /// The API requests of the controller.
     pub requests: Requests,
 }
 
-/// The transitions of one workload, and how long it has run with how many replicas.
+/// The transitions and running time of one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usage {
-    /// Starts that were carried out, whether they changed the count or not.
+    /// Starts, including those that did not change the count.
     pub starts: u64,
-    /// Stops, likewise.
+    /// Stops, including those that did not change the count.
     pub stops: u64,
-    /// Up to here all is counted; from here on the count is `count`, of which 1 stands for
-    /// `footprint`, and `held` more would run without the schedule.
+    /// Usage is counted until this time. Since then `count` replicas with this `footprint` have been running,
+    /// and `held` more would run without the schedule.
     since: DateTime<Utc>,
     count: Replicas,
     footprint: Footprint,
@@ -44,7 +44,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// A workload as it is first seen, and what of it is held down.
+    /// Begins with a workload as it is first observed.
     pub(super) fn new(at: DateTime<Utc>, observed: &Observed, held: StoppedCapacity) -> Self {
         Self {
             starts: 0,
@@ -59,7 +59,7 @@ impl Usage {
         }
     }
 
-    /// A boundary was carried out.
+    /// Counts a transition.
     pub(super) fn transition(&mut self, action: Action) {
         match action {
             action if action.is_up() => self.starts += 1,
@@ -67,7 +67,7 @@ impl Usage {
         }
     }
 
-    /// From `at` on the count is `count`, and the schedule holds `held` down.
+    /// Records that the count is `count` from `at` on, and that the schedule keeps `held` stopped.
     pub(super) fn set_count(&mut self, at: DateTime<Utc>, count: Replicas, held: StoppedCapacity) {
         let time = at - self.since;
         if self.count > Replicas::ZERO {
@@ -79,33 +79,33 @@ impl Usage {
         (self.since, self.count, self.held) = (at, count, held);
     }
 
-    /// From the last [`Self::set_count`] on, 1 of its count stands for this.
+    /// Records the resources of one replica since the last [`Self::set_count`].
     pub(super) fn set_footprint(&mut self, footprint: Footprint) {
         self.footprint = footprint;
     }
 
-    /// Whether its count stands for replicas: a CronJob is suspended or not, and has none.
+    /// Whether the count is a number of replicas. A CronJob has none.
     pub fn has_replicas(&self) -> bool {
         self.footprint.replicas > 0
     }
 
-    /// Whether its replicas request both CPU and memory.
+    /// Whether the replicas request both CPU and memory.
     pub fn has_requests(&self) -> bool {
         self.footprint.requests.are_complete()
     }
 
-    /// How long at least one replica ran.
+    /// The time with at least one replica.
     pub fn up(&self) -> TimeDelta {
         self.up
     }
 
-    /// The hours that its replicas ran, all together.
+    /// The sum of the running hours of all replicas.
     pub fn replica_hours(&self) -> f64 {
         self.replica_seconds / 3600.0
     }
 
-    /// What was saved: the time of what the schedule held down
-    /// ([`held_down`](dayshift_workload::savings::stopped_capacity)).
+    /// The savings: the time of the capacity that the schedule kept stopped
+    /// ([`stopped_capacity`](dayshift_workload::savings::stopped_capacity)).
     pub fn saved(&self) -> Saved {
         self.saved
     }
@@ -116,16 +116,16 @@ impl Usage {
     }
 }
 
-/// The requests of the scaler, by what they are for.
+/// The API requests of the controller by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requests {
-    /// Pages of lists of workloads.
+    /// Pages of workload lists.
     pub lists: u64,
-    /// Single workloads that were read.
+    /// Reads of one workload.
     pub gets: u64,
-    /// Patches of workloads.
+    /// Workload patches.
     pub patches: u64,
-    /// Events that were reported.
+    /// Created Events.
     pub events: u64,
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_and_what_is_held_down_is_counted_by_its_time() {
+    fn running_and_stopped_replicas_are_counted_over_time() {
         let begin: DateTime<Utc> = "2026-11-20T10:00:00Z".parse().unwrap();
         let hour = |hours| begin + TimeDelta::minutes((hours * 60.0) as i64);
         let footprint = Footprint {

@@ -18,68 +18,68 @@ use kube_in_memory::StoredChange;
 
 use crate::sandbox::summary::Usage;
 
-/// Something that happened to a workload.
+/// A change of a workload, as the run shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineEvent {
-    /// When it was stored.
+    /// The time of the change.
     pub at: DateTime<Utc>,
-    /// The zone of its schedule, in which times are told.
+    /// The zone of the schedule, in which times are shown.
     pub zone: Zone,
-    /// The workload.
+    /// The changed workload.
     pub object: WorkloadRef,
-    /// What happened.
+    /// The kind of change.
     pub kind: EventKind,
-    /// The count before.
+    /// The count before the change.
     pub from: Replicas,
-    /// The count after.
+    /// The count after the change.
     pub to: Replicas,
-    /// How many transitions in a row, up to this one, have not changed the count. Those after the
-    /// second are only counted.
+    /// The number of consecutive transitions that did not change the count, including this one. Only the
+    /// first two are shown.
     pub idle: u32,
-    /// The boundary to come, where there is a schedule and it has one.
+    /// The next boundary, if the schedule has one.
     pub next: Option<Boundary>,
 }
 
-/// What happened to a workload.
+/// The kinds of changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A start was carried out.
+    /// A start.
     Start,
-    /// A stop was carried out.
+    /// A stop.
     Stop,
-    /// An exact count was set.
+    /// A boundary that sets an exact count.
     Scale,
-    /// `wake-until` holds it up until then.
+    /// `wake-until` took effect, until this time.
     Wake(DateTime<Utc>),
-    /// `sleep-until` holds it down until then.
+    /// `sleep-until` took effect, until this time.
     Sleep(DateTime<Utc>),
-    /// Nothing is done until then or, without a time, until the annotation goes.
+    /// A pause until this time or, without a time, until the annotation is removed.
     Pause(Option<DateTime<Utc>>),
-    /// A count that somebody raised while it was stopped was put back.
+    /// `enforce` reverted a count that was raised while stopped.
     Enforce,
-    /// Its schedule was taken up; nothing was scaled.
+    /// The schedule was adopted, without scaling.
     Adopt,
-    /// It has no schedule and is left alone.
+    /// The workload has no schedule.
     Ignore,
-    /// Its schedule is refused, for this reason; it stays as it is.
+    /// The schedule is rejected for this reason, and the workload stays as it is.
     Refuse(String),
-    /// Its schedule was fixed, or a pause has ended, and it goes on.
+    /// The schedule was corrected, or a pause ended.
     Resume,
-    /// Its schedule was removed; nothing was scaled.
+    /// The schedule was removed, without scaling.
     Leave,
-    /// Somebody changed it, by this command.
+    /// A user changed the workload with this command.
     UserAction(String),
-    /// A request asked for it, or for what needs it: it is to be woken until then.
+    /// A request to its Service, or to a workload that depends on it, wakes it until this time.
     Request(DateTime<Utc>),
-    /// A request asked for it and wakes nothing, for this reason.
+    /// A request wakes nothing, for this reason.
     IdleRequest(&'static str),
 }
 
-/// How many transitions in a row that do not change the count are told.
+/// The maximum number of consecutive transitions without a change that are shown.
 pub const MAX_IDLE: u32 = 2;
 
-/// Looks on as objects change, and tells apart who did what from the objects alone: whatever
-/// changes the state labels is the scaler's, all else is somebody else.
+/// Derives events from the changes of objects. Changes of the state labels are the controller's, all others
+/// are the user's.
 #[derive(Debug)]
 pub(super) struct Observer {
     prefix: Prefix,
@@ -90,15 +90,15 @@ pub(super) struct Observer {
     refusals: usize,
 }
 
-/// What is known of one workload.
+/// The state of one workload.
 #[derive(Debug)]
 struct Watched {
     observed: Observed,
     parsed: ParsedInputs,
     usage: Usage,
-    /// How many transitions in a row have not changed the count.
+    /// The number of consecutive transitions that did not change the count.
     idle: u32,
-    /// What somebody else than the scaler is about to change.
+    /// The next change that a user makes.
     action: Option<EventKind>,
 }
 
@@ -114,17 +114,16 @@ impl Observer {
         }
     }
 
-    /// The latest that a transition came after its boundary.
+    /// The largest delay between a boundary and its transition.
     pub(super) fn lateness(&self) -> TimeDelta {
         self.lateness
     }
 
-    /// How often a schedule was refused.
     pub(super) fn refusals(&self) -> usize {
         self.refusals
     }
 
-    /// Every workload that had a schedule, and what it used up to `at`.
+    /// The usage until `at` of every workload that had a schedule.
     pub(super) fn usages(&self, at: DateTime<Utc>) -> Vec<(String, Usage)> {
         let mut usages = Vec::new();
         for ((name, _), one) in &self.watched {
@@ -137,7 +136,7 @@ impl Observer {
         usages
     }
 
-    /// The next change of this object that is not the scaler's will be that one.
+    /// The next user change of this object is this action.
     pub(super) fn expect_action(&mut self, object: &WorkloadRef, action: EventKind) {
         let key = (object.full_name(), object.kind);
         if let Some(one) = self.watched.get_mut(&key) {
@@ -145,7 +144,7 @@ impl Observer {
         }
     }
 
-    /// What a request to this workload wakes at that instant, by the objects that are there.
+    /// The workloads that a request to this one would wake.
     pub(super) fn request_wakes(
         &self,
         object: &WorkloadRef,
@@ -165,7 +164,7 @@ impl Observer {
         )
     }
 
-    /// That a request wakes nothing.
+    /// The event for a request that wakes nothing.
     pub(super) fn idle_request(
         &self,
         object: &WorkloadRef,
@@ -177,7 +176,6 @@ impl Observer {
         Some(one.event(at, EventKind::IdleRequest(why), one.observed.replicas, zone))
     }
 
-    /// An object that is there.
     pub(super) fn object(&self, kind: Kind, namespace: &str, name: &str) -> Option<WorkloadRef> {
         let mut all = self
             .watched
@@ -189,13 +187,13 @@ impl Observer {
         all.find(is_it).cloned()
     }
 
-    /// Takes in a Namespace that is there before anything in it.
+    /// Records a Namespace before its workloads are observed.
     pub(super) fn learn(&mut self, namespace: &NamespaceMeta) {
         let observed = ObservedNamespace::new(namespace, &self.prefix);
         self.defaults.insert(&observed);
     }
 
-    /// Takes in a change; nothing where it is not worth telling.
+    /// Records a change. Returns `None` if it is not shown.
     pub(super) fn observe(&mut self, kind: Kind, change: &StoredChange) -> Option<TimelineEvent> {
         let workload: Workload = change.object().ok()?;
         let observed = workload.observe(kind, &self.prefix);
@@ -259,7 +257,7 @@ impl Watched {
         }
     }
 
-    /// Takes in what the object has become; returns what it was.
+    /// Records the new state and returns the old one.
     fn show(&mut self, at: DateTime<Utc>, observed: Observed, context: &ParseContext) -> Observed {
         if observed.inputs != self.observed.inputs {
             self.parsed = read(&observed.inputs, context);
@@ -271,7 +269,7 @@ impl Watched {
         before
     }
 
-    /// What the schedule holds down now.
+    /// The capacity that the schedule keeps stopped.
     fn held(&self) -> StoppedCapacity {
         stopped_capacity(&self.observed, &self.parsed)
     }
@@ -309,12 +307,12 @@ impl Watched {
         }
     }
 
-    /// Whether its times set exact counts.
+    /// Whether the schedule sets exact counts.
     fn is_exact(&self) -> bool {
         matches!(&self.parsed, ParsedInputs::Scheduled(spec) if spec.largest_count().is_some())
     }
 
-    /// Whether the scaler has lowered what somebody raised.
+    /// Whether the controller reverted a count that a user raised.
     fn puts_back(&self, before: &Observed) -> bool {
         let ParsedInputs::Scheduled(spec) = &self.parsed else {
             return false;
@@ -354,7 +352,7 @@ impl Watched {
         }
     }
 
-    /// Where the schedule is refused its zone may still be good.
+    /// The zone can be valid even if the schedule is rejected.
     fn zone(&self, default_zone: Zone) -> Zone {
         match &self.parsed {
             ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
@@ -373,26 +371,25 @@ fn is_due(old: &State, new: &State) -> bool {
     new.last > old.last
 }
 
-/// How many times faster than real time simulated time is shown.
+/// The speed of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speed {
-    /// As fast as it can be computed.
+    /// As fast as possible.
     Max,
-    /// This many times faster; a positive number.
+    /// A positive multiple of real time.
     Times(f64),
 }
 
-/// Why a text is not a speed.
+/// The error for a text that is not a speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write how many simulated seconds pass in one, such as 3600 or 86400, or max")]
 pub struct SpeedError;
 
 impl Speed {
-    /// A day in a second.
+    /// One day per second.
     pub const DAY_A_SECOND: Self = Self::Times(86_400.0);
 
-    /// How long after the beginning something is shown that happens so much simulated time after
-    /// it.
+    /// The real time after which an event at this simulated time should be shown.
     pub fn shown_after(self, simulated: TimeDelta) -> Duration {
         match self {
             Self::Max => Duration::ZERO,
@@ -434,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pace_is_a_factor_or_max() {
+    fn speed_is_a_factor_or_max() {
         for (text, hour) in [
             ("max", Duration::ZERO),
             ("3600", Duration::from_secs(1)),

@@ -1,4 +1,4 @@
-//! Changes that a user makes during a run, given in a file or made to the examples.
+//! Changes that a user makes during a run, from a file or for the shipped examples.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::ManifestWorkload;
@@ -6,34 +6,34 @@ use dayshift_schedule::Action;
 use dayshift_workload::{Key, Kind, ParseContext, ParsedInputs, Prefix, read};
 use serde_json::{Value, json};
 
-/// A change that a user makes to a workload at an instant.
+/// A change that a user makes to a workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserAction {
-    /// When.
+    /// The time of the change.
     pub at: DateTime<Utc>,
-    /// The workload's kind.
+    /// The kind of the workload.
     pub kind: Kind,
-    /// The workload's namespace.
+    /// The namespace of the workload.
     pub namespace: String,
-    /// The workload's name.
+    /// The name of the workload.
     pub name: String,
-    /// What is done to it.
+    /// The change.
     pub act: Act,
 }
 
-/// What a user does to a workload.
+/// The kinds of changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Sets its count.
+    /// Scales to this count.
     Scale(u32),
-    /// Removes these annotations, given by their full names.
+    /// Removes these annotations, which are full names.
     Unannotate(Vec<String>),
-    /// Sends a request to a Service of it.
+    /// Sends a request to the Service of the workload.
     Request,
 }
 
 impl UserAction {
-    /// What the user would type for it; nothing for a request.
+    /// The equivalent kubectl command. `None` for a request.
     pub fn command(&self) -> Option<String> {
         let object = format!("{}/{}", self.kind.singular(), self.name);
         let namespace = &self.namespace;
@@ -51,7 +51,7 @@ impl UserAction {
         }
     }
 
-    /// The same as a JSON merge patch.
+    /// The equivalent JSON merge patch.
     pub(super) fn patch(&self) -> Value {
         match &self.act {
             Act::Scale(count) => json!({"spec": {"replicas": count}}),
@@ -64,14 +64,13 @@ impl UserAction {
     }
 }
 
-/// How long after it has stopped `office-hours` is raised by a user.
+/// The time after its first stop at which `office-hours` is scaled up.
 const NIGHT_SHIFT: TimeDelta = TimeDelta::hours(3);
-/// How long after its first start `one-start` loses its schedule, so that it does not fill the
-/// page: it starts every minute.
+/// The time after its first start at which `one-start`, which starts every minute, loses its schedule.
 const ENOUGH: TimeDelta = TimeDelta::seconds(30);
 
-/// What a user does to the examples, from an instant on: one raises `office-hours` to a single
-/// replica in its first night, one takes the schedule from `one-start` after its first start.
+/// The user changes of the shipped examples: `office-hours` is scaled to one replica after its first stop,
+/// and the schedule of `one-start` is removed after its first start.
 pub fn example_actions(
     workloads: &[ManifestWorkload],
     from: DateTime<Utc>,
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hand_types_what_kubectl_takes() {
+    fn action_equals_a_kubectl_command() {
         let action = |namespace: &str, act| UserAction {
             at: DateTime::UNIX_EPOCH,
             kind: Kind::DEPLOYMENT,

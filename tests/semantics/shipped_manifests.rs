@@ -109,6 +109,10 @@ fn the_chart_has_the_policies_of_the_activator() {
             include_str!("../../charts/dayshift/files/policy/activator-events.yaml"),
         ),
         (
+            "owner",
+            include_str!("../../charts/dayshift/files/policy/activator-owner.yaml"),
+        ),
+        (
             "wakes",
             include_str!("../../charts/dayshift/files/policy/activator-wakes.yaml"),
         ),

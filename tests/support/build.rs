@@ -1,7 +1,5 @@
-//! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/kube-proxy`, `tests/helm`, `tests/flux`, `tests/prometheus`, `tests/alertmanager`, `tests/argocd`,
-//! `tests/kube-green`, `tests/oauth2_proxy` and `tests/cloudnativepg`, and takes files from them and from the one in
-//! `tests/prometheus_operator`.
+//! Builds programs with `go` from the modules in `tests/`, for example `tests/controlplane`, and copies files
+//! out of these modules.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,13 +12,13 @@ use super::definitions::{
     ARGO_CD_DEFINITIONS, CLOUD_NATIVE_PG_DEFINITIONS, Definitions, MONITORING_DEFINITIONS,
 };
 
-/// kwok's stages in one file: what the fake node does with a pod.
+/// kwok's stages in one file. They define the behavior of pods on the fake node.
 pub(crate) const STAGES: &str = "kwok-stages.yaml";
 
-/// The folders of kwok's module that hold them, without those for its own tests.
+/// The directories with stages in kwok's module.
 const STAGE_FOLDERS: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
 
-/// The name of each program and its package. Two packages are named `server`: hence the names.
+/// The programs and their packages. They need names, because two packages are called `server`.
 const PACKAGES: &[(&str, &str)] = &[
     ("etcd", "go.etcd.io/etcd/server/v3"),
     ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
@@ -33,13 +31,13 @@ const PACKAGES: &[(&str, &str)] = &[
     ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
 ];
 
-/// The name of the proxy that disturbs connections, and its package.
+/// The proxy that disturbs connections.
 pub(crate) const PROXY: (&str, &str) = ("toxiproxy", "github.com/Shopify/toxiproxy/v2/cmd/server");
 
-/// What sends connections to Services on a node, and its package.
+/// The proxy for Services on a node.
 pub(crate) const KUBE_PROXY: (&str, &str) = ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy");
 
-/// Both Helms that people have, and what checks the chart, and their packages.
+/// Helm 3 and 4, and the tools that check the chart.
 const HELMS: &[(&str, &str)] = &[
     ("helm4", "helm.sh/helm/v4/cmd/helm"),
     ("helm3", "helm.sh/helm/v3/cmd/helm"),
@@ -50,16 +48,16 @@ const HELMS: &[(&str, &str)] = &[
     (KUBECONFORM, "github.com/yannh/kubeconform/cmd/kubeconform"),
 ];
 
-/// Runs the tests of a chart.
+/// Runs the unit tests of a chart.
 pub(crate) const HELM_UNITTEST: &str = "helm-unittest";
 
-/// Holds manifests against schemas.
+/// Validates manifests against schemas.
 pub(crate) const KUBECONFORM: &str = "kubeconform";
 
-/// What applies a manifest as Flux does: a program of ours around Flux's engine.
+/// Our program around Flux's engine, which applies a manifest like Flux.
 pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux");
 
-/// Prometheus, and its own checks of rules and metrics.
+/// Prometheus, and its tool that checks rules and metrics.
 const PROMETHEUSES: &[(&str, &str)] = &[
     ("promtool", "github.com/prometheus/prometheus/cmd/promtool"),
     (
@@ -68,29 +66,29 @@ const PROMETHEUSES: &[(&str, &str)] = &[
     ),
 ];
 
-/// The name of Alertmanager, and its package.
+/// Alertmanager.
 pub(crate) const ALERTMANAGER: (&str, &str) = (
     "alertmanager",
     "github.com/prometheus/alertmanager/cmd/alertmanager",
 );
 
-/// What logs people in before the dashboard, and its package.
+/// The authenticating proxy before the dashboard.
 pub(crate) const OAUTH2_PROXY: (&str, &str) =
     ("oauth2-proxy", "github.com/oauth2-proxy/oauth2-proxy/v7");
 
-/// The name of kube-green, and its package.
+/// kube-green.
 pub(crate) const KUBE_GREEN: (&str, &str) = ("kube-green", "github.com/kube-green/kube-green/cmd");
 
-/// The name of CloudNativePG's operator, and its package.
+/// The operator of CloudNativePG.
 pub(crate) const CLOUD_NATIVE_PG: (&str, &str) = (
     "cloudnative-pg",
     "github.com/cloudnative-pg/cloudnative-pg/cmd/manager",
 );
 
-/// The components of Argo CD that sync, in one program of ours, and the module that it is made of.
+/// Our program with the syncing components of Argo CD, and its module.
 pub(crate) const ARGO_CD: (&str, &str) = ("argocd", "dayshift/tests/argocd");
 
-/// What is built and how. Its hash names the folder of the result.
+/// The inputs of a build. Their hash names the directory of the result.
 pub(crate) struct Recipe {
     name: &'static str,
     cost: &'static str,
@@ -103,7 +101,7 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// The control plane of the Kubernetes that the tests run on, or of that other minor version.
+    /// The control plane of the default Kubernetes version, or of another minor version.
     pub(crate) fn control_plane(minor: Option<&str>) -> Self {
         let mut recipe = Self::read("controlplane", "minutes, 500 MB", PACKAGES);
         if let Some(minor) = minor {
@@ -116,7 +114,7 @@ impl Recipe {
         recipe
     }
 
-    /// Of the Kubernetes that the tests run on.
+    /// kube-proxy of the default Kubernetes version.
     pub(crate) fn kube_proxy() -> Self {
         let mut recipe = Self::read("kube-proxy", "a minute, 70 MB", &[KUBE_PROXY]);
         let go_mod = fs::read_to_string(recipe.module.join("go.mod")).unwrap();
@@ -142,7 +140,7 @@ impl Recipe {
         recipe
     }
 
-    /// Nothing to build: files alone.
+    /// Only files, without a build.
     pub(crate) fn prometheus_operator() -> Self {
         let mut recipe = Self::read("prometheus_operator", "seconds, 90 kB", &[]);
         recipe.definitions = Some(MONITORING_DEFINITIONS);
@@ -169,7 +167,7 @@ impl Recipe {
 
     pub(crate) fn prometheus() -> Self {
         let mut recipe = Self::read("prometheus", "minutes, 105 MB", PROMETHEUSES);
-        // Without what finds pods in each cloud.
+        // Without service discovery for cloud providers.
         recipe.flags.push("-tags=remove_all_sd".to_owned());
         recipe
     }
@@ -219,8 +217,8 @@ impl Recipe {
         format!("{}-{hex}", self.name)
     }
 
-    /// Builds into `folder`, which appears whole or not at all. Two test processes that come here
-    /// together build once: the second waits.
+    /// Builds into `folder`, which is created atomically. If two processes build it at the same time, the
+    /// second waits.
     pub(crate) fn build(&self, folder: &Path) -> Result<(), String> {
         let lock_path = folder.with_extension("lock");
         let lock = File::create(&lock_path)
@@ -266,7 +264,7 @@ impl Recipe {
         Ok(())
     }
 
-    /// kwok knows its stages as files only, and a build does not bring files.
+    /// kwok reads its stages from files, which a build does not copy.
     fn collect_stages(&self, into: &Path) -> Result<(), String> {
         let module = self.module_folder("sigs.k8s.io/kwok")?;
         let mut stages = String::new();
@@ -290,7 +288,7 @@ impl Recipe {
         fs::write(into, stages).map_err(|error| error.to_string())
     }
 
-    /// Where the files of a module are.
+    /// The directory of a module.
     fn module_folder(&self, module: &str) -> Result<PathBuf, String> {
         let folder = self.go(&["list", "-m", "-f", "{{.Dir}}", module], &[], &[])?;
         Ok(PathBuf::from(folder.trim()))
@@ -323,18 +321,17 @@ impl Recipe {
     }
 }
 
-/// What decides about the result.
+/// The files that determine the result.
 fn sources(module: &Path) -> Vec<u8> {
     let read = |name| fs::read(module.join(name));
     let mut sources = read("go.mod").unwrap();
     sources.extend(read("go.sum").unwrap());
-    // Where a program is ours.
+    // Modules of our own have a program.
     sources.extend(read("main.go").unwrap_or_default());
     sources
 }
 
-/// Kubernetes' build scripts give its programs their version; without it they report `v0.0.0`,
-/// which clients cannot work with.
+/// Kubernetes' build scripts set the version. Without it, programs report `v0.0.0`, which clients reject.
 fn linker_flags(go_mod: &str) -> String {
     let version = go_mod
         .lines()

@@ -1,4 +1,4 @@
-//! Child processes that do not outlive the test process, however it ends.
+//! Child processes that end with the test process, even if it is killed.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Waits until the other end of its standard input is gone, which is when the test process has
-/// died without a chance to clean up, and then does that for it.
+/// Waits for the end of its standard input, which means that the test process has died, and then cleans up.
 const GUARD: &str = r#"read -r _; kill -9 "$1" 2>/dev/null; sleep 1; [ -z "$2" ] || rm -rf "$2""#;
 
-/// A running program, killed when dropped, when the test process ends and when that is killed.
+/// A running program. It is killed when this is dropped and when the test process dies.
 #[derive(Debug)]
 pub(crate) struct ChildGuard {
     child: Child,
@@ -20,9 +19,10 @@ pub(crate) struct ChildGuard {
 }
 
 impl ChildGuard {
-    /// Starts `command`; `litter` is a folder that goes with it if the test process is killed.
+    /// Starts `command`. If the test process is killed, the directory `litter` is removed.
     pub(crate) fn spawn(command: &mut Command, litter: Option<&Path>) -> io::Result<Self> {
-        // A group of its own: Ctrl-C is for the test process, whose end then ends the others.
+        // A process group of its own, so that Ctrl-C only reaches the test process, which then ends the
+        // others.
         let child = command.process_group(0).stdin(Stdio::null()).spawn()?;
         let guard = Command::new("sh")
             .args(["-c", GUARD, "guard", &child.id().to_string()])
@@ -55,7 +55,7 @@ impl ChildGuard {
         status
     }
 
-    /// `None` where it is still running after `timeout`.
+    /// Returns `None` if the program still runs after `timeout`.
     pub(crate) fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
         let begin = Instant::now();
         loop {
@@ -66,7 +66,7 @@ impl ChildGuard {
         }
     }
 
-    /// The number of a child that has been waited for may be given to somebody else's process.
+    /// After the child was waited for, its process ID can be reused.
     fn release(&mut self) {
         if let Some(mut guard) = self.guard.take() {
             let _ = guard.kill();

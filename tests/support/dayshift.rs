@@ -1,4 +1,4 @@
-//! The real program, as a user would run it.
+//! The `dayshift` program as a child process.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -15,26 +15,26 @@ use super::child_guard::ChildGuard;
 use super::kubernetes::control_plane::ControlPlane;
 use super::timing::{processor_waits, wait::eventually};
 
-/// A running `dayshift`. It is killed when dropped; if the test has failed, its log is printed.
+/// A running `dayshift`. It is killed when dropped. If the test failed, its log is printed.
 pub(crate) struct Dayshift {
     program: ChildGuard,
     folder: TempDir,
 }
 
 impl Dayshift {
-    /// Runs `dayshift` with `arguments` under the shipped RBAC: installs the manifest if need be
-    /// and gives it the token of its ServiceAccount. Probes are on a free port.
+    /// Runs `dayshift` with the shipped RBAC: it applies the manifest if necessary, and uses a token of the
+    /// ServiceAccount. Probes are served on a free port.
     pub(crate) fn run(plane: &ControlPlane, arguments: &[&str]) -> Self {
         Self::run_as(plane.install(), arguments)
     }
 
-    /// The same as whoever the kubeconfig says.
+    /// Runs `dayshift` with this kubeconfig.
     pub(crate) fn run_as(kubeconfig: &Path, arguments: &[&str]) -> Self {
         let program = Path::new(env!("CARGO_BIN_EXE_dayshift"));
         Self::run_program(program, kubeconfig, arguments)
     }
 
-    /// The same with a program that was built elsewhere.
+    /// Runs another build of `dayshift`.
     pub(crate) fn run_program(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
@@ -52,7 +52,7 @@ impl Dayshift {
         Self { program, folder }
     }
 
-    /// Waits until `/readyz` answers 200: the first list is in.
+    /// Waits until `/readyz` responds with 200.
     pub(crate) fn wait_ready(&mut self) -> &mut Self {
         eventually("dayshift is ready", || {
             if let Some(status) = self.program.exited() {
@@ -63,15 +63,15 @@ impl Dayshift {
         self
     }
 
-    /// Waits until it is ready and has nothing to say against a watch. A list may be shown, and
-    /// acted upon, a moment before the watch that continues it is granted.
+    /// Waits until it is ready and reports no missing watch. Right after the initial list, a watch might not
+    /// be established yet.
     pub(crate) fn await_every_watch(&self) {
         eventually("dayshift is ready and watches everything", || {
             (self.get("/readyz")? == (200, "ok\n".to_owned())).then_some(())
         });
     }
 
-    /// Where the probes are: the first loopback port in its log that is not the API server's.
+    /// The address of the probes: the first loopback port in its log besides the API server's.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         let log = self.log();
         let host = "127.0.0.1:";
@@ -83,7 +83,7 @@ impl Dayshift {
         log[at..at + host.len() + digits].parse().ok()
     }
 
-    /// The line of a request that has the key of the dashboard, once its address is printed.
+    /// The `Cookie` header with the dashboard's key, once its address is printed.
     pub(crate) fn cookie(&self) -> Option<String> {
         let (log, port) = (self.log(), self.address()?.port());
         let (_, key) = log.split_once("/?key=")?;
@@ -91,12 +91,12 @@ impl Dayshift {
         Some(format!("Cookie: dayshift-{port}={key}.story\r\n"))
     }
 
-    /// Status and body of a GET to its own server; `None` where nobody answers.
+    /// The status and body of a GET to its server. `None` if it does not respond.
     pub(crate) fn get(&self, path: &str) -> Option<(u16, String)> {
         get(self.address()?, path)
     }
 
-    /// The process number.
+    /// The process ID.
     pub(crate) fn id(&self) -> u32 {
         self.program.id()
     }
@@ -105,25 +105,25 @@ impl Dayshift {
         self.program.signal(signal);
     }
 
-    /// Sends SIGTERM and waits until it has ended.
+    /// Sends SIGTERM and waits for the exit.
     pub(crate) fn stop(&mut self) -> ExitStatus {
         self.signal(Signal::TERM);
         self.wait_exit(Duration::from_secs(15))
     }
 
-    /// Sends SIGKILL and waits until it is gone.
+    /// Sends SIGKILL and waits for the exit.
     pub(crate) fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.wait_exit(Duration::from_secs(5));
     }
 
-    /// Panics where it is still running after `timeout`.
+    /// Panics if the process still runs after `timeout`.
     pub(crate) fn wait_exit(&mut self, timeout: Duration) -> ExitStatus {
         let status = self.program.wait(timeout);
         status.unwrap_or_else(|| panic!("dayshift still runs after {timeout:?}\n{}", self.log()))
     }
 
-    /// Both of its outputs so far.
+    /// Standard output and standard error so far.
     pub(crate) fn log(&self) -> String {
         let bytes = fs::read(self.folder.path().join("log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -142,7 +142,7 @@ impl Drop for Dayshift {
     }
 }
 
-/// Status and body of a GET; `None` where nobody answers.
+/// The status and body of a GET. `None` if the server does not respond.
 pub(super) fn get(address: SocketAddr, path: &str) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;

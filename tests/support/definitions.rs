@@ -1,6 +1,6 @@
-//! Files of Go modules that define kinds.
+//! CustomResourceDefinitions in Go modules.
 
-/// Those of all kinds of CloudNativePG's operator: it watches each.
+/// The definitions of CloudNativePG. Its operator watches all of them.
 pub(crate) const CLOUD_NATIVE_PG_CRDS: [&str; 10] = [
     "postgresql.cnpg.io_backups.yaml",
     "postgresql.cnpg.io_clusterimagecatalogs.yaml",
@@ -20,7 +20,7 @@ pub(super) const CLOUD_NATIVE_PG_DEFINITIONS: Definitions = Definitions {
     files: &CLOUD_NATIVE_PG_CRDS,
 };
 
-/// Those that the components of Argo CD need.
+/// The definitions that Argo CD's components need.
 pub(crate) const ARGO_CD_CRDS: [&str; 2] = ["application-crd.yaml", "appproject-crd.yaml"];
 
 pub(super) const ARGO_CD_DEFINITIONS: Definitions = Definitions {
@@ -29,7 +29,7 @@ pub(super) const ARGO_CD_DEFINITIONS: Definitions = Definitions {
     files: &ARGO_CD_CRDS,
 };
 
-/// The Prometheus Operator's definitions of the kinds that the chart and the manifests have.
+/// The Prometheus Operator's definitions that the chart and the manifests use.
 pub(crate) const MONITORING_CRDS: [&str; 2] = [
     "monitoring.coreos.com_podmonitors.yaml",
     "monitoring.coreos.com_prometheusrules.yaml",
@@ -41,7 +41,7 @@ pub(super) const MONITORING_DEFINITIONS: Definitions = Definitions {
     files: &MONITORING_CRDS,
 };
 
-/// Files of a module that define kinds.
+/// The definitions in a module.
 #[derive(Debug)]
 pub(super) struct Definitions {
     pub(super) module: &'static str,

@@ -1,11 +1,10 @@
-//! Deployments, written as one would say them.
+//! Builders for Deployments and other workloads.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use serde_json::{Value, json};
 
-/// A Deployment of nginx with one replica and no annotation.
-///
-/// `deployment("web").replicas(3).start("Mon-Fri 09:00")`
+/// A Deployment of nginx with one replica and no annotations, for example
+/// `deployment("web").replicas(3).start("Mon-Fri 09:00")`.
 pub(crate) fn deployment(name: &str) -> DeploymentBuilder {
     DeploymentBuilder(json!({
         "apiVersion": "apps/v1",
@@ -25,7 +24,7 @@ pub(crate) fn deployment(name: &str) -> DeploymentBuilder {
     }))
 }
 
-/// The same as a StatefulSet.
+/// A StatefulSet of nginx.
 pub(crate) fn stateful_set(name: &str) -> DeploymentBuilder {
     let mut object = deployment(name).0;
     object["kind"] = "StatefulSet".into();
@@ -33,7 +32,7 @@ pub(crate) fn stateful_set(name: &str) -> DeploymentBuilder {
     DeploymentBuilder(object)
 }
 
-/// The same as a CronJob at every full hour.
+/// A CronJob that runs hourly.
 pub(crate) fn cron_job(name: &str) -> DeploymentBuilder {
     let mut object = deployment(name).0;
     let mut template = object["spec"]["template"].take();
@@ -49,7 +48,7 @@ pub(crate) fn cron_job(name: &str) -> DeploymentBuilder {
 pub(crate) struct DeploymentBuilder(Value);
 
 impl DeploymentBuilder {
-    /// The same by another name.
+    /// Changes the name.
     pub(crate) fn named(self, name: &str) -> Self {
         let mut other = deployment(name).0;
         other["metadata"]["annotations"] = self.0["metadata"]["annotations"].clone();
@@ -67,7 +66,7 @@ impl DeploymentBuilder {
         self
     }
 
-    /// What each replica requests.
+    /// Sets the requests of each replica.
     pub(crate) fn requests(mut self, cpu: &str, memory: &str) -> Self {
         let requests = json!({"cpu": cpu, "memory": memory});
         let container = &mut self.0["spec"]["template"]["spec"]["containers"][0];
@@ -80,7 +79,7 @@ impl DeploymentBuilder {
         self
     }
 
-    /// `spec.replicas` left out of the manifest: the server makes it 1.
+    /// Omits `spec.replicas`, so that the server sets 1.
     pub(crate) fn without_replicas(mut self) -> Self {
         self.0["spec"].as_object_mut().unwrap().remove("replicas");
         self
@@ -112,7 +111,7 @@ impl DeploymentBuilder {
         self
     }
 
-    /// The manifest, to be applied by kubectl.
+    /// The manifest for kubectl.
     pub(crate) fn manifest(&self) -> String {
         self.0.to_string()
     }

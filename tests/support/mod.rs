@@ -1,13 +1,13 @@
-//! The support of the tests that run against a real API server.
+//! Support for tests with a real API server.
 //!
-//! [`Assets`] finds or builds Kubernetes' own programs, [`ControlPlane`] starts them and
-//! [`Namespace`] is where a test lives; [`Dayshift`] runs the real program with the shipped
-//! ServiceAccount's token, and [`Audit`] says what the server was asked. All of it blocks: a test
-//! reads from top to bottom.
 //!
-//! - `kubernetes/`: Kubernetes' own programs, and what is asked of them
-//! - `timing/`: waiting in real time, on machines that may stand still
-//! - `measuring/`: files that benches and the tests of costs take by their path
+//! [`Assets`] locates or builds Kubernetes' programs, [`ControlPlane`] starts them, and a test uses a
+//! [`Namespace`] of its own. [`Dayshift`] runs the program with the shipped ServiceAccount, and [`Audit`]
+//! reads the requests that the server received. All of it blocks, so a test reads from top to bottom.
+//!
+//!
+//! `kubernetes/` has the programs of Kubernetes, `timing/` waiting in real time, and `measuring/` files that
+//! benches and cost tests include by path.
 #![allow(
     dead_code,
     unused_imports,

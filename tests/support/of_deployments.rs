@@ -1,10 +1,10 @@
-//! A scaler that watches the least, for days and months.
+//! Settings for runs over days and months.
 
 use dayshift_controller::{Scope, Settings};
 use dayshift_workload::Kind;
 
-/// Deployments alone. Nothing else costs as much as watches that end every five minutes and begin again, and
-/// this has one where the others have four.
+/// Settings that watch only Deployments. Watches that are renewed every five minutes are the main cost of a
+/// long run.
 pub fn of_deployments() -> Settings {
     Settings {
         scope: Scope {

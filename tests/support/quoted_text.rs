@@ -1,5 +1,5 @@
-//! Text in quotes over several lines, as files in use have it, and what kubectl reads; `None` where it
-//! refuses the file. The judge is the real kubectl: `tests/cluster` asks it.
+//! Multi-line quoted YAML strings as they occur in practice, and the values that kubectl reads.
+//! `tests/cluster` confirms them with kubectl.
 
 macro_rules! manifest {
     ($annotations:literal) => {
@@ -10,7 +10,7 @@ macro_rules! manifest {
     };
 }
 
-/// The manifests, and the annotation `note` of the Deployment `web` in them.
+/// Manifests, and the annotation `note` of their Deployment `web`. `None` if kubectl rejects the file.
 pub(crate) const QUOTED: [(&str, Option<&str>); 14] = [
     (manifest!("    note: \"one\ntwo\"\n"), Some("one two")),
     (manifest!("    note: 'one\ntwo'\n"), Some("one two")),

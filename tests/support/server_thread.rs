@@ -1,17 +1,17 @@
-//! A server on a thread of its own.
+//! A server on a separate thread.
 
 use std::{net::SocketAddr, sync::mpsc, thread};
 
 use tokio::{net::TcpListener, runtime, sync::oneshot};
 
-/// Where it is dropped, it ends, and so do its connections.
+/// Dropping it ends the server and its connections.
 pub(crate) struct ServerThread {
     pub(crate) address: SocketAddr,
     _end: oneshot::Sender<()>,
 }
 
 impl ServerThread {
-    /// `serve` gets a free port of 127.0.0.1, on a runtime of its own.
+    /// Runs `serve` with a free port of 127.0.0.1 on a runtime of its own.
     pub(crate) fn start<F: Future<Output = ()>>(
         serve: impl FnOnce(TcpListener) -> F + Send + 'static,
     ) -> Self {

@@ -1,4 +1,4 @@
-//! Stories that share control planes, and what happens where there is none.
+//! Scenarios that share control planes, and what to do without one.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::{env, thread};
@@ -10,7 +10,7 @@ use super::kubernetes::control_plane::ControlPlane;
 use super::kubernetes::programs::Parts;
 use super::timing::retry::retry_when_stalled;
 
-/// A test on a control plane that it shares with others: it keeps to Namespaces of its own.
+/// A test on a shared control plane, in Namespaces of its own.
 #[derive(Clone, Copy)]
 pub(crate) struct Story {
     /// The path of the function, as cargo shows tests.
@@ -21,8 +21,8 @@ pub(crate) struct Story {
     pub(crate) is_nightly: bool,
 }
 
-/// Stories that a test without a real server tells as well, as `docs/contributing/nightly.md` has it for each: they
-/// are told at night, and to whoever asks for some by name.
+/// Marks scenarios that a test without a real server covers too, as listed in `docs/contributing/nightly.md`.
+/// They run in nightly CI, or if they are selected by name.
 pub(crate) fn nightly(mut stories: Vec<Story>) -> Vec<Story> {
     for story in &mut stories {
         story.is_nightly = true;
@@ -30,7 +30,7 @@ pub(crate) fn nightly(mut stories: Vec<Story>) -> Vec<Story> {
     stories
 }
 
-/// Whether all is told that there is to be told, as at night: `STORIES=full`, and `STORIES=slow` as well.
+/// Whether all scenarios should run: `STORIES=full` or `STORIES=slow`.
 pub(crate) fn is_full() -> bool {
     env::var_os("STORIES").is_some_and(|value| !value.is_empty())
 }
@@ -48,22 +48,20 @@ macro_rules! stories {
 }
 pub(crate) use stories;
 
-/// The control planes of a test binary: at most one of each kind, started by the first story
-/// that needs it.
+/// The control planes of a test binary, at most one of each kind, started on first use.
 #[derive(Default)]
 pub(crate) struct Stage {
     server: OnceLock<ControlPlane>,
     older_server: OnceLock<ControlPlane>,
     pods: OnceLock<ControlPlane>,
-    /// Held by all tests, and by those alone that want silence.
+    /// Held shared by all tests, and exclusively by those that need an idle machine.
     silence: Arc<RwLock<()>>,
-    /// Held by each story of a stage whose stories come one after the other.
+    /// Serializes scenarios that disturb each other.
     turn: Option<Mutex<()>>,
 }
 
 impl Stage {
-    /// Control planes apart from those of this stage, for stories that disturb each other and are
-    /// told one after the other.
+    /// Separate control planes for scenarios that disturb each other and run one after another.
     pub(crate) fn apart(&self) -> Self {
         Self {
             silence: Arc::clone(&self.silence),
@@ -72,18 +70,18 @@ impl Stage {
         }
     }
 
-    /// Keeps those waiting that want silence.
+    /// Delays tests that need an idle machine.
     pub(crate) fn among_others(&self) -> RwLockReadGuard<'_, ()> {
         self.silence.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no other test is under way, and lets none begin.
+    /// Waits until no other test runs, and delays new ones.
     pub(crate) fn alone(&self) -> RwLockWriteGuard<'_, ()> {
         self.silence.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The story as a test. Without a control plane it is ignored and says why; where `CI` is set
-    /// it fails, lest a pipeline is green for having tested nothing.
+    /// The scenario as a test. Without a control plane it is ignored; if `CI` is set, it fails, because a
+    /// pipeline should not pass without testing.
     pub(crate) fn trial(self: &Arc<Self>, story: Story) -> Trial {
         let stage = Arc::clone(self);
         let name = story
@@ -110,7 +108,7 @@ impl Stage {
         Ok(told.map(|_| ()))
     }
 
-    /// The control plane that the stories with these parts share.
+    /// The shared control plane with these parts.
     pub(crate) fn plane(&self, parts: Parts) -> Result<&ControlPlane, Missing> {
         let assets = assets()?;
         let place = match parts {
@@ -125,7 +123,7 @@ impl Stage {
     }
 }
 
-/// Prints, where a story fails, how the pods of its control plane stand.
+/// Prints the state of the pods if a scenario fails.
 struct PrintsPods<'p>(&'p ControlPlane, Parts);
 
 impl Drop for PrintsPods<'_> {
@@ -136,7 +134,7 @@ impl Drop for PrintsPods<'_> {
     }
 }
 
-/// Pods that are not ready, the newest Events, and the end of each program's log.
+/// Unready pods, the newest Events, and the end of each program's log.
 fn pods_and_their_makers(plane: &ControlPlane) -> String {
     let show = |arguments: &[&str], is_shown: fn(&str) -> bool| {
         let lines = plane.kubectl(arguments).stdout;
@@ -152,7 +150,7 @@ fn pods_and_their_makers(plane: &ControlPlane) -> String {
     format!("--- pods\n{pods}\n--- events\n{events}\n{logs}---")
 }
 
-/// The programs of all control planes, looked for or built once.
+/// The programs of all control planes, located or built once.
 pub(crate) fn assets() -> Result<&'static Assets, Missing> {
     static ASSETS: OnceLock<Result<Assets, Missing>> = OnceLock::new();
     let assets = ASSETS.get_or_init(Assets::find);

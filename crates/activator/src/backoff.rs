@@ -1,19 +1,19 @@
-//! Back-off after failures, by key.
+//! Exponential back-off by key.
 
 use std::{collections::HashMap, hash::Hash, time::Duration};
 
 use dayshift_cluster::delays::{CALM, Delays};
 use tokio::time::Instant;
 
-/// What has failed, and until when it is left alone.
+/// The failed keys with the end of their back-off.
 pub(crate) struct Backoffs<K> {
-    /// How often in a row each has failed, and until when it is left alone.
+    /// The number of consecutive failures, and the end of the back-off.
     known: HashMap<K, (u32, Instant)>,
     random: fastrand::Rng,
 }
 
 impl<K: Eq + Hash> Backoffs<K> {
-    /// Nothing is left alone. The seed is that of the jitter.
+    /// `seed` is for the jitter.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             known: HashMap::new(),
@@ -21,12 +21,11 @@ impl<K: Eq + Hash> Backoffs<K> {
         }
     }
 
-    /// Whether it is left alone at that instant.
     pub(crate) fn is_paused(&self, key: &K, at: Instant) -> bool {
         self.known.get(key).is_some_and(|(_, until)| *until > at)
     }
 
-    /// It has failed: it is left alone, each time for longer.
+    /// Records a failure. Each consecutive one doubles the back-off.
     pub(crate) fn fail(&mut self, key: K) {
         let failures = self
             .known
@@ -37,17 +36,17 @@ impl<K: Eq + Hash> Backoffs<K> {
         self.known.insert(key, (failures, Instant::now() + pause));
     }
 
-    /// It has not failed, and is left alone for this long.
+    /// Delays the key without a failure.
     pub(crate) fn rest(&mut self, key: K, pause: Duration) {
         self.known.insert(key, (0, Instant::now() + pause));
     }
 
-    /// It has done what it should.
+    /// Records a success.
     pub(crate) fn clear(&mut self, key: &K) {
         self.known.remove(key);
     }
 
-    /// Forgets what has not failed for long.
+    /// Forgets keys whose last failure is long ago.
     pub(crate) fn forget_calm(&mut self) {
         let at = Instant::now();
         self.known.retain(|_, (_, until)| *until + CALM > at);

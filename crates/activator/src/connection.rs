@@ -1,13 +1,27 @@
-//! One connection: taken, perhaps held, and handed on byte for byte.
+//! Serving one connection: it is held while the workload starts, and forwarded to a pod as soon as one is
+//! ready.
 
-use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    future::pending,
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use dayshift_cluster::clock::Clock;
 use tokio::{
-    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional},
+    io::{
+        AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf, copy_bidirectional,
+    },
     net::TcpStream,
     sync::{mpsc, watch},
-    time::{Instant, sleep, timeout, timeout_at},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 
 use crate::{
@@ -15,52 +29,59 @@ use crate::{
         FirstBytes, Head, MAX_HEAD, StoppedService, ends_with_its_client, plain, refused, starting,
     },
     limits::{ConnectionLimits, ConnectionPermit},
+    log_limit::LogLimit,
     pods::{PodVerifier, connect_to_any},
-    routes::{Prospect, Route, Routes},
+    routes::{Prospect, ReadySince, Route, Routes},
     service::ServiceName,
     settings::Settings,
     telemetry::{ConnectionOutcome, Telemetry},
     wakes::{StartDurations, WakeRequest},
 };
 
-/// A client that says nothing for this long speaks a protocol in which the server speaks first. One that
-/// leaves sooner only looked whether somebody listens.
+/// If a client sends nothing for this long, it uses a protocol in which the server sends first. One that
+/// disconnects sooner only checked that the port is open.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// How long the head of a request may take to come whole.
+/// The time limit for a complete request head.
 const HEAD: Duration = Duration::from_secs(5);
 
-/// How long the end of an answer may take to be read.
+/// The maximum idle time of a forwarded connection. Otherwise a namespace could hold its share of connections
+/// permanently with a pod of its own.
+const IDLE: Duration = Duration::from_secs(3600);
+
+/// The time limit for a client to read a response.
 const LAST_BYTES: Duration = Duration::from_secs(2);
 
-/// A connection, or what stands for one in a test.
+/// A TCP stream, or its replacement in a test.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// What every connection shares.
+/// The state that all connections share.
 #[derive(Clone)]
 pub(crate) struct ConnectionContext {
     pub(crate) routes: watch::Receiver<Arc<Routes>>,
     pub(crate) requests: mpsc::Sender<WakeRequest>,
-    pub(crate) places: ConnectionLimits,
+    pub(crate) limits: ConnectionLimits,
+    pub(crate) ready_since: ReadySince,
+    pub(crate) logs: LogLimit,
     pub(crate) pods: PodVerifier,
-    pub(crate) took: StartDurations,
+    pub(crate) start_durations: StartDurations,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) clock: Clock,
 }
 
-/// What a client said first.
+/// The first bytes of a client.
 struct Opening {
     bytes: Vec<u8>,
-    /// Where it speaks HTTP.
+    /// The request head, if the client uses HTTP.
     head: Option<Head>,
-    /// Whether it left before it was known what it wants.
+    /// Whether the client disconnected.
     is_gone: bool,
 }
 
-/// Serves a connection to a port of a Service until it ends.
+/// Serves a connection to a Service port until it ends.
 pub(crate) async fn serve(
     shared: ConnectionContext,
     service: ServiceName,
@@ -101,13 +122,16 @@ struct Connection {
 
 impl Connection {
     async fn run(&self, mut stream: impl Stream) -> (ConnectionOutcome, Option<Head>) {
+        if !self.shared.ready_since.is_served(&self.service, &self.port) {
+            return (ConnectionOutcome::Refused, None);
+        }
         let deadline = Instant::now() + self.shared.settings.hold;
         let mut opening = Opening {
             bytes: Vec::new(),
             head: None,
             is_gone: false,
         };
-        // Where a pod is ready, nothing has to be read.
+        // If a pod is ready, the connection is forwarded without reading from the client.
         let is_held = !self.is_ready();
         if is_held {
             match opening.read(&mut stream).await {
@@ -131,9 +155,9 @@ impl Connection {
             let outcome = match self.prospect() {
                 Prospect::Nothing(why) => self.refuse(&mut stream, head.as_ref(), why).await,
                 Prospect::Running | Prospect::Wakeable => {
-                    let text = format!("{} did not become ready in time\n", self.service);
                     if let Some(head) = &head {
-                        say(&mut stream, &plain(head, &text)).await;
+                        let text = "This service did not become ready in time\n";
+                        respond(&mut stream, &plain(head, text)).await;
                     }
                     ConnectionOutcome::TimedOut
                 }
@@ -142,9 +166,9 @@ impl Connection {
         };
         let passed = async {
             pod.write_all(&opening.bytes).await?;
-            // Nothing of it is needed while a long connection goes on.
+            // Long connections should not keep this memory.
             drop(opening);
-            copy_bidirectional(&mut stream, &mut pod).await
+            forward(&mut stream, &mut pod).await
         };
         self.shared
             .telemetry
@@ -171,7 +195,7 @@ impl Connection {
             .map_or(Prospect::Nothing(gone), |route| route.prospect(now))
     }
 
-    /// Ends the connection where it is not to be held, and asks for a wake where it is.
+    /// Responds if the connection is not held. Requests a wake if the workload can be woken.
     async fn answer(
         &self,
         stream: &mut impl Stream,
@@ -183,11 +207,9 @@ impl Connection {
                 .as_ref()
                 .is_some_and(|route| route.ignores(&head.path));
             if is_ignored || head.is_by(&self.shared.settings.ignored_agents) {
-                let text = format!(
-                    "{} is stopped, and this request does not wake it\n",
-                    self.service
-                );
-                say(stream, &plain(head, &text)).await;
+                let text = "This service is stopped, and this request does not wake it
+";
+                respond(stream, &plain(head, text)).await;
                 return Some(ConnectionOutcome::Ignored);
             }
         }
@@ -197,11 +219,11 @@ impl Connection {
             Prospect::Wakeable => self.ask(head).await,
         }
         let head = head.filter(|head| head.wants_page)?;
-        say(stream, &starting(head, &self.story(route.as_deref()))).await;
+        respond(stream, &starting(head, &self.details(route.as_deref()))).await;
         Some(ConnectionOutcome::Page)
     }
 
-    /// Has the Service woken. Who cannot be heard now is heard by the next one.
+    /// Requests a wake. If the queue is closed, the next connection requests it.
     async fn ask(&self, head: Option<&Head>) {
         let request = WakeRequest {
             service: self.service.clone(),
@@ -219,22 +241,20 @@ impl Connection {
         why: &'static str,
     ) -> ConnectionOutcome {
         if let Some(head) = head {
-            let story = self.story(self.route().as_deref());
-            say(stream, &refused(head, &story, why)).await;
+            respond(stream, &refused(head, why)).await;
         }
         ConnectionOutcome::Refused
     }
 
-    fn story(&self, route: Option<&Route>) -> StoppedService {
+    fn details(&self, route: Option<&Route>) -> StoppedService {
         StoppedService {
-            service: self.service.clone(),
             since: route
                 .and_then(|route| route.targets.iter().filter_map(|target| target.since).min()),
-            took: self.shared.took.last(&self.service),
+            start_durations: self.shared.start_durations.last(&self.service),
         }
     }
 
-    /// A connection to a pod that is ready, once there is one.
+    /// Connects to a ready pod, waiting until there is one.
     async fn pod(&self, deadline: Instant) -> Option<TcpStream> {
         let mut routes = self.shared.routes.clone();
         loop {
@@ -250,7 +270,7 @@ impl Connection {
             if let Prospect::Nothing(_) = route.prospect(self.shared.clock.now()) {
                 return None;
             }
-            // One that is ready and does not answer may do so in a moment.
+            // A pod that does not accept the connection might do so soon.
             let again = async {
                 if backends.is_empty() {
                     routes.changed().await.is_ok()
@@ -267,7 +287,7 @@ impl Connection {
 }
 
 impl Opening {
-    /// Reads until it is known what the client speaks: no more than the head of a request.
+    /// Reads until the protocol is known, at most a request head.
     async fn read(&mut self, stream: &mut impl Stream) -> io::Result<()> {
         let until = Instant::now() + HEAD;
         loop {
@@ -278,7 +298,7 @@ impl Opening {
             };
             let mut part = [0; 1024];
             match timeout(wait, stream.read(&mut part)).await {
-                // The server speaks first, or the head does not come whole: held like any other.
+                // The server sends first, or the head is incomplete: the connection is held.
                 Err(_) => return Ok(()),
                 Ok(Err(error)) => return Err(error),
                 Ok(Ok(0)) => {
@@ -298,15 +318,15 @@ impl Opening {
         }
     }
 
-    /// Reads on, up to [`MAX_HEAD`] in all, until the client has left: it has reset the connection, or
-    /// has ended its side of one that comes to nothing unless it says more. Never returns otherwise.
+    /// Reads further, up to [`MAX_HEAD`] in total, until the client disconnects. Never returns if the client
+    /// only closed its sending side and might still expect a response.
     async fn until_gone(&mut self, stream: &mut impl Stream) {
         let mut part = [0; 1024];
         while self.bytes.len() < MAX_HEAD {
             match stream.read(&mut part).await {
                 Err(_) => return,
                 Ok(0) if ends_with_its_client(&self.bytes) => return,
-                // A half-close: it still waits for an answer.
+                // A half-close: the client might still expect a response.
                 Ok(0) => break,
                 Ok(count) => self.bytes.extend_from_slice(&part[..count]),
             }
@@ -315,10 +335,86 @@ impl Opening {
     }
 }
 
-/// Sends a last answer. What the client still says is read: a socket that is closed with bytes unread
-/// resets the connection, and the answer may be lost.
-async fn say(stream: &mut impl Stream, answer: &[u8]) {
-    let said = async {
+/// Copies in both directions until both sides have closed, or the connection has been idle for [`IDLE`].
+async fn forward(client: &mut impl Stream, pod: &mut impl Stream) -> io::Result<()> {
+    let begun = Instant::now();
+    let last = Arc::new(AtomicU64::new(0));
+    let mut client = Active {
+        stream: client,
+        begun,
+        last: Arc::clone(&last),
+    };
+    let idle = async {
+        loop {
+            let until = begun + Duration::from_millis(last.load(Ordering::Relaxed)) + IDLE;
+            if until <= Instant::now() {
+                return;
+            }
+            sleep_until(until).await;
+        }
+    };
+    tokio::select! {
+        copied = copy_bidirectional(&mut client, pod) => copied.map(|_| ()),
+        () = idle => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// A stream that records when bytes were last copied.
+struct Active<'s, S> {
+    stream: &'s mut S,
+    begun: Instant,
+    /// Milliseconds since `begun`.
+    last: Arc<AtomicU64>,
+}
+
+impl<S> Active<'_, S> {
+    fn note(&self) {
+        let passed = u64::try_from(self.begun.elapsed().as_millis());
+        self.last
+            .store(passed.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Active<'_, S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut *self.stream).poll_read(cx, buffer);
+        if read.is_ready() {
+            self.note();
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Active<'_, S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut *self.stream).poll_write(cx, bytes);
+        if written.is_ready() {
+            self.note();
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Sends a final response. The remaining input is read first: if a socket is closed with unread input, it
+/// resets the connection and the response can be lost.
+async fn respond(stream: &mut impl Stream, answer: &[u8]) {
+    let sent = async {
         stream.write_all(answer).await?;
         stream.shutdown().await?;
         let mut part = [0; 1024];
@@ -332,5 +428,31 @@ async fn say(stream: &mut impl Stream, answer: &[u8]) {
         }
         io::Result::Ok(())
     };
-    let _ = timeout(LAST_BYTES, said).await;
+    let _ = timeout(LAST_BYTES, sent).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::duplex;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_forwarded_connection_is_closed() {
+        let ((mut client, mut inside), (mut outside, mut pod)) = (duplex(64), duplex(64));
+        let begun = Instant::now();
+        let talk = async {
+            sleep(IDLE / 2).await;
+            client.write_all(b"ping").await.unwrap();
+            let mut got = [0; 4];
+            pod.read_exact(&mut got).await.unwrap();
+            pending::<()>().await;
+        };
+        let ended = tokio::select! {
+            ended = forward(&mut inside, &mut outside) => ended,
+            () = talk => Ok(()),
+        };
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), (IDLE / 2 + IDLE).as_secs());
+    }
 }

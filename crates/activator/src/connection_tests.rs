@@ -1,5 +1,4 @@
-//! Connections that are held, forwarded, refused or left by their client, with a pod on a loopback socket and
-//! an API server that knows the pod.
+//! Connections that are held, forwarded or refused, with a pod on a loopback socket.
 
 use std::{
     collections::BTreeMap,
@@ -23,15 +22,17 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::{mpsc, watch},
     task::{JoinHandle, spawn, yield_now},
-    time::{Duration, Instant, timeout},
+    time::{Duration, Instant, advance, timeout},
 };
 use tower::service_fn;
 
 use crate::{
     connection::{ConnectionContext, serve},
     limits::ConnectionLimits,
+    listeners::Listeners,
+    log_limit::LogLimit,
     pods::PodVerifier,
-    routes::{Backend, Route, Routes, TargetState, WakeTarget},
+    routes::{Backend, ReadySince, Route, Routes, TargetState, WakeTarget},
     service::{PodName, ServiceName},
     telemetry::Telemetry,
     test_cluster::settings,
@@ -39,26 +40,26 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_held_connection_is_handed_on_byte_for_byte_with_its_half_close() {
-    let mut scene = Scene::new(pod("127.0.0.1", json!({"app": "web"})));
-    let (client, served) = scene.connect();
+async fn held_connection_is_forwarded_with_its_half_close() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let (client, served) = fixture.connect();
     let (mut from, mut to) = tokio::io::split(client);
     to.write_all(b"\x00\x00\x00\x08\x04\xd2\x16\x2f")
         .await
         .unwrap();
-    let request = scene.requests.recv().await.unwrap();
+    let request = fixture.requests.recv().await.unwrap();
     assert_eq!(
         request.words(),
         "A connection from 10.0.0.1 to Service web, port tcp,"
     );
-    scene.show(TargetState::Running, &[]);
-    scene.show(TargetState::Running, &[echo().await]);
+    fixture.show(TargetState::Running, &[]);
+    fixture.show(TargetState::Running, &[echo().await]);
     let sent: Vec<u8> = (0..1_000_000_u32)
         .map(|number| (number % 251) as u8)
         .collect();
-    let said = sent.clone();
+    let input = sent.clone();
     spawn(async move {
-        to.write_all(&said).await.unwrap();
+        to.write_all(&input).await.unwrap();
         to.shutdown().await.unwrap();
     });
     let mut got = Vec::new();
@@ -67,30 +68,30 @@ async fn a_held_connection_is_handed_on_byte_for_byte_with_its_half_close() {
     assert!(got[8..] == sent, "{} bytes", got.len());
     served.await.unwrap();
     assert_eq!(
-        (scene.metric("handed_on"), scene.shared.places.taken()),
+        (fixture.metric("handed_on"), fixture.shared.limits.open()),
         (1, 0)
     );
 }
 
 #[tokio::test]
-async fn the_head_of_a_held_request_reaches_the_pod_whole() {
-    let mut scene = Scene::new(pod("127.0.0.1", json!({"app": "web"})));
-    let (mut client, _served) = scene.connect();
+async fn held_request_reaches_the_pod_unchanged() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let (mut client, _served) = fixture.connect();
     let head = "GET /a?b=c HTTP/1.1\r\nHost: dev.example.com\r\nUser-Agent: curl/8\r\n\r\n";
     client.write_all(head.as_bytes()).await.unwrap();
-    let request = scene.requests.recv().await.unwrap();
+    let request = fixture.requests.recv().await.unwrap();
     assert_eq!(
         request.words(),
         "A request from 10.0.0.1 for dev.example.com/a to Service web, port tcp,"
     );
-    scene.show(TargetState::Running, &[echo().await]);
+    fixture.show(TargetState::Running, &[echo().await]);
     let mut got = vec![0; head.len()];
     client.read_exact(&mut got).await.unwrap();
     assert_eq!(got, head.as_bytes());
 }
 
 #[tokio::test]
-async fn nothing_goes_to_an_address_that_is_of_no_pod_of_the_service() {
+async fn address_that_belongs_to_no_selected_pod_gets_no_connection() {
     let address = echo().await;
     for (why, pod) in [
         ("another address", pod("10.0.0.7", json!({"app": "web"}))),
@@ -106,40 +107,40 @@ async fn nothing_goes_to_an_address_that_is_of_no_pod_of_the_service() {
             pod
         }),
     ] {
-        let mut scene = Scene::new(pod);
-        let (mut client, served) = scene.connect();
+        let mut fixture = Fixture::new(pod);
+        let (mut client, served) = fixture.connect();
         client.write_all(b"\x16\x03\x01").await.unwrap();
-        scene.requests.recv().await.unwrap();
-        scene.show(TargetState::Running, &[address]);
-        // It is paused a moment later: the connection ends without a pod.
-        scene.show(TargetState::Off("it is paused"), &[address]);
+        fixture.requests.recv().await.unwrap();
+        fixture.show(TargetState::Running, &[address]);
+        // Then it is paused, so the connection ends without a pod.
+        fixture.show(TargetState::Off("it is paused"), &[address]);
         let mut got = Vec::new();
         let end = client.read_to_end(&mut got);
-        // A pod that answers would keep the connection open for ever.
+        // A pod that accepts the connection would keep it open.
         let end = timeout(Duration::from_secs(20), end).await;
         assert!(end.is_ok(), "{why}: handed to a pod");
         assert!(got.is_empty(), "{why}");
         served.await.unwrap();
-        assert_eq!(scene.metric("refused"), 1, "{why}");
+        assert_eq!(fixture.metric("refused"), 1, "{why}");
     }
 }
 
 #[tokio::test]
-async fn a_crowd_that_waits_reads_the_pod_once() {
+async fn concurrent_connections_read_the_pod_once() {
     for (pod, is_served) in [
         (pod("127.0.0.1", json!({"app": "web"})), true),
         (pod("10.0.0.7", json!({"app": "web"})), false),
     ] {
-        let mut scene = Scene::new(pod);
+        let mut fixture = Fixture::new(pod);
         let mut crowd = Vec::new();
         for _ in 0..40 {
-            let (mut client, served) = scene.connect();
+            let (mut client, served) = fixture.connect();
             client.write_all(b"PING\r\n").await.unwrap();
-            scene.requests.recv().await.unwrap();
+            fixture.requests.recv().await.unwrap();
             crowd.push((client, served));
         }
-        // Nobody waits for a pod that is wrong.
-        scene.show(TargetState::Off("it is paused"), &[echo().await]);
+        // The connections do not wait for another pod.
+        fixture.show(TargetState::Off("it is paused"), &[echo().await]);
         for (mut client, served) in crowd {
             client.shutdown().await.unwrap();
             let mut got = Vec::new();
@@ -147,93 +148,99 @@ async fn a_crowd_that_waits_reads_the_pod_once() {
             assert_eq!(got == b"PING\r\n", is_served);
             served.await.unwrap();
         }
-        assert_eq!(scene.reads.load(Ordering::Relaxed), 1, "{is_served}");
+        assert_eq!(fixture.reads.load(Ordering::Relaxed), 1, "{is_served}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_browser_gets_a_page_and_wakes() {
-    let mut scene = Scene::new(Value::Null);
-    let page = scene
+async fn browser_gets_the_starting_page_and_wakes() {
+    let mut fixture = Fixture::new(Value::Null);
+    let page = fixture
         .answer("GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n")
         .await;
-    assert!(page.contains("web is starting"), "{page}");
-    assert!(scene.requests.try_recv().is_ok());
-    assert_eq!(scene.metric("page"), 1);
+    assert!(
+        page.contains("This service is starting") && !page.contains("web"),
+        "{page}"
+    );
+    assert!(fixture.requests.try_recv().is_ok());
+    assert_eq!(fixture.metric("page"), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn probes_and_ignored_paths_wake_nothing() {
-    let mut scene = Scene::new(Value::Null);
+    let mut fixture = Fixture::new(Value::Null);
     for head in [
         "GET / HTTP/1.1\r\nHost: a\r\nUser-Agent: kube-probe/1.36\r\n\r\n",
         "GET /healthz?full=1 HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n",
     ] {
-        let answer = scene.answer(head).await;
+        let answer = fixture.answer(head).await;
         assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     }
-    let (client, served) = scene.connect();
+    let (client, served) = fixture.connect();
     drop(client);
     served.await.unwrap();
-    assert!(scene.requests.try_recv().is_err());
-    assert_eq!((scene.metric("ignored"), scene.metric("silent")), (2, 1));
+    assert!(fixture.requests.try_recv().is_err());
+    assert_eq!(
+        (fixture.metric("ignored"), fixture.metric("silent")),
+        (2, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_waits_for_the_server_to_speak_first_wakes_after_a_second() {
-    let mut scene = Scene::new(Value::Null);
+async fn silent_client_wakes_after_a_second() {
+    let mut fixture = Fixture::new(Value::Null);
     let since = Instant::now();
-    let (_client, _served) = scene.connect();
-    scene.requests.recv().await.unwrap();
+    let (_client, _served) = fixture.connect();
+    fixture.requests.recv().await.unwrap();
     assert_eq!(since.elapsed().as_secs(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wake_that_never_becomes_ready_ends_after_the_hold() {
-    let scene = Scene::new(Value::Null);
+async fn connection_times_out_if_no_pod_becomes_ready() {
+    let fixture = Fixture::new(Value::Null);
     let since = Instant::now();
-    let answer = scene.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let answer = fixture.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert!(
-        answer.contains("dev/web did not become ready in time"),
+        answer.contains("This service did not become ready in time") && !answer.contains("web"),
         "{answer}"
     );
     assert_eq!(since.elapsed(), Duration::from_secs(60));
     assert_eq!(
-        (scene.metric("timed_out"), scene.shared.places.taken()),
+        (fixture.metric("timed_out"), fixture.shared.limits.open()),
         (1, 0)
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_woken_is_told_why() {
-    let mut scene = Scene::new(Value::Null);
-    scene.show(TargetState::Off("it is paused"), &[]);
-    let answer = scene.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+async fn response_contains_the_reason_if_a_workload_cannot_be_woken() {
+    let mut fixture = Fixture::new(Value::Null);
+    fixture.show(TargetState::Off("it is paused"), &[]);
+    let answer = fixture.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert!(
-        answer.ends_with("dev/web is stopped: it is paused\n"),
+        answer.ends_with("This service is stopped: it is paused\n"),
         "{answer}"
     );
-    assert_eq!(scene.answer("\x16\x03\x01").await, "");
-    assert!(scene.requests.try_recv().is_err());
+    assert_eq!(fixture.answer("\x16\x03\x01").await, "");
+    assert!(fixture.requests.try_recv().is_err());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_is_gone_ends_what_waits_for_it() {
-    let mut scene = Scene::new(Value::Null);
-    let (mut client, served) = scene.connect();
+async fn deleted_service_ends_its_held_connections() {
+    let mut fixture = Fixture::new(Value::Null);
+    let (mut client, served) = fixture.connect();
     client.write_all(b"\x16\x03\x01").await.unwrap();
-    scene.requests.recv().await.unwrap();
-    scene.routes.send_replace(Arc::default());
+    fixture.requests.recv().await.unwrap();
+    fixture.routes.send_replace(Arc::default());
     assert_eq!(client.read(&mut [0; 10]).await.unwrap(), 0);
     served.await.unwrap();
 }
 
 #[tokio::test]
-async fn where_a_pod_is_ready_nothing_is_read_first() {
+async fn connection_to_a_ready_pod_is_forwarded_before_the_client_sends() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let scene = Scene::new(pod("127.0.0.1", json!({"app": "web"})));
-    scene.show(TargetState::Running, &[listener.local_addr().unwrap()]);
-    let (mut client, _served) = scene.connect();
+    let fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    fixture.show(TargetState::Running, &[listener.local_addr().unwrap()]);
+    let (mut client, _served) = fixture.connect();
     let (mut accepted, _): (TcpStream, _) = listener.accept().await.unwrap();
     accepted.write_all(b"I speak first").await.unwrap();
     let mut got = [0; 13];
@@ -242,20 +249,20 @@ async fn where_a_pod_is_ready_nothing_is_read_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_that_come_and_go_free_their_places_at_once() {
-    let mut scene = Scene::new(Value::Null);
+async fn disconnected_clients_release_their_permits_at_once() {
+    let mut fixture = Fixture::new(Value::Null);
     let since = Instant::now();
     for _ in 0..200 {
         let mut crowd = Vec::new();
         for number in 0..50 {
-            let (mut client, served) = scene.connect();
-            let says = match number % 3 {
+            let (mut client, served) = fixture.connect();
+            let request = match number % 3 {
                 0 => "\x16\x03\x01",
                 1 => "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
                 _ => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
             };
-            client.write_all(says.as_bytes()).await.unwrap();
-            scene.requests.recv().await.unwrap();
+            client.write_all(request.as_bytes()).await.unwrap();
+            fixture.requests.recv().await.unwrap();
             crowd.push((client, served));
         }
         for (client, served) in crowd {
@@ -264,58 +271,107 @@ async fn ten_thousand_that_come_and_go_free_their_places_at_once() {
         }
     }
     assert_eq!(
-        (scene.metric("left"), scene.shared.places.taken()),
+        (fixture.metric("left"), fixture.shared.limits.open()),
         (10_000, 0)
     );
     assert_eq!(since.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_without_a_word_that_leaves_while_it_is_held_frees_its_place() {
-    let mut scene = Scene::new(Value::Null);
-    let (client, served) = scene.connect();
-    scene.requests.recv().await.unwrap();
+async fn silent_client_that_disconnects_releases_its_permit() {
+    let mut fixture = Fixture::new(Value::Null);
+    let (client, served) = fixture.connect();
+    fixture.requests.recv().await.unwrap();
     drop(client);
     let since = Instant::now();
     served.await.unwrap();
-    assert_eq!((since.elapsed(), scene.metric("left")), (Duration::ZERO, 1));
+    assert_eq!(
+        (since.elapsed(), fixture.metric("left")),
+        (Duration::ZERO, 1)
+    );
 }
 
 #[tokio::test]
-async fn a_client_that_ends_its_side_alone_is_held_on() {
-    let mut scene = Scene::new(pod("127.0.0.1", json!({"app": "web"})));
-    let (mut client, _served) = scene.connect();
+async fn client_that_closes_its_sending_side_stays_held() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let (mut client, _served) = fixture.connect();
     client.write_all(b"PING\r\n").await.unwrap();
-    scene.requests.recv().await.unwrap();
+    fixture.requests.recv().await.unwrap();
     client.write_all(b"QUIT\r\n").await.unwrap();
     client.shutdown().await.unwrap();
     for _ in 0..10 {
         yield_now().await;
     }
-    scene.show(TargetState::Running, &[echo().await]);
+    fixture.show(TargetState::Running, &[echo().await]);
     let mut got = String::new();
     client.read_to_string(&mut got).await.unwrap();
     assert_eq!(got, "PING\r\nQUIT\r\n");
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_more_is_read_of_a_held_client_than_of_a_head() {
-    let mut scene = Scene::new(Value::Null);
-    let (mut client, _served) = scene.connect();
-    let mut said = 0;
+async fn reading_from_a_held_client_is_limited() {
+    let mut fixture = Fixture::new(Value::Null);
+    let (mut client, _served) = fixture.connect();
+    let mut sent = 0;
     let talk = async {
         loop {
             client.write_all(b"PING\r\n").await.unwrap();
-            said += 6;
+            sent += 6;
         }
     };
     assert!(timeout(Duration::from_secs(5), talk).await.is_err());
-    scene.requests.recv().await.unwrap();
-    // What the pipe itself holds comes on top.
-    assert!((16 * 1024..18 * 1024).contains(&said), "{said}");
+    fixture.requests.recv().await.unwrap();
+    // The in-memory stream buffers some more.
+    assert!((16 * 1024..18 * 1024).contains(&sent), "{sent}");
 }
 
-/// An API server whose one pod is this object.
+/// The activator must not bypass a NetworkPolicy that denies the client access to the pod.
+#[tokio::test(start_paused = true)]
+async fn direct_connection_to_a_running_service_is_refused_after_the_grace() {
+    let fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    fixture.show(TargetState::Running, &["127.0.0.1:9".parse().unwrap()]);
+    let routes = Arc::clone(&fixture.shared.routes.borrow());
+    fixture.shared.ready_since.note(&routes);
+    advance(Duration::from_secs(31)).await;
+    for request in ["GET / HTTP/1.1\r\nHost: a\r\n\r\n", "\x16\x03\x01"] {
+        assert_eq!(fixture.answer(request).await, "");
+    }
+    assert_eq!(fixture.metric("refused"), 2);
+    assert_eq!(fixture.reads.load(Ordering::Relaxed), 0);
+    // When no pod is ready again, the port serves.
+    fixture.show(TargetState::Off("it is paused"), &[]);
+    let routes = Arc::clone(&fixture.shared.routes.borrow());
+    fixture.shared.ready_since.note(&routes);
+    let answer = fixture.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert!(answer.contains("it is paused"), "{answer}");
+}
+
+#[tokio::test]
+async fn port_that_cannot_be_opened_leaves_the_others_open() {
+    let used = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let [used_port, free_port] =
+        [&used, &free].map(|listener| listener.local_addr().unwrap().port());
+    drop(free);
+    let mut fixture = Fixture::new(Value::Null);
+    let mut settings = settings();
+    settings.bind = Some("127.0.0.1".parse().unwrap());
+    fixture.shared.settings = Arc::new(settings);
+    let mut route = Route::clone(&fixture.shared.routes.borrow()[&web()]);
+    route.ports = [("used".into(), used_port), ("free".into(), free_port)].into();
+    let routes = Routes::from([(web(), Arc::new(route))]);
+    let mut listeners = Listeners::default();
+    assert_eq!(listeners.follow(&routes, &fixture.shared), 1);
+    assert_eq!(listeners.count(), 1);
+    let mut client = TcpStream::connect(("127.0.0.1", free_port)).await.unwrap();
+    client.write_all(b"\x16\x03\x01").await.unwrap();
+    assert!(fixture.requests.recv().await.is_some());
+    // A later attempt can open it.
+    drop(used);
+    assert_eq!(listeners.follow(&routes, &fixture.shared), 0);
+}
+
+/// An API server with this one pod.
 fn client(pod: Value, reads: Arc<AtomicUsize>) -> Client {
     let service = service_fn(move |request: HttpRequest<Body>| {
         reads.fetch_add(1, Ordering::Relaxed);
@@ -339,26 +395,28 @@ pub(crate) fn web() -> ServiceName {
 }
 
 /// An activator with one Service and one workload.
-pub(crate) struct Scene {
+pub(crate) struct Fixture {
     pub(crate) shared: ConnectionContext,
     pub(crate) routes: watch::Sender<Arc<Routes>>,
     pub(crate) requests: mpsc::Receiver<WakeRequest>,
-    /// How often the pod was read.
+    /// The number of times that the pod was read.
     pub(crate) reads: Arc<AtomicUsize>,
 }
 
-impl Scene {
+impl Fixture {
     pub(crate) fn new(pod: Value) -> Self {
         let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
         let (requests_in, requests) = mpsc::channel(100);
         let reads = Arc::<AtomicUsize>::default();
-        let scene = Self {
+        let fixture = Self {
             shared: ConnectionContext {
                 routes,
                 requests: requests_in,
-                places: ConnectionLimits::new(100, 50),
-                pods: PodVerifier::new(client(pod, Arc::clone(&reads))),
-                took: StartDurations::default(),
+                limits: ConnectionLimits::new(100, 50),
+                ready_since: ReadySince::default(),
+                logs: LogLimit::default(),
+                pods: PodVerifier::new(client(pod, Arc::clone(&reads)), LogLimit::default()),
+                start_durations: StartDurations::default(),
                 telemetry: Arc::default(),
                 settings: Arc::new(settings()),
                 clock: Clock::system(),
@@ -367,8 +425,8 @@ impl Scene {
             requests,
             reads,
         };
-        scene.show(TargetState::Asleep, &[]);
-        scene
+        fixture.show(TargetState::Asleep, &[]);
+        fixture
     }
 
     pub(crate) fn show(&self, state: TargetState, ready: &[SocketAddr]) {
@@ -405,11 +463,11 @@ impl Scene {
         self.routes.send_replace(Arc::new(routes));
     }
 
-    /// A client that has connected, and what serves it.
+    /// Connects a client. The task serves the connection.
     pub(crate) fn connect(&self) -> (DuplexStream, JoinHandle<()>) {
         let (client, server) = duplex(1024);
         let from = SocketAddr::from(([10, 0, 0, 1], 1000));
-        let place = self.shared.places.take(&web()).unwrap();
+        let place = self.shared.limits.take(&web()).unwrap();
         let connection = serve(
             self.shared.clone(),
             web(),
@@ -421,10 +479,10 @@ impl Scene {
         (client, spawn(connection))
     }
 
-    /// What a client reads that says this and then nothing more.
-    pub(crate) async fn answer(&self, says: &str) -> String {
+    /// The response to a client that sends only this.
+    pub(crate) async fn answer(&self, request: &str) -> String {
         let (mut client, served) = self.connect();
-        client.write_all(says.as_bytes()).await.unwrap();
+        client.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).await.unwrap();
         drop(client);
@@ -444,7 +502,7 @@ fn metric(telemetry: &Telemetry, outcome: &str) -> u32 {
     line.map_or(0, |count| count.parse().unwrap())
 }
 
-/// A pod that sends back what it gets.
+/// A pod that echoes its input.
 pub(crate) async fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

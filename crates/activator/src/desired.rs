@@ -1,53 +1,54 @@
-//! From the watched objects to what should be: the routes of connections and the stand-in EndpointSlices.
+//! The desired state, computed from the watched objects: routes for connections, and EndpointSlices.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    net::IpAddr,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone, parse_date_time};
 use dayshift_workload::{
     After, Dependency, IgnoredPaths, Key, NotCovered, Observed, Phase, Replicas, WakeOnRequest,
-    sha256_prefix,
 };
 
 use crate::{
     index::ClusterIndex,
+    ports::{PortRequest, PortTable},
     routes::{Backend, Route, Routes, TargetState, WakeDependencies, WakeTarget, backends},
-    service::{Family, PodName, ServiceInfo, ServiceName, SliceInfo, StandInSlice},
+    service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
     settings::Settings,
 };
 
-/// What should be.
+/// The routes, EndpointSlices and dependencies that follow from the watched objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DesiredState {
     pub(crate) routes: Routes,
-    /// The slices that should exist, by namespace and name.
-    pub(crate) slices: BTreeMap<SliceName, StandInSlice>,
-    /// What workloads need that may be woken.
+    /// The EndpointSlices that should exist.
+    pub(crate) slices: BTreeMap<SliceName, FallbackSlice>,
+    /// The workloads that can be woken as dependencies.
     pub(crate) needs: WakeDependencies,
-    /// Services of workloads that ask for it, and why nobody can stand in for them.
+    /// Services that select a workload with `wake-on-request` but cannot be covered, with the reason.
     pub(crate) not_covered: BTreeMap<ServiceName, NotCovered>,
-    /// When it is another one without any news: somebody's wake ends before the scaler has acted on it.
+    /// Service ports for which no port of the activator is free.
+    pub(crate) without_port: BTreeMap<ServiceName, Vec<Box<str>>>,
+    /// When the desired state changes without an event, because a wake ends that the controller has not acted
+    /// on.
     pub(crate) changes_at: Option<DateTime<Utc>>,
 }
 
-/// A namespace and the name of a slice in it.
+/// The namespace and name of an EndpointSlice.
 pub(crate) type SliceName = (Arc<str>, Box<str>);
 
-/// A port of a Service: in the order of these, earlier ones keep theirs.
-type PortOf = (ServiceName, Box<str>);
-
 impl DesiredState {
-    pub(crate) fn new(index: &ClusterIndex, settings: &Settings, now: DateTime<Utc>) -> Self {
-        let mut cover = Self::default();
+    pub(crate) fn new(
+        index: &ClusterIndex,
+        settings: &Settings,
+        table: &mut PortTable,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let mut desired = Self::default();
         let own = index.ready_of(&settings.service);
         let mut covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>> = BTreeMap::new();
-        for sleeper in index.sleepers() {
+        for wakeable in index.wakeable_workloads() {
             let Some(target) = target(
-                &sleeper.observed,
+                &wakeable.observed,
                 settings.default_zone,
                 &settings.tzdata,
                 now,
@@ -55,33 +56,37 @@ impl DesiredState {
             .map(Arc::new) else {
                 continue;
             };
-            let ends = [cover.changes_at, target.starts_until];
-            cover.changes_at = ends.into_iter().flatten().min();
+            let ends = [desired.changes_at, target.starts_until];
+            desired.changes_at = ends.into_iter().flatten().min();
             let namespace = &target.observed.object.namespace;
-            cover
+            desired
                 .needs
                 .add(&target, |needed| index.stays_stopped(namespace, needed));
             for (name, service) in index.services_in(namespace) {
-                if service.spec.selects(sleeper.labels) && *name != settings.service {
+                let is_covered = *name != settings.service && !name.is_of_kubernetes();
+                if is_covered && service.spec.selects(wakeable.labels) {
                     let targets = covered.entry(name.clone()).or_default();
                     targets.push(Arc::clone(&target));
                 }
             }
         }
-        let mut wanted = BTreeSet::new();
+        let mut requests = Vec::new();
         covered.retain(|name, _| {
             let Some(service) = index.service(name) else {
                 return false;
             };
             if let Some(why) = service.spec.not_covered() {
-                cover.not_covered.insert(name.clone(), why);
+                desired.not_covered.insert(name.clone(), why);
                 return false;
             }
-            let ports = service.ports.keys();
-            wanted.extend(ports.map(|port| (name.clone(), port.clone())));
+            requests.push(PortRequest {
+                service: name.clone(),
+                created: service.created,
+                ports: service.ports.keys().cloned().collect(),
+            });
             true
         });
-        let ports = choose_ports(&wanted, &index.our_ports(), settings.ports);
+        let ports = table.assign(&requests, &index.our_ports());
         for (name, mut targets) in covered {
             targets.sort_by_key(|target| {
                 let object = &target.observed.object;
@@ -95,6 +100,17 @@ impl DesiredState {
                 Some((port.clone(), *chosen))
             });
             let ports: BTreeMap<_, _> = of_service.collect();
+            let without = service
+                .ports
+                .keys()
+                .filter(|port| !ports.contains_key(*port));
+            let without: Vec<_> = without.cloned().collect();
+            if !without.is_empty() {
+                desired.without_port.insert(name.clone(), without);
+            }
+            if ports.is_empty() {
+                continue;
+            }
             let addresses: Vec<_> = own.keys().copied().collect();
             let route = Route {
                 ready: ready(index.slices_of(&name), &ports, &addresses),
@@ -102,13 +118,13 @@ impl DesiredState {
                 targets,
                 selector: service.spec.selector.clone(),
             };
-            cover.stand_in(&name, service, &route, &own);
-            cover.routes.insert(name, Arc::new(route));
+            desired.fallback(&name, service, &route, &own);
+            desired.routes.insert(name, Arc::new(route));
         }
-        cover
+        desired
     }
 
-    fn stand_in(
+    fn fallback(
         &mut self,
         name: &ServiceName,
         service: &ServiceInfo,
@@ -122,7 +138,7 @@ impl DesiredState {
                 .filter(|(address, _)| is_of(address))
                 .map(|(address, pod)| (*address, pod.clone()))
                 .collect();
-            // The first family has its slice without pods too: it remembers the ports.
+            // The slice of the first family exists even without pods, because it stores the ports.
             let is_first = service.families.first() == Some(&family);
             if !service.families.contains(&family) || (pods.is_empty() && !is_first) {
                 continue;
@@ -131,7 +147,7 @@ impl DesiredState {
                 let protocol = service.ports.get(port).cloned().flatten();
                 (port.clone(), (*chosen, protocol))
             });
-            let stand_in = StandInSlice {
+            let fallback = FallbackSlice {
                 service: name.clone(),
                 service_uid: service.uid.clone(),
                 family,
@@ -139,13 +155,13 @@ impl DesiredState {
                 is_ready: route.is_stopped() && !pods.is_empty(),
                 pods,
             };
-            let slice = (name.namespace.clone(), stand_in.name().into());
-            self.slices.insert(slice, stand_in);
+            let slice = (name.namespace.clone(), fallback.name().into());
+            self.slices.insert(slice, fallback);
         }
     }
 }
 
-/// The pods that are ready, on each of these ports.
+/// The ready pods for each of these ports.
 fn ready<'s>(
     slices: impl Iterator<Item = &'s SliceInfo>,
     ports: &BTreeMap<Box<str>, u16>,
@@ -169,7 +185,7 @@ fn ready<'s>(
     ready
 }
 
-/// A workload that asks to be woken, if its annotation can be read and dayshift schedules it.
+/// A workload with a valid `wake-on-request` and state labels.
 pub(crate) fn target(
     observed: &Observed,
     default_zone: Zone,
@@ -184,7 +200,7 @@ pub(crate) fn target(
     let zone = inputs.text(Key::Timezone);
     let zone = zone.and_then(|name| tzdata.parse_zone(name).ok());
     let zone = zone.unwrap_or(default_zone);
-    // Somebody has woken it already, and the scaler is about to act on that.
+    // The workload was woken already, and the controller is about to start it.
     let wakes = inputs.text(Key::WakeUntil);
     let wakes = wakes.and_then(|end| parse_date_time(end, zone).ok());
     let starts_until = wakes.filter(|end| {
@@ -213,48 +229,12 @@ pub(crate) fn target(
     })
 }
 
-/// What has to be ready before it starts, as far as its `after` can be read.
+/// The valid dependencies in `after`.
 fn needed(observed: &Observed) -> Vec<Dependency> {
     let text = observed.inputs.text(Key::After);
     let after = text.and_then(|after| After::parse(after).ok());
     let after = after.map(|after| after.written_in(&observed.inputs));
     after.map_or_else(Vec::new, |after| after.needed_by(&observed.object).to_vec())
-}
-
-/// A port for each port of a Service: the one that its slice has, if nobody earlier has it too, else
-/// a free one. Replicas that see the same choose the same.
-fn choose_ports(
-    wanted: &BTreeSet<PortOf>,
-    known: &BTreeMap<PortOf, u16>,
-    (first, last): (u16, u16),
-) -> BTreeMap<PortOf, u16> {
-    let mut chosen = BTreeMap::new();
-    let mut taken = BTreeSet::new();
-    for port in wanted {
-        if let Some(number) = known.get(port)
-            && (first..=last).contains(number)
-            && taken.insert(*number)
-        {
-            chosen.insert(port.clone(), *number);
-        }
-    }
-    let reserved: BTreeSet<_> = known.values().copied().collect();
-    for port in wanted {
-        if chosen.contains_key(port) {
-            continue;
-        }
-        let count = u64::from(last.saturating_sub(first)) + 1;
-        // Replicas of other versions begin at the same one.
-        let begin = sha256_prefix(&format!("{}:{}", port.0, port.1)) % count;
-        let all = (0..count).map(|step| first + ((begin + step) % count) as u16);
-        let mut free = all.filter(|number| !taken.contains(number));
-        let unreserved = free.clone().find(|number| !reserved.contains(number));
-        if let Some(number) = unreserved.or_else(|| free.next()) {
-            taken.insert(number);
-            chosen.insert(port.clone(), number);
-        }
-    }
-    chosen
 }
 
 #[cfg(test)]
@@ -272,9 +252,9 @@ mod tests {
     };
 
     #[test]
-    fn a_stopped_workload_has_a_stand_in_that_is_ready() {
+    fn stopped_workload_has_a_ready_fallback_slice() {
         let cluster = Cluster::new().asleep().with_service();
-        let slice = slice(&cluster.cover());
+        let slice = slice(&cluster.desired());
         let port = slice["ports"][0]["port"].clone();
         assert_eq!(
             slice,
@@ -299,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_that_is_as_it_should_be_is_seen_to_be() {
+    fn unchanged_slice_equals_the_desired_one() {
         let mut cluster = Cluster::new().asleep().with_service();
         for state in ["stopped", "running"] {
             cluster.workload(
@@ -307,63 +287,63 @@ mod tests {
                 u32::from(state == "running"),
                 json!({"dayshift/wake-on-request": "2h"}),
             );
-            let cover = cluster.cover();
-            cluster.observe_slice(slice(&cover));
-            let wanted = cover.slices.values().next().unwrap();
+            let desired = cluster.desired();
+            cluster.observe_slice(slice(&desired));
+            let wanted = desired.slices.values().next().unwrap();
             let seen = cluster.index.slice_named(&wanted.service, "web-dayshift");
-            assert_eq!(seen.unwrap().stand_in.as_ref(), Some(wanted), "{state}");
+            assert_eq!(seen.unwrap().fallback.as_ref(), Some(wanted), "{state}");
         }
     }
 
     #[test]
-    fn while_it_runs_its_stand_in_is_terminating() {
+    fn fallback_slice_of_a_running_workload_is_terminating() {
         let terminating = json!({"ready": false, "serving": true, "terminating": true});
         let mut cluster = Cluster::new().asleep().with_service();
         cluster.slice("dev", "web", &["10.0.0.1"], 8081);
-        let while_a_pod_is_ready = slice(&cluster.cover());
+        let while_a_pod_is_ready = slice(&cluster.desired());
         assert_eq!(
             while_a_pod_is_ready["endpoints"][0]["conditions"],
             terminating
         );
         cluster.slice("dev", "web", &[], 8081);
         cluster.workload("woken", 2, json!({"dayshift/wake-on-request": "2h"}));
-        let while_it_starts = slice(&cluster.cover());
+        let while_it_starts = slice(&cluster.desired());
         assert_eq!(while_it_starts["endpoints"][0]["conditions"], terminating);
     }
 
     #[test]
-    fn a_port_is_kept_whatever_else_comes_and_goes() {
+    fn port_is_kept_if_other_services_change() {
         let mut cluster = Cluster::new().asleep().with_service();
-        let mut seen = slice(&cluster.cover());
+        let mut seen = slice(&cluster.desired());
         seen["ports"][0]["port"] = json!(20007);
         cluster.observe_slice(seen);
-        assert_eq!(slice(&cluster.cover())["ports"][0]["port"], 20007);
-        // Out of the range, as after another --ports: another one.
+        assert_eq!(slice(&cluster.desired())["ports"][0]["port"], 20007);
+        // A number outside of the range is replaced, for example after `--ports` was changed.
         cluster.settings.ports = (20000, 20003);
-        let port = slice(&cluster.cover())["ports"][0]["port"]
+        let port = slice(&cluster.desired())["ports"][0]["port"]
             .as_u64()
             .unwrap();
         assert!((20000..=20003).contains(&port), "{port}");
     }
 
     #[test]
-    fn two_ports_have_two_numbers_even_if_both_are_seen_with_one() {
+    fn number_that_two_ports_claim_goes_to_neither() {
         let mut cluster = Cluster::new().asleep();
         cluster.service(json!({
             "selector": {"app": "web"}, "ipFamilies": ["IPv4"],
             "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}],
         }));
-        let mut seen = slice(&cluster.cover());
+        let mut seen = slice(&cluster.desired());
         seen["ports"][0]["port"] = json!(20004);
         seen["ports"][1]["port"] = json!(20004);
         cluster.observe_slice(seen);
         let ports = cluster.route().ports;
-        assert_eq!(ports["a"], 20004);
-        assert_ne!(ports["b"], 20004);
+        assert!(!ports.values().any(|number| *number == 20004), "{ports:?}");
+        assert_ne!(ports["a"], ports["b"]);
     }
 
     #[test]
-    fn connections_go_to_ready_pods_of_the_service_alone() {
+    fn connections_go_only_to_ready_pods_of_the_service() {
         let mut cluster = Cluster::new().asleep().with_service();
         cluster.slice("dev", "web", &["10.0.0.1", "10.0.0.9"], 8081);
         cluster.slice("dev", "other", &["10.0.0.2"], 8081);
@@ -383,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_stopped_by_dayshift_is_not_woken() {
+    fn workload_that_dayshift_did_not_stop_is_not_woken() {
         let now = at("2026-11-25T22:00:00Z");
         let wake = json!({"dayshift/wake-on-request": "2h"});
         for (state, replicas, expected) in [
@@ -410,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_woken_out_of_hours_or_twice() {
+    fn workload_is_not_woken_outside_of_hours_or_twice() {
         let night = at("2026-11-25T23:30:00Z");
         let mut cluster = Cluster::new().with_service();
         let hours = json!({"dayshift/wake-on-request": "2h; 06:00-23:00"});
@@ -429,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_covered_is_told() {
+    fn uncovered_service_has_a_reason() {
         for (spec, why) in [
             (
                 json!({"clusterIP": "None", "ports": [{"port": 80}]}),
@@ -448,38 +428,41 @@ mod tests {
             let mut spec = spec;
             spec["selector"] = json!({"app": "web"});
             cluster.service(spec);
-            let cover = cluster.cover();
-            assert!(cover.slices.is_empty() && cover.routes.is_empty());
+            let desired = cluster.desired();
+            assert!(desired.slices.is_empty() && desired.routes.is_empty());
             assert!(
-                cover
+                desired
                     .not_covered
                     .values()
                     .any(|reason| reason.reason().contains(why)),
                 "{:?}",
-                cover.not_covered
+                desired.not_covered
             );
         }
     }
 
     #[test]
-    fn nobody_who_does_not_ask_is_covered() {
+    fn service_without_a_wakeable_workload_is_not_covered() {
         let is_nothing = |desired: &DesiredState| {
             desired.routes.is_empty() && desired.slices.is_empty() && desired.not_covered.is_empty()
         };
         let mut cluster = Cluster::new().with_service();
         for annotations in [json!({}), json!({"dayshift/wake-on-request": "soon"})] {
             cluster.workload("stopped", 0, annotations);
-            assert!(is_nothing(&cluster.cover()));
+            assert!(is_nothing(&cluster.desired()));
         }
         cluster.workload("stopped", 0, json!({"dayshift/wake-on-request": "2h"}));
         cluster.service(json!({"selector": {"app": "other"}, "ports": [{"port": 80}]}));
-        assert!(is_nothing(&cluster.cover()));
+        assert!(is_nothing(&cluster.desired()));
         cluster.service(json!({"ports": [{"port": 80}]}));
-        assert!(is_nothing(&cluster.cover()), "no selector selects nothing");
+        assert!(
+            is_nothing(&cluster.desired()),
+            "no selector selects nothing"
+        );
     }
 
     #[test]
-    fn a_namespace_may_ask_for_what_is_in_it() {
+    fn namespace_annotation_applies_to_its_workloads() {
         let mut cluster = Cluster::new().with_service();
         cluster.workload("stopped", 0, json!({}));
         let namespace = PartialObjectMeta {
@@ -496,28 +479,28 @@ mod tests {
     }
 
     #[test]
-    fn a_service_of_two_families_has_a_slice_for_each_that_there_is_an_address_of() {
+    fn dual_stack_service_has_a_slice_for_each_family_with_an_address() {
         let mut cluster = Cluster::new().asleep();
         cluster.service(json!({
             "selector": {"app": "web"}, "ipFamilies": ["IPv4", "IPv6"], "ports": [{"port": 80}],
         }));
-        let families = |cover: &DesiredState| {
-            cover
+        let families = |desired: &DesiredState| {
+            desired
                 .slices
                 .values()
                 .map(|slice| slice.family)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(families(&cluster.cover()), [Family::V4]);
+        assert_eq!(families(&cluster.desired()), [Family::V4]);
         cluster.observe_slice(json!({
             "metadata": {"name": "dayshift-activator-6", "namespace": "dayshift",
                          "labels": {"kubernetes.io/service-name": "dayshift-activator"}},
             "addressType": "IPv6",
             "endpoints": [{"addresses": ["fd00::9"], "targetRef": {"kind": "Pod", "name": "a"}}],
         }));
-        let cover = cluster.cover();
-        assert_eq!(families(&cover), [Family::V4, Family::V6]);
-        let ports: Vec<_> = cover
+        let desired = cluster.desired();
+        assert_eq!(families(&desired), [Family::V4, Family::V6]);
+        let ports: Vec<_> = desired
             .slices
             .values()
             .map(|slice| slice.ports[""].0)
@@ -526,18 +509,80 @@ mod tests {
     }
 
     #[test]
-    fn without_a_ready_activator_the_slice_remembers_its_ports_and_names_nobody() {
+    fn workload_with_very_long_pod_labels_is_ignored() {
+        for (count, expected) in [(10, 1), (200, 0)] {
+            let mut cluster = Cluster::new().with_service();
+            let mut labels = json!({"app": "web"});
+            for number in 0..count {
+                labels[format!("label-{number}")] = json!("x".repeat(63));
+            }
+            let wake = json!({"dayshift/wake-on-request": "2h"});
+            cluster.workload_with_pods("web", "stopped", 0, wake, labels);
+            assert_eq!(cluster.desired().routes.len(), expected, "{count} labels");
+        }
+    }
+
+    #[test]
+    fn slice_with_very_many_or_long_endpoints_is_kept_in_part() {
+        let mut cluster = Cluster::new().asleep().with_service();
+        let endpoint = |number: usize| {
+            let name = if number == 0 {
+                "x".repeat(10_000)
+            } else {
+                format!("web-{number}")
+            };
+            let addresses: Vec<_> = (0..100)
+                .map(|last| format!("10.{}.{}.{last}", number / 250, number % 250))
+                .collect();
+            json!({
+                "addresses": addresses, "conditions": {"ready": true},
+                "targetRef": {"kind": "Pod", "namespace": "dev", "name": name, "uid": "u"},
+            })
+        };
+        cluster.observe_slice(json!({
+            "metadata": {"name": "web-x", "namespace": "dev", "labels": {"kubernetes.io/service-name": "web"}},
+            "addressType": "IPv4", "ports": [{"name": "http", "port": 80, "protocol": "TCP"}],
+            "endpoints": (0..2_000).map(endpoint).collect::<Vec<_>>(),
+        }));
+        let route = cluster.route();
+        assert_eq!(route.backends("http").len(), 1_000);
+        let longest = route
+            .backends("http")
+            .iter()
+            .map(|backend| backend.pod.name.len())
+            .max();
+        assert!(longest < Some(254), "{longest:?}");
+    }
+
+    #[test]
+    fn services_of_kubernetes_are_never_covered() {
+        for (namespace, service, expected) in [
+            ("default", "kubernetes", true),
+            ("kube-system", "kube-dns", true),
+            ("default", "web", false),
+            ("team", "kubernetes", false),
+        ] {
+            assert_eq!(
+                name(namespace, service).is_of_kubernetes(),
+                expected,
+                "{namespace}/{service}"
+            );
+        }
+    }
+
+    #[test]
+    fn slice_without_ready_activator_pods_keeps_its_ports() {
         let mut cluster = Cluster::new().asleep().with_service();
         cluster.slice("dayshift", "dayshift-activator", &[], 8080);
-        let slice = slice(&cluster.cover());
+        let slice = slice(&cluster.desired());
         assert_eq!(slice["endpoints"], json!([]));
         assert_eq!(slice["ports"].as_array().unwrap().len(), 1);
     }
 
     #[test]
-    fn a_deleted_service_has_no_route() {
+    fn deleted_service_has_no_route() {
         let mut cluster = Cluster::new().asleep().with_service();
-        assert_eq!(cluster.cover().routes.len(), 1);
+        assert_eq!(cluster.desired().routes.len(), 1);
         let gone = ReflectorEvent::Deleted {
             name: ObjectName {
                 namespace: "dev".into(),
@@ -548,21 +593,21 @@ mod tests {
         cluster
             .index
             .observe(1, WatchEvent::Service(Box::new(gone)));
-        assert!(cluster.cover().routes.is_empty());
+        assert!(cluster.desired().routes.is_empty());
     }
 
-    /// Otherwise it is not made again while nothing is seen.
+    /// The desired state is computed again only after an event or at `changes_at`.
     #[test]
-    fn the_cover_changes_without_news_only_where_a_wake_ends() {
+    fn desired_state_changes_without_events_only_when_a_wake_ends() {
         let mut cluster = Cluster::new().asleep().with_service();
-        assert_eq!(cluster.cover().changes_at, None);
+        assert_eq!(cluster.desired().changes_at, None);
         let before = cluster.index.changes();
         let ends = "2026-11-25T23:59:00Z";
         let wake = json!({"dayshift/wake-on-request": "2h", "dayshift/wake-until": ends});
         cluster.workload("stopped", 0, wake);
         assert!(cluster.index.changes() > before, "that is news");
-        assert_eq!(cluster.cover().changes_at, Some(at(ends)));
-        let later = DesiredState::new(&cluster.index, &cluster.settings, at(ends));
+        assert_eq!(cluster.desired().changes_at, Some(at(ends)));
+        let later = cluster.desired_at(at(ends));
         assert_eq!(later.changes_at, None);
         assert_eq!(
             later.routes[&name("dev", "web")].targets[0].state,

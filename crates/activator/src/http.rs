@@ -1,41 +1,38 @@
-//! HTTP as far as the activator speaks it: it recognizes the head of a request in the first bytes of a
-//! connection, and answers clients whose connection is not forwarded.
+//! HTTP as far as the activator needs it: recognizing a request head in the first bytes of a connection, and
+//! responding to clients whose connection is not forwarded.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_text::{cut_chars, printable};
 use httparse::Status;
 use maud::{DOCTYPE, html};
 
-use crate::service::ServiceName;
-
-/// The most bytes of a head that are read.
+/// The maximum length of a request head.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
 
-/// The most headers that a head may have: more are no request that a browser or a probe sends.
+/// The maximum number of headers. Browsers and probes send fewer.
 const MAX_HEADERS: usize = 128;
 
-/// How much of a host, a path or an agent goes into logs and Events.
+/// The maximum length of a host, path or agent in logs and Events.
 const MAX_SHOWN: usize = 100;
 
-/// What the first bytes of a connection are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FirstBytes {
-    /// Not HTTP/1: anything else.
+    /// Not HTTP/1.
     Other,
-    /// The beginning of a request of HTTP/1.
+    /// The beginning of an HTTP/1 request.
     Incomplete,
-    /// The whole head of a request.
+    /// A complete request head.
     Request(Head),
 }
 
-/// The head of a request. Its texts are plain and short.
+/// The relevant parts of a request head, printable and shortened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The path without its query.
+    /// The path without the query.
     pub(crate) path: String,
     pub(crate) host: String,
     pub(crate) agent: String,
-    /// Whether it is a browser that asks for a page.
+    /// Whether a browser requests a page.
     pub(crate) wants_page: bool,
     pub(crate) is_without_body: bool,
 }
@@ -58,15 +55,15 @@ impl FirstBytes {
         match request.parse(bytes) {
             Ok(Status::Complete(_)) => Self::Request(Head::from_request(&request)),
             Ok(Status::Partial) if bytes.len() < MAX_HEAD => Self::Incomplete,
-            // More than is read of a head is handed on as it is, like what is no HTTP.
+            // A head that is too long is forwarded unchanged, like other protocols.
             Ok(Status::Partial) | Err(_) => Self::Other,
         }
     }
 }
 
-/// Whether a client that has said no more than this, and will say no more, has left. On the wire that is
-/// what a half-close is too, but a handshake of TLS and a connection of HTTP/2 need more of the client, who
-/// has said nothing wants nothing, and of HTTP/1 servers take it so, as nginx and Go's do.
+/// Whether a client that has sent these bytes and closed its sending side has disconnected. TCP cannot
+/// distinguish that from a half-close. TLS and HTTP/2 need more from the client, a silent client expects
+/// nothing, and HTTP/1 servers such as nginx treat it as a disconnect.
 pub(crate) fn ends_with_its_client(bytes: &[u8]) -> bool {
     const TLS_HANDSHAKE: &[u8] = &[0x16, 0x03];
     const HTTP_2: &[u8] = b"PRI * HTTP/2.0\r\n";
@@ -82,7 +79,7 @@ impl Head {
         let method = request.method.unwrap_or_default();
         let target = request.path.unwrap_or_default();
         let shown = |text: &str| cut_chars(&printable(text), MAX_SHOWN).to_owned();
-        // A proxy is asked for the whole address.
+        // Requests to a proxy contain an absolute URL.
         let path = match target.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
             None => target,
@@ -107,42 +104,41 @@ impl Head {
         head
     }
 
-    /// Whether it is one of these clients, whose names are in lower case.
+    /// Whether the agent contains one of these texts, which are in lower case.
     pub(crate) fn is_by(&self, agents: &[String]) -> bool {
         let agent = self.agent.to_lowercase();
         agents.iter().any(|ignored| agent.contains(&**ignored))
     }
 }
 
-/// After how many seconds a page asks again, and a client should.
+/// The seconds until a browser reloads the page, and until other clients should retry.
 const RETRY_AFTER: u32 = 3;
 
-/// What a page tells of a Service.
+/// The details on the page for a browser.
 #[derive(Clone, Debug)]
 pub(crate) struct StoppedService {
-    pub(crate) service: ServiceName,
-    /// Since when it sleeps.
+    /// When the workload was stopped.
     pub(crate) since: Option<DateTime<Utc>>,
-    /// How many seconds it took to be ready the last times.
-    pub(crate) took: Vec<u64>,
+    /// The duration of the last starts in seconds.
+    pub(crate) start_durations: Vec<u64>,
 }
 
-/// The answer to a browser while a wake is under way: a page that asks again by itself.
-pub(crate) fn starting(head: &Head, story: &StoppedService) -> Vec<u8> {
-    let took: Vec<_> = story
-        .took
+/// The page for a browser during a wake. It reloads by itself.
+pub(crate) fn starting(head: &Head, details: &StoppedService) -> Vec<u8> {
+    let start_durations: Vec<_> = details
+        .start_durations
         .iter()
         .map(|seconds| format!("{seconds} s"))
         .collect();
     let body = page(
-        &format!("{} is starting", story.service.name),
+        "This service is starting",
         html! {
             p { "This page shows what you asked for as soon as it is ready." }
-            @if let Some(since) = story.since {
+            @if let Some(since) = details.since {
                 p { "Stopped since " (since.to_rfc3339_opts(SecondsFormat::Secs, true)) "." }
             }
-            @if !took.is_empty() {
-                p { "The last starts took " (took.join(", ")) "." }
+            @if !start_durations.is_empty() {
+                p { "The last starts took " (start_durations.join(", ")) "." }
             }
         },
         true,
@@ -150,17 +146,16 @@ pub(crate) fn starting(head: &Head, story: &StoppedService) -> Vec<u8> {
     answer(head, "text/html; charset=utf-8", Some(RETRY_AFTER), &body)
 }
 
-/// The answer where nothing will come: why.
-pub(crate) fn refused(head: &Head, story: &StoppedService, why: &str) -> Vec<u8> {
+/// The response if the workload cannot be woken.
+pub(crate) fn refused(head: &Head, why: &str) -> Vec<u8> {
     if !head.wants_page {
-        return plain(head, &format!("{} is stopped: {why}\n", story.service));
+        return plain(head, &format!("This service is stopped: {why}\n"));
     }
-    let title = format!("{} is stopped", story.service.name);
-    let body = page(&title, html! { p { (why) "." } }, false);
+    let body = page("This service is stopped", html! { p { (why) "." } }, false);
     answer(head, "text/html; charset=utf-8", None, &body)
 }
 
-/// The answer to others, in a line.
+/// A response with one line of text.
 pub(crate) fn plain(head: &Head, text: &str) -> Vec<u8> {
     answer(head, "text/plain; charset=utf-8", None, text)
 }
@@ -212,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn http_is_told_from_every_other_protocol() {
+    fn http_is_distinguished_from_other_protocols() {
         for (bytes, expected) in [
             (&b"G"[..], FirstBytes::Incomplete),
             (b"GET / HTTP/1.1\r\nHost: a\r\n", FirstBytes::Incomplete),
@@ -230,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_close_ends_tls_and_http_and_half_closes_other_bytes() {
+    fn close_is_a_disconnect_in_tls_and_http_and_a_half_close_otherwise() {
         for (bytes, expected) in [
             (&b""[..], true),
             (b"\x16\x03\x01\x02\x00", true),
@@ -246,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_dropped_and_a_browser_is_known_by_what_it_accepts() {
+    fn query_is_dropped_and_accept_header_identifies_browsers() {
         let head = request(
             "GET /a/b?token=secret HTTP/1.1\r\nHost: dev.example.com\r\nUSER-AGENT: Mozilla/5.0\r\n\
              Accept: text/html,application/xhtml+xml\r\n\r\n",
@@ -259,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_are_known_by_a_part_of_their_name() {
+    fn probes_are_recognized_by_a_part_of_their_agent() {
         let agents = ["kube-probe".to_owned(), "bot".to_owned()];
         for (agent, expected) in [
             ("kube-probe/1.36", true),
@@ -272,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_head_acts_on_a_terminal() {
+    fn control_characters_in_a_head_are_removed() {
         for raw in [
             "GET /\u{1b}[2J HTTP/1.1\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: \u{1b}]0;x\u{7}\r\n\r\n",
@@ -288,46 +283,42 @@ mod tests {
         assert!(!acts(&head.path) && !acts(&head.host), "{head:?}");
     }
 
-    fn story() -> StoppedService {
+    fn details() -> StoppedService {
         StoppedService {
-            service: ServiceName {
-                namespace: "dev".into(),
-                name: "<web>".into(),
-            },
             since: DateTime::from_timestamp(0, 0),
-            took: vec![12, 9],
+            start_durations: vec![12, 9],
         }
     }
 
     #[test]
-    fn a_browser_gets_a_page_that_asks_again_and_runs_no_script() {
+    fn starting_page_reloads_without_a_script() {
         let head = Head {
             wants_page: true,
             ..Head::default()
         };
-        let page = String::from_utf8(starting(&head, &story())).unwrap();
+        let page = String::from_utf8(starting(&head, &details())).unwrap();
         assert!(page.starts_with("HTTP/1.1 503 "), "{page}");
         for part in [
             "Retry-After: 3\r\n",
             "http-equiv=\"refresh\" content=\"3\"",
-            "&lt;web&gt; is starting",
+            "<h1>This service is starting</h1>",
             "12 s, 9 s",
             "since 1970-01-01T00:00:00Z",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        assert!(!page.contains("<script") && !page.contains("<web>"));
+        assert!(!page.contains("<script"));
         let (head, body) = page.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("Content-Length: {}", body.len())));
     }
 
     #[test]
-    fn the_answer_to_a_head_has_no_body() {
+    fn response_to_head_has_no_body() {
         let head = Head {
             is_without_body: true,
             ..Head::default()
         };
-        let answer = String::from_utf8(refused(&head, &story(), "it is paused")).unwrap();
+        let answer = String::from_utf8(refused(&head, "it is paused")).unwrap();
         assert!(answer.ends_with("\r\n\r\n"), "{answer}");
     }
 }

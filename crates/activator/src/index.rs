@@ -1,4 +1,4 @@
-//! What the watches have shown: workloads, Namespaces, Services and slices.
+//! The watched workloads, Namespaces, Services and EndpointSlices.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -19,7 +19,11 @@ use kube::ResourceExt as _;
 
 use crate::service::{PodName, ServiceInfo, ServiceName, SliceInfo};
 
-/// An event of one of the watches.
+/// The maximum size of a workload's annotations, and of its pod labels. A larger workload is ignored, so that
+/// a tenant cannot fill the memory of the activator.
+const MAX_TEXTS: usize = 8 * 1024;
+
+/// An event of a watch, by kind of object.
 pub(crate) enum WatchEvent {
     Workload(Kind, ReflectorEvent<WithPodLabels>),
     Namespace(ReflectorEvent<NamespaceMeta>),
@@ -30,24 +34,23 @@ pub(crate) enum WatchEvent {
 /// The number of a watch.
 pub(crate) type WatchId = usize;
 
-/// The kind of a workload, its namespace and its name.
 type WorkloadName = (Kind, Arc<str>, Arc<str>);
 
 type PodLabels = BTreeMap<String, String>;
 
-/// Everything that is known.
+/// The observed objects, by kind.
 pub(crate) struct ClusterIndex {
     prefix: Prefix,
     workloads: HashMap<WorkloadName, (Observed, PodLabels)>,
     namespaces: HashMap<Box<str>, Arc<Annotations>>,
     services: BTreeMap<ServiceName, ServiceInfo>,
     slices: BTreeMap<ServiceName, BTreeMap<Box<str>, SliceInfo>>,
-    /// The watches that have not listed everything yet.
+    /// Watches whose initial list is not complete.
     unlisted: BTreeSet<WatchId>,
     changes: u64,
 }
 
-/// A workload with `wake-on-request`, its own or its Namespace's.
+/// A workload with `wake-on-request`, its own or inherited from its Namespace.
 pub(crate) struct WakeableWorkload<'i> {
     pub(crate) observed: Observed,
     /// The labels of its pods.
@@ -67,17 +70,17 @@ impl ClusterIndex {
         }
     }
 
-    /// Whether every watch has listed what there is.
+    /// Whether all initial lists are complete.
     pub(crate) fn is_complete(&self) -> bool {
         self.unlisted.is_empty()
     }
 
-    /// How many events it has taken in: as long as there are no more, the same is known.
+    /// The number of observed events. While it stays the same, so does the index.
     pub(crate) const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Takes in an event; returns why a watch has failed, if it has.
+    /// Applies an event. Returns the error if the watch failed.
     pub(crate) fn observe(&mut self, watch: WatchId, event: WatchEvent) -> Option<String> {
         self.changes += 1;
         match event {
@@ -109,7 +112,6 @@ impl ClusterIndex {
         }
     }
 
-    /// Applies an event: `set` gets the object, or `None` if it is gone.
     fn apply<D>(
         &mut self,
         watch: WatchId,
@@ -131,14 +133,22 @@ impl ClusterIndex {
     fn set_workload(&mut self, kind: Kind, name: &ObjectName, object: &WithPodLabels) {
         let workload = &object.workload;
         let key = workload_name(kind, name);
-        // Most workloads are none of dayshift's.
-        if workload.concerns(&self.prefix) {
-            let observed = workload.observe(kind, &self.prefix);
-            let labels = object.labels.clone();
-            self.workloads.insert(key, (observed, labels));
-        } else {
-            self.workloads.remove(&key);
-        }
+        // Most workloads have no dayshift annotations.
+        let observed = workload.concerns(&self.prefix);
+        let observed = observed.then(|| workload.observe(kind, &self.prefix));
+        let observed = observed.filter(|observed| {
+            let is_short = are_short(observed, &object.labels);
+            if !is_short {
+                tracing::debug!(object = %observed.object, "its annotations or pod labels are too long");
+            }
+            is_short
+        });
+        match observed {
+            Some(observed) => self
+                .workloads
+                .insert(key, (observed, object.labels.clone())),
+            None => self.workloads.remove(&key),
+        };
     }
 
     fn set_namespace(&mut self, object: &NamespaceMeta) {
@@ -164,8 +174,8 @@ impl ClusterIndex {
         });
     }
 
-    /// The workloads that dayshift schedules and that ask to be woken by a request.
-    pub(crate) fn sleepers(&self) -> impl Iterator<Item = WakeableWorkload<'_>> {
+    /// The workloads with state labels and `wake-on-request`.
+    pub(crate) fn wakeable_workloads(&self) -> impl Iterator<Item = WakeableWorkload<'_>> {
         self.workloads.values().filter_map(|(observed, labels)| {
             observed.labels.text(Label::State)?;
             let namespace = &*observed.object.namespace;
@@ -180,9 +190,9 @@ impl ClusterIndex {
         })
     }
 
-    /// Whether that workload is stopped, and does not ask to be woken by a request.
+    /// Whether the workload is stopped and cannot be woken by a request.
     pub(crate) fn stays_stopped(&self, namespace: &str, needed: &Dependency) -> bool {
-        // A Service is no workload: nobody wakes it.
+        // A Service cannot be woken.
         let DependencyKind::Workload(kind) = needed.kind else {
             return false;
         };
@@ -225,7 +235,7 @@ impl ClusterIndex {
         all.map(|(address, pod)| (*address, pod.clone())).collect()
     }
 
-    /// The activator's slices, each with its namespace and name.
+    /// The activator's EndpointSlices with their Services and names.
     pub(crate) fn ours(&self) -> impl Iterator<Item = (&ServiceName, &Box<str>, &SliceInfo)> {
         let all = self.slices.iter();
         let all = all.flat_map(|(service, slices)| {
@@ -236,7 +246,7 @@ impl ClusterIndex {
         all.filter(|(.., slice)| slice.is_ours)
     }
 
-    /// The ports that were chosen for Services.
+    /// The ports in the activator's EndpointSlices.
     pub(crate) fn our_ports(&self) -> BTreeMap<(ServiceName, Box<str>), u16> {
         let ports = self.ours().flat_map(|(service, _, slice)| {
             let ports = slice.ports.iter();
@@ -245,7 +255,6 @@ impl ClusterIndex {
         ports.collect()
     }
 
-    /// A slice of that name, of whatever Service.
     pub(crate) fn slice_named(&self, service: &ServiceName, name: &str) -> Option<&SliceInfo> {
         self.slices.get(service)?.get(name)
     }
@@ -262,7 +271,14 @@ fn service_name(name: &ObjectName) -> ServiceName {
     }
 }
 
-/// Whether it is stopped, by whomever, and does not ask to be woken by a request.
+fn are_short(observed: &Observed, labels: &PodLabels) -> bool {
+    let own = observed.inputs.own();
+    let annotations = Key::ALL.into_iter().filter_map(|key| own.text(key));
+    let labels = labels.iter().map(|(key, value)| key.len() + value.len());
+    annotations.map(str::len).sum::<usize>() <= MAX_TEXTS && labels.sum::<usize>() <= MAX_TEXTS
+}
+
+/// Whether the workload has no replicas and no `wake-on-request`.
 pub(crate) fn stays_stopped(observed: &Observed) -> bool {
     observed.replicas == Replicas::ZERO && observed.inputs.text(Key::WakeOnRequest).is_none()
 }

@@ -1,16 +1,19 @@
-//! `dayshift activator`: it stands in for a Service that has no ready pod, wakes what the Service
-//! selects, and hands the connection on to a pod, byte for byte.
+//! `dayshift activator`: it adds a fallback endpoint to the Services of stopped workloads, wakes the workload
+//! when a connection arrives, and forwards the connection to a pod.
 
 mod backoff;
 mod connection;
 #[cfg(test)]
 mod connection_tests;
+mod descriptors;
 mod desired;
 mod http;
 mod index;
 mod limits;
 mod listeners;
+mod log_limit;
 mod pods;
+mod ports;
 mod routes;
 mod run;
 mod service;

@@ -1,4 +1,4 @@
-//! The ports on which connections to Services are taken.
+//! The listening sockets for Service ports.
 
 use std::{
     collections::BTreeMap,
@@ -21,13 +21,13 @@ use crate::{
     telemetry::ConnectionOutcome,
 };
 
-/// How many connections wait to be accepted.
+/// The maximum number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
 
-/// The pause after a connection could not be accepted, as when file descriptors have run out.
+/// The pause after a failed accept, for example because file descriptors have run out.
 const RECOVERY: Duration = Duration::from_millis(100);
 
-/// The open ports.
+/// The listening sockets by port number.
 #[derive(Default)]
 pub(crate) struct Listeners {
     open: BTreeMap<u16, OpenListener>,
@@ -46,15 +46,15 @@ impl Drop for OpenListener {
 }
 
 impl Listeners {
-    /// Listens on the ports of these Services, and on no other. Connections that are open go on. Whether
-    /// all of them are open.
-    pub(crate) fn follow(&mut self, routes: &Routes, shared: &ConnectionContext) -> bool {
+    /// Opens the ports of these routes and closes all others. Open connections continue. Returns the number
+    /// of ports that could not be opened.
+    pub(crate) fn follow(&mut self, routes: &Routes, shared: &ConnectionContext) -> usize {
         let wanted = |number: u16, open: &OpenListener| {
             let route = routes.get(&open.service);
             route.is_some_and(|route| route.ports.get(&open.port) == Some(&number))
         };
         self.open.retain(|number, open| wanted(*number, open));
-        let mut are_all_open = true;
+        let mut failures = 0;
         for (service, route) in routes {
             for (port, number) in &route.ports {
                 if self.open.contains_key(number) {
@@ -71,17 +71,23 @@ impl Listeners {
                         self.open.insert(*number, open);
                     }
                     Err(error) => {
-                        tracing::warn!(%service, port = number, %error, "cannot listen");
-                        are_all_open = false;
+                        failures += 1;
+                        if let Some(suppressed) = shared.logs.allow(&service.namespace) {
+                            tracing::warn!(%service, port = number, %error, suppressed, "cannot listen");
+                        }
                     }
                 }
             }
         }
-        are_all_open
+        failures
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.open.len()
     }
 }
 
-/// Listens on a port: of every address where none is given, also those of IPv4.
+/// Listens on this address, or on all IPv6 and IPv4 addresses.
 fn listen(bind: Option<IpAddr>, port: u16) -> io::Result<TcpListener> {
     let all = [
         IpAddr::V6(Ipv6Addr::UNSPECIFIED),
@@ -93,14 +99,14 @@ fn listen(bind: Option<IpAddr>, port: u16) -> io::Result<TcpListener> {
             IpAddr::V6(_) => TcpSocket::new_v6()?,
         };
         socket.set_reuseaddr(true)?;
-        // A client that is gone without a word is noticed. What is accepted inherits it.
+        // Keepalive detects clients that disappear. Accepted sockets inherit it.
         socket.set_keepalive(true)?;
         socket.bind(SocketAddr::new(address, port))?;
         socket.listen(BACKLOG)
     };
     match bind {
         Some(address) => on(address),
-        // A machine may have no IPv6.
+        // If the host has no IPv6, listen on IPv4.
         None => on(all[0]).or_else(|_| on(all[1])),
     }
 }
@@ -113,7 +119,7 @@ async fn accept(
 ) {
     loop {
         match listener.accept().await {
-            Ok((stream, from)) => match shared.places.take(&service) {
+            Ok((stream, from)) => match shared.limits.take(&service) {
                 Some(place) => {
                     let _ = stream.set_nodelay(true);
                     let (service, port) = (service.clone(), port.clone());

@@ -1,7 +1,8 @@
-//! Connections to ready pods, each of which is first confirmed with the API server.
+//! Connections to ready pods, after the API server has confirmed the pod.
 //!
-//! Whoever may write EndpointSlices can put any address there (CVE-2021-25740). The activator may reach
-//! what they may not, so it asks for the pod itself, whose status only kubelets write.
+//!
+//! Users who can write EndpointSlices can put any address there (CVE-2021-25740), and the activator can reach
+//! addresses that they cannot. So it reads the pod itself, whose status only kubelets write.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,21 +21,22 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{routes::Backend, service::ServiceName};
+use crate::{log_limit::LogLimit, routes::Backend, service::ServiceName};
 
-/// How many answers are remembered, and of how many Services.
+/// The maximum number of cached answers, and of namespaces with a lock.
 const MAX_KNOWN: usize = 10_000;
 
-/// How long a pod that is not what its slice says, or cannot be read, is not read again.
-const DOUBT: Duration = Duration::from_secs(2);
+/// A cached answer is used for this long. After a pod is deleted, its address can soon belong to another one.
+const MAX_AGE: Duration = Duration::from_secs(2);
 
-/// How long the API server may take to answer.
+/// The time limit for reading a pod.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// PodVerifier that were looked at.
+/// Confirms with the API server that a pod has an address and that its Service selects it.
 #[derive(Clone)]
 pub(crate) struct PodVerifier {
     client: Client,
+    logs: LogLimit,
     seen: Arc<Mutex<VerifiedPods>>,
 }
 
@@ -42,22 +44,24 @@ type BackendKey = (ServiceName, Backend);
 
 #[derive(Default)]
 struct VerifiedPods {
-    /// What is known: until when what is in doubt is not read again, nothing of a pod that is right.
-    known: HashMap<BackendKey, Option<Instant>>,
-    /// Held while a pod of the Service is read: a thousand connections read it once.
-    turns: HashMap<ServiceName, Arc<Turn<()>>>,
+    /// The recent answers with their times.
+    known: HashMap<BackendKey, (bool, Instant)>,
+    /// A lock for reading pods of a namespace: concurrent connections read a pod once, and a namespace with
+    /// many false addresses causes one request at a time.
+    turns: HashMap<Arc<str>, Arc<Turn<()>>>,
 }
 
 impl PodVerifier {
-    pub(crate) fn new(client: Client) -> Self {
+    pub(crate) fn new(client: Client, logs: LogLimit) -> Self {
         Self {
             client,
+            logs,
             seen: Arc::default(),
         }
     }
 
-    /// Whether the Service selects that pod, and the pod has that address. A pod that is right stays so for
-    /// as long as a slice has it with this UID.
+    /// Whether the Service selects the pod with this UID, and the pod has the address. The answer is at most
+    /// [`MAX_AGE`] old.
     pub(crate) async fn has(
         &self,
         service: &ServiceName,
@@ -68,7 +72,7 @@ impl PodVerifier {
         if let Some(is_right) = self.seen().answer(&key) {
             return is_right;
         }
-        let turn = self.seen().turn(service);
+        let turn = self.seen().turn(&service.namespace);
         let _turn = turn.lock().await;
         if let Some(is_right) = self.seen().answer(&key) {
             return is_right;
@@ -90,25 +94,30 @@ impl PodVerifier {
             service.namespace, backend.pod.name
         );
         let pod = &backend.pod;
-        // Whoever wrote the slice wrote that name.
+        // Nothing validates the name in an EndpointSlice.
         let may_be = *pod.namespace == *service.namespace && pod.name.split('.').all(is_dns_label);
         let is_right = may_be
             && match timeout(READ_TIMEOUT, get_raw(&self.client, &path)).await {
                 Ok(Ok(pod)) => pod.is_some_and(|pod| is_pod(&pod, selector, backend)),
                 Ok(Err(error)) => {
-                    tracing::warn!(%service, %address, %error, "cannot read the pod of an address");
+                    if let Some(suppressed) = self.logs.allow(&service.namespace) {
+                        tracing::warn!(%service, %address, %error, suppressed, "cannot read a pod");
+                    }
                     return false;
                 }
                 Err(_) => {
-                    tracing::warn!(%service, %address, "the API server does not say whose an address is");
+                    if let Some(suppressed) = self.logs.allow(&service.namespace) {
+                        tracing::warn!(%service, %address, suppressed, "reading a pod timed out");
+                    }
                     return false;
                 }
             };
-        if !is_right {
+        if !is_right && let Some(suppressed) = self.logs.allow(&service.namespace) {
             tracing::warn!(
                 %service,
                 %address,
-                "an EndpointSlice has an address that is of no pod of the Service; nothing goes there"
+                suppressed,
+                "an EndpointSlice has an address that belongs to no pod of the Service; it gets no connections"
             );
         }
         is_right
@@ -120,27 +129,24 @@ impl PodVerifier {
 }
 
 impl VerifiedPods {
-    /// Whether it is known to be right or wrong.
+    /// The cached answer, if it is recent.
     fn answer(&self, key: &BackendKey) -> Option<bool> {
-        match self.known.get(key)? {
-            None => Some(true),
-            Some(until) => (*until > Instant::now()).then_some(false),
-        }
+        let (is_right, at) = self.known.get(key)?;
+        (at.elapsed() < MAX_AGE).then_some(*is_right)
     }
 
     fn note(&mut self, key: BackendKey, is_right: bool) {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        let doubt = (!is_right).then(|| Instant::now() + DOUBT);
-        self.known.insert(key, doubt);
+        self.known.insert(key, (is_right, Instant::now()));
     }
 
-    fn turn(&mut self, service: &ServiceName) -> Arc<Turn<()>> {
+    fn turn(&mut self, namespace: &Arc<str>) -> Arc<Turn<()>> {
         if self.turns.len() >= MAX_KNOWN {
             self.turns.clear();
         }
-        Arc::clone(self.turns.entry(service.clone()).or_default())
+        Arc::clone(self.turns.entry(namespace.clone()).or_default())
     }
 }
 
@@ -149,7 +155,7 @@ fn is_pod(pod: &Value, selector: &BTreeMap<String, String>, backend: &Backend) -
         serde_json::from_value(pod["metadata"]["labels"].clone()).unwrap_or_default();
     let addresses = pod["status"]["podIPs"].as_array().into_iter().flatten();
     let mut addresses = addresses.filter_map(|ip| ip["ip"].as_str()?.parse::<IpAddr>().ok());
-    // A pod of the host's network has the address of the node, on which others listen too.
+    // A pod in the host network has the address of the node, where other processes listen too.
     let is_of_host = pod["spec"]["hostNetwork"].as_bool() == Some(true);
     pod["metadata"]["uid"].as_str() == Some(&backend.pod.uid)
         && selects(selector, &labels)
@@ -157,10 +163,13 @@ fn is_pod(pod: &Value, selector: &BTreeMap<String, String>, backend: &Backend) -
         && addresses.any(|address| address == backend.address.ip())
 }
 
-/// How long a pod may take to answer.
+/// The maximum number of pods that are tried for a connection.
+const MAX_TRIES: usize = 10;
+
+/// The time limit for connecting to a pod.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A connection to any of these pods, in a random order: `None` where none takes one.
+/// Connects to one of these pods in random order. Returns `None` if none accepts.
 pub(crate) async fn connect_to_any(
     pods: &PodVerifier,
     service: &ServiceName,
@@ -169,7 +178,7 @@ pub(crate) async fn connect_to_any(
 ) -> Option<TcpStream> {
     let mut order: Vec<_> = backends.iter().collect();
     fastrand::shuffle(&mut order);
-    for backend in order {
+    for backend in order.into_iter().take(MAX_TRIES) {
         if !pods.has(service, selector, backend).await {
             continue;
         }
@@ -187,4 +196,56 @@ pub(crate) async fn connect_to_any(
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use http::{Request, Response};
+    use kube::client::Body;
+    use serde_json::json;
+    use tokio::time::advance;
+    use tower::service_fn;
+
+    use super::*;
+    use crate::{service::PodName, test_cluster::name};
+
+    #[tokio::test(start_paused = true)]
+    async fn pod_that_is_deleted_gets_no_connections_after_seconds() {
+        let reads = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&reads);
+        let api = service_fn(move |_: Request<Body>| {
+            let uid = match count.fetch_add(1, Ordering::Relaxed) {
+                0 => "p",
+                // Another pod with the same name and address.
+                _ => "q",
+            };
+            let pod = json!({
+                "metadata": {"uid": uid, "labels": {"app": "web"}},
+                "status": {"podIPs": [{"ip": "10.0.0.1"}]},
+            });
+            let response = Response::new(Body::from(pod.to_string().into_bytes()));
+            async { Ok::<_, Infallible>(response) }
+        });
+        let pods = PodVerifier::new(Client::new(api, "dev"), LogLimit::default());
+        let backend = Backend {
+            address: "10.0.0.1:80".parse().unwrap(),
+            pod: PodName {
+                namespace: "dev".into(),
+                name: "web-1".into(),
+                uid: "p".into(),
+            },
+        };
+        let selector = [("app".to_owned(), "web".to_owned())].into();
+        let web = name("dev", "web");
+        assert!(pods.has(&web, &selector, &backend).await);
+        assert!(pods.has(&web, &selector, &backend).await);
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        advance(MAX_AGE).await;
+        assert!(!pods.has(&web, &selector, &backend).await);
+    }
 }

@@ -1,36 +1,43 @@
-//! Where connections to a Service go, which workloads a request wakes, and which others these need.
+//! Routes: which pods get the connections to a Service, and which workloads a request wakes.
 //!
-//! A workload is woken for another one only if its own annotation or its Namespace's, `wake-on-request`,
-//! says that requests wake it. So nobody's database is started by somebody else's annotation.
+//!
+//! A workload is woken as a dependency only if it or its Namespace has `wake-on-request` too. So an
+//! annotation on one workload cannot start another one against the intent of its owner.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     net::{IpAddr, SocketAddr},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Dependency, IgnoredPaths, Observed, WakeOnRequest};
 
-use crate::service::{PodName, ServiceName};
+use tokio::time::Instant;
 
-/// Every Service that somebody stands in for.
+use crate::{
+    ports::ServicePort,
+    service::{PodName, ServiceName},
+};
+
+/// The routes of all covered Services.
 pub(crate) type Routes = BTreeMap<ServiceName, Arc<Route>>;
 
-/// One such Service.
+/// The route of one Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// On which port the activator listens for each of its ports, by name.
+    /// The activator's port for each Service port.
     pub(crate) ports: BTreeMap<Box<str>, u16>,
-    /// What it selects and a connection may wake.
+    /// The selected workloads with `wake-on-request`.
     pub(crate) targets: Vec<Arc<WakeTarget>>,
-    /// The pods that are ready, by the name of the port.
+    /// The ready pods by Service port.
     pub(crate) ready: BTreeMap<Box<str>, Vec<Backend>>,
     pub(crate) selector: BTreeMap<String, String>,
 }
 
-/// A pod that is ready, on one port.
+/// The address of a ready pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Backend {
     pub(crate) address: SocketAddr,
@@ -45,41 +52,39 @@ pub(crate) struct WakeTarget {
     pub(crate) ignored: IgnoredPaths,
     pub(crate) zone: Zone,
     pub(crate) state: TargetState,
-    /// When it went to sleep.
+    /// When it was stopped.
     pub(crate) since: Option<DateTime<Utc>>,
-    /// Until when it was woken, where the scaler has not acted on it yet.
+    /// The end of a wake that the controller has not acted on yet.
     pub(crate) starts_until: Option<DateTime<Utc>>,
-    /// What has to be ready before it starts.
+    /// The dependencies in `after`.
     pub(crate) needs: Vec<Dependency>,
 }
 
-/// Why a request at another time of day than its `wake-on-request` has wakes nothing.
+/// The reason if `wake-on-request` has hours and it is outside of them.
 pub(crate) const OUT_OF_HOURS: &str = "a request does not wake it at this time of day";
 
-/// How a workload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetState {
-    /// It runs, or is about to.
+    /// Running, or about to start.
     Running,
-    /// dayshift has stopped it, and a request wakes it.
+    /// Stopped by dayshift, so a request can wake it.
     Asleep,
-    /// It is at 0, and a request does not change that: why.
+    /// Has no replicas, and a request does not change that, for this reason.
     Off(&'static str),
 }
 
-/// What a connection can expect of a Service now.
+/// The state of a Service for a new connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Prospect {
-    /// Something runs or starts.
+    /// A workload runs or starts.
     Running,
-    /// Something can be woken.
+    /// A workload can be woken.
     Wakeable,
-    /// Nothing will come: why.
+    /// No pod will become ready, for this reason.
     Nothing(&'static str),
 }
 
 impl Route {
-    /// What a connection at that instant can expect.
     pub(crate) fn prospect(&self, now: DateTime<Utc>) -> Prospect {
         let mut why = "nothing that it selects is woken by a request any more";
         let mut prospect = None;
@@ -99,20 +104,19 @@ impl Route {
         !self.targets.is_empty() && self.targets.iter().all(|target| target.ignored.has(path))
     }
 
-    /// Whether everything that it selects is stopped, and nothing else is ready.
+    /// Whether all selected workloads are stopped and no other pod is ready.
     pub(crate) fn is_stopped(&self) -> bool {
         let runs = |target: &Arc<WakeTarget>| target.state == TargetState::Running;
         self.ready.values().all(Vec::is_empty) && !self.targets.iter().any(runs)
     }
 
-    /// The ready pods for a port.
     pub(crate) fn backends(&self, port: &str) -> &[Backend] {
         self.ready.get(port).map_or(&[], Vec::as_slice)
     }
 }
 
 impl WakeTarget {
-    /// Whether a request wakes it at that instant: it sleeps, and this is an hour for it.
+    /// Whether a request at this time wakes it.
     pub(crate) fn is_wakeable(&self, now: DateTime<Utc>) -> bool {
         self.state == TargetState::Asleep && self.counts_at(now)
     }
@@ -122,7 +126,48 @@ impl WakeTarget {
     }
 }
 
-/// The ready addresses of a slice on one port, without the activator's own.
+/// How long a port still serves after its Service has a ready pod. Proxies need seconds to send connections
+/// there.
+const READY_GRACE: Duration = Duration::from_secs(30);
+
+/// When the first pod of each Service port became ready.
+///
+///
+/// Proxies then send connections to the pod. If a connection still arrives here, the client connects to the
+/// activator directly, perhaps because a NetworkPolicy denies it access to the pod.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadySince(Arc<Mutex<HashMap<ServicePort, Instant>>>);
+
+impl ReadySince {
+    /// Records which ports have a ready pod.
+    pub(crate) fn note(&self, routes: &Routes) {
+        let now = Instant::now();
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = HashMap::new();
+        for (service, route) in routes {
+            let ports = route
+                .ready
+                .iter()
+                .filter(|(_, backends)| !backends.is_empty());
+            for (port, _) in ports {
+                let port = (service.clone(), port.clone());
+                let since = known.get(&port).copied().unwrap_or(now);
+                ready.insert(port, since);
+            }
+        }
+        *known = ready;
+    }
+
+    /// Whether the activator serves this port, because no pod is ready or the first became ready a moment
+    /// ago.
+    pub(crate) fn is_served(&self, service: &ServiceName, port: &str) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = known.get(&(service.clone(), port.into()));
+        since.is_none_or(|since| since.elapsed() < READY_GRACE)
+    }
+}
+
+/// The ready addresses of a slice on one port, without those of the activator.
 pub(crate) fn backends(
     ready: &BTreeMap<IpAddr, PodName>,
     port: u16,
@@ -137,27 +182,26 @@ pub(crate) fn backends(
         .collect()
 }
 
-/// The workloads that others may need, by namespace.
+/// The workloads that can be woken as dependencies, by namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WakeDependencies {
     targets: BTreeMap<DependencyKey, Arc<WakeTarget>>,
-    /// Dependency, stopped by dayshift, and without the annotation.
+    /// Stopped dependencies without `wake-on-request`.
     not_asking: BTreeSet<DependencyKey>,
 }
 
 type DependencyKey = (Arc<str>, Dependency);
 
-/// What is woken with a workload, and what it needs besides that stays stopped.
+/// The dependencies that are woken with a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WokenWith {
     pub(crate) targets: Vec<Arc<WakeTarget>>,
-    /// Each with the reason.
+    /// The dependencies that stay stopped, each with the reason.
     pub(crate) without: Vec<String>,
 }
 
 impl WakeDependencies {
-    /// Takes in a workload. Whether one that it needs stays stopped, since it does not ask to be woken, is
-    /// asked of the second.
+    /// Adds a workload. `stays_stopped` is true if a dependency is stopped and has no `wake-on-request`.
     pub(crate) fn add(
         &mut self,
         target: &Arc<WakeTarget>,
@@ -172,8 +216,7 @@ impl WakeDependencies {
         self.targets.insert(place, Arc::clone(target));
     }
 
-    /// What a wake of this workload wakes besides: what it needs, and what that needs in turn. A circle
-    /// is gone through once.
+    /// The direct and transitive dependencies to wake. Cycles are followed once.
     pub(crate) fn woken_with(&self, root: &WakeTarget, now: DateTime<Utc>) -> WokenWith {
         let mut with = WokenWith::default();
         let namespace = &root.observed.object.namespace;

@@ -1,4 +1,4 @@
-//! The loop of the activator.
+//! The main loop: it applies watch events, opens ports, and sends patches for wakes and EndpointSlices.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use dayshift_cluster::{
     write::{EventObject, PatchError},
 };
 use dayshift_workload::events::EventText;
-use futures::{StreamExt as _, stream::FuturesUnordered};
+use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use kube::{Client, api::WatchParams};
 use tokio::{
     sync::{mpsc, watch},
@@ -19,32 +19,37 @@ use tokio::{
 
 use crate::{
     connection::ConnectionContext,
+    descriptors::DescriptorBudget,
     desired::DesiredState,
     index::{ClusterIndex, WatchEvent, WatchId},
     limits::ConnectionLimits,
     listeners::Listeners,
+    log_limit::LogLimit,
     pods::PodVerifier,
-    routes::Routes,
+    ports::PortTable,
+    routes::{ReadySince, Routes},
     settings::Settings,
     telemetry::Telemetry,
     wakes::{StartDurations, Wake, Wakes},
     writes::{SliceWrite, SliceWrites},
 };
 
-/// How many events are taken in before anything follows from them.
+/// The maximum number of events that are applied together.
 const MAX_EVENTS: usize = 500;
 
-/// How many requests for a wake wait to be heard.
+/// The maximum number of ports that a log line or an Event names.
+const MAX_NAMES: usize = 10;
+
+/// The maximum number of queued wake requests.
 const MAX_REQUESTS: usize = 1000;
 
-/// How often is looked again without an event: what failed may be tried again.
+/// The interval for retries without an event.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How long new connections are still taken after a shutdown: proxies may not have heard of it.
-const LAME: Duration = Duration::from_secs(5);
+/// How long new connections are accepted after a shutdown, because proxies might not have applied it.
+const LAME_DUCK: Duration = Duration::from_secs(5);
 
-/// Stands in for the Services of stopped workloads that ask for it until `shutdown`, then lets what is
-/// open go on, for [`Settings::drain`] at most.
+/// Runs the activator until `shutdown`. Then open connections continue for at most [`Settings::drain`].
 pub async fn run(
     client: Client,
     clock: Clock,
@@ -58,13 +63,20 @@ pub async fn run(
     let settings = Arc::new(settings);
     let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
     let (requests_in, mut requests) = mpsc::channel(MAX_REQUESTS);
-    let took = StartDurations::default();
+    let budget = DescriptorBudget::raise();
+    let start_durations = StartDurations::default();
+    let logs = LogLimit::default();
     let shared = ConnectionContext {
         routes,
         requests: requests_in,
-        places: ConnectionLimits::new(settings.max_connections, settings.max_per_service),
-        pods: PodVerifier::new(client.clone()),
-        took: took.clone(),
+        limits: ConnectionLimits::new(
+            settings.max_connections.min(budget.connections),
+            settings.max_per_service,
+        ),
+        ready_since: ReadySince::default(),
+        logs: logs.clone(),
+        pods: PodVerifier::new(client.clone(), logs.clone()),
+        start_durations: start_durations.clone(),
         telemetry: Arc::clone(&telemetry),
         settings: Arc::clone(&settings),
         clock: clock.clone(),
@@ -72,26 +84,32 @@ pub async fn run(
     let writer = Writer::for_activator(client, settings.prefix.clone(), settings.instance.clone());
     let mut activator = Activator {
         index: ClusterIndex::new(settings.prefix.clone(), count),
-        cover: DesiredState::default(),
+        desired: DesiredState::default(),
+        ports: PortTable::new(settings.ports, budget.listeners),
         listeners: Listeners::default(),
-        wakes: Wakes::new(took, settings.seed),
-        writes: SliceWrites::new(settings.seed),
-        looked_at: None,
+        shortages: Vec::new(),
+        wakes: Wakes::new(start_durations, settings.seed),
+        writes: SliceWrites::new(logs, settings.seed),
+        computed_at: None,
         is_leaving: false,
         shared,
     };
     let mut waking = FuturesUnordered::new();
     let mut writing = FuturesUnordered::new();
-    let mut telling = FuturesUnordered::new();
+    let mut announcing = FuturesUnordered::new();
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(shutdown);
     let mut leaving: Option<Instant> = None;
-    let mut is_news = true;
+    let mut has_events = true;
     loop {
-        if mem::take(&mut is_news) {
-            activator.look(&routes_in);
+        if mem::take(&mut has_events) {
+            activator.update(&routes_in);
         }
+        let shortages = mem::take(&mut activator.shortages).into_iter();
+        announcing.extend(
+            shortages.map(|(object, event)| announce(&writer, &clock, object, event).boxed()),
+        );
         waking.extend(
             activator
                 .due_wakes()
@@ -105,8 +123,8 @@ pub async fn run(
                 .map(|write| send(&writer, write)),
         );
         if let Some(since) = leaving {
-            let open = activator.shared.places.taken();
-            let is_over = since.elapsed() > LAME && open == 0;
+            let open = activator.shared.limits.open();
+            let is_over = since.elapsed() > LAME_DUCK && open == 0;
             if is_over || since.elapsed() > settings.drain {
                 tracing::info!(open, "ends");
                 return;
@@ -116,24 +134,25 @@ pub async fn run(
             () = &mut shutdown, if leaving.is_none() => {
                 leaving = Some(Instant::now());
                 activator.is_leaving = true;
-                tracing::info!(open = activator.shared.places.taken(), "shutting down");
+                tracing::info!(open = activator.shared.limits.open(), "shutting down");
             }
             Some(some) = events.next() => {
                 some.into_iter().for_each(|event| activator.observe(event));
-                is_news = true;
+                has_events = true;
             }
             Some(request) = requests.recv() => activator.wakes.ask(request),
             Some((wake, result)) = waking.next() => {
                 activator.woken(&wake, &result);
                 if result.is_ok() {
-                    telling.push(announce(&writer, &clock, wake));
+                    let (object, event) = wake_event(&wake);
+                    announcing.push(announce(&writer, &clock, object, event).boxed());
                 }
             }
-            Some(()) = telling.next() => {}
+            Some(()) = announcing.next() => {}
             Some((write, result)) = writing.next() => {
                 telemetry.slice_written(activator.writes.finished(write, result));
             }
-            _ = tick.tick() => is_news = true,
+            _ = tick.tick() => has_events = true,
         }
     }
 }
@@ -148,19 +167,20 @@ async fn send(writer: &Writer, write: SliceWrite) -> (SliceWrite, Result<(), Pat
     (write, result)
 }
 
-/// Tells of a wake by an Event.
-async fn announce(writer: &Writer, clock: &Clock, wake: Wake) {
+fn wake_event(wake: &Wake) -> (EventObject, EventText) {
     let until = wake.until.to_rfc3339_opts(SecondsFormat::Secs, true);
     let needed_by = wake.needed_by.as_ref().map(ToString::to_string);
     let request = wake.request.words();
     let event = EventText::woken_by_request(&request, &until, needed_by.as_deref(), &wake.without);
-    let object = EventObject::from(&wake.target.observed.object);
+    (EventObject::from(&wake.target.observed.object), event)
+}
+
+async fn announce(writer: &Writer, clock: &Clock, object: EventObject, event: EventText) {
     if let Err(error) = writer.announce(&object, &event, clock.now()).await {
-        tracing::debug!(%object, %error, "cannot send an Event");
+        tracing::debug!(namespace = %object.namespace, name = %object.name, %error, "cannot send an Event");
     }
 }
 
-/// Watches everything that the settings name.
 fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
     let mut watches = WatchSet::new();
     let namespaces: Vec<Option<&str>> = match &*settings.namespaces {
@@ -207,7 +227,6 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
     watches
 }
 
-/// The jitter of the watch with this number.
 fn random(settings: &Settings, watch: usize) -> impl Fn() -> fastrand::Rng + Send + 'static {
     let seed = settings.seed.wrapping_add(1 + watch as u64);
     move || fastrand::Rng::with_seed(seed)
@@ -215,12 +234,15 @@ fn random(settings: &Settings, watch: usize) -> impl Fn() -> fastrand::Rng + Sen
 
 struct Activator {
     index: ClusterIndex,
-    cover: DesiredState,
+    desired: DesiredState,
+    ports: PortTable,
     listeners: Listeners,
+    /// Events about Services without ports, to be sent.
+    shortages: Vec<(EventObject, EventText)>,
     wakes: Wakes,
     writes: SliceWrites,
-    /// How many events there had been when the cover was made.
-    looked_at: Option<u64>,
+    /// The number of events at which the desired state was computed.
+    computed_at: Option<u64>,
     is_leaving: bool,
     shared: ConnectionContext,
 }
@@ -232,51 +254,77 @@ impl Activator {
         }
     }
 
-    /// What should be, from what is known by now.
-    fn look(&mut self, routes: &watch::Sender<Arc<Routes>>) {
+    /// Computes the desired state if necessary, and applies it to listeners and routes.
+    fn update(&mut self, routes: &watch::Sender<Arc<Routes>>) {
         if !self.index.is_complete() {
             return;
         }
         let now = self.shared.clock.now();
         let changes = Some(self.index.changes());
-        if self.looked_at != changes || self.cover.changes_at.is_some_and(|at| at <= now) {
-            self.looked_at = changes;
-            self.cover(now);
+        if self.computed_at != changes || self.desired.changes_at.is_some_and(|at| at <= now) {
+            self.computed_at = changes;
+            self.compute(now);
         }
-        let are_open = self.listeners.follow(&self.cover.routes, &self.shared);
+        let failures = self.listeners.follow(&self.desired.routes, &self.shared);
+        self.shared.ready_since.note(&self.desired.routes);
         routes.send_if_modified(|known| {
-            let is_new = **known != self.cover.routes;
+            let is_new = **known != self.desired.routes;
             if is_new {
-                *known = Arc::new(self.cover.routes.clone());
+                *known = Arc::new(self.desired.routes.clone());
             }
             is_new
         });
-        self.wakes.note(&self.cover.routes);
+        self.wakes.note(&self.desired.routes);
         let telemetry = &self.shared.telemetry;
-        telemetry.set_services(self.cover.routes.len());
-        telemetry.set_open(self.shared.places.taken());
-        telemetry.set_ready(are_open && !self.is_leaving);
+        telemetry.set_services(self.desired.routes.len());
+        telemetry.set_open(self.shared.limits.open());
+        let without: usize = self.desired.without_port.values().map(Vec::len).sum();
+        telemetry.set_ports_missing(without + failures);
+        // If one port cannot be opened, the others still serve.
+        let can_listen = failures == 0 || self.listeners.count() > 0;
+        telemetry.set_ready(can_listen && !self.is_leaving);
     }
 
-    /// Makes the cover anew, which takes some milliseconds for a thousand workloads.
-    fn cover(&mut self, now: DateTime<Utc>) {
-        let cover = DesiredState::new(&self.index, &self.shared.settings, now);
-        let known = mem::replace(&mut self.cover, cover).not_covered;
-        for (service, why) in &self.cover.not_covered {
-            if known.get(service) != Some(why) {
-                tracing::warn!(%service, "nobody can stand in for this Service: {}", why.reason());
+    /// Computes the desired state. This takes milliseconds for a thousand workloads.
+    fn compute(&mut self, now: DateTime<Utc>) {
+        let desired = DesiredState::new(&self.index, &self.shared.settings, &mut self.ports, now);
+        let before = mem::replace(&mut self.desired, desired);
+        for (service, why) in &self.desired.not_covered {
+            if before.not_covered.get(service) != Some(why)
+                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
+            {
+                tracing::warn!(%service, suppressed, "cannot stand in for this Service: {}", why.reason());
+            }
+        }
+        for (service, ports) in &self.desired.without_port {
+            if before.without_port.get(service) != Some(ports)
+                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
+            {
+                let names: Vec<_> = ports.iter().take(MAX_NAMES).map(|port| &**port).collect();
+                let ports = names.join(", ");
+                tracing::warn!(%service, ports, suppressed, "no port is free for this Service");
+                let uid = self.index.service(service).map(|info| info.uid.clone());
+                let object = EventObject {
+                    api_version: "v1",
+                    kind: "Service",
+                    namespace: service.namespace.clone(),
+                    name: service.name.clone(),
+                    uid: uid.unwrap_or_default().into(),
+                };
+                self.shortages
+                    .push((object, EventText::no_activator_port(&ports)));
             }
         }
     }
 
     fn due_wakes(&mut self) -> Vec<Wake> {
         let now = self.shared.clock.now();
-        self.wakes.due(&self.cover, &self.shared.settings, now)
+        self.wakes.due(&self.desired, &self.shared.settings, now)
     }
 
     fn due_writes(&mut self) -> Vec<SliceWrite> {
         match self.index.is_complete() {
-            true => self.writes.due(&self.index, &self.cover),
+            true => self.writes.due(&self.index, &self.desired),
             false => Vec::new(),
         }
     }
@@ -291,7 +339,9 @@ impl Activator {
                 let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
                 tracing::info!(%object, until = %wake.until, needed_by, "{} wakes it", wake.request.words());
                 for one in &wake.without {
-                    tracing::warn!(%object, "it is woken and needs {one}");
+                    if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
+                        tracing::warn!(%object, suppressed, "it is woken and needs {one}");
+                    }
                 }
             }
             Err(PatchError::Conflict) => {
@@ -299,7 +349,9 @@ impl Activator {
             }
             Err(error) => {
                 telemetry.not_woken();
-                tracing::warn!(%object, %error, "cannot wake it");
+                if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
+                    tracing::warn!(%object, %error, suppressed, "cannot wake it");
+                }
             }
         }
     }

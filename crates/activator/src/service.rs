@@ -1,21 +1,31 @@
-//! Services and EndpointSlices, down to what the activator reads.
+//! Services and EndpointSlices, reduced to the fields that the activator uses, with limits on their size.
 
 use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
 
+use chrono::{DateTime, Utc};
 use dayshift_cluster::read::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
 use dayshift_workload::ServiceSpec;
 use k8s_openapi::api::{
     core::v1::Service,
     discovery::v1::{Endpoint, EndpointSlice},
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
-/// The name of a Service.
+/// A namespace and the name of a Service in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceName {
-    /// Its namespace.
+    /// The namespace.
     pub namespace: Arc<str>,
-    /// Its name there.
+    /// The name.
     pub name: Arc<str>,
+}
+
+impl ServiceName {
+    /// Whether this is a Service of Kubernetes itself, which is never covered.
+    pub(crate) fn is_of_kubernetes(&self) -> bool {
+        self.namespace.starts_with("kube-")
+            || (&*self.namespace, &*self.name) == ("default", "kubernetes")
+    }
 }
 
 impl fmt::Display for ServiceName {
@@ -24,10 +34,10 @@ impl fmt::Display for ServiceName {
     }
 }
 
-/// Whose slices are the activator's.
+/// The value of `managed-by` in the activator's EndpointSlices.
 pub(crate) const MANAGER: &str = "dayshift";
 
-/// A family of addresses: the `addressType` of a slice.
+/// The `addressType` of an EndpointSlice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Family {
     V4,
@@ -49,12 +59,12 @@ impl Family {
     }
 }
 
-/// A Service, as far as it matters who stands in for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServiceInfo {
     pub(crate) uid: Box<str>,
+    pub(crate) created: Option<DateTime<Utc>>,
     pub(crate) spec: ServiceSpec,
-    /// Its TCP ports: name and `appProtocol`.
+    /// The names and `appProtocol`s of the TCP ports.
     pub(crate) ports: BTreeMap<Box<str>, Option<Box<str>>>,
     pub(crate) families: Vec<Family>,
 }
@@ -66,7 +76,15 @@ impl ServiceInfo {
             namespace: meta.namespace.as_deref()?.into(),
             name: meta.name.as_deref()?.into(),
         };
-        let known = service_spec(service);
+        let mut known = service_spec(service);
+        let selector = known.selector.iter();
+        if selector
+            .map(|(key, value)| key.len() + value.len())
+            .sum::<usize>()
+            > MAX_SELECTOR
+        {
+            known.selector.clear();
+        }
         let spec = service.spec.as_ref();
         let protocols = spec
             .and_then(|spec| spec.ports.as_ref())
@@ -76,7 +94,8 @@ impl ServiceInfo {
             .ports
             .iter()
             .zip(protocols)
-            .filter(|(port, _)| port.is_tcp());
+            .filter(|(port, _)| port.is_tcp())
+            .take(MAX_PORTS);
         let ports = tcp.map(|(known, port)| {
             (
                 known.name.clone(),
@@ -93,6 +112,7 @@ impl ServiceInfo {
         }
         let known = Self {
             uid: meta.uid.as_deref().unwrap_or_default().into(),
+            created: meta.creation_timestamp.as_ref().and_then(created),
             ports: ports.collect(),
             spec: known,
             families,
@@ -101,7 +121,22 @@ impl ServiceInfo {
     }
 }
 
-/// A pod that a slice names.
+fn created(time: &Time) -> Option<DateTime<Utc>> {
+    time.0.to_string().parse().ok()
+}
+
+/// The maximum number of TCP ports of a Service, and of ready addresses of a slice. Further ones are ignored.
+const MAX_PORTS: usize = 1_000;
+const MAX_READY: usize = 1_000;
+
+/// The maximum lengths of a pod's name and UID. Nothing validates the `targetRef` in a slice.
+const MAX_POD_NAME: usize = 253;
+const MAX_UID: usize = 64;
+
+/// A Service with a longer selector selects nothing.
+const MAX_SELECTOR: usize = 8 * 1024;
+
+/// The `targetRef` of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PodName {
     pub(crate) namespace: Box<str>,
@@ -109,37 +144,35 @@ pub(crate) struct PodName {
     pub(crate) uid: Box<str>,
 }
 
-/// The slice that stands in for a Service: what is written, and what is seen of it.
+/// The EndpointSlice that the activator writes for a Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StandInSlice {
+pub(crate) struct FallbackSlice {
     pub(crate) service: ServiceName,
     pub(crate) service_uid: Box<str>,
     pub(crate) family: Family,
-    /// The ports of the Service: on which port the activator listens for each, and `appProtocol`.
+    /// The activator's port and the `appProtocol` for each Service port.
     pub(crate) ports: BTreeMap<Box<str>, (u16, Option<Box<str>>)>,
-    /// The activator's own pods.
+    /// The pods of the activator.
     pub(crate) pods: BTreeMap<IpAddr, PodName>,
-    /// Whether they are ready, or terminating: so that they get nothing but what nobody else can.
+    /// If false, the endpoints are `terminating`: proxies use them only if no other endpoint is ready.
     pub(crate) is_ready: bool,
 }
 
-/// A slice of somebody.
+/// An observed EndpointSlice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SliceInfo {
     pub(crate) uid: Box<str>,
-    /// Whether it is one of the activator's.
+    /// Whether it has the activator's `managed-by` label.
     pub(crate) is_ours: bool,
     pub(crate) family: Option<Family>,
-    /// Ports by name.
     pub(crate) ports: BTreeMap<Box<str>, u16>,
-    /// Addresses that are ready, and their pods.
     pub(crate) ready: BTreeMap<IpAddr, PodName>,
-    /// What it says, where it is one of the activator's and nobody has changed it.
-    pub(crate) stand_in: Option<StandInSlice>,
+    /// The content if the activator wrote it and no other client changed it.
+    pub(crate) fallback: Option<FallbackSlice>,
 }
 
 impl SliceInfo {
-    /// The slice of a Service; `None` for what is of none.
+    /// `None` if the slice belongs to no Service.
     pub(crate) fn from_object(slice: &EndpointSlice) -> Option<(ServiceName, Box<str>, Self)> {
         let meta = &slice.metadata;
         let label = |name: &str| meta.labels.as_ref().and_then(|labels| labels.get(name));
@@ -151,7 +184,7 @@ impl SliceInfo {
         let family = Family::named(&slice.address_type);
         let mut ports = BTreeMap::new();
         let mut protocols = BTreeMap::new();
-        for port in slice.ports.iter().flatten() {
+        for port in slice.ports.iter().flatten().take(MAX_PORTS) {
             let name: Box<str> = port.name.clone().unwrap_or_default().into();
             let is_tcp = port
                 .protocol
@@ -168,7 +201,7 @@ impl SliceInfo {
             is_ours,
             family,
             ready: BTreeMap::new(),
-            stand_in: None,
+            fallback: None,
             ports,
         };
         let mut all = BTreeMap::new();
@@ -176,30 +209,30 @@ impl SliceInfo {
         for endpoint in slice.endpoints.iter().flatten() {
             let shape = shape(endpoint);
             let pod = pod_of(endpoint);
-            for address in endpoint
-                .addresses
-                .iter()
-                .filter_map(|address| address.parse().ok())
+            // All addresses of an endpoint belong to the same pod, and clients use the first.
+            let address = endpoint.addresses.first();
+            let address = address.and_then(|address| address.parse().ok());
+            if let Some(address) = address
+                && all.len() < MAX_READY
+                && let Some(pod) = &pod
             {
-                if let Some(pod) = &pod {
-                    all.insert(address, pod.clone());
-                    if shape == READY {
-                        known.ready.insert(address, pod.clone());
-                    }
+                all.insert(address, pod.clone());
+                if shape == READY {
+                    known.ready.insert(address, pod.clone());
                 }
             }
             shapes.push(shape);
         }
         let owner = meta.owner_references.iter().flatten().next();
-        // A slice without pods says of none whether it is ready.
+        // Without endpoints, readiness is unknown.
         let is_ready = shapes.first().is_some_and(|shape| *shape == READY);
-        let expected = if is_ready { READY } else { STANDING_BY };
+        let expected = if is_ready { READY } else { TERMINATING };
         if let (true, Some(family)) = (
             is_ours && shapes.iter().all(|shape| *shape == expected),
             family,
         ) {
             let ports = known.ports.iter();
-            known.stand_in = Some(StandInSlice {
+            known.fallback = Some(FallbackSlice {
                 service: service.clone(),
                 service_uid: owner.map_or("", |owner| &owner.uid).into(),
                 family,
@@ -217,12 +250,12 @@ impl SliceInfo {
     }
 }
 
-/// Whether an endpoint is ready, serving and terminating.
+/// Ready, serving and terminating.
 type EndpointConditions = (bool, bool, bool);
 
 const READY: EndpointConditions = (true, true, false);
-/// What a proxy takes where nothing is ready (KEP-1669), and nobody else.
-const STANDING_BY: EndpointConditions = (false, true, true);
+/// Proxies use such endpoints only if none is ready (KEP-1669).
+const TERMINATING: EndpointConditions = (false, true, true);
 
 fn shape(endpoint: &Endpoint) -> EndpointConditions {
     let conditions = endpoint.conditions.clone().unwrap_or_default();
@@ -237,15 +270,19 @@ fn shape(endpoint: &Endpoint) -> EndpointConditions {
 fn pod_of(endpoint: &Endpoint) -> Option<PodName> {
     let target = endpoint.target_ref.as_ref()?;
     let is_pod = target.kind.as_deref() == Some("Pod");
-    is_pod.then(|| PodName {
-        namespace: target.namespace.as_deref().unwrap_or_default().into(),
-        name: target.name.as_deref().unwrap_or_default().into(),
-        uid: target.uid.as_deref().unwrap_or_default().into(),
+    let name = target.name.as_deref().unwrap_or_default();
+    let namespace = target.namespace.as_deref().unwrap_or_default();
+    let uid = target.uid.as_deref().unwrap_or_default();
+    let is_short = name.len() <= MAX_POD_NAME && namespace.len() <= MAX_UID && uid.len() <= MAX_UID;
+    (is_pod && is_short).then(|| PodName {
+        namespace: namespace.into(),
+        name: name.into(),
+        uid: uid.into(),
     })
 }
 
-impl StandInSlice {
-    /// Its name, which begins with the Service's: ingress-nginx takes no other.
+impl FallbackSlice {
+    /// Ingress-nginx requires that the name begins with the name of the Service.
     pub(crate) fn name(&self) -> String {
         let family = match self.family {
             Family::V4 => "",
@@ -254,9 +291,9 @@ impl StandInSlice {
         format!("{}-dayshift{family}", self.service.name)
     }
 
-    /// The whole object, as it is applied.
+    /// The complete object for server-side apply.
     pub(crate) fn object(&self) -> serde_json::Value {
-        let (ready, serving, terminating) = if self.is_ready { READY } else { STANDING_BY };
+        let (ready, serving, terminating) = if self.is_ready { READY } else { TERMINATING };
         let endpoint = |(address, pod): (&IpAddr, &PodName)| {
             serde_json::json!({
                 "addresses": [address],

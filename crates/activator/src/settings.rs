@@ -1,4 +1,4 @@
-//! What an activator goes by.
+//! The settings of an activator.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -8,44 +8,44 @@ use dayshift_workload::{Kind, Prefix};
 
 use crate::service::ServiceName;
 
-/// What an activator goes by.
+/// The settings of an activator, from its flags.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The kinds of workload that it wakes.
+    /// The kinds of workloads to wake.
     pub kinds: Vec<Kind>,
-    /// The namespaces that it looks at; none are all. In all it knows the annotations of Namespaces.
+    /// The watched namespaces; if empty, all. Namespace annotations are read only if all are watched.
     pub namespaces: Vec<String>,
-    /// The Service before its own pods: whose ready addresses stand in.
+    /// The Service of the activator's own pods.
     pub service: ServiceName,
-    /// What stands before the slash in annotations and labels.
+    /// The prefix of annotations and labels.
     pub prefix: Prefix,
-    /// The zone of workloads that name none.
+    /// The time zone of workloads without one.
     pub default_zone: Zone,
-    /// The database in which zones are looked up.
+    /// The database in which zone names are looked up.
     pub tzdata: Tzdata,
-    /// The address on which connections are taken; `None` for every one, of IPv6 and IPv4.
+    /// The address to listen on; `None` for all IPv6 and IPv4 addresses.
     pub bind: Option<IpAddr>,
-    /// The first and the last port that may be taken for Services.
+    /// The first and last port for Services.
     pub ports: (u16, u16),
     /// How long a connection waits for a ready pod.
     pub hold: Duration,
-    /// The longest wake, whatever an annotation says.
+    /// The maximum duration of a wake, regardless of annotations.
     pub max_wake: TimeDelta,
-    /// How many connections are open at once, those that were handed on included.
+    /// The maximum number of open connections, including forwarded ones.
     pub max_connections: usize,
-    /// How many of them are for one Service.
+    /// The maximum number of open connections to one Service.
     pub max_per_service: usize,
-    /// Parts of a `User-Agent`, in lower case, of clients that wake nothing.
+    /// Texts in lower case. A client whose `User-Agent` contains one wakes nothing.
     pub ignored_agents: Vec<String>,
-    /// How long open connections may go on after a shutdown.
+    /// How long open connections continue after a shutdown.
     pub drain: Duration,
-    /// The name in Events.
+    /// The reporting instance in Events.
     pub instance: String,
-    /// For jitter.
+    /// The seed for jitter.
     pub seed: u64,
 }
 
-/// Clients that look whether something is there, and mean nobody by it.
+/// Agents that only check availability, for example health checks and crawlers.
 pub const IGNORED_AGENTS: &str = "kube-probe,GoogleHC,ELB-HealthChecker,Amazon-Route53-Health-Check,\
 Azure Traffic Manager,Edge Health Probe,HealthCheck,Blackbox Exporter,Prometheus,VictoriaMetrics,Datadog,\
 UptimeRobot,StatusCake,Pingdom,Better Uptime,bot,crawler,spider";

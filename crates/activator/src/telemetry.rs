@@ -1,4 +1,4 @@
-//! The metrics of an activator, and whether it is ready.
+//! The metrics and readiness of an activator.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -12,26 +12,25 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-/// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionOutcome {
-    /// A pod took it, and it ended in order.
+    /// Forwarded, and closed regularly.
     HandedOn,
-    /// A pod took it, and it was cut.
+    /// Forwarded, and ended by an error.
     Cut,
-    /// A browser got the page that asks again.
+    /// A browser got the page that reloads.
     Page,
-    /// A probe or a path that wakes nothing.
+    /// A probe or an ignored path.
     Ignored,
-    /// The client left without a word.
+    /// The client disconnected without sending anything.
     Silent,
-    /// The client left before a pod took it.
+    /// The client disconnected before a pod was ready.
     Left,
-    /// Nothing will come: paused, or not at this time of day.
+    /// The workload cannot be woken.
     Refused,
-    /// Nothing was ready in time.
+    /// No pod became ready in time.
     TimedOut,
-    /// There was no place for it.
+    /// A connection limit was reached.
     Full,
 }
 
@@ -53,7 +52,7 @@ impl ConnectionOutcome {
 
 type ByLabel = Family<[(&'static str, String); 1], Counter>;
 
-/// The metrics of one activator, and whether it is ready.
+/// The metrics and readiness of one activator.
 #[derive(Debug)]
 pub struct Telemetry {
     registry: Registry,
@@ -64,6 +63,7 @@ pub struct Telemetry {
     slice_writes: ByLabel,
     open: Gauge,
     services: Gauge,
+    ports_missing: Gauge,
     hold: Histogram,
 }
 
@@ -81,6 +81,7 @@ impl Default for Telemetry {
             slice_writes: Family::default(),
             open: Gauge::default(),
             services: Gauge::default(),
+            ports_missing: Gauge::default(),
             hold: hold.clone(),
             registry: Registry::default(),
         };
@@ -114,6 +115,11 @@ impl Default for Telemetry {
             "Services that it stands in for",
             telemetry.services.clone(),
         );
+        registry.register(
+            "ports_missing",
+            "Ports of Services on which the activator cannot listen, because none is free or it cannot be opened",
+            telemetry.ports_missing.clone(),
+        );
         registry.register_with_unit("hold", "From a connection to its pod", Unit::Seconds, hold);
         telemetry.registry = registry;
         telemetry
@@ -126,7 +132,7 @@ impl Telemetry {
         self.connections.get_or_create(&label).inc();
     }
 
-    /// A connection that may be held for `hold`, until `deadline`, has its pod.
+    /// Records the time from accepting a connection, with this deadline, to its pod.
     pub(crate) fn handed_on(&self, deadline: Instant, hold: Duration) {
         let left = deadline.saturating_duration_since(Instant::now());
         self.hold.observe(hold.saturating_sub(left).as_secs_f64());
@@ -153,6 +159,11 @@ impl Telemetry {
         self.services.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
+    pub(crate) fn set_ports_missing(&self, count: usize) {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        self.ports_missing.set(count);
+    }
+
     pub(crate) fn set_open(&self, count: usize) {
         self.open.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
@@ -161,7 +172,7 @@ impl Telemetry {
         self.is_ready.store(is_ready, Ordering::Relaxed);
     }
 
-    /// Whether it has seen everything and listens on all ports.
+    /// Whether all objects are known and connections can be accepted.
     pub fn is_ready(&self) -> bool {
         self.is_ready.load(Ordering::Relaxed)
     }
@@ -169,7 +180,7 @@ impl Telemetry {
     /// The metrics as OpenMetrics 1.0.
     pub fn render(&self) -> String {
         let mut text = String::new();
-        // Writing to a String does not fail.
+        // Writing to a String never fails.
         let _ = text::encode(&mut text, &self.registry);
         text
     }
@@ -182,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_each_metric_with_its_type() {
+    fn documentation_lists_each_metric_with_its_type() {
         let page = include_str!("../../../docs/guides/wake-on-request.md");
         let rows = page
             .lines()

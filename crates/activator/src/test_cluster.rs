@@ -1,4 +1,4 @@
-//! A cluster as an activator sees it, for its tests.
+//! A fixture: the objects of a cluster as the activator observes them.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     desired::DesiredState,
     index::{ClusterIndex, WatchEvent},
+    ports::PortTable,
     routes::Route,
     service::ServiceName,
     settings::Settings,
@@ -48,7 +49,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// A cluster with one activator at 10.0.0.9.
+/// A cluster with one activator pod at 10.0.0.9.
 pub(crate) struct Cluster {
     pub(crate) index: ClusterIndex,
     pub(crate) settings: Settings,
@@ -68,13 +69,25 @@ impl Cluster {
         self.workload_named("web", state, replicas, annotations);
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
     pub(crate) fn workload_named(
         &mut self,
         name: &str,
         state: &str,
         replicas: u32,
         annotations: Value,
+    ) {
+        let labels = json!({"app": name, "v": "1"});
+        self.workload_with_pods(name, state, replicas, annotations, labels);
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
+    pub(crate) fn workload_with_pods(
+        &mut self,
+        name: &str,
+        state: &str,
+        replicas: u32,
+        annotations: Value,
+        labels: Value,
     ) {
         let mut all = json!({"dayshift/hours": "09:00-19:00"});
         for (key, text) in annotations.as_object().unwrap() {
@@ -85,7 +98,7 @@ impl Cluster {
                 "name": name, "namespace": "dev", "uid": format!("uid-{name}"), "resourceVersion": "1",
                 "annotations": all, "labels": {"dayshift/state": state},
             },
-            "spec": {"replicas": replicas, "template": {"metadata": {"labels": {"app": name, "v": "1"}}}},
+            "spec": {"replicas": replicas, "template": {"metadata": {"labels": labels}}},
         });
         let object = serde_json::from_value(object).unwrap();
         let event = WatchEvent::Workload(Kind::DEPLOYMENT, ReflectorEvent::changed(object));
@@ -114,7 +127,7 @@ impl Cluster {
         self
     }
 
-    /// Kubernetes' own slice of a Service.
+    /// An EndpointSlice that Kubernetes writes.
     pub(crate) fn slice(&mut self, namespace: &str, service: &str, addresses: &[&str], port: u16) {
         let endpoint = |address: &&str| {
             json!({
@@ -140,18 +153,24 @@ impl Cluster {
         assert_eq!(self.index.observe(2, event), None);
     }
 
-    pub(crate) fn cover(&self) -> DesiredState {
-        DesiredState::new(&self.index, &self.settings, at("2026-11-25T22:00:00Z"))
+    pub(crate) fn desired(&self) -> DesiredState {
+        self.desired_at(at("2026-11-25T22:00:00Z"))
+    }
+
+    /// The desired state in a process that has just started.
+    pub(crate) fn desired_at(&self, now: DateTime<Utc>) -> DesiredState {
+        let mut ports = PortTable::new(self.settings.ports, usize::MAX);
+        DesiredState::new(&self.index, &self.settings, &mut ports, now)
     }
 
     pub(crate) fn route(&self) -> Route {
-        let cover = self.cover();
-        Route::clone(&cover.routes[&name("dev", "web")])
+        let desired = self.desired();
+        Route::clone(&desired.routes[&name("dev", "web")])
     }
 }
 
-/// The one slice that should be, as JSON.
-pub(crate) fn slice(cover: &DesiredState) -> Value {
-    assert_eq!(cover.slices.len(), 1, "{cover:?}");
-    cover.slices.values().next().unwrap().object()
+/// The only EndpointSlice of the desired state, as JSON.
+pub(crate) fn slice(desired: &DesiredState) -> Value {
+    assert_eq!(desired.slices.len(), 1, "{desired:?}");
+    desired.slices.values().next().unwrap().object()
 }

@@ -1,8 +1,8 @@
-//! Wakes: one patch for a workload, however many connections wait for it. [`request_wakes`] tells a
-//! simulation what a request would wake, without a connection or a write.
+//! Wakes: one patch for a workload, regardless of the number of waiting connections. [`request_wakes`]
+//! predicts the wakes of a request for a simulation.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -26,7 +26,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A connection that asks for a wake.
+/// A connection that requests a wake.
 #[derive(Clone, Debug)]
 pub(crate) struct WakeRequest {
     pub(crate) service: ServiceName,
@@ -36,8 +36,8 @@ pub(crate) struct WakeRequest {
 }
 
 impl WakeRequest {
-    /// What asks for what, in words: `A request from 10.0.0.1 for dev.example.com/ to Service web, port
-    /// http,`.
+    /// The description for Events and logs, for example `A request from 10.0.0.1 for dev.example.com/ to
+    /// Service web, port http,`.
     pub(crate) fn words(&self) -> String {
         let what = match &self.head {
             None => format!("A connection from {}", self.from),
@@ -54,53 +54,54 @@ impl WakeRequest {
     }
 }
 
-/// A workload that is to be woken, and by what.
+/// The maximum number of patches in flight for one namespace.
+const MAX_OF_NAMESPACE: usize = 8;
+
+/// A patch that wakes a workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Wake {
     pub(crate) target: Arc<WakeTarget>,
     pub(crate) request: WakeRequest,
     pub(crate) until: DateTime<Utc>,
     pub(crate) annotations: Vec<AnnotationChange>,
-    /// For which other workload, if it is not one of the Service that was asked for.
+    /// The workload that depends on this one, if it is woken as a dependency.
     pub(crate) needed_by: Option<Dependency>,
-    /// What it needs that stays stopped, each with the reason.
+    /// The dependencies that stay stopped, each with the reason.
     pub(crate) without: Vec<String>,
 }
 
-/// The wakes that are wanted and under way.
+/// The requested wakes and the patches in flight.
 pub(crate) struct Wakes {
-    /// Services that somebody has asked for.
+    /// Services with a waiting connection.
     wanted: BTreeMap<ServiceName, RequestedService>,
-    /// The UIDs of workloads whose patch is under way.
-    in_flight: HashSet<Arc<str>>,
-    /// The UIDs of those that are not patched for a while.
-    pauses: Backoffs<Arc<str>>,
-    /// Services that were woken, and when.
+    /// The UIDs and namespaces of workloads with a patch in flight.
+    in_flight: HashMap<Arc<str>, Arc<str>>,
+    backoffs: Backoffs<Arc<str>>,
+    /// Services that are starting, since when.
     starting: HashMap<ServiceName, Instant>,
-    took: StartDurations,
+    start_durations: StartDurations,
 }
 
-/// A Service that somebody has asked for.
+/// A Service with a waiting connection.
 pub(crate) struct RequestedService {
     request: WakeRequest,
     since: Instant,
-    /// Until when workloads were to be woken for it, by UID: what they need is woken as long, even if they
-    /// are quicker.
+    /// The ends of wakes by UID, so that slower dependencies are woken until the same time.
     until: HashMap<Arc<str>, DateTime<Utc>>,
 }
 
 impl Wakes {
-    pub(crate) fn new(took: StartDurations, seed: u64) -> Self {
+    pub(crate) fn new(start_durations: StartDurations, seed: u64) -> Self {
         Self {
             wanted: BTreeMap::new(),
-            in_flight: HashSet::new(),
-            pauses: Backoffs::new(seed),
+            in_flight: HashMap::new(),
+            backoffs: Backoffs::new(seed),
             starting: HashMap::new(),
-            took,
+            start_durations,
         }
     }
 
-    /// Takes in what somebody asks for.
+    /// Records a wake request.
     pub(crate) fn ask(&mut self, request: WakeRequest) {
         let service = request.service.clone();
         self.wanted
@@ -108,28 +109,28 @@ impl Wakes {
             .or_insert_with(|| RequestedService::by(request));
     }
 
-    /// The wakes that are due: what is wanted and what that needs, asleep and not being woken yet.
-    /// What two of them need is woken once, for the longer of both.
+    /// The patches to send now, for requested workloads and their dependencies. If two workloads share a
+    /// dependency, the longer wake wins.
     pub(crate) fn due(
         &mut self,
-        cover: &DesiredState,
+        desired: &DesiredState,
         settings: &Settings,
         now: DateTime<Utc>,
     ) -> Vec<Wake> {
         let at = Instant::now();
         let mut due: BTreeMap<Arc<str>, Wake> = BTreeMap::new();
         self.wanted.retain(|service, known| {
-            let Some(route) = cover.routes.get(service) else {
+            let Some(route) = desired.routes.get(service) else {
                 return false;
             };
             let wanted = route.targets.iter();
             let mut wanted: Vec<_> = wanted
-                .flat_map(|target| known.wakes_of(target, &cover.needs, settings.max_wake, now))
+                .flat_map(|target| known.wakes_of(target, &desired.needs, settings.max_wake, now))
                 .collect();
             let is_wanted = !wanted.is_empty();
             wanted.retain(|wake| {
                 let uid = wake.uid();
-                !self.pauses.is_paused(uid, at) && !self.in_flight.contains(uid)
+                !self.backoffs.is_paused(uid, at) && !self.in_flight.contains_key(uid)
             });
             for wake in wanted {
                 let uid = Arc::clone(wake.uid());
@@ -139,42 +140,50 @@ impl Wakes {
             }
             is_wanted && known.since.elapsed() < settings.hold
         });
-        self.in_flight.extend(due.keys().cloned());
-        due.into_values().collect()
+        let (in_flight, mut wakes) = (&mut self.in_flight, Vec::new());
+        for (uid, wake) in due {
+            let namespace = &wake.target.observed.object.namespace;
+            let of_namespace = in_flight.values().filter(|known| *known == namespace);
+            // The others remain requested.
+            if of_namespace.count() < MAX_OF_NAMESPACE {
+                in_flight.insert(uid, Arc::clone(namespace));
+                wakes.push(wake);
+            }
+        }
+        wakes
     }
 
-    /// A patch has ended.
     pub(crate) fn finished(&mut self, wake: &Wake, result: &Result<(), PatchError>) {
         let uid = &wake.target.observed.object.uid;
         self.in_flight.remove(uid);
         match result {
             Ok(()) => {
-                // The watch shows it in a moment; until then it must not be patched again.
-                self.pauses.rest(uid.clone(), Duration::from_secs(5));
+                // Until the watch shows the change, the workload should not be patched again.
+                self.backoffs.rest(uid.clone(), Duration::from_secs(5));
                 self.starting
                     .entry(wake.request.service.clone())
                     .or_insert_with(Instant::now);
             }
             Err(PatchError::Conflict) => {
-                self.pauses.rest(uid.clone(), Duration::from_millis(100));
+                self.backoffs.rest(uid.clone(), Duration::from_millis(100));
             }
-            Err(_) => self.pauses.fail(uid.clone()),
+            Err(_) => self.backoffs.fail(uid.clone()),
         }
     }
 
-    /// Notes what is ready by now, and forgets what is over.
+    /// Records start durations, and forgets Services that are ready or gone.
     pub(crate) fn note(&mut self, routes: &Routes) {
-        let took = &self.took;
+        let start_durations = &self.start_durations;
         self.starting.retain(|service, since| {
             let route = routes.get(service);
             let is_ready = route
                 .is_some_and(|route| route.ready.values().any(|backends| !backends.is_empty()));
             if is_ready {
-                took.note(service, since.elapsed());
+                start_durations.note(service, since.elapsed());
             }
             !is_ready && route.is_some() && since.elapsed() < Duration::from_secs(3600)
         });
-        self.pauses.forget_calm();
+        self.backoffs.forget_calm();
     }
 }
 
@@ -185,7 +194,6 @@ impl Wake {
 }
 
 impl RequestedService {
-    /// Asked for now.
     pub(crate) fn by(request: WakeRequest) -> Self {
         Self {
             request,
@@ -194,8 +202,8 @@ impl RequestedService {
         }
     }
 
-    /// The wakes of a workload of the Service, and of what it needs: until the same instant, however long
-    /// a request to those would wake them. Of one that starts already, only of what it needs.
+    /// The wakes of a selected workload and its dependencies, all until the same time. If the workload is
+    /// starting already, only those of its dependencies.
     pub(crate) fn wakes_of(
         &mut self,
         root: &Arc<WakeTarget>,
@@ -236,7 +244,7 @@ fn wake(
     let inputs = &target.observed.inputs;
     let command = OverrideCommand::Begin(Override::Wake(until));
     let annotations = command.annotations(inputs, target.zone);
-    // Somebody's sleep goes on after the wake, with its author and reason.
+    // A `sleep-until` keeps its author and reason, and continues after the wake.
     let mut annotations: Vec<_> = annotations
         .into_iter()
         .filter(|(key, _)| *key == Key::WakeUntil)
@@ -258,16 +266,16 @@ fn wake(
     }
 }
 
-/// How many starts are remembered for each Service, and for how many Services.
+/// The maximum number of remembered starts for a Service, and of Services.
 const MAX_STARTS: usize = 3;
 const MAX_SERVICES: usize = 10_000;
 
-/// How long the last starts took, in seconds, by Service.
+/// The durations of the last starts in seconds, by Service.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StartDurations(Arc<Mutex<HashMap<ServiceName, VecDeque<u64>>>>);
 
 impl StartDurations {
-    /// The last ones, the newest first.
+    /// The most recent first.
     pub(crate) fn last(&self, service: &ServiceName) -> Vec<u64> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(service)
@@ -275,33 +283,35 @@ impl StartDurations {
             .unwrap_or_default()
     }
 
-    fn note(&self, service: &ServiceName, took: Duration) {
+    fn note(&self, service: &ServiceName, start_durations: Duration) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_SERVICES {
             all.clear();
         }
         let starts = all.entry(service.clone()).or_default();
-        starts.push_front(took.as_secs().max(1));
+        starts.push_front(start_durations.as_secs().max(1));
         starts.truncate(MAX_STARTS);
     }
 }
 
-/// A workload that a request wakes.
+/// A workload that a request would wake.
 #[derive(Clone, Debug)]
 pub struct RequestedWake {
-    /// Which one.
+    /// The workload.
     pub object: WorkloadRef,
-    /// Until when.
+    /// The end of the wake.
     pub until: DateTime<Utc>,
-    /// What is written on it.
+    /// The annotations to write.
     pub annotations: Vec<AnnotationChange>,
 }
 
-/// What a request to a Service of this workload wakes at that instant: itself and what it needs, of all
-/// that there are.
+/// The workloads that a request to this one would wake, out of `all`: itself and its dependencies.
+///
 ///
 /// # Errors
-/// It wakes nothing: why.
+///
+///
+/// The reason why a request wakes nothing.
 pub fn request_wakes(
     object: &WorkloadRef,
     all: &[&Observed],
@@ -347,7 +357,7 @@ pub fn request_wakes(
         from: IpAddr::from([127, 0, 0, 1]),
         head: None,
     });
-    // The longest that an annotation can ask for is the default of --max-wake too.
+    // Both the longest wake in an annotation and the default of --max-wake.
     let wakes = wanted.wakes_of(&root, &needs, TimeDelta::hours(24), now);
     let wakes = wakes.into_iter().map(|wake| RequestedWake {
         object: wake.target.observed.object.clone(),
@@ -371,7 +381,7 @@ mod tests {
         at("2026-11-25T22:00:00Z")
     }
 
-    /// A cluster with a Service of `web`, which is asleep and needs this.
+    /// A cluster with a Service for `web`, which is stopped and has this `after`.
     fn needing(after: &str) -> Cluster {
         let mut cluster = Cluster::new().with_service();
         let web = json!({"dayshift/wake-on-request": "2h", "dayshift/after": after});
@@ -379,7 +389,7 @@ mod tests {
         cluster
     }
 
-    /// Annotations of what asks to be woken, and has to have `after` ready first.
+    /// The annotations of a workload that can be woken.
     fn asking(after: Option<&str>) -> Value {
         let mut annotations = json!({"dayshift/wake-on-request": "1h"});
         if let Some(after) = after {
@@ -400,7 +410,7 @@ mod tests {
     }
 
     fn due(wakes: &mut Wakes, cluster: &Cluster) -> Vec<Wake> {
-        wakes.due(&cluster.cover(), &settings(), now())
+        wakes.due(&cluster.desired(), &settings(), now())
     }
 
     fn names(due: &[Wake]) -> BTreeSet<&str> {
@@ -415,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_needs_and_what_that_needs_is_woken_until_the_same_instant() {
+    fn transitive_dependencies_are_woken_until_the_same_time() {
         let mut cluster = needing("deploy/api");
         cluster.workload_named("api", "stopped", 0, asking(Some("deploy/db")));
         cluster.workload_named("db", "slept", 0, asking(None));
@@ -433,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_ask_for_it_is_not_woken_for_others_and_that_is_told() {
+    fn dependency_without_the_annotation_stays_stopped_and_is_reported() {
         for (state, replicas, annotations, expected) in [
             (
                 "stopped",
@@ -491,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_woken_once() {
+    fn dependency_cycle_is_woken_once() {
         let mut cluster = needing("deploy/api");
         cluster.workload_named("api", "stopped", 0, asking(Some("deploy/web; deploy/api")));
         let due = due(&mut asked(), &cluster);
@@ -502,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_and_asked_for_itself_is_woken_once_for_the_longer_of_both() {
+    fn shared_dependency_is_woken_once_for_the_longer_wake() {
         let mut cluster = needing("deploy/db");
         cluster.workload_named("db", "stopped", 0, asking(None));
         let spec = json!({"selector": {"v": "1"}, "ports": [{"name": "http", "port": 80}]});
@@ -515,9 +525,9 @@ mod tests {
         );
     }
 
-    /// Its wake may be refused while that of `web` is not.
+    /// The wake of a dependency can fail although that of `web` succeeds.
     #[tokio::test(start_paused = true)]
-    async fn what_is_needed_is_tried_again_after_the_workload_is_awake() {
+    async fn failed_dependency_wake_is_retried_after_the_workload_is_awake() {
         let mut cluster = needing("deploy/db");
         cluster.workload_named("db", "stopped", 0, asking(None));
         let mut wakes = asked();
@@ -538,9 +548,9 @@ mod tests {
         assert!(due(&mut wakes, &cluster).is_empty());
     }
 
-    /// As when another replica of the activator has sent one of two patches and was killed.
+    /// For example, another replica sent one of two patches and was killed.
     #[test]
-    fn what_a_workload_needs_that_starts_already_is_woken_as_long() {
+    fn dependency_of_a_starting_workload_is_woken_for_as_long() {
         let mut cluster = Cluster::new().with_service();
         cluster.workload(
             "stopped",
@@ -574,13 +584,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_thousand_that_wait_make_one_patch() {
-        let cover = Cluster::new().asleep().with_service().cover();
+    async fn thousand_waiting_connections_cause_one_patch() {
+        let desired = Cluster::new().asleep().with_service().desired();
         let mut wakes = wakes();
         let mut sent = Vec::new();
         for _ in 0..1000 {
             wakes.ask(request());
-            sent.extend(wakes.due(&cover, &settings(), now()));
+            sent.extend(wakes.due(&desired, &settings(), now()));
         }
         let [wake] = &sent[..] else {
             panic!("{}", sent.len())
@@ -601,19 +611,19 @@ mod tests {
         wakes.finished(wake, &Ok(()));
         wakes.ask(request());
         assert!(
-            wakes.due(&cover, &settings(), now()).is_empty(),
+            wakes.due(&desired, &settings(), now()).is_empty(),
             "the watch is late"
         );
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_wake_that_is_refused_is_tried_again_and_not_at_once() {
-        let cover = Cluster::new().asleep().with_service().cover();
+    async fn rejected_wake_is_retried_with_backoff() {
+        let desired = Cluster::new().asleep().with_service().desired();
         let mut wakes = wakes();
         wakes.ask(request());
         let mut tries = Vec::new();
         for second in 0..55 {
-            for wake in wakes.due(&cover, &settings(), now()) {
+            for wake in wakes.due(&desired, &settings(), now()) {
                 tries.push(second);
                 wakes.finished(&wake, &refused());
             }
@@ -621,25 +631,25 @@ mod tests {
         }
         assert!((4..=8).contains(&tries.len()), "{tries:?}");
         advance(Duration::from_secs(60)).await;
-        wakes.due(&cover, &settings(), now());
+        wakes.due(&desired, &settings(), now());
         advance(Duration::from_secs(60)).await;
-        let later = wakes.due(&cover, &settings(), now());
+        let later = wakes.due(&desired, &settings(), now());
         assert!(later.is_empty(), "nobody waits any more");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_annotation_wakes_for_longer_than_the_limit() {
-        let cover = Cluster::new().asleep().with_service().cover();
+    async fn max_wake_limits_annotations() {
+        let desired = Cluster::new().asleep().with_service().desired();
         let mut settings = settings();
         settings.max_wake = TimeDelta::minutes(30);
         let mut wakes = wakes();
         wakes.ask(request());
-        let due = wakes.due(&cover, &settings, now());
+        let due = wakes.due(&desired, &settings, now());
         assert_eq!(due[0].until.to_rfc3339(), "2026-11-25T22:30:00+00:00");
     }
 
     #[test]
-    fn somebodys_sleep_keeps_its_reason() {
+    fn sleep_override_keeps_its_reason() {
         let mut cluster = Cluster::new().with_service();
         cluster.workload(
             "slept",
@@ -651,7 +661,7 @@ mod tests {
         );
         let mut wakes = wakes();
         wakes.ask(request());
-        let due = wakes.due(&cluster.cover(), &settings(), now());
+        let due = wakes.due(&cluster.desired(), &settings(), now());
         let keys: Vec<_> = due[0]
             .annotations
             .iter()

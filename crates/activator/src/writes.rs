@@ -1,4 +1,4 @@
-//! Which slices have to be written or deleted, and when to retry.
+//! EndpointSlice writes: which are due, in flight, or backing off.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,91 +12,111 @@ use crate::{
     backoff::Backoffs,
     desired::{DesiredState, SliceName},
     index::ClusterIndex,
-    service::StandInSlice,
+    log_limit::LogLimit,
+    service::FallbackSlice,
 };
 
-/// How many slices are written at once.
+/// The maximum number of writes in flight.
 const MAX_IN_FLIGHT: usize = 16;
 
-/// How long the watch may take to show what was written.
+/// The maximum number of writes in flight for one namespace.
+const MAX_OF_NAMESPACE: usize = 4;
+
+/// How long the watch can take to show a write.
 const ECHO: Duration = Duration::from_secs(2);
 
-/// One write.
+/// If another client changes a slice within this time, it is restored with back-off.
+const FIGHT: Duration = Duration::from_secs(120);
+
 #[derive(Clone, Debug)]
 pub(crate) struct SliceWrite {
     slice: SliceName,
-    /// What to write; the UID of what to delete.
-    wanted: Result<StandInSlice, Box<str>>,
+    /// The content to apply, or the UID of the slice to delete.
+    wanted: Result<FallbackSlice, Box<str>>,
 }
 
-/// The writes that are under way, and those that were.
+/// The writes in flight and the recent ones.
 pub(crate) struct SliceWrites {
     in_flight: HashSet<SliceName>,
-    /// What was written last, and until when the watch may not show it.
-    written: HashMap<SliceName, (StandInSlice, Instant)>,
-    pauses: Backoffs<SliceName>,
+    /// The last written content and its time.
+    written: HashMap<SliceName, (FallbackSlice, Instant)>,
+    logs: LogLimit,
+    backoffs: Backoffs<SliceName>,
 }
 
 impl SliceWrites {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(crate) fn new(logs: LogLimit, seed: u64) -> Self {
         Self {
             in_flight: HashSet::new(),
             written: HashMap::new(),
-            pauses: Backoffs::new(seed),
+            logs,
+            backoffs: Backoffs::new(seed),
         }
     }
 
-    /// The writes that bring what there is to what should be.
-    pub(crate) fn due(&mut self, index: &ClusterIndex, cover: &DesiredState) -> Vec<SliceWrite> {
+    /// The writes that turn the observed slices into the desired ones.
+    pub(crate) fn due(&mut self, index: &ClusterIndex, desired: &DesiredState) -> Vec<SliceWrite> {
         let at = Instant::now();
-        self.written.retain(|_, (_, until)| *until > at);
-        self.pauses.forget_calm();
+        self.written.retain(|_, (_, written)| *written + FIGHT > at);
+        self.backoffs.forget_calm();
         let mut due = Vec::new();
-        for (slice, wanted) in &cover.slices {
+        for (slice, wanted) in &desired.slices {
             let seen = index.slice_named(&wanted.service, &slice.1);
-            let is_there = seen.is_some_and(|slice| slice.stand_in.as_ref() == Some(wanted));
+            let is_there = seen.is_some_and(|slice| slice.fallback.as_ref() == Some(wanted));
             let is_others = seen.is_some_and(|slice| !slice.is_ours);
             let is_written = self
                 .written
                 .get(slice)
-                .is_some_and(|(written, _)| written == wanted);
+                .is_some_and(|(written, time)| written == wanted && *time + ECHO > at);
             if !is_there && !is_others && !is_written {
                 due.push((slice.clone(), Ok(wanted.clone())));
             }
         }
         for (service, name, seen) in index.ours() {
             let slice = (service.namespace.clone(), name.clone());
-            if !cover.slices.contains_key(&slice) {
+            if !desired.slices.contains_key(&slice) {
                 due.push((slice, Err(seen.uid.clone())));
             }
         }
-        let (in_flight, pauses) = (&mut self.in_flight, &self.pauses);
+        let (in_flight, backoffs) = (&mut self.in_flight, &self.backoffs);
         due.into_iter()
-            .filter(|(slice, _)| !pauses.is_paused(slice, at))
-            .filter(|(slice, _)| in_flight.len() < MAX_IN_FLIGHT && in_flight.insert(slice.clone()))
+            .filter(|(slice, _)| !backoffs.is_paused(slice, at))
+            .filter(|(slice, _)| {
+                let of_namespace = in_flight.iter().filter(|known| known.0 == slice.0).count();
+                of_namespace < MAX_OF_NAMESPACE
+                    && in_flight.len() < MAX_IN_FLIGHT
+                    && in_flight.insert(slice.clone())
+            })
             .map(|(slice, wanted)| SliceWrite { slice, wanted })
             .collect()
     }
 
-    /// A write has ended; whether it was taken.
+    /// Records the result of a write. Returns whether it succeeded.
     pub(crate) fn finished(&mut self, write: SliceWrite, result: Result<(), PatchError>) -> bool {
         let SliceWrite { slice, wanted } = write;
         self.in_flight.remove(&slice);
         match (result, wanted) {
             (Ok(()), Ok(wanted)) => {
-                self.pauses.clear(&slice);
-                self.written.insert(slice, (wanted, Instant::now() + ECHO));
+                let before = self.written.get(&slice);
+                match before.is_some_and(|(before, _)| *before == wanted) {
+                    // Another client has changed the slice since. Each time, the next write waits longer.
+                    true => self.backoffs.fail(slice.clone()),
+                    false => self.backoffs.clear(&slice),
+                }
+                self.written.insert(slice, (wanted, Instant::now()));
                 true
             }
             (Ok(()) | Err(PatchError::Gone), Err(_)) => {
-                // The watch shows it in a moment.
-                self.pauses.rest(slice, ECHO);
+                // The watch will show the deletion.
+                self.backoffs.rest(slice, ECHO);
                 true
             }
             (Err(error), _) => {
                 let (namespace, name) = &slice;
-                tracing::warn!(%namespace, slice = %name, %error, "cannot write an EndpointSlice");
-                self.pauses.fail(slice);
+                if let Some(suppressed) = self.logs.allow(namespace) {
+                    tracing::warn!(%namespace, slice = %name, %error, suppressed, "cannot write an EndpointSlice");
+                }
+                self.backoffs.fail(slice);
                 false
             }
         }
@@ -104,7 +124,6 @@ impl SliceWrites {
 }
 
 impl SliceWrite {
-    /// Sends it.
     pub(crate) async fn send(&self, writer: &Writer) -> Result<(), PatchError> {
         let (namespace, name) = &self.slice;
         match &self.wanted {
@@ -127,32 +146,35 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slice_is_written_once_and_deleted_once_nobody_needs_it() {
+    async fn slice_is_written_once_and_deleted_when_unneeded() {
         let mut cluster = Cluster::new().asleep().with_service();
-        let cover = cluster.cover();
-        let mut writes = SliceWrites::new(1);
-        let [write] = &writes.due(&cluster.index, &cover)[..] else {
+        let desired = cluster.desired();
+        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let [write] = &writes.due(&cluster.index, &desired)[..] else {
             panic!("not one write")
         };
         assert!(
-            writes.due(&cluster.index, &cover).is_empty(),
+            writes.due(&cluster.index, &desired).is_empty(),
             "it is under way"
         );
         assert!(writes.finished(write.clone(), Ok(())));
         assert!(
-            writes.due(&cluster.index, &cover).is_empty(),
+            writes.due(&cluster.index, &desired).is_empty(),
             "the watch is late"
         );
         advance(Duration::from_secs(3)).await;
         assert_eq!(
-            writes.due(&cluster.index, &cover).len(),
+            writes.due(&cluster.index, &desired).len(),
             1,
             "somebody has taken it away"
         );
 
-        cluster.observe_slice(slice(&cover));
-        let mut writes = SliceWrites::new(1);
-        assert!(writes.due(&cluster.index, &cover).is_empty(), "it is there");
+        cluster.observe_slice(slice(&desired));
+        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        assert!(
+            writes.due(&cluster.index, &desired).is_empty(),
+            "it is there"
+        );
         let nothing = DesiredState::default();
         let gone = writes.due(&cluster.index, &nothing);
         assert_eq!(gone.len(), 1);
@@ -162,14 +184,14 @@ mod tests {
         );
     }
 
-    /// Without the right to delete, say: the loop looks again after each answer.
+    /// For example, without permission to delete.
     #[tokio::test(start_paused = true)]
-    async fn a_slice_that_may_not_be_deleted_is_tried_again_and_not_at_once() {
+    async fn forbidden_slice_deletion_is_retried_with_backoff() {
         let mut cluster = Cluster::new().asleep().with_service();
-        let slice = slice(&cluster.cover());
+        let slice = slice(&cluster.desired());
         cluster.observe_slice(slice);
         let nothing = DesiredState::default();
-        let mut writes = SliceWrites::new(1);
+        let mut writes = SliceWrites::new(LogLimit::default(), 1);
         let mut tries = Vec::new();
         for second in 0..60 {
             for write in writes.due(&cluster.index, &nothing) {
@@ -182,12 +204,33 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slice_of_somebody_else_is_left_alone_whatever_its_name() {
+    async fn slice_of_another_manager_is_never_written() {
         let mut cluster = Cluster::new().asleep().with_service();
-        let cover = cluster.cover();
-        let mut theirs = slice(&cover);
+        let desired = cluster.desired();
+        let mut theirs = slice(&desired);
         theirs["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] = json!("me");
         cluster.observe_slice(theirs);
-        assert!(SliceWrites::new(1).due(&cluster.index, &cover).is_empty());
+        assert!(
+            SliceWrites::new(LogLimit::default(), 1)
+                .due(&cluster.index, &desired)
+                .is_empty()
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slice_that_another_writer_keeps_changing_is_restored_with_backoff() {
+        let cluster = Cluster::new().asleep().with_service();
+        let desired = cluster.desired();
+        let mut writes = SliceWrites::new(LogLimit::default(), 1);
+        let mut tries = Vec::new();
+        for second in 0..120 {
+            // The watch never shows the written content.
+            for write in writes.due(&cluster.index, &desired) {
+                tries.push(second);
+                assert!(writes.finished(write, Ok(())));
+            }
+            advance(Duration::from_secs(1)).await;
+        }
+        assert!((4..=16).contains(&tries.len()), "{tries:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a test does to the cluster directly: no HTTP, no hooks, no line in the request log.
+//! Direct access to the cluster for tests: without HTTP, faults, policies or log lines.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     write::{Deleted, Write},
 };
 
-/// Where `kubectl apply` keeps what it applied last.
+/// The annotation in which `kubectl apply` stores the applied manifest.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 const KUBECTL: Writer<'static> = Writer::new("kubectl");
 const APPLY: Writer<'static> = Writer::new("kubectl-client-side-apply");
@@ -24,11 +24,14 @@ const REPLACE: Writer<'static> = Writer::new("kubectl-replace");
 const SCALE: Writer<'static> = Writer::scaling("kubectl");
 
 impl Api {
-    /// Creates an object from its manifest; without a namespace it goes to `default`.
+    /// Creates an object from its manifest, in `default` if it has no namespace.
+    ///
     ///
     /// # Errors
-    /// What the server would answer: 409 where it exists, 422 where it is invalid, 404 for its
-    /// namespace, 400 for a kind that is not served.
+    ///
+    ///
+    /// As the server: 409 if the object exists, 422 if it is invalid, 404 if its namespace does not exist,
+    /// 400 for an unknown kind.
     pub fn create(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, manifest) = self.place(manifest)?;
         self.put(&resource, &namespace, &name, KUBECTL, |write| {
@@ -36,12 +39,14 @@ impl Api {
         })
     }
 
-    /// Creates or changes an object as `kubectl apply` does: what the manifest says is so
-    /// afterwards, what the last one said and this one does not is gone, all else is left alone.
-    /// Lists are replaced whole.
+    /// Creates or changes an object like client-side `kubectl apply`: fields that were removed from the
+    /// manifest are removed, other fields stay, and lists are replaced as a whole.
+    ///
     ///
     /// # Errors
-    /// As for [`Api::create`], but an object that exists is no error.
+    ///
+    ///
+    /// As for [`Api::create`], except that the object can exist.
     pub fn apply(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, mut manifest) = self.place(manifest)?;
         let applied = manifest.to_string();
@@ -62,10 +67,13 @@ impl Api {
         })
     }
 
-    /// Replaces an object by its manifest, as `kubectl replace` does: what it does not say is gone.
+    /// Replaces an object like `kubectl replace`.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 409 for a stale resourceVersion, 422 where it is invalid.
+    ///
+    ///
+    /// 404 if it does not exist, 409 for an old resourceVersion, 422 if it is invalid.
     pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, manifest) = self.place(manifest)?;
         self.put(&resource, &namespace, &name, REPLACE, |write| {
@@ -73,10 +81,13 @@ impl Api {
         })
     }
 
-    /// Changes an object by a JSON merge patch, as `kubectl patch --type=merge` does.
+    /// Changes an object by a JSON merge patch, like `kubectl patch --type=merge`.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 422 where the result is invalid.
+    ///
+    ///
+    /// 404 if it does not exist, 422 if the result is invalid.
     pub fn merge(
         &self,
         kind: &str,
@@ -87,9 +98,12 @@ impl Api {
         self.merge_as(KUBECTL, &*self.server.kind(kind)?, namespace, name, patch)
     }
 
-    /// The same by another writer, which `managedFields` names afterwards.
+    /// Like [`Api::merge`], with another writer in `managedFields`.
+    ///
     ///
     /// # Errors
+    ///
+    ///
     /// As for [`Api::merge`].
     pub fn merge_by(
         &self,
@@ -102,7 +116,7 @@ impl Api {
         self.merge_as(writer, &*self.server.kind(kind)?, namespace, name, patch)
     }
 
-    /// The object, with its kind and version.
+    /// An object with its kind and version.
     pub fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Value> {
         let resource = self.server.kind(kind).ok()?;
         let object = self
@@ -112,7 +126,7 @@ impl Api {
         Some(whole_value(&resource, &object))
     }
 
-    /// All objects of a kind, in the order of namespace and name.
+    /// All objects of a kind, sorted by namespace and name.
     pub fn list(&self, kind: &str) -> Vec<Value> {
         let Ok(resource) = self.server.kind(kind) else {
             return Vec::new();
@@ -132,20 +146,24 @@ impl Api {
             .and_then(|count| i32::try_from(count).ok())
     }
 
-    /// Sets a Deployment's count through the `scale` subresource, as `kubectl scale` and an HPA do.
+    /// Scales a Deployment through the `scale` subresource, like `kubectl scale` and an HPA.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 422 for a negative count.
+    ///
+    ///
+    /// 404 if it does not exist, 422 for a negative count.
     pub fn scale(&self, namespace: &str, name: &str, replicas: i32) -> Result<Value, Status> {
         self.scale_of(&DEPLOYMENTS.kind, namespace, name, replicas)
     }
 
-    /// Sets the count of a Deployment, a StatefulSet or a custom object through its `scale`
-    /// subresource.
+    /// Scales a Deployment, a StatefulSet or a custom object through its `scale` subresource.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 422 for a negative count, 400 for a kind that is not served or has
-    /// no count.
+    ///
+    ///
+    /// 404 if it does not exist, 422 for a negative count, 400 for a kind that is unknown or has no count.
     pub fn scale_of(
         &self,
         kind: &str,
@@ -161,10 +179,13 @@ impl Api {
         self.merge_as(SCALE, &resource, namespace, name, &patch)
     }
 
-    /// Sets the status of an object of any kind, as its controller does.
+    /// Sets the status of an object, like its controller.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 400 for a kind that is not served.
+    ///
+    ///
+    /// 404 if it does not exist, 400 for an unknown kind.
     pub fn set_status(
         &self,
         kind: &str,
@@ -178,10 +199,13 @@ impl Api {
         })
     }
 
-    /// Sets an annotation of a Deployment; `None` removes it.
+    /// Sets an annotation of a Deployment, or removes it if `None`.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 422 for a bad key.
+    ///
+    ///
+    /// 404 if it does not exist, 422 for an invalid key.
     pub fn annotate(
         &self,
         namespace: &str,
@@ -192,11 +216,13 @@ impl Api {
         self.annotate_of(&DEPLOYMENTS.kind, namespace, name, key, value)
     }
 
-    /// Sets an annotation of an object of any kind; `None` removes it. A Namespace is in none: its
-    /// `namespace` is empty.
+    /// Sets an annotation of an object, or removes it if `None`. For a Namespace, `namespace` is empty.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 422 for a bad key, 400 for a kind that is not served.
+    ///
+    ///
+    /// 404 if it does not exist, 422 for an invalid key, 400 for an unknown kind.
     pub fn annotate_of(
         &self,
         kind: &str,
@@ -209,10 +235,13 @@ impl Api {
         self.merge_as(KUBECTL, &*self.server.kind(kind)?, namespace, name, &patch)
     }
 
-    /// Sets a label of a Deployment; `None` removes it.
+    /// Sets a label of a Deployment, or removes it if `None`.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 422 for a bad key or value.
+    ///
+    ///
+    /// 404 if it does not exist, 422 for an invalid key or value.
     pub fn label(
         &self,
         namespace: &str,
@@ -224,23 +253,28 @@ impl Api {
         self.merge_as(KUBECTL, DEPLOYMENTS, namespace, name, &patch)
     }
 
-    /// Deletes a Deployment; one with finalizers stays, with a `deletionTimestamp`.
+    /// Deletes a Deployment. If it has finalizers, it gets a `deletionTimestamp` and stays.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none.
+    ///
+    ///
+    /// 404 if it does not exist.
     pub fn delete(&self, namespace: &str, name: &str) -> Result<(), Status> {
         self.delete_of(&DEPLOYMENTS.kind, namespace, name)
     }
 
-    /// Deletes an object of any kind; one with finalizers stays, with a `deletionTimestamp`.
+    /// Deletes an object. If it has finalizers, it gets a `deletionTimestamp` and stays.
     ///
-    /// Of a Namespace everything in it is deleted too, as the namespace controller does. While
-    /// something in it stays, so does the Namespace, terminating, until this is called again. A
-    /// client's request does no more than make it terminate.
+    ///
+    /// Deleting a Namespace deletes its objects too, like the namespace controller. If some stay, the
+    /// Namespace is terminating until the next call. A DELETE request by a client only makes it terminating.
+    ///
     ///
     /// # Errors
-    /// 404 where there is none, 400 for a kind that is not served, 403 for a Namespace that every
-    /// cluster has.
+    ///
+    ///
+    /// 404 if it does not exist, 400 for an unknown kind, 403 for a Namespace that every cluster has.
     pub fn delete_of(&self, kind: &str, namespace: &str, name: &str) -> Result<(), Status> {
         let resource = self.server.kind(kind)?;
         let delete = |resource, namespace: &str, name: &str| {
@@ -268,15 +302,15 @@ impl Api {
         Ok(())
     }
 
-    /// Makes a Namespace, unless it is there or its name is not valid.
+    /// Creates a Namespace unless it exists or its name is invalid.
     pub fn namespace(&self, name: &str) {
-        // Where the name is not valid, what is put into the Namespace is refused.
+        // If the name is invalid, objects in this Namespace are rejected later.
         let _ = self.create(
             json!({"apiVersion": "v1", "kind": NAMESPACES.kind, "metadata": {"name": name}}),
         );
     }
 
-    /// Where a manifest belongs, and the manifest without its kind.
+    /// The resource, namespace and name of a manifest, and the manifest without its kind.
     fn place(&self, mut manifest: Value) -> Result<(Arc<Resource>, String, String, Value), Status> {
         let resource = self
             .server
@@ -308,7 +342,7 @@ impl Api {
         })
     }
 
-    /// Makes a write, and returns the object as it is afterwards.
+    /// Carries out a write and returns the resulting object.
     fn put(
         &self,
         resource: &Resource,
@@ -348,7 +382,7 @@ impl Api {
     }
 }
 
-/// The merge patch from what was applied last to what is applied now.
+/// The merge patch from the previously applied manifest to the new one.
 fn three_way(last: &Value, now: &Value) -> Value {
     let (Value::Object(last), Value::Object(now)) = (last, now) else {
         return now.clone();

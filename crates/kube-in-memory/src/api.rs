@@ -1,5 +1,4 @@
-//! [`Api`], the handle to a server in memory, and [`Changes`], a reader of what the server stores that
-//! needs no HTTP request.
+//! [`Api`], the handle to a server in memory, and [`Changes`], which reads stored changes without HTTP.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,11 +13,12 @@ use crate::{
     store::{Listener, Object},
 };
 
-/// A Kubernetes API in memory. Clones share it.
+/// A Kubernetes API in memory. Clones share its state.
 ///
-/// [`Api::client`] speaks HTTP to it without a socket. The other methods reach in directly, as an
-/// administrator would: they need no client, meet no fault or policy and leave no line in the
-/// request log. What it answers and what it does not: [the crate's page](crate).
+///
+/// Clients from [`Api::client`] use HTTP without a socket. The other methods access the cluster directly: no
+/// faults or policies apply, and they add nothing to the request log. [The crate documentation](crate)
+/// describes the supported requests.
 #[derive(Clone)]
 pub struct Api {
     pub(crate) server: Arc<Server>,
@@ -31,9 +31,10 @@ impl std::fmt::Debug for Api {
 }
 
 impl Api {
-    /// An empty cluster with the namespaces that every cluster has.
+    /// An empty cluster with the Namespaces that every cluster has.
     ///
-    /// `now` is the server's clock: the `Date` header, `creationTimestamp` and all other times.
+    ///
+    /// `now` is the server's clock, used for the `Date` header, `creationTimestamp` and all other times.
     pub fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         let api = Self {
             server: Arc::new(Server::new(now)),
@@ -44,66 +45,66 @@ impl Api {
         api
     }
 
-    /// From now on a custom kind is served, as if a CustomResourceDefinition were there that leaves
-    /// its members alone and has the status apart: such as `argoproj.io`, `v1alpha1`, `rollouts`,
-    /// `Rollout`.
+    /// Serves a custom kind, for example `argoproj.io`, `v1alpha1`, `rollouts`, `Rollout`. Its schema
+    /// preserves all fields, and it has a status subresource.
     pub fn serve_custom(&self, group: &str, version: &str, plural: &str, kind: &str) {
         self.server
             .serve(Schema::PreservesAll, group, version, plural, kind);
     }
 
-    /// The same, as if its schema had no `spec.replicas`: what is written there is dropped.
+    /// Serves a custom kind whose schema has no `spec.replicas`, so that this field is pruned.
     pub fn serve_without_replicas(&self, group: &str, version: &str, plural: &str, kind: &str) {
         self.server
             .serve(Schema::LacksReplicas, group, version, plural, kind);
     }
 
-    /// From now on a custom kind is served in this version, and in no other, as if the served
-    /// versions of its CustomResourceDefinition were changed: the requests of the version before
-    /// get a 404, all watches end, and the objects are those that it had.
+    /// Serves a custom kind in this version only, as if its CustomResourceDefinition had changed: requests
+    /// for the old version get a 404, all watches end, and the objects are kept.
+    ///
     ///
     /// # Errors
-    /// A 400 where no custom kind of this name is served.
+    ///
+    ///
+    /// 400 if there is no such custom kind.
     pub fn serve_in(&self, kind: &str, version: &str) -> Result<(), Status> {
         self.server.serve_in(kind, version)?;
         self.close_watches();
         Ok(())
     }
 
-    /// From now on a kind is not served, as if its CustomResourceDefinition were gone or the server
-    /// had been started without it: its requests get a 404, and all watches end. Its objects are
-    /// kept.
+    /// Stops serving a kind, as if its CustomResourceDefinition had been deleted: requests get a 404, and all
+    /// watches end. Its objects are kept.
     pub fn withdraw(&self, kind: &str) {
         self.server.set_served(kind, false);
         self.close_watches();
     }
 
-    /// A kind that was taken away is served again, with the objects that it had.
+    /// Serves a withdrawn kind again, with its objects.
     pub fn serve_again(&self, kind: &str) {
         self.server.set_served(kind, true);
     }
 
-    /// The requests of all clients, oldest first, in the order of their arrival.
+    /// The requests of all clients in the order of their arrival.
     pub fn requests(&self) -> Vec<RequestLine> {
         self.server.log().lines()
     }
 
-    /// Forgets the requests so far.
+    /// Clears the request log.
     pub fn forget_requests(&self) {
         self.server.log().clear();
     }
 
-    /// Remembers the last `limit` requests from now on, at first 100,000; 0 remembers none.
+    /// Limits the request log to the last `limit` requests. The default is 100,000.
     pub fn remember_requests(&self, limit: usize) {
         self.server.log().set_limit(limit);
     }
 
-    /// From now on `hook` sees each request before it is served, and may spoil it.
+    /// Calls `hook` for each request before it is served. The hook can inject a fault.
     pub fn on_request(&self, hook: impl Fn(&RequestLine) -> Option<Fault> + Send + Sync + 'static) {
         self.server.set_fault(Some(Arc::new(hook)));
     }
 
-    /// Spoils the next request that `which` accepts, once; replaces any other hook.
+    /// Injects a fault into the next request that `which` accepts. Replaces any other hook.
     pub fn fail_next(
         &self,
         which: impl Fn(&RequestLine) -> bool + Send + Sync + 'static,
@@ -119,13 +120,13 @@ impl Api {
         });
     }
 
-    /// Requests are served as they should be again.
+    /// Removes the fault hook.
     pub fn serve_well(&self) {
         self.server.set_fault(None);
     }
 
-    /// From now on `policy` is asked about each valid write, and may refuse it, as an admission
-    /// policy does. Writes made directly are not asked about.
+    /// Calls `policy` for each valid write, which it can deny like an admission policy. Direct access is not
+    /// affected.
     pub fn on_admission(
         &self,
         policy: impl Fn(&Admission<'_>) -> Option<Status> + Send + Sync + 'static,
@@ -133,9 +134,8 @@ impl Api {
         self.server.set_policy(Some(Arc::new(policy)));
     }
 
-    /// From now on `policy` is asked about each write before it is checked, and may change it by a
-    /// JSON merge patch, as a mutating policy or webhook does: what it sets counts as set by the
-    /// writer. Writes made directly are not asked about.
+    /// Calls `policy` for each write before validation, which it can change by a JSON merge patch like a
+    /// mutating webhook. The writer owns the changed fields. Direct access is not affected.
     pub fn on_mutation(
         &self,
         policy: impl Fn(&Admission<'_>) -> Option<Value> + Send + Sync + 'static,
@@ -143,65 +143,68 @@ impl Api {
         self.server.set_mutation(Some(Arc::new(policy)));
     }
 
-    /// Every valid write is admitted again, as it came.
+    /// Removes the policies.
     pub fn admit_all(&self) {
         self.server.set_policy(None);
         self.server.set_mutation(None);
     }
 
-    /// Ends all watches, as a restart of the server does.
+    /// Ends all watches, like a restart of the server.
     pub fn close_watches(&self) {
         self.server.close_watches();
     }
 
-    /// Forgets all history: what begins at an older resourceVersion is answered with 410.
+    /// Forgets the history. Requests with an older resourceVersion get a 410.
     pub fn compact(&self) {
         self.server.store().compact();
     }
 
-    /// The server comes back with etcd restored from a backup that was taken at this
-    /// resourceVersion: it counts on from there, and a watch from a later one shows nothing until
-    /// that is reached. The history has to go back so far.
+    /// Restores the state at this resourceVersion, like etcd from a backup: later changes are lost, the
+    /// counter continues from there, and a watch from a later version shows nothing until the counter reaches
+    /// it. The history must go back that far.
     pub fn restore(&self, revision: u64) {
         self.server.store().restore(revision);
         self.server.close_watches();
     }
 
-    /// The newest resourceVersion.
+    /// The current resourceVersion.
     pub fn revision(&self) -> u64 {
         self.server.store().revision()
     }
 }
 
-/// The changes of one kind, in order: see [`Api::changes`] and [`Api::changes_of`].
+/// A stream of changes from [`Api::changes`] or [`Api::changes_of`].
 pub struct Changes {
     server: Arc<Server>,
     resource: Arc<Resource>,
-    /// Everything up to here has been returned.
+    /// The revision up to which changes have been returned.
     place: u64,
     changed: Listener,
 }
 
-/// An object that was created, changed or deleted.
+/// A created, changed or deleted object.
 #[derive(Debug)]
 pub struct StoredChange {
-    /// When, by the server's clock.
+    /// The time of the change by the server's clock.
     pub at: DateTime<Utc>,
-    /// Whether it is gone.
+    /// Whether the object was deleted.
     pub deleted: bool,
     object: Arc<Object>,
 }
 
 impl Api {
-    /// All changes of Deployments from now on.
+    /// The changes of Deployments from now on.
     pub fn changes(&self) -> Changes {
         self.changes_of_resource(Arc::new(DEPLOYMENTS.clone()))
     }
 
-    /// All changes of a kind from now on.
+    /// The changes of a kind from now on.
+    ///
     ///
     /// # Errors
-    /// 400 for a kind that is not served.
+    ///
+    ///
+    /// 400 for an unknown kind.
     pub fn changes_of(&self, kind: &str) -> Result<Changes, Status> {
         self.server
             .kind(kind)
@@ -221,8 +224,8 @@ impl Api {
 }
 
 impl Changes {
-    /// Waits for the next change. What the server has forgotten meanwhile is passed over: it
-    /// remembers a hundred thousand changes for five minutes.
+    /// Waits for the next change. Changes that are no longer in the history are skipped. It holds 100,000
+    /// changes for five minutes.
     pub async fn next(&mut self) -> Option<StoredChange> {
         loop {
             self.changed.catch_up();
@@ -250,10 +253,13 @@ impl Changes {
 }
 
 impl StoredChange {
-    /// The object as it was stored, or as it was last, before it was deleted.
+    /// The stored object, or the last state of a deleted one.
+    ///
     ///
     /// # Errors
-    /// Where it is not a `T`.
+    ///
+    ///
+    /// The object does not deserialize to `T`.
     pub fn object<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_slice(&self.object.body)
     }

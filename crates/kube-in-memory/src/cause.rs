@@ -1,22 +1,22 @@
-//! Why an object is not taken, a field at a time, worded as the server words it.
+//! The causes of a validation error, in the words of kube-apiserver.
 
 use serde::Serialize;
 
-/// One field at fault.
+/// An invalid field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cause {
-    /// `FieldValueInvalid`, `FieldValueRequired`, and so on; empty from a policy.
+    /// For example `FieldValueInvalid` or `FieldValueRequired`. Empty if a policy denies the write.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// What is wrong with it.
+    /// The problem.
     pub message: String,
-    /// The path of the field, such as `spec.replicas`.
+    /// The path of the field, for example `spec.replicas`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub field: String,
 }
 
 impl Cause {
-    /// A value that is not allowed; `shown` is the value as the server prints it.
+    /// A value that is not allowed. `shown` is the value as the server prints it.
     pub fn invalid(field: &str, shown: &str, why: &str) -> Self {
         Self::new(
             "FieldValueInvalid",
@@ -25,7 +25,7 @@ impl Cause {
         )
     }
 
-    /// A field that has to be there.
+    /// A missing field.
     pub fn required(field: &str, why: &str) -> Self {
         let message = if why.is_empty() {
             "Required value".into()
@@ -35,18 +35,18 @@ impl Cause {
         Self::new("FieldValueRequired", field, message)
     }
 
-    /// A field that must not be there.
+    /// A field that is not allowed.
     pub fn forbidden(field: &str, why: &str) -> Self {
         Self::new("FieldValueForbidden", field, format!("Forbidden: {why}"))
     }
 
-    /// A value that is too long; `limit` is in bytes.
+    /// A value that is longer than `limit` bytes.
     pub fn too_long(field: &str, limit: usize) -> Self {
         let message = format!("Too long: may not be more than {limit} bytes");
         Self::new("FieldValueTooLong", field, message)
     }
 
-    /// A value that is none of those the server knows.
+    /// A value that is not one of the supported ones.
     pub fn not_supported(field: &str, shown: &str, known: &[&str]) -> Self {
         let known: Vec<_> = known.iter().map(|value| format!("{value:?}")).collect();
         let message = format!(

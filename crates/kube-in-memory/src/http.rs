@@ -1,5 +1,5 @@
-//! HTTP without a socket: a [`tower::Service`] that reads a request, has it served, and writes the response.
-//! It checks media types, the `Accept` header and the size of a body as kube-apiserver does.
+//! HTTP without a socket: a [`tower::Service`] that parses a request, serves it, and writes the response. It
+//! checks media types, the `Accept` header and the body size like kube-apiserver.
 
 use std::{
     convert::Infallible,
@@ -36,17 +36,17 @@ use crate::{
     write::{Deleted, Write},
 };
 
-/// The most that a request's body may hold.
+/// The maximum size of a request body.
 const MAX_BODY: usize = 3 * 1024 * 1024;
 
 type Exchange = BoxFuture<'static, Result<Response<ResponseBody>, BoxError>>;
 
-/// The connection broke: the client cannot know whether its request took effect.
+/// The connection broke, so the client cannot know whether its request took effect.
 #[derive(Debug, thiserror::Error)]
 #[error("connection closed before message completed")]
 pub(crate) struct ConnectionLost;
 
-/// A client's end of the connection.
+/// The service that a client sends its requests to.
 #[derive(Clone)]
 struct Connection {
     server: Arc<Server>,
@@ -54,19 +54,18 @@ struct Connection {
 }
 
 impl Api {
-    /// A client that the request log knows as `client`; its default namespace is `default`.
-    /// It must be made within a tokio runtime.
+    /// A client with the name `client` in the request log, and the default namespace `default`. It must be
+    /// created within a tokio runtime.
     pub fn client(&self) -> kube::Client {
         self.client_as("client")
     }
 
-    /// A client that the request log knows as `who`: so tests tell several clients apart. It is the
-    /// field manager too where a request names none.
+    /// A client with this name in the request log. It is also the default field manager.
     pub fn client_as(&self, who: &str) -> kube::Client {
         kube::Client::new(self.connection(who), "default")
     }
 
-    /// What such a client sends its requests to, for one who builds a client around it.
+    /// The service below such a client, for a test that builds its own client.
     pub fn connection(
         &self,
         who: &str,
@@ -255,12 +254,12 @@ impl Connection {
     }
 }
 
-/// The media types of JSON that a client may name.
+/// The accepted media types.
 const JSON: [&str; 2] = ["application/json", "*/*"];
-/// The group of the forms.
+/// The group of partial metadata.
 const META: &str = "meta.k8s.io";
 
-/// The form of the answer to a call.
+/// The representation in which the response is sent.
 pub(crate) fn form(headers: &HeaderMap, call: &Call) -> Result<Form, Status> {
     let collection = call.name.is_empty();
     let accept = headers.get(ACCEPT).map(|value| value.to_str());
@@ -280,18 +279,18 @@ pub(crate) fn form(headers: &HeaderMap, call: &Call) -> Result<Form, Status> {
     let form = form.ok_or_else(Status::no_such_form)?;
     match (call.verb, form) {
         ("list", Form::Metadata(_)) => Err(Status::form_of_a_list(&call.resource)),
-        // A watch in the form of a list ends without a word.
+        // A watch that asks for a list ends without an error.
         ("list" | "watch", _) => Ok(form),
         (_, Form::MetadataList(_)) => Err(Status::form_of_an_object(&call.resource)),
         _ => Ok(form),
     }
 }
 
-/// One of the forms that a client takes.
+/// A media type in `Accept`.
 struct Clause<'a> {
     media_type: &'a str,
     parameters: Vec<(&'a str, &'a str)>,
-    /// How much it is preferred, from 0 to 1.
+    /// The preference from 0 to 1.
     quality: f32,
 }
 
@@ -329,7 +328,7 @@ impl<'a> Clause<'a> {
 
 pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, Infallible>;
 
-/// What a request is answered with.
+/// The content of a response.
 pub(crate) enum Answer {
     Json(u16, Vec<u8>),
     Text(u16, &'static str),
@@ -337,7 +336,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// `now` is what the `Date` header says.
+    /// `now` is for the `Date` header.
     pub(crate) fn respond(
         answer: Result<Self, Status>,
         now: DateTime<Utc>,
@@ -369,7 +368,7 @@ impl Answer {
         response
     }
 
-    /// `/version`, `/readyz` and the like.
+    /// A page such as `/version` or `/readyz`.
     pub(crate) fn page(text: &'static str) -> Self {
         if text.starts_with('{') {
             Self::Json(200, text.as_bytes().to_vec())
@@ -378,7 +377,7 @@ impl Answer {
         }
     }
 
-    /// What a deletion that leaves nothing is answered with.
+    /// The response to a deletion that is complete.
     pub(crate) fn gone(resource: &Resource, name: &str, uid: String) -> Self {
         let details = Details {
             name: name.into(),
@@ -402,11 +401,11 @@ const OBJECT_TYPES: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json, \
                            application/strategic-merge-patch+json, application/apply-patch+yaml";
-/// The server knows too little of a custom kind to merge its lists.
+/// The server does not know the lists of a custom kind, so it cannot merge them.
 const CUSTOM_PATCH_TYPES: &str =
     "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-/// The program's name: what stands before the slash in the User-Agent.
+/// The program name, before the slash in the User-Agent.
 pub(crate) fn agent<'a>(headers: &'a HeaderMap, who: &'a str) -> &'a str {
     let agent = headers
         .get(USER_AGENT)
@@ -447,12 +446,12 @@ pub(crate) fn is_patch_type(content: &str) -> bool {
     PATCH_TYPES.split(", ").any(|known| known == content)
 }
 
-/// Whether a strategic merge patch is no more than a merge patch: no lists, no directives.
+/// Whether a strategic merge patch has no lists and no directives, so that it equals a merge patch.
 pub(crate) fn is_plain(body: &[u8]) -> bool {
     !body.contains(&b'[') && !body.windows(2).any(|pair| pair == b"\"$")
 }
 
-/// Whether nothing is to be stored: by the query or, of a deletion with options, by these.
+/// Whether the request is a dry run, by its query or by delete options.
 pub(crate) fn dry_run(call: &Call, options: &Value) -> Result<bool, Status> {
     let asked: Vec<&str> = match options {
         Value::Null => call.query.all("dryRun").collect(),

@@ -1,8 +1,7 @@
-//! A Kubernetes API in memory, for the tests of [`kube`] clients: no socket, no cluster, no threads.
+//! A Kubernetes API in memory for tests of [`kube`] clients, without sockets, clusters or threads.
 //!
-//! A [`kube::Client`] made by [`Api::client`] speaks HTTP to it and gets the answers that
-//! kube-apiserver 1.36 gives, down to the causes of a 422: they are compared with recorded answers of
-//! a real one. Controllers run against it unchanged.
+//! A [`kube::Client`] from [`Api::client`] gets the responses of kube-apiserver 1.36, including the causes of
+//! a 422. Recorded responses of a real server confirm them. Controllers run against it unchanged.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -31,7 +30,7 @@
 //! deployments.patch("web", &PatchParams::default(), &three).await?;
 //! assert_eq!(server.replicas("default", "web"), Some(3));
 //!
-//! // The next patch takes effect, but its answer is lost.
+//! // The next patch takes effect, but its response is lost.
 //! server.fail_next(|line| line.verb == "patch", Fault::DropAfter);
 //! let none = Patch::Merge(json!({"spec": {"replicas": 0}}));
 //! assert!(deployments.patch("web", &PatchParams::default(), &none).await.is_err());
@@ -44,18 +43,18 @@
 //! # Ok::<_, std::io::Error>(())
 //! ```
 //!
-//! # What a test can do
-//! - Look into the cluster and change it directly: [`Api::create`], [`Api::apply`], [`Api::get`],
-//!   [`Api::scale`], [`Api::changes`].
-//! - Make requests fail: [`Api::on_request`] and [`Api::fail_next`] take a [`Fault`], an answer of
-//!   one's own, a lost connection before or after the request took effect, silence or a delay.
-//!   [`Api::close_watches`] and [`Api::compact`] do to watches what a restart and etcd do.
-//! - Refuse or change writes as admission policies do: [`Api::on_admission`], [`Api::on_mutation`].
-//! - Read who asked for what, and how it was answered: [`Api::requests`].
-//! - Let time stand still. The server's clock is the function given to [`Api::new`]; delays and the
-//!   deadlines of watches use tokio's clock, so they work with `tokio::time::pause`.
+//! # Features
+//! - Read and change the cluster directly: [`Api::create`], [`Api::apply`], [`Api::get`], [`Api::scale`],
+//!   [`Api::changes`].
+//! - Inject faults: [`Api::on_request`] and [`Api::fail_next`] take a [`Fault`], for example an error response,
+//!   a lost connection before or after the request took effect, or a delay. [`Api::close_watches`] and
+//!   [`Api::compact`] have the effect of a server restart and of etcd compaction.
+//! - Deny or change writes like admission policies: [`Api::on_admission`], [`Api::on_mutation`].
+//! - Inspect the requests and response codes of each client: [`Api::requests`].
+//! - Control time. The server's clock is the function passed to [`Api::new`]. Delays and watch deadlines use
+//!   tokio's clock, so they work with `tokio::time::pause`.
 //!
-//! What is answered, what is not and how it differs from a real server is in the README.
+//! The README lists the supported requests and the differences from a real server.
 
 mod admin;
 mod api;

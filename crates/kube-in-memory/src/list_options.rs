@@ -2,30 +2,30 @@
 
 use crate::{cause::Cause, route::Call, selectors::Selectors, status::Status};
 
-/// What a list or a watch is limited to.
+/// The options of a list or watch.
 #[derive(Debug)]
 pub(crate) struct ListOptions {
     pub selectors: Selectors,
-    /// The most items of a page; `None` for all.
+    /// The maximum number of items on a page.
     pub limit: Option<usize>,
     pub continue_token: String,
     pub version: Version,
-    /// The watch begins with the objects there are, and says when it has sent them.
+    /// Whether a watch begins with the existing objects, followed by a bookmark.
     pub initial_events: bool,
     pub bookmarks: bool,
     pub timeout_seconds: Option<u64>,
 }
 
-/// Which state is wanted.
+/// The requested state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// The newest, whatever it takes.
+    /// The current state.
     Newest,
-    /// Any, cheaply: `resourceVersion=0`.
+    /// Any state in the cache: `resourceVersion=0`.
     Any,
-    /// This one or a newer.
+    /// At least this revision.
     NotOlderThan(u64),
-    /// Exactly this one.
+    /// Exactly this revision.
     Exactly(u64),
 }
 
@@ -69,7 +69,7 @@ impl ListOptions {
     }
 }
 
-/// A resourceVersion that is no number; a watch does not expect one.
+/// The error for an invalid resourceVersion, which differs for a watch.
 fn no_version(text: &str, verb: &str) -> Status {
     let why = format!(
         "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
@@ -80,7 +80,7 @@ fn no_version(text: &str, verb: &str) -> Status {
     }
 }
 
-/// The rules of `resourceVersionMatch` and `sendInitialEvents`.
+/// Validates `resourceVersionMatch` and `sendInitialEvents`.
 fn check_versions(call: &Call) -> Vec<Cause> {
     let query = &call.query;
     let (wanted, version) = (

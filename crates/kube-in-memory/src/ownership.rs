@@ -1,4 +1,4 @@
-//! `metadata.managedFields`: which field manager set which field.
+//! `metadata.managedFields`: the field manager of each field.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use serde_json::{Map, Value, json};
 
 use crate::objects::{Resource, metadata::timestamp};
 
-/// Who writes, as `managedFields` names it: a field manager, and a subresource where it goes through one.
+/// A field manager, and the subresource through which it writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer<'a> {
     pub(crate) manager: &'a str,
-    /// `scale`, or empty for the object itself.
+    /// `scale`, or empty for the main resource.
     pub(crate) subresource: &'a str,
 }
 
 impl<'a> Writer<'a> {
-    /// A field manager that writes the object itself.
+    /// A field manager that writes the main resource.
     pub const fn new(manager: &'a str) -> Self {
         Self {
             manager,
@@ -24,7 +24,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A field manager that writes through the subresource `scale`.
+    /// A field manager that writes the `scale` subresource.
     pub const fn scaling(manager: &'a str) -> Self {
         Self {
             manager,
@@ -33,7 +33,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A tree of field names as in `fieldsV1`; a leaf has no branches.
+/// A tree of field names as in `fieldsV1`. A leaf is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Fields(BTreeMap<String, Fields>);
 
@@ -49,7 +49,7 @@ const OURS_ALONE: [&str; 9] = [
     "managedFields",
 ];
 
-/// Notes in `new` that `writer` has made what differs from `old`.
+/// Records in `new` that `writer` set the fields that differ from `old`.
 pub(crate) fn record(
     new: &mut Value,
     old: Option<&Value>,
@@ -104,7 +104,7 @@ pub(crate) fn record(
     new["metadata"]["managedFields"] = Value::Array(entries);
 }
 
-/// The fields of `new` that are not so in `old`, and those of `old` that `new` lacks.
+/// The fields of `new` that differ from `old`, and the fields of `old` that `new` lacks.
 fn difference(new: &Value, old: &Value, top: bool) -> (Fields, Fields) {
     let (mut changed, mut gone) = (Fields::default(), Fields::default());
     let (new, old) = (children(new), children(old));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_writer_of_a_field_owns_it() {
+    fn last_writer_of_a_field_owns_it() {
         let now = Utc::now();
         let mut first = json!({
             "metadata": {"name": "web", "uid": "1", "labels": {"app": "web"}},

@@ -1,4 +1,4 @@
-//! JSON Patch and JSON merge patch, with the results and error messages of the server's Go libraries.
+//! JSON Patch and JSON merge patch, with the results and errors of the Go libraries that kube-apiserver uses.
 
 use serde_json::{Map, Value};
 
@@ -8,10 +8,10 @@ use crate::{
     status::Status,
 };
 
-/// The most operations of one JSON patch.
+/// The maximum number of operations in a JSON Patch.
 const MAX_OPERATIONS: usize = 10_000;
 
-/// How a patch is written.
+/// The media type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatchForm {
     Json,
@@ -19,7 +19,7 @@ pub(crate) enum PatchForm {
     Strategic,
 }
 
-/// Reads the body of a patch.
+/// Parses the body of a patch.
 pub(crate) fn read_patch(form: PatchForm, body: &[u8]) -> Result<Value, Status> {
     let read = match str::from_utf8(body) {
         Ok(text) if is_marked(text) => {
@@ -31,7 +31,7 @@ pub(crate) fn read_patch(form: PatchForm, body: &[u8]) -> Result<Value, Status> 
     read.map_err(|error| undecodable_patch(&go_error(&error)))
 }
 
-/// Makes of `object` what the patch says.
+/// Applies a patch to `object`.
 pub(crate) fn apply_patch(
     object: &mut Value,
     form: PatchForm,
@@ -68,7 +68,7 @@ pub(crate) fn apply_patch(
     }
 }
 
-/// A patch may not make another kind of an object.
+/// A patch cannot change the kind or version.
 pub(crate) fn check_kind(resource: &Resource, name: &str, new: &Value) -> Result<(), Status> {
     if !new.is_object() {
         let why = "json: cannot unmarshal array into Go value of type struct";
@@ -95,7 +95,7 @@ pub(crate) fn check_kind(resource: &Resource, name: &str, new: &Value) -> Result
     Ok(())
 }
 
-/// The object that a patch would make cannot be decoded.
+/// The error if the patched object cannot be decoded.
 pub(crate) fn undecodable_result(new: &Value, why: &str) -> Status {
     let shown = format!("{:?}", new.to_string());
     let cause = Cause::invalid("patch", &shown, why);
@@ -106,13 +106,13 @@ fn undecodable_patch(why: &str) -> Status {
     Status::bad_request(format!("error decoding patch: {why}"))
 }
 
-/// What Go says of a patch that is something else.
+/// Go's error for a patch of another JSON type.
 fn not_a(patch: &Value, wanted: &str) -> String {
     let found = metadata::go_kind(patch);
     format!("json: cannot unmarshal {found} into Go value of type {wanted}")
 }
 
-/// What Go says of an operation that is no object, or has a path that is no text.
+/// Go's error for an invalid operation.
 fn wrong_operation(operation: &Value) -> Option<String> {
     if !(operation.is_object() || operation.is_null()) {
         let found = metadata::go_kind(operation);
@@ -127,7 +127,7 @@ fn wrong_operation(operation: &Value) -> Option<String> {
     })
 }
 
-/// What Go says of a text that is no JSON, where it is cut short; else serde's own words.
+/// Go's error for truncated JSON. Other errors have serde's text.
 fn go_error(error: &serde_json::Error) -> String {
     if error.is_eof() {
         "unexpected end of JSON input".to_owned()
@@ -136,12 +136,12 @@ fn go_error(error: &serde_json::Error) -> String {
     }
 }
 
-/// The patch does not apply: a `test` failed, or a path leads nowhere.
+/// A `test` failed, or a path does not exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DoesNotApply;
 
-/// Applies the operations in order; their texts may have marks ([`mark`]). On failure
-/// `document` is left half changed.
+/// Applies the operations in order. Strings can contain marks ([`mark`]). After an error, `document` is
+/// partly changed.
 pub(crate) fn apply_operations(
     document: &mut Value,
     operations: &[Value],
@@ -189,7 +189,7 @@ fn step(document: &mut Value, operation: &Value) -> Option<()> {
     }
 }
 
-/// The container that a path's last key is in, and that key.
+/// The container of a path's last key, and the key.
 fn locate<'a>(document: &'a mut Value, path: &str) -> Option<(&'a mut Value, String)> {
     let mut keys = path
         .split('/')
@@ -208,7 +208,7 @@ fn locate<'a>(document: &'a mut Value, path: &str) -> Option<(&'a mut Value, Str
     (parent.is_object() || parent.is_array()).then_some((parent, last))
 }
 
-/// An index into `length` items; negative ones count from the end.
+/// An index into `length` items. Negative ones count from the end.
 fn index(key: &str, length: usize) -> Option<usize> {
     let index: isize = key.parse().ok()?;
     let index = if index < 0 {
@@ -275,15 +275,15 @@ fn test(document: &mut Value, path: &str, expected: &Value) -> bool {
     }
 }
 
-/// Stands before a character that is not written as Go would; no character of any language.
+/// Marks a character that Go's encoder writes differently. It is a Unicode noncharacter.
 const MARK: char = '\u{fdd0}';
 
-/// Whether a text uses the mark itself.
+/// Whether a text contains the mark character itself.
 pub(crate) fn is_marked(text: &str) -> bool {
     text.contains(MARK)
 }
 
-/// The JSON text with a mark before each character that is not written as Go's encoder would.
+/// Adds a mark before each character that Go's encoder writes differently.
 pub(crate) fn mark(text: &str) -> String {
     let mut marked = String::with_capacity(text.len() + 8);
     let mut rest = text.char_indices();
@@ -311,7 +311,7 @@ pub(crate) fn mark(text: &str) -> String {
     marked
 }
 
-/// Takes the marks out of all texts.
+/// Removes the marks from all strings.
 pub(crate) fn unmark(value: &mut Value) {
     match value {
         Value::String(text) if text.contains(MARK) => *text = text.replace(MARK, ""),
@@ -324,7 +324,7 @@ pub(crate) fn unmark(value: &mut Value) {
     }
 }
 
-/// Takes the marks out of the keys: they are compared by what they say.
+/// Removes the marks from the keys, which are compared by their decoded value.
 pub(crate) fn unmark_names(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(unmark_names),
@@ -349,7 +349,7 @@ const fn is_escaped_by_go(c: char) -> bool {
     matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether Go's encoder would write an escaped character in this way.
+/// Whether Go's encoder writes this escape sequence.
 fn is_written_by_go(escaped: &str) -> bool {
     let Some(digits) = escaped.strip_prefix("\\u") else {
         return escaped != "\\/";
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_would_write_is_not_marked() {
+    fn text_as_go_writes_it_is_not_marked() {
         for (text, marks) in [
             (r#"{"a":"plain \" \\ \n \t \b \f \u0001 ü 日"}"#, 0),
             (r#""\u003c\u003e\u0026\u2028""#, 0),

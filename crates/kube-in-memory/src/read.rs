@@ -1,4 +1,4 @@
-//! Lists and watches, with pagination, initial events and bookmarks, as whole objects or as metadata only.
+//! Lists and watches, with pagination, initial events and bookmarks, as complete objects or as metadata only.
 
 use std::{
     convert::Infallible, io::Write as _, ops::Bound, pin::Pin, sync::Arc, time::Duration, vec,
@@ -19,25 +19,24 @@ use crate::{
     store::{Change, Listener, Object, Objects, Store},
 };
 
-/// How much of an object is shown. The text is the version of `meta.k8s.io`.
+/// The representation of objects. The text is the version of `meta.k8s.io`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Whole,
-    /// `PartialObjectMetadata`.
     Metadata(&'static str),
-    /// `PartialObjectMetadataList`; its items have the form above.
+    /// `PartialObjectMetadataList`, with items as in `Metadata`.
     MetadataList(&'static str),
 }
 
 impl Form {
-    /// The object of a response: `body` with `kind` and `apiVersion` before it.
+    /// The object with `kind` and `apiVersion` before the fields in `body`.
     pub(crate) fn object(self, resource: &Resource, body: &[u8]) -> Vec<u8> {
         let mut object = Vec::with_capacity(body.len() + 64);
         self.push(&mut object, resource, body);
         object
     }
 
-    /// The same at the end of `text`.
+    /// Appends the object to `text`.
     pub(crate) fn push(self, text: &mut Vec<u8>, resource: &Resource, body: &[u8]) {
         match self.version() {
             None => push_with_kind(text, &resource.kind, &resource.api_version(), body),
@@ -48,7 +47,7 @@ impl Form {
         }
     }
 
-    /// An item of a list, which has no kind of its own where it is whole and the server knows it.
+    /// Appends an item of a list. Complete objects of built-in kinds have no `kind` in lists.
     pub(crate) fn push_item(self, list: &mut Vec<u8>, resource: &Resource, body: &[u8]) {
         match self {
             Self::Whole if !resource.custom => list.extend_from_slice(body),
@@ -56,7 +55,7 @@ impl Form {
         }
     }
 
-    /// The kind and the version of a list.
+    /// The kind and version of a list.
     pub(crate) fn list_kind(self, resource: &Resource) -> (String, String) {
         match self.version() {
             None => (format!("{}List", resource.kind), resource.api_version()),
@@ -76,12 +75,12 @@ impl Form {
 }
 
 fn push_with_kind(text: &mut Vec<u8>, kind: &str, version: &str, body: &[u8]) {
-    // A write to a vector cannot fail.
+    // Writing to a vector never fails.
     let _ = write!(text, r#"{{"kind":"{kind}","apiVersion":"{version}","#);
     text.extend_from_slice(body.get(1..).unwrap_or_default());
 }
 
-/// The object without its other members.
+/// The object with only its metadata.
 fn metadata(body: &[u8]) -> Vec<u8> {
     let object: Value = serde_json::from_slice(body).unwrap_or_default();
     json!({"metadata": object["metadata"]})
@@ -89,7 +88,7 @@ fn metadata(body: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The object as a value, with its kind and version.
+/// The object with its kind and version.
 pub(crate) fn whole_value(resource: &Resource, object: &Object) -> Value {
     let mut value = object.value();
     value["kind"] = json!(resource.kind);
@@ -97,7 +96,7 @@ pub(crate) fn whole_value(resource: &Resource, object: &Object) -> Value {
     value
 }
 
-/// A page as JSON.
+/// Renders one page of a list as JSON.
 pub(crate) fn list(store: &mut Store, call: &Call, form: Form) -> Result<Vec<u8>, Status> {
     let options = ListOptions::from_call(call)?;
     let resource = &call.resource;
@@ -129,7 +128,7 @@ pub(crate) fn initial<'a>(
     range(objects, &start, prefix).filter(|object| options.selectors.select(object))
 }
 
-/// Where the page starts, below the prefix, and in which state; `None` is the newest.
+/// The first key of the page below the prefix, and the revision; `None` is the current one.
 fn begin(store: &Store, options: &ListOptions) -> Result<(String, Option<u64>), Status> {
     if !options.continue_token.is_empty() {
         if !matches!(options.version, Version::Newest | Version::Any) {
@@ -169,7 +168,7 @@ fn expired_token(start: &str) -> Status {
     }
 }
 
-/// What all keys of a list begin with.
+/// The common prefix of all keys in a list.
 fn prefix(resource: &Resource, namespace: &str) -> String {
     if resource.namespaced && !namespace.is_empty() {
         format!("{namespace}/")
@@ -191,7 +190,7 @@ fn range<'a>(
 
 struct Page<'a> {
     items: Vec<&'a Object>,
-    /// The key of the last object looked at, where more follow.
+    /// The last key of this page, if more follow.
     last: Option<&'a str>,
     remaining: usize,
 }
@@ -204,7 +203,7 @@ impl<'a> Page<'a> {
             remaining: 0,
         };
         let limit = match options.version {
-            // From the watch cache the server takes no limit.
+            // The watch cache ignores the limit.
             Version::Any => usize::MAX,
             _ => options.limit.unwrap_or(usize::MAX),
         };
@@ -254,7 +253,7 @@ impl<'a> Page<'a> {
             page.extend_from_slice(br#","continue":"""#);
         }
         if self.items.is_empty() && form != Form::Whole {
-            // In Go the items of this list are nil until there is one.
+            // An empty slice is nil in Go, and so null in JSON.
             page.extend_from_slice(br#"},"items":null}"#);
             return page;
         }
@@ -270,17 +269,17 @@ impl<'a> Page<'a> {
     }
 }
 
-/// A decoded token. The format is the server's own.
+/// A decoded continue token in the format of kube-apiserver.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Continuation {
-    /// The first key of the page, without the namespace of a namespaced list.
+    /// The first key of the page. In a namespaced list it has no namespace.
     pub start: String,
-    /// The state listed; `None` for the newest, which the token in a 410 stands for.
+    /// The listed revision. `None` is the current one, as in the token of a 410.
     pub revision: Option<u64>,
 }
 
 impl Continuation {
-    /// Reads a token; an error is the message of a 400.
+    /// Decodes a token. The error is the message of a 400.
     pub(crate) fn decode(token: &str) -> Result<Self, String> {
         let wrong = |why: &str| format!("continue key is not valid: {why}");
         let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| match error {
@@ -321,9 +320,9 @@ impl Continuation {
     }
 }
 
-/// What the server allows a watch when the client names no time.
+/// The default time limit of a watch.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1800);
-/// A frame takes no more changes than this, so that a long history goes out in pieces.
+/// The maximum number of changes in a frame, so that a long history is sent in parts.
 const CHANGES_PER_FRAME: usize = 256;
 
 struct Watch {
@@ -331,13 +330,13 @@ struct Watch {
     resource: Arc<Resource>,
     form: Form,
     options: ListOptions,
-    /// What goes out first.
+    /// The initial objects.
     initial: vec::IntoIter<Arc<Object>>,
-    /// And what ends that.
+    /// The revision of the bookmark that ends the initial objects.
     initial_end: Option<u64>,
-    /// Everything up to here has been looked at.
+    /// The revision up to which changes were examined.
     place: u64,
-    /// The newest resourceVersion that the client knows.
+    /// The last resourceVersion that the client received.
     sent: u64,
     changed: Listener,
     closed: Listener,
@@ -345,7 +344,7 @@ struct Watch {
     over: bool,
 }
 
-/// The body of a watch's answer, or why there is none.
+/// The body of a watch response.
 pub(crate) fn watch(
     server: &Arc<Server>,
     call: &Call,
@@ -386,7 +385,7 @@ pub(crate) fn watch(
         changed,
         closed,
         deadline: Box::pin(sleep_until(Instant::now() + timeout)),
-        // The server cannot write an object as a list, and ends the watch instead.
+        // The server cannot encode an object as a list, so it ends the watch.
         over: matches!(form, Form::MetadataList(_)),
     };
     Ok(stream::unfold(watch, |mut watch| async move {
@@ -484,8 +483,8 @@ impl Watch {
         line(lines, "BOOKMARK", resource, form, body.as_bytes());
     }
 
-    /// A change as the selectors show it: an object that stops matching is deleted for this watch,
-    /// and shown as it last was, with the resourceVersion of the change.
+    /// The event that the selectors allow. If an object no longer matches, the watch sends a deletion with
+    /// its last matching state and the resourceVersion of the change.
     fn seen(&self, change: &Change) -> Option<(&'static str, Bytes)> {
         let selects = |object: &Arc<Object>| self.options.selectors.select(object);
         let before = change.before.as_ref().filter(|before| selects(before));
@@ -503,9 +502,9 @@ impl Watch {
     }
 }
 
-/// One event; `body` is the object without `kind` and `apiVersion`.
+/// Appends an event. `body` is the object without `kind` and `apiVersion`.
 fn line(lines: &mut Vec<u8>, event: &str, resource: &Resource, form: Form, body: &[u8]) {
-    // A write to a vector cannot fail.
+    // Writing to a vector never fails.
     let _ = write!(lines, r#"{{"type":"{event}","object":"#);
     form.push(lines, resource, body);
     lines.extend_from_slice(b"}\n");
@@ -516,7 +515,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_says_where_the_list_goes_on() {
+    fn continue_token_contains_the_next_key() {
         for revision in [Some(7), None] {
             let there = Continuation {
                 start: "web\0".into(),

@@ -1,4 +1,4 @@
-//! From the method, path and query of a request to the resource and verb, or to a discovery page.
+//! Routing: from method, path and query to a verb on a resource, or to a discovery page.
 
 use std::{num::IntErrorKind, sync::Arc};
 
@@ -9,46 +9,46 @@ use serde_json::{Value, json};
 
 use crate::{objects::Resource, status::Status};
 
-/// What a path and a method ask for.
+/// The target of a request.
 #[derive(Debug)]
 pub(crate) enum Route {
-    /// Something of a resource.
+    /// A verb on a resource.
     Call(Call),
-    /// `/version`, `/readyz` and the like, with their JSON or text.
+    /// A page such as `/version` or `/readyz`.
     Page(&'static str),
-    /// What is said of the kinds that are served.
+    /// A discovery document.
     Discovery(Value),
-    /// A path that is not served.
+    /// An unknown path.
     Unknown,
-    /// A resource that its group does not have.
+    /// An unknown resource in a known group.
     NoResource,
-    /// A method that the path does not take.
+    /// A method that the resource does not support.
     Refused(Arc<Resource>),
-    /// The same of a page about the kinds.
+    /// A method that a discovery page does not support.
     RefusedPage,
 }
 
-/// A request for a resource.
+/// A verb on a resource.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub verb: &'static str,
     pub resource: Arc<Resource>,
     /// Empty for all namespaces.
     pub namespace: String,
-    /// Empty for the whole collection.
+    /// Empty for a collection.
     pub name: String,
     pub query: Query,
 }
 
-/// `GET /version` of the server that is imitated.
+/// The `/version` of the server whose behavior is reproduced.
 const VERSION: &str = r#"{"major":"1","minor":"36","gitVersion":"v1.36.3","gitCommit":"","gitTreeState":"","buildDate":"","goVersion":"","compiler":"gc","platform":""}"#;
 
 impl Route {
-    /// `kinds` are those that are served.
+    /// `kinds` are the served ones.
     pub(crate) fn parse(kinds: &[Arc<Resource>], method: &Method, path: &str, query: &str) -> Self {
         let parts: Vec<_> = path.split('/').skip(1).collect();
         if let Some(page) = discovery_page(kinds, &parts) {
-            // The groups' pages are given whatever the method is.
+            // Group pages accept any method.
             return match parts.as_slice() {
                 ["apis"] | ["apis", _] => Self::Discovery(page),
                 _ if method == Method::GET => Self::Discovery(page),
@@ -127,25 +127,24 @@ impl Query {
         )
     }
 
-    /// The first value of a parameter; empty where there is none.
+    /// The first value of a parameter, or an empty text.
     pub(crate) fn get(&self, key: &str) -> &str {
         self.all(key).next().unwrap_or_default()
     }
 
-    /// All values of a parameter.
     pub(crate) fn all(&self, key: &str) -> impl Iterator<Item = &str> {
         let values = self.0.iter().filter(move |(known, _)| known == key);
         values.map(|(_, value)| &**value)
     }
 
-    /// Whether a flag is there and not `false` or `0`.
+    /// Whether a flag is set and not `false` or `0`.
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.0
             .iter()
             .any(|(known, value)| known == key && !matches!(&**value, "false" | "0"))
     }
 
-    /// A whole number; `None` where there is none.
+    /// The value of a numeric parameter.
     pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, Status> {
         match self.get(key) {
             "" => Ok(None),
@@ -166,7 +165,7 @@ impl Query {
     }
 }
 
-/// What can be done to objects of a kind of the server's own.
+/// The verbs of built-in kinds.
 const VERBS: [&str; 8] = [
     "create",
     "delete",
@@ -177,7 +176,7 @@ const VERBS: [&str; 8] = [
     "update",
     "watch",
 ];
-/// The same of a custom kind, in the order in which the server says it.
+/// The verbs of custom kinds, in the server's order.
 const CUSTOM_VERBS: [&str; 8] = [
     "delete",
     "deletecollection",
@@ -189,7 +188,7 @@ const CUSTOM_VERBS: [&str; 8] = [
     "watch",
 ];
 
-/// The page at these parts of a path below `/api` or `/apis`; `None` where there is nothing.
+/// The discovery page for a path below `/api` or `/apis`.
 fn discovery_page(kinds: &[Arc<Resource>], path: &[&str]) -> Option<Value> {
     match path {
         ["api"] => Some(json!({
@@ -249,7 +248,7 @@ fn resources(kinds: &[Arc<Resource>], group: &str, version: &str) -> Option<Valu
 
 fn resource(kind: &Resource) -> Value {
     let verbs = if kind.custom { CUSTOM_VERBS } else { VERBS };
-    // All Namespaces cannot be deleted at once.
+    // Namespaces have no `deletecollection`.
     let verbs = verbs
         .iter()
         .filter(|verb| kind.namespaced || **verb != "deletecollection");
@@ -268,9 +267,9 @@ fn resource(kind: &Resource) -> Value {
     resource
 }
 
-/// A hash of the form in which objects are stored.
+/// The hash of the storage version.
 fn storage_hash(kind: &Resource) -> String {
-    // Events of all groups are stored as those of the core.
+    // Events of both groups are stored in the core group.
     let group = if kind.group == "events.k8s.io" {
         ""
     } else {

@@ -7,17 +7,17 @@ use crate::{
     store::Object,
 };
 
-/// What a list or a watch leaves out.
+/// The selectors of a list or watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selectors {
-    /// Only this namespace; empty for all.
+    /// The namespace, or empty for all.
     pub namespace: String,
     labels: Vec<Requirement>,
     fields: Vec<Requirement>,
 }
 
 impl Selectors {
-    /// Reads both texts; an error is the message of a 400.
+    /// Parses both selectors. The error is the message of a 400.
     pub(crate) fn new(
         resource: &Resource,
         namespace: &str,
@@ -45,7 +45,7 @@ impl Selectors {
         })
     }
 
-    /// Whether every object of the namespace is meant, so that the rest of a list can be counted.
+    /// Whether all objects of the namespace match, so that the remaining items can be counted.
     pub(crate) fn take_all(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -61,7 +61,7 @@ impl Selectors {
         let field = |key: &str| match key {
             "metadata.name" => Cow::from(object.name()),
             "metadata.namespace" => Cow::from(object.namespace()),
-            // `status.phase` of a Namespace
+            // The `status.phase` of a Namespace.
             _ => Cow::from(object.phase()),
         };
         (self.namespace.is_empty() || self.namespace == object.namespace())
@@ -76,7 +76,7 @@ impl Selectors {
     }
 }
 
-/// Splits at the commas that no backslash stands before.
+/// Splits at commas that are not escaped.
 fn split(text: &str) -> Vec<&str> {
     let mut escaped = false;
     let parts = text.split(|c| {
@@ -106,7 +106,7 @@ fn comparison(text: &str) -> Option<(String, Test)> {
 
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 
-/// Reads a selector; an error is the message of a 400.
+/// Parses a label selector. The error is the message of a 400.
 fn parse_label_selector(text: &str) -> Result<Vec<Requirement>, String> {
     let mut parser = Parser(tokens(text).into_iter().peekable());
     let mut requirements = Vec::new();
@@ -139,7 +139,7 @@ fn parse_label_selector(text: &str) -> Result<Vec<Requirement>, String> {
     }
 }
 
-/// A word or a symbol; the end is the empty text.
+/// A word or a symbol. The end is an empty text.
 #[derive(Clone, Debug, Default)]
 struct Token(String);
 
@@ -210,7 +210,7 @@ impl Parser {
             return Ok(Requirement { key: key.0, test });
         }
         if negated {
-            // The server leaves the rest to whoever looks for a comma.
+            // The server reports the rest only if it expects a comma there.
             let test = Test::Missing;
             return Ok(Requirement { key: key.0, test });
         }
@@ -239,7 +239,7 @@ impl Parser {
         Ok(Requirement { key: key.0, test })
     }
 
-    /// The one value of a comparison; nothing is the empty text.
+    /// The value of a comparison, which can be empty.
     fn value(&mut self) -> Result<Vec<String>, String> {
         let token = self.peek();
         if token.is_end() || token.0 == "," {
@@ -252,7 +252,7 @@ impl Parser {
         Err(format!("found '{}', expected: identifier", token.0))
     }
 
-    /// The values of a set, sorted; between two commas is the empty text.
+    /// The values of a set, sorted. Between two commas is an empty one.
     fn values(&mut self) -> Result<Vec<String>, String> {
         let open = self.next();
         if open.0 != "(" {
@@ -322,7 +322,7 @@ pub(crate) enum Test {
 }
 
 impl Requirement {
-    /// Whether a label or a field with this value, or none, meets it.
+    /// Whether a label or field with this value, or without one, matches.
     pub(crate) fn holds(&self, value: Option<&str>) -> bool {
         let among =
             |values: &[String]| value.is_some_and(|value| values.iter().any(|v| v == value));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_that_says_nothing_is_refused() {
+    fn empty_requirement_is_rejected() {
         assert!(Selectors::new(DEPLOYMENTS, "", "app in web", "").is_err());
         assert!(Selectors::new(DEPLOYMENTS, "", "=web", "").is_err());
         assert!(Selectors::new(DEPLOYMENTS, "", "", "spec.replicas=1").is_err());

@@ -1,5 +1,5 @@
-//! The state that all clients, watches and handles of one [`Api`](crate::Api) share: the store, the kinds
-//! that are served, the request log, and the hooks that inject faults and admission policies.
+//! The state that all clients, watches and handles of an [`Api`](crate::Api) share: the store, the served
+//! kinds, the request log, and the hooks for faults and admission.
 
 use std::{
     collections::VecDeque,
@@ -16,26 +16,25 @@ use crate::{
     store::{Listener, Notifier, Store},
 };
 
-/// How many requests are remembered unless [`Api::remember_requests`](crate::Api::remember_requests)
-/// says otherwise.
+/// The default length of the request log; see [`Api::remember_requests`](crate::Api::remember_requests).
 const REQUESTS: usize = 100_000;
 
-/// What an admission policy is asked about: a valid write, before it is stored.
+/// A valid write before it is stored, as admission policies see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Admission<'a> {
-    /// `create`, `update` (patches too) or `delete`.
+    /// `create`, `update` (including patches) or `delete`.
     pub verb: &'a str,
-    /// The plural, such as `deployments`.
+    /// The plural, for example `deployments`.
     pub resource: &'a str,
-    /// The object's namespace; empty for a Namespace.
+    /// The namespace of the object. Empty for a Namespace.
     pub namespace: &'a str,
-    /// The object's name.
+    /// The name of the object.
     pub name: &'a str,
-    /// The object as stored; absent on creation.
+    /// The stored object. `None` for a creation.
     pub old: Option<&'a Value>,
-    /// The object as it would be stored; null on deletion.
+    /// The new object. Null for a deletion.
     pub new: &'a Value,
-    /// The field manager who writes.
+    /// The field manager of the write.
     pub manager: &'a str,
 }
 
@@ -43,7 +42,6 @@ pub(crate) type FaultHook = dyn Fn(&RequestLine) -> Option<Fault> + Send + Sync;
 pub(crate) type Policy = dyn Fn(&Admission<'_>) -> Option<Status> + Send + Sync;
 pub(crate) type Mutation = dyn Fn(&Admission<'_>) -> Option<Value> + Send + Sync;
 
-/// What all clones and watches of an [`Api`] share.
 pub(crate) struct Server {
     clock: Box<dyn Fn() -> DateTime<Utc> + Send + Sync>,
     store: Mutex<Store>,
@@ -57,11 +55,11 @@ pub(crate) struct Server {
 
 /// The kinds of one server.
 struct Kinds {
-    /// Each with whether it is served.
+    /// All kinds, and whether they are served.
     all: Vec<(Arc<Resource>, bool)>,
-    /// Those that are.
+    /// The served kinds.
     served: Arc<[Arc<Resource>]>,
-    /// How many tables the store has.
+    /// The number of tables in the store.
     tables: usize,
 }
 
@@ -76,7 +74,7 @@ impl Kinds {
         }
     }
 
-    /// Makes the list of those that are served anew.
+    /// Updates the served kinds.
     fn list(&mut self) {
         let served = self.all.iter().filter(|(_, served)| *served);
         self.served = served.map(|(kind, _)| Arc::clone(kind)).collect();
@@ -105,12 +103,12 @@ impl Server {
         lock(&self.store)
     }
 
-    /// The kinds that are served now.
+    /// The served kinds.
     pub(crate) fn kinds(&self) -> Arc<[Arc<Resource>]> {
         Arc::clone(&lock(&self.kinds).served)
     }
 
-    /// The kind of this name, or a 400.
+    /// The kind of this name. The error is a 400.
     pub(crate) fn kind(&self, kind: &str) -> Result<Arc<Resource>, Status> {
         let kinds = self.kinds();
         let known = kinds.iter().find(|known| known.kind == kind);
@@ -118,7 +116,7 @@ impl Server {
         known.cloned().ok_or_else(unknown)
     }
 
-    /// Serves a custom kind from now on.
+    /// Serves a custom kind.
     pub(crate) fn serve(
         &self,
         schema: Schema,
@@ -143,8 +141,8 @@ impl Server {
         kinds.list();
     }
 
-    /// Serves a custom kind in this version from now on, in place of any other; its objects are kept.
-    /// A 400 if there is no such kind.
+    /// Serves a custom kind in this version instead of all others, and keeps its objects. The error is a 400
+    /// if it does not exist.
     pub(crate) fn serve_in(&self, kind: &str, version: &str) -> Result<(), Status> {
         let old = self.kind(kind)?;
         if !old.custom || old.version == version {
@@ -160,7 +158,7 @@ impl Server {
         Ok(())
     }
 
-    /// Whether the kind of this name is served from now on.
+    /// Sets whether the kind is served.
     pub(crate) fn set_served(&self, kind: &str, wanted: bool) {
         let mut kinds = lock(&self.kinds);
         for (known, served) in &mut kinds.all {
@@ -175,12 +173,11 @@ impl Server {
         lock(&self.log)
     }
 
-    /// Ends all watches.
     pub(crate) fn close_watches(&self) {
         self.closing.notify();
     }
 
-    /// Wakes when all watches are to end.
+    /// Notified when all watches should end.
     pub(crate) fn closing(&self) -> Listener {
         self.closing.listen()
     }
@@ -207,58 +204,57 @@ impl Server {
         policy.and_then(|policy| policy(admission))
     }
 
-    /// What a mutating policy changes of a write, as a JSON merge patch.
+    /// The change of a mutating policy, as a JSON merge patch.
     pub(crate) fn mutation(&self, admission: &Admission<'_>) -> Option<Value> {
         let mutation = lock(&self.mutation).clone();
         mutation.and_then(|mutation| mutation(admission))
     }
 }
 
-/// A lock that a panicking test thread has left is still good: no write is left half done in it.
+/// A lock is usable even if a test has panicked, because no write leaves partial state.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a fault hook may do to a request.
+/// A fault that a hook injects into a request.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// Answer this instead: an outage, a refusal by RBAC or by a policy.
+    /// Respond with this status, for example an outage or a denial by RBAC.
     Answer(Status),
-    /// The same after this time (tokio's clock): what stands in the way has to be asked first.
+    /// Respond with this status after a delay (tokio's clock).
     AnswerAfter(Duration, Status),
-    /// The connection breaks before the server has read the request.
+    /// Break the connection before the request takes effect.
     DropBefore,
-    /// The request takes effect, then the connection breaks: the answer is lost.
+    /// Break the connection after the request has taken effect, so that the response is lost.
     DropAfter,
-    /// The request never arrives and no answer ever comes.
+    /// Never respond, without effect.
     Hang,
-    /// The request is served after this time (tokio's clock).
+    /// Serve the request after a delay (tokio's clock).
     Delay(Duration),
 }
 
-/// One request, as an audit log has it.
+/// A line of the request log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestLine {
-    /// `get`, `list`, `watch`, `create`, `update`, `patch` or `delete`; empty for `/version` and
-    /// the like.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch` or `delete`. Empty for paths such as `/version`.
     pub verb: &'static str,
-    /// The plural, such as `deployments`; for a path of no resource, the path.
+    /// The plural, for example `deployments`, or the path if it is no resource.
     pub resource: String,
-    /// The namespace; empty where the request spans all of them.
+    /// The namespace. Empty if the request is for all.
     pub namespace: String,
-    /// The object's name; empty for lists, watches and creations.
+    /// The name of the object. Empty for lists, watches and creations.
     pub name: String,
-    /// The query, as sent.
+    /// The query as sent.
     pub query: String,
-    /// The answer's HTTP code; `None` while there is none, or when it was lost.
+    /// The HTTP status. `None` until the response, or if it was lost.
     pub code: Option<u16>,
-    /// When it arrived, by the server's clock.
+    /// The time of arrival by the server's clock.
     pub at: DateTime<Utc>,
-    /// Who asked: the name given to the client.
+    /// The name of the client.
     pub who: String,
 }
 
-/// The last requests, oldest first, in a ring.
+/// The last requests, oldest first.
 #[derive(Debug)]
 pub(crate) struct Log {
     lines: VecDeque<RequestLine>,
@@ -280,7 +276,7 @@ impl Log {
         self.trim();
     }
 
-    /// Adds a line and returns its place, for [`Log::answered`].
+    /// Adds a line and returns its position for [`Log::answered`].
     pub(crate) fn push(&mut self, line: RequestLine) -> usize {
         let place = self.first + self.lines.len();
         self.lines.push_back(line);

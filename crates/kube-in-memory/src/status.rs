@@ -1,46 +1,46 @@
-//! The `Status` object: the errors of the API, worded as kube-apiserver words them.
+//! The `Status` object: the errors of the API, in the words of kube-apiserver.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{cause::Cause, objects::Resource};
 
-/// A refusal: HTTP code, reason and message, as in the `Status` object of `k8s.io/apimachinery`.
+/// An API error, as in the `Status` object of `k8s.io/apimachinery`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({code} {reason})")]
 pub struct Status {
     /// The HTTP status code.
     pub code: u16,
-    /// The reason in one word, such as `Conflict`; what clients branch on.
+    /// The reason for programs, for example `Conflict`.
     pub reason: String,
-    /// What a person reads.
+    /// The message for users.
     pub message: String,
-    /// Which object, and which of its fields; absent where the server sends none.
+    /// The object and its invalid fields. `None` if the server sends no details.
     pub details: Option<Box<Details>>,
-    /// A token with which an expired list goes on, inconsistently.
+    /// The token to continue an expired list inconsistently.
     pub continue_token: Option<String>,
 }
 
-/// What a [`Status`] is about.
+/// The object that a [`Status`] is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Details {
-    /// The object's name.
+    /// The name of the object.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The API group.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// The resource's plural, or the kind where the object is invalid.
+    /// The plural of the resource, or the kind if the object is invalid.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// The object's uid, after a deletion.
+    /// The UID of the object, after a deletion.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// One for each field at fault. A patch whose `test` failed has none.
+    /// The invalid fields. Empty if a `test` in a patch failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// Seconds to wait before the next try; sent as the `Retry-After` header too.
+    /// The seconds until a retry, also sent as the `Retry-After` header.
     #[serde(skip_serializing_if = "is_zero")]
     pub retry_after_seconds: u32,
 }
@@ -51,7 +51,7 @@ fn is_zero(seconds: &u32) -> bool {
 }
 
 impl Status {
-    /// A refusal without details.
+    /// An error without details.
     pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
         let (reason, message) = (reason.into(), message.into());
         Self {
@@ -63,8 +63,8 @@ impl Status {
         }
     }
 
-    /// 422 with a cause per field, as validation and admission policies answer.
-    /// `group` and `kind` are of the object, such as `apps` and `Deployment`.
+    /// 422 with a cause for each field, from validation or an admission policy. `group` and `kind` are those
+    /// of the object, for example `apps` and `Deployment`.
     pub fn invalid(group: &str, kind: &str, name: &str, causes: Vec<Cause>) -> Self {
         let mut bodies: Vec<String> = Vec::new();
         for cause in &causes {
@@ -100,7 +100,7 @@ impl Status {
         }
     }
 
-    /// 403, as an authorizer or an admission plugin answers.
+    /// 403 from an authorizer or an admission plugin.
     pub fn forbidden(group: &str, plural: &str, name: &str, why: &str) -> Self {
         let whole = if group.is_empty() {
             plural.to_owned()
@@ -124,8 +124,7 @@ impl Status {
         }
     }
 
-    /// 422 of a ValidatingAdmissionPolicy with a binding of the same name; `why` is its message, and
-    /// `plural` such as `deployments`.
+    /// 422 from a ValidatingAdmissionPolicy and a binding with the same name. `why` is its message.
     pub fn denied_by_policy(
         group: &str,
         plural: &str,
@@ -148,7 +147,7 @@ impl Status {
         status
     }
 
-    /// 429, to be tried again after `seconds`.
+    /// 429 with `Retry-After`.
     pub fn too_many_requests(seconds: u32) -> Self {
         let details = Details {
             retry_after_seconds: seconds,
@@ -161,7 +160,7 @@ impl Status {
         }
     }
 
-    /// 500, as when etcd is away.
+    /// 500, for example because etcd is unavailable.
     pub fn internal(why: &str) -> Self {
         let cause = Cause {
             reason: String::new(),
@@ -188,7 +187,7 @@ impl Status {
         Self::about(resource, name, Self::new(404, "NotFound", message))
     }
 
-    /// 409; `deleting` says whether the one that is there waits for its finalizers.
+    /// 409. `deleting` is whether the existing object waits for finalizers.
     pub(crate) fn already_exists(resource: &Resource, name: &str, deleting: bool) -> Self {
         let waits = if deleting {
             "object is being deleted: "
@@ -207,7 +206,7 @@ impl Status {
         Self::about(resource, name, Self::new(409, "Conflict", message))
     }
 
-    /// 403: nothing new comes into a Namespace that goes.
+    /// 403, because the Namespace is terminating.
     pub(crate) fn terminating(resource: &Resource, name: &str, namespace: &str) -> Self {
         let why = format!(
             "unable to create new content in namespace {namespace} because it is being terminated"
@@ -223,7 +222,7 @@ impl Status {
         status
     }
 
-    /// 409 of a deletion's precondition, which names the kind.
+    /// 409 for the precondition of a deletion, which names the kind.
     pub(crate) fn conflict_of_kind(resource: &Resource, name: &str, why: &str) -> Self {
         let kind = format!("{}.{}", resource.kind, resource.group);
         let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
@@ -234,7 +233,7 @@ impl Status {
         status
     }
 
-    /// 422 without causes: a JSON patch that does not apply, be it a `test` or a path.
+    /// 422 without causes, for a JSON Patch with a failed `test` or a missing path.
     pub(crate) fn patch_does_not_apply() -> Self {
         let message = "the server rejected our request due to an error in our request";
         Self {
@@ -243,7 +242,7 @@ impl Status {
         }
     }
 
-    /// 404 for a resource that a group, which is served, does not have.
+    /// 404 for an unknown resource in a known group.
     pub(crate) fn no_such_resource() -> Self {
         let message = "the server could not find the requested resource";
         Self {
@@ -252,12 +251,12 @@ impl Status {
         }
     }
 
-    /// 500 without a reason: what the server did not expect to go wrong.
+    /// 500 without a reason, for an error that the server does not expect.
     pub(crate) fn unexpected(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
-    /// 400: an object that does not say what it is, or how it is named.
+    /// 400 for an object without a kind or name.
     pub(crate) fn without_name(name: &str) -> Self {
         Self::bad_request(format!(
             "the name of the object ({name} based on URL) was undeterminable: name must be provided"
@@ -294,7 +293,7 @@ impl Status {
         }
     }
 
-    /// The object as it stands in a response body or a watch's `ERROR` event.
+    /// The object in a response body or in an `ERROR` event of a watch.
     pub fn to_value(&self) -> Value {
         let metadata = match &self.continue_token {
             Some(token) => json!({ "continue": token }),
@@ -335,7 +334,7 @@ impl Status {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// 415 for a patch, which the server's router refuses before its handler.
+    /// 415 for a patch, from the server's router.
     pub(crate) fn unsupported_patch() -> Self {
         let message = "415: Unsupported Media Type";
         Self {
@@ -344,7 +343,7 @@ impl Status {
         }
     }
 
-    /// 406; a collection can be watched, so there are more forms of it.
+    /// 406. A collection supports more media types, because it can be watched.
     pub(crate) fn not_acceptable(collection: bool) -> Self {
         let mut message = "406: Not Acceptable\n\nAvailable representations: application/json, \
                            application/yaml, application/vnd.kubernetes.protobuf"
@@ -359,7 +358,7 @@ impl Status {
         }
     }
 
-    /// 406: none of the forms that a client takes is one of the server's.
+    /// 406 if the server supports none of the accepted representations.
     pub(crate) fn no_such_form() -> Self {
         Self::new(
             406,
@@ -369,7 +368,7 @@ impl Status {
         )
     }
 
-    /// 406: the metadata of a list as if it were one object.
+    /// 406 for partial metadata of a list as one object.
     pub(crate) fn form_of_a_list(resource: &Resource) -> Self {
         let why = format!(
             "you requested PartialObjectMetadata, but the requested object is a list ({}List)",
@@ -378,7 +377,7 @@ impl Status {
         Self::new(406, "NotAcceptable", why)
     }
 
-    /// 406: the metadata of an object as if it were a list.
+    /// 406 for partial metadata of an object as a list.
     pub(crate) fn form_of_an_object(resource: &Resource) -> Self {
         if resource.custom {
             return Self::unexpected("content is not a list");
@@ -391,7 +390,7 @@ impl Status {
     }
 }
 
-/// What the server's code calls the kind.
+/// The name of the kind in the server's Go code.
 fn go_type(resource: &Resource) -> String {
     if resource.custom {
         return "*unstructured.Unstructured".to_owned();

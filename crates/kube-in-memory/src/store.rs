@@ -15,20 +15,20 @@ use tokio::sync::Notify;
 
 use crate::objects::{RESOURCES, Resource};
 
-/// How many changes of a kind can be watched from, or listed at, in retrospect.
+/// The maximum number of changes of a kind in the history.
 const HISTORY: usize = 100_000;
-/// How long they can: etcd is compacted every five minutes.
+/// The maximum age of the history. Etcd is compacted every five minutes.
 const HISTORY_MINUTES: i64 = 5;
 
 #[derive(Debug)]
 struct Table {
     objects: Arc<Objects>,
     changes: VecDeque<Change>,
-    /// Revisions before this one are forgotten.
+    /// Earlier revisions are forgotten.
     oldest: u64,
-    /// The last snapshot taken of an older revision, for the next page of the same list.
+    /// The last snapshot of an older revision, for the next page of the same list.
     snapshot: Option<(u64, Arc<Objects>)>,
-    /// When objects with a lifetime end, in order.
+    /// The ends of objects with a lifetime, in order.
     ends: VecDeque<(DateTime<Utc>, Arc<str>, u64)>,
     changed: Notifier,
 }
@@ -45,7 +45,7 @@ impl Table {
         }
     }
 
-    /// All objects as they were at `revision`, which is not ahead of the store's.
+    /// The objects at `revision`, which must not be in the future.
     fn objects_at(&mut self, revision: u64) -> Result<Arc<Objects>, Compacted> {
         if revision < self.oldest {
             return Err(Compacted {
@@ -86,7 +86,7 @@ impl Table {
     }
 }
 
-/// Everything the server stores. One counter gives all resourceVersions.
+/// All stored objects. One counter provides all resourceVersions.
 #[derive(Debug)]
 pub(crate) struct Store {
     revision: u64,
@@ -101,14 +101,14 @@ impl Store {
         }
     }
 
-    /// Makes a table for a kind that is not one of the server's own.
+    /// Adds a table for a custom kind.
     pub(crate) fn make_room(&mut self, resource: &Resource) {
         while self.tables.len() <= resource.index {
             self.tables.push(Table::new());
         }
     }
 
-    /// The newest resourceVersion.
+    /// The current resourceVersion.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
@@ -117,12 +117,12 @@ impl Store {
         self.tables[resource.index].objects.get(key).cloned()
     }
 
-    /// All objects as they are now.
+    /// The current objects.
     pub(crate) fn objects(&self, resource: &Resource) -> Arc<Objects> {
         Arc::clone(&self.tables[resource.index].objects)
     }
 
-    /// All objects as they were at `revision`, which is not ahead of the store's.
+    /// The objects at `revision`, which must not be in the future.
     pub(crate) fn objects_at(
         &mut self,
         resource: &Resource,
@@ -149,12 +149,12 @@ impl Store {
         Ok(table.changes.range(first..))
     }
 
-    /// Wakes whenever an object of this kind changes.
+    /// Notified when an object of this kind changes.
     pub(crate) fn subscribe(&self, resource: &Resource) -> Listener {
         self.tables[resource.index].changed.listen()
     }
 
-    /// Stores a new version of an object and returns it, `metadata.resourceVersion` set.
+    /// Stores an object with a new `metadata.resourceVersion`, and returns it.
     pub(crate) fn put(
         &mut self,
         resource: &Resource,
@@ -178,7 +178,7 @@ impl Store {
         object
     }
 
-    /// Removes an object. Returns its last state with the deletion's resourceVersion.
+    /// Deletes an object. Returns its last state with the resourceVersion of the deletion.
     pub(crate) fn delete(
         &mut self,
         resource: &Resource,
@@ -192,7 +192,7 @@ impl Store {
         Some(object)
     }
 
-    /// Forgets all history: watches and lists from an older resourceVersion are expired.
+    /// Forgets the history, so that older resourceVersions are expired.
     pub(crate) fn compact(&mut self) {
         let revision = self.revision;
         for table in &mut self.tables {
@@ -202,8 +202,7 @@ impl Store {
         }
     }
 
-    /// Everything is as it was at `revision` once more, and counts on from there. Without history
-    /// that goes back so far, nothing happens to a kind.
+    /// Restores the state at `revision`. A kind whose history does not go back that far is unchanged.
     pub(crate) fn restore(&mut self, revision: u64) {
         for table in &mut self.tables {
             if let Ok(objects) = table.objects_at(revision) {
@@ -286,7 +285,7 @@ impl Store {
         table.changed.notify();
     }
 
-    /// Deletes what has outlived its lifetime, as etcd's leases do.
+    /// Deletes objects at the end of their lifetime, like etcd leases.
     fn end_lifetimes(&mut self, resource: &Resource, now: DateTime<Utc>) {
         while let Some((end, key, created)) = self.tables[resource.index].ends.front().cloned()
             && end <= now
@@ -302,10 +301,10 @@ impl Store {
     }
 }
 
-/// All objects of one kind, by key.
+/// The objects of a kind by key.
 pub(crate) type Objects = BTreeMap<Arc<str>, Arc<Object>>;
 
-/// One stored version of an object.
+/// A stored version of an object.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub key: Arc<str>,
@@ -313,12 +312,12 @@ pub(crate) struct Object {
     pub labels: Vec<(String, String)>,
     /// Whether it has a `deletionTimestamp`.
     pub deleting: bool,
-    /// JSON without `kind` and `apiVersion`, as it stands in lists.
+    /// JSON without `kind` and `apiVersion`, as in lists.
     pub body: Bytes,
 }
 
 impl Object {
-    /// A version that is answered with, but not kept.
+    /// A version for a response that is not stored.
     pub(crate) fn unstored(key: Arc<str>, revision: u64, value: &Value) -> Self {
         Self {
             key,
@@ -333,7 +332,7 @@ impl Object {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Its `status.phase`, where it has one.
+    /// The `status.phase`, or an empty text.
     pub(crate) fn phase(&self) -> String {
         let value = self.value();
         let phase = value["status"]["phase"].as_str();
@@ -353,7 +352,7 @@ impl Object {
     }
 }
 
-/// One write. `before` is absent for a creation; a deletion has the last state as its `object`.
+/// A write. `before` is absent for a creation. For a deletion, `object` is the last state.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub revision: u64,
@@ -363,10 +362,10 @@ pub(crate) struct Change {
     pub at: DateTime<Utc>,
 }
 
-/// The state asked for is no longer known.
+/// The requested revision is no longer in the history.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Compacted {
-    /// The oldest revision that still is.
+    /// The oldest available revision.
     pub oldest: u64,
 }
 
@@ -386,7 +385,7 @@ impl Notifier {
         self.0.notify.notify_waiters();
     }
 
-    /// A listener that is woken by each notification from now on.
+    /// A listener for notifications from now on.
     pub(crate) fn listen(&self) -> Listener {
         Listener {
             seen: self.0.count.load(Ordering::Acquire),
@@ -395,7 +394,7 @@ impl Notifier {
     }
 }
 
-/// Waits for notifications. One that comes while nobody waits is not lost.
+/// Waits for notifications, including those since the last call.
 #[derive(Debug)]
 pub(crate) struct Listener {
     shared: Arc<Shared>,
@@ -403,7 +402,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Returns at the next notification, or at once where there was one since the last call.
+    /// Returns at the next notification, or at once if there was one since the last call.
     pub(crate) async fn notified(&mut self) {
         loop {
             let notified = self.shared.notify.notified();
@@ -416,7 +415,7 @@ impl Listener {
         }
     }
 
-    /// Forgets the notifications so far.
+    /// Ignores earlier notifications.
     pub(crate) fn catch_up(&mut self) {
         self.seen = self.shared.count.load(Ordering::Acquire);
     }
@@ -450,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_revision_is_listed_as_it_was() {
+    fn older_revision_is_listed_unchanged() {
         let mut store = Store::new();
         put(&mut store, "a", 1);
         let then = put(&mut store, "b", 1);
@@ -465,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compacted_revision_is_gone_and_the_newest_is_not() {
+    fn compaction_keeps_the_current_revision() {
         let mut store = Store::new();
         let then = put(&mut store, "a", 1);
         let now = put(&mut store, "a", 2);
@@ -479,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_in_the_order_of_their_bytes_as_in_etcd() {
+    fn keys_are_sorted_by_bytes_as_in_etcd() {
         let mut store = Store::new();
         for key in ["a/z", "a-b/a", "b/a"] {
             store.put(DEPLOYMENTS, key, &mut json!({"metadata": {}}), Utc::now());
@@ -493,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn each_listener_sees_a_notification_once_also_afterwards() {
+    fn each_listener_receives_a_notification_once() {
         let notifier = Notifier::default();
         let mut listeners = [notifier.listen(), notifier.listen()];
         notifier.notify();

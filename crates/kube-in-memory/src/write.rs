@@ -22,7 +22,7 @@ use crate::{
 const OUTDATED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-/// One write in progress.
+/// A write in progress.
 pub(crate) struct Write<'a> {
     pub store: &'a mut Store,
     pub resource: &'a Resource,
@@ -30,11 +30,11 @@ pub(crate) struct Write<'a> {
     pub name: &'a str,
     pub now: DateTime<Utc>,
     pub writer: Writer<'a>,
-    /// Everything but the storing is done.
+    /// If set, nothing is stored.
     pub dry_run: bool,
-    /// The policy that may refuse what is valid.
+    /// The validating policy.
     pub admit: &'a dyn Fn(&Admission<'_>) -> Option<Status>,
-    /// The policy that may change what comes, by a JSON merge patch.
+    /// The mutating policy, which returns a JSON merge patch.
     pub mutate: &'a dyn Fn(&Admission<'_>) -> Option<Value>,
 }
 
@@ -101,7 +101,7 @@ impl Write<'_> {
         new["apiVersion"] = json!(self.resource.api_version());
         apply_patch(&mut new, form, &patch)?;
         check_kind(self.resource, self.name, &new)?;
-        // An empty one is that of the object.
+        // An empty kind is that of the object.
         new["kind"] = json!(self.resource.kind);
         if let Err(why) = decode(self.resource, &mut new, Some(&old)) {
             return Err(undecodable_result(&new, &why));
@@ -111,7 +111,7 @@ impl Write<'_> {
         self.replace(&object, &old, new)
     }
 
-    /// Puts a status in place of the one that is there, as a controller does by the subresource.
+    /// Replaces the status, like a controller through the subresource.
     pub(crate) fn set_status(&mut self, status: Value) -> Result<Arc<Object>, Status> {
         let (object, mut new) = self.current()?;
         if new["status"] == status {
@@ -218,7 +218,7 @@ impl Write<'_> {
         ))
     }
 
-    /// Something new needs a Namespace that stays.
+    /// A new object needs a Namespace that is not terminating.
     fn check_namespace(&self, name: &str) -> Result<(), Status> {
         if !self.resource.namespaced {
             return Ok(());
@@ -291,7 +291,7 @@ impl Write<'_> {
         }
     }
 
-    /// Stores a new version, unless the write is a dry run.
+    /// Stores a new version unless this is a dry run.
     pub(crate) fn put(&mut self, key: &str, new: &mut Value) -> Arc<Object> {
         if self.dry_run {
             return Arc::new(Object::unstored(key.into(), 0, new));
@@ -300,7 +300,7 @@ impl Write<'_> {
     }
 }
 
-/// Refuses members of types that the kind does not have, and drops those it does not know.
+/// Rejects fields with a wrong type and drops unknown ones.
 fn decode(resource: &Resource, object: &mut Value, old: Option<&Value>) -> Result<(), String> {
     match metadata::type_error(object) {
         Some(wrong) => Err(wrong),
@@ -308,7 +308,7 @@ fn decode(resource: &Resource, object: &mut Value, old: Option<&Value>) -> Resul
     }
 }
 
-/// A uid like the server's, but the same in each run.
+/// A UID in the format of the server, but the same in each run.
 fn uid(revision: u64, now: DateTime<Utc>) -> String {
     let seed = format!(
         "{revision} {}",
@@ -329,11 +329,11 @@ fn uid(revision: u64, now: DateTime<Utc>) -> String {
     )
 }
 
-/// What a deletion leaves.
+/// The result of a deletion.
 pub(crate) enum Deleted {
-    /// Nothing; this is the object's uid.
+    /// Deleted; contains the UID.
     Gone(String),
-    /// The object, until its finalizers are removed.
+    /// Waits for its finalizers.
     Waiting(Arc<Object>),
 }
 
@@ -370,7 +370,7 @@ impl Write<'_> {
         Ok(Deleted::Waiting(self.put(&object.key, &mut new)))
     }
 
-    /// Whether something has to happen before it may go: a finalizer, or what a Namespace holds.
+    /// Whether a finalizer or an object in a Namespace delays the deletion.
     pub(crate) fn is_held(&self, object: &Value) -> bool {
         let finalizers = object["metadata"]["finalizers"].as_array();
         self.is_namespace() || finalizers.is_some_and(|held| !held.is_empty())

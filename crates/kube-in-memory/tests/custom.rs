@@ -1,4 +1,4 @@
-//! Custom kinds as kube finds and writes them, and kinds that are taken away.
+//! Custom kinds in discovery and in writes, and kinds that are no longer served.
 
 use futures::StreamExt as _;
 use k8s_openapi::api::batch::v1::CronJob;
@@ -55,7 +55,7 @@ async fn kube_discovers_a_custom_kind_and_scales_it() {
 }
 
 #[tokio::test]
-async fn a_kind_that_is_taken_away_is_not_found_until_it_is_back() {
+async fn withdrawn_kind_is_not_found_until_it_is_served_again() {
     let server = server();
     let client = server.client();
     let resource = rollouts(&client).await.unwrap();
@@ -80,7 +80,7 @@ async fn a_kind_that_is_taken_away_is_not_found_until_it_is_back() {
 }
 
 #[tokio::test]
-async fn a_kind_that_moves_to_another_version_keeps_its_objects() {
+async fn kind_served_in_another_version_keeps_its_objects() {
     let server = server();
     let client = server.client();
     let resource = rollouts(&client).await.unwrap();
@@ -103,7 +103,7 @@ async fn a_kind_that_moves_to_another_version_keeps_its_objects() {
 }
 
 #[tokio::test]
-async fn a_kind_of_the_servers_own_can_be_taken_away_too() {
+async fn built_in_kind_can_be_withdrawn() {
     let server = server();
     let jobs: Api<CronJob> = Api::default_namespaced(server.client());
     for (served, expected) in [(true, None), (false, Some(404)), (true, None)] {
@@ -118,7 +118,7 @@ async fn a_kind_of_the_servers_own_can_be_taken_away_too() {
 }
 
 #[tokio::test]
-async fn another_server_does_not_serve_it() {
+async fn custom_kind_is_not_served_by_another_server() {
     let (with, without) = (server(), Server::new(chrono::Utc::now));
     assert!(rollouts(&with.client()).await.is_ok());
     assert!(rollouts(&without.client()).await.is_err());

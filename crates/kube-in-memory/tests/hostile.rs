@@ -1,4 +1,4 @@
-//! Whatever is sent to the in-memory API, it answers, and what it keeps stays readable.
+//! Random requests: each gets a response, and stored objects stay readable.
 
 use http::Request;
 use kube::client::Body;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const WEB: &str = "/apis/apps/v1/namespaces/default/deployments/web";
 
-/// Any small JSON value, more often one that could stand in a Deployment.
+/// A small JSON value, often one that can occur in a Deployment.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -91,7 +91,7 @@ fn web() -> Value {
     })
 }
 
-/// The code of the answer to a request for `web`.
+/// The status code of a request for `web`.
 async fn ask(api: &Api, method: &str, content: &str, body: &Value) -> u16 {
     let request = Request::builder()
         .method(method)
@@ -103,8 +103,8 @@ async fn ask(api: &Api, method: &str, content: &str, body: &Value) -> u16 {
     api.client().send(request).await.unwrap().status().as_u16()
 }
 
-/// Whether `body` sets a resourceVersion that is not a number, be it by a merge patch or an operation
-/// of a JSON Patch: a real server answers 500 (`tests/parity/recorded/patches.json`).
+/// Whether `body` sets a resourceVersion that is not a number. A real server responds with 500
+/// (`tests/parity/recorded/patches.json`).
 fn names_no_version(body: &Value) -> bool {
     match body {
         Value::Object(members) => members.iter().any(|(name, value)| {
@@ -146,7 +146,7 @@ fn on_web(method: &str, content: &str, bodies: &[Value]) {
 }
 
 #[test]
-fn a_version_that_is_not_a_number() {
+fn invalid_resource_version_is_rejected() {
     let patch = json!({"metadata": {"-1": "web", "resourceVersion": ":p.9&"}, "selector": []});
     on_web("PATCH", "application/merge-patch+json", &[patch]);
 }

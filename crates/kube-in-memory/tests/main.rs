@@ -1,4 +1,4 @@
-//! The API in memory from outside: one binary, which is linked once.
+//! Tests of the public interface, in one binary to link only once.
 #![allow(
     dead_code,
     unreachable_pub,

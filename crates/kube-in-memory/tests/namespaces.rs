@@ -1,4 +1,4 @@
-//! Namespaces as a controller sees them that asks for their metadata alone, and how they go.
+//! Namespaces as a controller sees them that watches their metadata, and their deletion.
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::Namespace;
@@ -30,7 +30,7 @@ fn phase(server: &Server, name: &str) -> Option<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_metadata_watch_of_kube_follows_annotations() {
+async fn metadata_watch_follows_annotations() {
     for streaming in [false, true] {
         let server = Server::new(chrono::Utc::now);
         server.namespace("team");
@@ -66,7 +66,7 @@ async fn a_metadata_watch_of_kube_follows_annotations() {
 }
 
 #[test]
-fn a_namespace_that_is_deleted_directly_takes_what_is_in_it_along() {
+fn deleting_a_namespace_directly_deletes_its_objects() {
     let server = Server::new(chrono::Utc::now);
     for namespace in ["team", "team-b"] {
         server.namespace(namespace);
@@ -87,7 +87,7 @@ fn a_namespace_that_is_deleted_directly_takes_what_is_in_it_along() {
 }
 
 #[test]
-fn a_namespace_stays_while_something_in_it_does() {
+fn namespace_stays_while_an_object_in_it_stays() {
     let server = Server::new(chrono::Utc::now);
     server.namespace("team");
     server.create(web("team", &["example.com/wait"])).unwrap();

@@ -1,4 +1,4 @@
-//! kube's own `watcher` against the in-memory API, on tokio's paused clock.
+//! kube's `watcher` against the API in memory, on tokio's paused clock.
 
 use std::pin::{Pin, pin};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use kube_in_memory::{Api, Fault, Status};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-/// An API whose clock is tokio's, and which is `at` now.
+/// An API that uses tokio's clock and starts at this time.
 fn cluster(at: &str) -> Api {
     let (start, epoch) = (at.parse::<DateTime<Utc>>().unwrap(), Instant::now());
     Api::new(move || start + epoch.elapsed())
@@ -38,7 +38,7 @@ fn watch(api: &Api, config: watcher::Config) -> Events {
     watcher(kube::Api::<Deployment>::all(api.client()), config).boxed()
 }
 
-/// The next event in short: `init`, `+name` in the first list, `ready`, `=name`, `-name`, `error`.
+/// The next event in short form: `init`, `+name` in the first list, `ready`, `=name`, `-name` or `error`.
 async fn next(events: &mut Events) -> String {
     match events.next().await.unwrap() {
         Ok(Event::Init) => "init".into(),
@@ -58,7 +58,7 @@ async fn take(events: &mut Events, count: usize) -> Vec<String> {
     seen
 }
 
-/// Nothing comes for this long.
+/// Asserts that no event arrives during this time.
 async fn quiet(events: &mut Events, time: Duration) {
     assert!(
         timeout(time, pin!(next(events))).await.is_err(),
@@ -74,7 +74,7 @@ fn count(api: &Api, verb: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_list_comes_in_pages_and_the_changes_after_it() {
+async fn initial_list_is_paginated_and_followed_by_changes() {
     let api = cluster("2026-11-20T10:00:00Z");
     for number in 0..7 {
         api.create(deployment(&format!("web-{number}"))).unwrap();
@@ -95,7 +95,7 @@ async fn the_first_list_comes_in_pages_and_the_changes_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_shows_the_state_that_the_first_page_showed() {
+async fn later_pages_show_the_state_of_the_first() {
     let api = cluster("2026-11-20T10:00:00Z");
     for name in ["a", "b", "c"] {
         api.create(deployment(name)).unwrap();
@@ -111,7 +111,7 @@ async fn a_page_shows_the_state_that_the_first_page_showed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quiet_watch_is_renewed_by_the_clock_without_a_list() {
+async fn quiet_watch_is_renewed_without_a_list() {
     let api = cluster("2026-11-20T10:00:00Z");
     let mut events = watch(&api, watcher::Config::default());
     assert_eq!(take(&mut events, 2).await, ["init", "ready"]);
@@ -123,7 +123,7 @@ async fn a_quiet_watch_is_renewed_by_the_clock_without_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_is_cut_misses_nothing() {
+async fn interrupted_watch_misses_no_event() {
     let api = cluster("2026-11-20T10:00:00Z");
     api.create(deployment("web")).unwrap();
     let mut events = watch(&api, watcher::Config::default());
@@ -136,7 +136,7 @@ async fn a_watch_that_is_cut_misses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expired_watch_lists_anew() {
+async fn expired_watch_lists_again() {
     let api = cluster("2026-11-20T10:00:00Z");
     api.create(deployment("web")).unwrap();
     api.create(deployment("old")).unwrap();
@@ -155,9 +155,9 @@ async fn an_expired_watch_lists_anew() {
     );
 }
 
-/// Its text is that of a server that was restarted: a fresh one knows all versions there have been.
+/// The message is that of a restarted server. One that was never restarted knows all earlier versions.
 #[tokio::test(start_paused = true)]
-async fn a_version_that_is_too_old_is_an_event_and_the_end() {
+async fn old_resource_version_ends_the_watch_with_an_error() {
     let api = cluster("2026-11-20T10:00:00Z");
     api.create(deployment("web")).unwrap();
     api.compact();
@@ -174,7 +174,7 @@ async fn a_version_that_is_too_old_is_an_event_and_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_selector_sees_objects_come_and_go() {
+async fn selector_watch_shows_objects_that_begin_and_cease_to_match() {
     let api = cluster("2026-11-20T10:00:00Z");
     api.create(deployment("web")).unwrap();
     let mut events = watch(&api, watcher::Config::default().labels("team=a"));
@@ -188,7 +188,7 @@ async fn a_selector_sees_objects_come_and_go() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_streamed_list_needs_no_list() {
+async fn streamed_list_needs_no_list_request() {
     let api = cluster("2026-11-20T10:00:00Z");
     api.create(deployment("web")).unwrap();
     let mut events = watch(&api, watcher::Config::default().streaming_lists());
@@ -199,7 +199,7 @@ async fn a_streamed_list_needs_no_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn faults_are_what_the_client_sees() {
+async fn client_observes_injected_faults() {
     let api = cluster("2026-11-20T10:00:00Z");
     api.create(deployment("web")).unwrap();
     let deployments = kube::Api::<Deployment>::namespaced(api.client_as("other"), "default");

@@ -1,4 +1,4 @@
-//! Asking for a wake, a sleep, a pause or a resume: the form, what will change, and what came of it.
+//! The pages for actions: the form, the preview, and the result.
 
 use dayshift_operations::status::Note;
 use dayshift_text::counted;
@@ -14,7 +14,7 @@ use crate::dashboard::{
     view::Row,
 };
 
-/// What can be asked for, and what that means.
+/// The actions with their descriptions.
 const ACTIONS: [(&str, &str); 4] = [
     ("wake", "start now, and keep running"),
     ("sleep", "stop now, and keep stopped"),
@@ -22,15 +22,14 @@ const ACTIONS: [(&str, &str); 4] = [
     ("resume", "follow the schedule again"),
 ];
 
-/// At most this many of what is chosen are named.
+/// The maximum number of selected names that are shown.
 const MAX_CHOSEN: usize = 20;
-/// The most workloads that are named of a Namespace.
+/// The maximum number of workloads that are shown for a Namespace.
 const MAX_REACHED: usize = 100;
 
 impl Page<'_> {
-    /// What may be done with `chosen`, the name and value of a field of the form, on the page at
-    /// `path`. While the page is read again by itself there is no form: what somebody writes into
-    /// it would be lost.
+    /// The form for `chosen`, a field name and value, on the page at `path`. A page that reloads has no form,
+    /// because input would be lost.
     pub(super) fn actions(&self, heading: &str, chosen: (&str, &str), path: &str) -> Markup {
         let still = Params {
             still: true,
@@ -53,7 +52,7 @@ impl Page<'_> {
         }
     }
 
-    /// The form that asks for something of what is chosen in it, where anything may be asked for.
+    /// The form for the selected objects, if actions are allowed.
     pub(super) fn form(&self, chosen: &Markup, filled_in: &FormFields) -> Markup {
         html! {
             @if let Some(token) = self.token {
@@ -66,7 +65,7 @@ impl Page<'_> {
         }
     }
 
-    /// The button that wakes those that are stopped before long, for as long as a form proposes.
+    /// The button that wakes workloads that are about to stop.
     pub(super) fn keep_running(&self, rows: &[&Row]) -> Markup {
         let is_told = |row: &&&Row| {
             let mut notes = row.status.notes.iter();
@@ -91,7 +90,7 @@ impl Page<'_> {
         }
     }
 
-    /// The form again, with what is wrong in it.
+    /// The form with an error message.
     pub(crate) fn asked_again(&self, form: &ActionForm, error: &str) -> String {
         let chosen = form.chosen();
         let content = html! {
@@ -105,7 +104,7 @@ impl Page<'_> {
         self.shell(&asking("Not yet"), &content)
     }
 
-    /// What will change, to be confirmed.
+    /// The preview, to be confirmed.
     pub(crate) fn confirmation(&self, plan: &ActionPlan) -> String {
         let (planned, verb) = (&plan.planned, verb(plan.requested()));
         let (changes, others) = (&planned.changes, &planned.others);
@@ -155,7 +154,7 @@ impl Page<'_> {
         self.shell(&asking("Confirm"), &content)
     }
 
-    /// What came of what was confirmed, as far as it is.
+    /// The result, complete or in progress.
     pub(crate) fn result(&self, plan: &ActionPlan) -> String {
         let progress = plan.progress();
         let errors = progress.errors();
@@ -198,7 +197,6 @@ impl Page<'_> {
     }
 }
 
-/// The fields of a form, as they are filled in.
 fn fields(filled_in: &FormFields) -> Markup {
     html! {
         div.filter role="group" aria-label="What is to be done" {
@@ -226,12 +224,11 @@ fn fields(filled_in: &FormFields) -> Markup {
     }
 }
 
-/// A field that nobody fills in.
 fn hidden((name, value): (&str, &str)) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }
 
-/// What a form has chosen, for the form that comes back.
+/// The selection of a form, as hidden fields.
 fn chosen_in(form: &ActionForm) -> Markup {
     let more = form.chosen().saturating_sub(MAX_CHOSEN);
     let names = form.namespaces.iter().chain(&form.objects);
@@ -249,7 +246,7 @@ fn chosen_in(form: &ActionForm) -> Markup {
     }
 }
 
-/// The workloads that a change of a Namespace reaches.
+/// The workloads that a Namespace change affects.
 fn reached(objects: &[WorkloadRef]) -> Markup {
     let more = objects.len().saturating_sub(MAX_REACHED);
     html! {
@@ -267,7 +264,6 @@ fn reached(objects: &[WorkloadRef]) -> Markup {
     }
 }
 
-/// How it went, in a word.
 fn outcome(progress: &PlanProgress) -> &'static str {
     match (progress.phase, progress.errors()) {
         (PlanPhase::Preview | PlanPhase::UnderWay { .. }, _) => "under way",

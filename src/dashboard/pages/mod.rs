@@ -1,5 +1,4 @@
-//! The pages, as HTML. What somebody wrote is escaped by `html!`, and what nobody sees is shown
-//! by `printable` before that.
+//! The pages as HTML. `html!` escapes text from the cluster, and `printable` shows its invisible characters.
 
 mod action;
 mod namespace;

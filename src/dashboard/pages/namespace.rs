@@ -1,4 +1,4 @@
-//! The page of one namespace, and the list of all of them.
+//! The page of a namespace, and the list of namespaces.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,15 +20,14 @@ use crate::dashboard::{
     view::{Row, View},
 };
 
-/// At most this many namespaces are listed; the rest is on the timeline.
+/// The maximum number of listed namespaces. The timeline shows the others.
 const MAX_NAMESPACES: usize = 500;
-/// At most this many workloads of a namespace are listed.
+/// The maximum number of listed workloads.
 const MAX_WORKLOADS: usize = 200;
-/// At most this many overrides are listed.
+/// The maximum number of listed overrides.
 const MAX_OVERRIDES: usize = 50;
 
 impl View {
-    /// The rows of each namespace.
     fn by_namespace(&self) -> impl Iterator<Item = (&str, &[Arc<Row>])> {
         let groups = self
             .rows
@@ -38,14 +37,12 @@ impl View {
 }
 
 impl Page<'_> {
-    /// A link to the page of a namespace.
     pub(super) fn link_to_namespace(&self, name: &str) -> Markup {
         let href = self.params.common().link(&namespace_path(name));
         html! { a href=(href) { (safe(name)) } }
     }
 
-    /// The namespaces, with how many workloads of each are in which state, and what its next stops
-    /// take away.
+    /// The list of namespaces with the number of workloads in each state, and the effect of the next stops.
     pub(super) fn namespaces(&self) -> Markup {
         let summary = self.summary();
         let more = self.view.by_namespace().count();
@@ -83,7 +80,7 @@ impl Page<'_> {
         section("namespaces", "Namespaces", &content)
     }
 
-    /// What the next stops of the listed namespaces take away in the seven days to come.
+    /// The effect of the next stops within seven days.
     fn summary(&self) -> StopSummary {
         let until = self.view.now + TimeDelta::days(7);
         let mut summary = StopSummary::default();
@@ -95,7 +92,7 @@ impl Page<'_> {
         summary
     }
 
-    /// The page of a namespace.
+    /// Renders the page of a namespace.
     pub(crate) fn namespace(&self, name: &str, events: &Events) -> String {
         let rows = self.view.rows_of(name);
         let title = format!("namespace/{name}");
@@ -126,7 +123,7 @@ impl Page<'_> {
         self.shell(&kind, &content)
     }
 
-    /// The workloads in it, and where their week is.
+    /// The workloads of a namespace, with a link to their timeline.
     fn workloads_of(&self, rows: &[&Row], timeline: &str) -> Markup {
         let more = rows.len().saturating_sub(MAX_WORKLOADS);
         let are_known = rows.iter().any(|row| row.status.ready().is_some());
@@ -159,7 +156,7 @@ impl Page<'_> {
         section("workloads", "Workloads", &content)
     }
 
-    /// The overrides that hold, and whose they are: one of the Namespace once, however many obey it.
+    /// The active overrides. A Namespace override is listed once for all its workloads.
     fn overrides_of(&self, rows: &[&Row]) -> Markup {
         let mut of_namespace: Vec<(Override, &Row, usize)> = Vec::new();
         let mut own = Vec::new();
@@ -205,7 +202,7 @@ impl Page<'_> {
         }
     }
 
-    /// What its workloads have from the Namespace, as each of them goes by it.
+    /// The defaults that the workloads inherit from the Namespace.
     fn given_by_namespace(&self, rows: &[&Row]) -> Markup {
         let mut given: BTreeMap<(Key, &str), usize> = BTreeMap::new();
         for row in rows {

@@ -19,17 +19,17 @@ use crate::dashboard::{
     view::Row,
 };
 
-/// How many days are shown.
+/// The number of days shown.
 const DAYS: u64 = 14;
-/// How many boundaries are looked at, and how many of a day are told one by one.
+/// The maximum number of boundaries that are computed, and of those that are listed for a day.
 const MAX_BOUNDARIES: usize = 2_000;
 const MAX_OF_A_DAY: usize = 12;
 
-/// The Events of an object, or why they are not shown; none where nobody has asked.
+/// The Events of an object, or the error. `None` if the API server is not asked.
 pub(crate) type Events = Option<Result<Vec<SeenEvent>, FindError>>;
 
 impl Page<'_> {
-    /// The page of one workload.
+    /// Renders the page of a workload.
     pub(crate) fn object(&self, row: &Row, events: &Events) -> String {
         let status = &row.status;
         let title = status.object.full_name();
@@ -220,7 +220,7 @@ impl Page<'_> {
     }
 }
 
-/// What happens on a day.
+/// The boundaries of a day.
 fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, zone: Zone, is_cut: bool) -> Markup {
     let at = |boundary: &PlannedBoundary| boundary.at.with_timezone(&zone);
     let of_day: Vec<_> = boundaries
@@ -253,8 +253,7 @@ fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, zone: Zone, is_cut: 
     }
 }
 
-/// What else is to be known of a day: the day that it counts as, that nothing starts on it, and its
-/// clock change.
+/// Excluded dates, dates treated as another weekday, and clock changes.
 fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
     let (from, until) = (midnight(date, zone), midnight(date + Days::new(1), zone));
     let change = zone.clock_change(from, until);
@@ -279,7 +278,7 @@ fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
     }
 }
 
-/// The text of an annotation with a mark under what is at fault.
+/// The annotation text with a mark below the error.
 fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
     let text = Key::from_name(&problem.annotation).and_then(|key| inputs.text(key));
     let Some(text) = text else { return html! {} };
@@ -300,7 +299,6 @@ fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
     }
 }
 
-/// How many Events are shown.
 const MAX_EVENTS: usize = 50;
 
 impl Page<'_> {
@@ -325,7 +323,7 @@ impl Page<'_> {
         }
     }
 
-    /// Who else sets its count.
+    /// Other controllers that set the count.
     pub(super) fn others(&self, row: &Row) -> Markup {
         let status = &row.status;
         let content = if !self.view.asks {
@@ -358,7 +356,7 @@ impl Page<'_> {
         self.events_table(events, &command, self.zone_of(row))
     }
 
-    /// What happened, as far as Events tell; where they are not asked for, the command that does.
+    /// The Events, or the command that shows them if the API server is not asked.
     pub(super) fn events_table(&self, events: &Events, command: &str, zone: Zone) -> Markup {
         let content = html! {
             @match events {

@@ -1,4 +1,4 @@
-//! The first page: what is wrong, what comes next, and what was saved.
+//! The first page: problems, next boundaries, and savings.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ use crate::dashboard::{
     view::{Level, Row, SavingsSummary},
 };
 
-/// How many findings of a level are shown; the rest is on the timeline.
+/// The maximum number of findings of a level. The timeline shows the others.
 const MAX_FINDINGS: usize = 20;
-/// How many instants that something happens at.
+/// The maximum number of times with boundaries.
 const MAX_NEXT: usize = 10;
-/// How many objects are named where more do the same.
+/// The maximum number of workloads that are named for one time.
 const MAX_NAMES: usize = 5;
 
-/// The states that are always counted, in this order, and those only where there are any.
+/// The states that are always counted, in this order, and those that are counted only if a workload has them.
 const ALWAYS: [&str; 5] = ["running", "stopped", "woken", "slept", "paused"];
 const SOMETIMES: [&str; 4] = ["adopted", "unseen", "left down", "error"];
 
 impl Page<'_> {
-    /// The first page.
+    /// Renders the overview.
     pub(crate) fn overview(&self, savings: &SavingsSummary) -> String {
         let kind = Kind {
             title: "Overview",
@@ -63,7 +63,7 @@ impl Page<'_> {
         self.shell(&kind, &content)
     }
 
-    /// What is wrong with these rows: all there are, or all of a namespace.
+    /// The problems of these rows, of all namespaces or of one.
     pub(super) fn attention(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
         let findings = self.view.findings(rows, &self.settings.prefix);
         let wrong = || {
@@ -91,7 +91,7 @@ impl Page<'_> {
         }
     }
 
-    /// How many of these rows are in which state.
+    /// The number of rows in each state.
     pub(super) fn counts(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
         let by_state = by_state(rows.iter().copied());
         let of = |state: &str| by_state.get(state).copied().unwrap_or_default();
@@ -117,7 +117,7 @@ impl Page<'_> {
         }
     }
 
-    /// The timeline of those in a state.
+    /// The address of the timeline, filtered by a state.
     fn of_state(&self, state: &str, namespace: Option<&str>) -> String {
         let params = Params {
             state: Some(state.to_owned()),
@@ -127,7 +127,7 @@ impl Page<'_> {
         params.link("/timeline")
     }
 
-    /// What happens next to these rows.
+    /// The next boundaries of these rows.
     pub(super) fn coming(&self, rows: &[&Row]) -> Markup {
         let now = self.view.now;
         let mut coming: BTreeMap<(DateTime<Utc>, String), Vec<&Row>> = BTreeMap::new();
@@ -138,7 +138,8 @@ impl Page<'_> {
                     (None, Some(Phase::Paused)) => "end of a pause".to_owned(),
                     (None, Some(Phase::Woken)) => "end of a wake".to_owned(),
                     (None, Some(Phase::Slept)) => "end of a sleep".to_owned(),
-                    // What is not known here, such as the default schedule of a scaler, says it.
+                    // If the boundary is unknown here, for example because of the controller's default
+                    // schedule, say so.
                     (None, _) => "start or stop".to_owned(),
                 };
                 coming.entry((at, action)).or_default().push(row);
@@ -203,7 +204,7 @@ impl Page<'_> {
         }
     }
 
-    /// What else should be known of these rows.
+    /// The notes about these rows.
     pub(super) fn notes(&self, rows: &[&Row]) -> Markup {
         let findings = self.view.findings(rows, &self.settings.prefix);
         let notes = || {
@@ -226,7 +227,7 @@ impl Page<'_> {
     }
 }
 
-/// How many rows are in which state.
+/// The number of rows in each state.
 pub(super) fn by_state<'a>(rows: impl Iterator<Item = &'a Row>) -> BTreeMap<&'static str, usize> {
     let mut by_state = BTreeMap::new();
     for row in rows {
@@ -235,7 +236,7 @@ pub(super) fn by_state<'a>(rows: impl Iterator<Item = &'a Row>) -> BTreeMap<&'st
     by_state
 }
 
-/// What of these rows is held down now.
+/// The capacity of these rows that is stopped now.
 pub(super) fn held_down<'a>(
     rows: impl Iterator<Item = &'a Row> + Clone,
     price: Option<&Price>,

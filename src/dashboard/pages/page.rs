@@ -1,4 +1,4 @@
-//! The frame of every page, and the parts that several pages share. All text from the cluster passes
+//! The frame of every page, and the parts that several pages share. All text from the cluster goes through
 //! `html!` and `printable`.
 
 use std::{borrow::Cow, collections::BTreeSet};
@@ -16,36 +16,36 @@ use crate::dashboard::{
     view::{Row, RowFinding, Settings, View},
 };
 
-/// The style sheet of every page.
+/// The style sheet.
 pub(crate) const STYLE: &str = include_str!("style.css");
 
-/// The icon of every page: a day between two nights.
+/// The icon: a day between two nights.
 pub(crate) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
 
-/// At most this many zones are proposed; any other can be typed.
+/// The maximum number of suggested zones. Users can enter others.
 const MAX_ZONES: usize = 100;
 
-/// A page, before it is written.
+/// The data that a page is rendered from.
 pub(crate) struct Page<'a> {
     pub(crate) view: &'a View,
     pub(crate) params: &'a Params,
     pub(crate) settings: &'a Settings,
-    /// What a form carries, where something may be done from the pages.
+    /// The CSRF token, if actions are allowed.
     pub(crate) token: Option<&'a str>,
-    /// Who sees it, where somebody has logged in.
+    /// The name of the logged-in user.
     pub(crate) user: Option<&'a str>,
 }
 
-/// What a page is, for its shell.
+/// The properties of a page that its frame needs.
 pub(super) struct Kind<'a> {
     pub(super) title: &'a str,
     pub(super) path: &'a str,
-    /// Whether it is read again by itself.
+    /// Whether the page reloads by itself.
     pub(super) refreshes: bool,
 }
 
 impl Page<'_> {
-    /// The page around `content`.
+    /// The frame around `content`.
     pub(super) fn shell(&self, kind: &Kind<'_>, content: &Markup) -> String {
         let zone = self.zone();
         let head = html! {
@@ -78,7 +78,7 @@ impl Page<'_> {
         document(self.params, kind, Some(&head), &body)
     }
 
-    /// By which clocks times are shown: a choice that stays on every page.
+    /// The choice of a time zone, which links to other pages keep.
     fn zone_choice(&self, kind: &Kind<'_>) -> Markup {
         let params = Params {
             zone: None,
@@ -87,7 +87,7 @@ impl Page<'_> {
         let zones = self.view.rows.iter().map(|row| row.status.zone.name());
         let zones: BTreeSet<&str> = zones.chain(["UTC"]).collect();
         if kind.refreshes && !self.params.still {
-            // What somebody writes would be lost.
+            // Input would be lost if the page reloaded.
             let still = Params {
                 still: true,
                 ..self.params.clone()
@@ -111,19 +111,19 @@ impl Page<'_> {
         }
     }
 
-    /// The zone of what is shown of several objects: the one that was chosen, --timezone, or
-    /// without them that of the schedules, if they have one in common.
+    /// The zone for times that concern several workloads: the chosen one, `--timezone`, or the one that all
+    /// schedules share.
     pub(crate) fn zone(&self) -> Zone {
         let zone = self.params.zone.or(self.view.zone);
         zone.unwrap_or(self.view.context.default_zone)
     }
 
-    /// The zone of what is shown of one object: the one that was chosen, or its own.
+    /// The zone for times of one workload: the chosen one, or its own.
     pub(super) fn zone_of(&self, row: &Row) -> Zone {
         self.params.zone.unwrap_or(row.status.zone)
     }
 
-    /// The page before there is anything to show.
+    /// The page before the initial lists are complete.
     pub(crate) fn waiting(&self) -> String {
         let kind = Kind {
             title: "Reading the cluster",
@@ -138,7 +138,7 @@ impl Page<'_> {
     }
 }
 
-/// A page that says why there is none.
+/// The page for an error.
 pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> String {
     let reason = status.canonical_reason().unwrap_or("Error");
     let kind = Kind {
@@ -192,7 +192,7 @@ fn document(params: &Params, kind: &Kind<'_>, head: Option<&Markup>, body: &Mark
     page.into_string()
 }
 
-/// Colours, and whether the page is read again by itself.
+/// The choices of color scheme and reloading.
 fn choices(params: &Params, kind: &Kind<'_>) -> Markup {
     let with = |theme: Option<Theme>| {
         let params = Params {
@@ -221,17 +221,16 @@ fn choices(params: &Params, kind: &Kind<'_>) -> Markup {
     }
 }
 
-/// How many objects are named where the same is said of more.
+/// The maximum number of workloads that are named in a finding.
 const MAX_NAMES: usize = 3;
 
-/// What stands in a part of a path as it is.
+/// Characters that are not escaped in a path segment.
 const PART: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// The path of an object's page.
 pub(super) fn path(row: &Row) -> String {
     let object = &row.status.object;
     let part = |text| utf8_percent_encode(text, PART);
@@ -243,12 +242,11 @@ pub(super) fn path(row: &Row) -> String {
     )
 }
 
-/// The path of a namespace's page.
 pub(super) fn namespace_path(name: &str) -> String {
     format!("/ns/{}", utf8_percent_encode(name, PART))
 }
 
-/// An instant, on the clocks of a zone.
+/// A time in a zone.
 pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup {
     let exact = at.with_timezone(&zone);
     html! {
@@ -256,7 +254,7 @@ pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup 
     }
 }
 
-/// What happens next to an object, on the clocks of a zone, and how far that is.
+/// The next boundary of a workload, and the time until then.
 pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> Markup {
     html! {
         @if let Some(at) = status.next {
@@ -269,7 +267,6 @@ pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> M
     }
 }
 
-/// A part of a page, below its heading.
 pub(super) fn section(id: &str, title: &str, content: &Markup) -> Markup {
     html! {
         section aria-labelledby=(id) {
@@ -279,8 +276,8 @@ pub(super) fn section(id: &str, title: &str, content: &Markup) -> Markup {
     }
 }
 
-/// A table below the heading with this id. On a narrow screen its cells stand below each other, with no
-/// headings but those that a cell repeats as `data-heading`.
+/// A table below the heading with this id. On a narrow screen, cells are stacked and repeat their heading
+/// from `data-heading`.
 pub(super) fn table(id: &str, headings: &[&str], rows: &Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-labelledby=(id) {
@@ -292,7 +289,6 @@ pub(super) fn table(id: &str, headings: &[&str], rows: &Markup) -> Markup {
     }
 }
 
-/// Commands to copy.
 pub(super) fn commands(commands: &[String]) -> Markup {
     let lines: Vec<_> = commands.iter().map(|command| safe(command)).collect();
     section(
@@ -302,7 +298,7 @@ pub(super) fn commands(commands: &[String]) -> Markup {
     )
 }
 
-/// The state of an object, in a word with a colour.
+/// The state of a workload as a colored word.
 pub(super) fn badge(status: &WorkloadStatus) -> Markup {
     let name = status.state_name();
     let class = match name {
@@ -317,13 +313,12 @@ pub(super) fn badge(status: &WorkloadStatus) -> Markup {
 }
 
 impl Page<'_> {
-    /// A link to an object's page.
     pub(super) fn link_to(&self, row: &Row) -> Markup {
         let href = self.params.common().link(&path(row));
         html! { a href=(href) { (safe(&row.status.object.full_name())) } }
     }
 
-    /// One thing to be said of some objects.
+    /// One finding with the workloads that it concerns.
     pub(super) fn finding(&self, finding: &RowFinding<'_>) -> Markup {
         let more = finding.rows.len().saturating_sub(MAX_NAMES);
         let command = match finding.command.strip_prefix("; ") {
@@ -349,7 +344,7 @@ impl Page<'_> {
     }
 }
 
-/// Text that somebody wrote.
+/// Text from the cluster with visible control characters.
 pub(super) fn safe(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_unprintable) {
         printable(text).into()
@@ -358,7 +353,7 @@ pub(super) fn safe(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Text with what stands between backticks as code.
+/// Text in which parts between backticks are code.
 pub(super) fn said(text: &str) -> Markup {
     let text = safe(text);
     html! {
@@ -368,7 +363,7 @@ pub(super) fn said(text: &str) -> Markup {
     }
 }
 
-/// Text of several lines that somebody may have had a hand in.
+/// Multi-line text from the cluster with visible control characters.
 pub(super) fn safe_lines(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(safe).collect();
     lines.join("\n")

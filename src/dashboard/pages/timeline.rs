@@ -1,4 +1,4 @@
-//! The second page: a week of every workload.
+//! The timeline: a week of every workload.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::week::{Week, day_name, days, legend, midnight, patterns};
 use crate::dashboard::pages::page::{Kind, Page, badge, next, path, safe};
 use crate::dashboard::{form::FormFields, params::Params, view::Row};
 
-/// How many rows have a page.
+/// The number of rows on a page.
 const ROWS: usize = 50;
-/// How many names are offered; more are typed.
+/// The maximum number of suggested names. Users can enter others.
 const MAX_OFFERED: usize = 500;
-/// The states that can be asked for.
+/// The states to filter by.
 const STATES: [&str; 11] = [
     "problem",
     "error",
@@ -29,16 +29,16 @@ const STATES: [&str; 11] = [
     "unseen",
     "left down",
 ];
-/// Beyond this there are no plans.
+/// Plans are not computed further ahead.
 const MAX_DAYS: u64 = 366 * 100;
 
 impl Page<'_> {
-    /// The timeline of the workloads that are asked for.
+    /// Renders the timeline of the filtered workloads.
     pub(crate) fn timeline(&self) -> String {
         let kind = Kind {
             title: "Timeline",
             path: "/timeline",
-            // What is ticked would be lost.
+            // Selections would be lost if the page reloaded.
             refreshes: self.token.is_none(),
         };
         let all = self.view.rows.iter().map(|row| &**row);
@@ -115,7 +115,7 @@ impl Page<'_> {
             && has_text()
     }
 
-    /// A week from the day that is asked for, else from yesterday.
+    /// A week from the requested day, by default from yesterday.
     fn period(&self) -> (NaiveDate, Option<Period>) {
         let zone = self.zone();
         let today = self.view.now.with_timezone(&zone).date_naive();
@@ -306,7 +306,7 @@ fn namespace<'a>(row: &&'a Row) -> &'a str {
     &row.status.object.namespace
 }
 
-/// What chooses a workload.
+/// The checkbox that selects a workload.
 fn tick(row: &Row) -> Markup {
     let object = &row.status.object;
     let label = object.full_name();

@@ -1,4 +1,4 @@
-//! What holds through a period, as a picture and in words.
+//! The states of a workload during a period, as a picture and as a table.
 
 use std::fmt::Write as _;
 
@@ -11,24 +11,23 @@ use maud::{Markup, html};
 use crate::dashboard::pages::page::{Page, safe, time};
 use crate::dashboard::view::Row;
 
-/// How many steps are looked at: a schedule by the second has millions in a week.
+/// The maximum number of planned states, because a schedule with seconds has millions in a week.
 const MAX_STEPS: usize = 2_000;
-/// How many pieces are drawn, and how many told.
+/// The maximum number of drawn segments, and of table rows.
 const MAX_PIECES: usize = 100;
 const MAX_TOLD: usize = 40;
-/// How wide a picture is, in its own units.
+/// The width of the picture in its own units.
 const WIDTH: i64 = 1_000;
 
-/// What holds for a while.
+/// The state of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// What is planned.
-    Preview(PlannedState),
-    /// It changes more often than can be drawn.
+    Planned(PlannedState),
+    /// Too many changes to draw.
     Busy,
 }
 
-/// A while in which the same holds.
+/// A period with one state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) from: DateTime<Utc>,
@@ -36,70 +35,70 @@ pub(super) struct Piece {
     pub(super) shown: Shown,
 }
 
-/// A period of one object.
+/// A period of a workload.
 pub(super) struct Week {
     period: Period,
-    /// The clocks that times are told by.
+    /// The zone of the shown times.
     zone: Zone,
-    /// The clocks of the object, by which a date is excepted.
+    /// The zone of the workload, in which dates are excluded.
     own_zone: Zone,
     now: DateTime<Utc>,
     pub(super) pieces: Vec<Piece>,
-    /// Dates on which nothing starts, with what they are called.
+    /// Excluded dates with their names.
     pub(super) holidays: Vec<(NaiveDate, String)>,
-    /// Dates that count as another day of the week.
+    /// Dates that are treated as another weekday.
     pub(super) treated: Vec<(NaiveDate, Weekday)>,
 }
 
 const SHOWN: [Shown; 7] = [
-    Shown::Preview(PlannedState::Running),
-    Shown::Preview(PlannedState::Stopped),
-    Shown::Preview(PlannedState::Woken),
-    Shown::Preview(PlannedState::Slept),
-    Shown::Preview(PlannedState::Paused),
-    Shown::Preview(PlannedState::AsItIs),
+    Shown::Planned(PlannedState::Running),
+    Shown::Planned(PlannedState::Stopped),
+    Shown::Planned(PlannedState::Woken),
+    Shown::Planned(PlannedState::Slept),
+    Shown::Planned(PlannedState::Paused),
+    Shown::Planned(PlannedState::AsItIs),
     Shown::Busy,
 ];
 
 impl Shown {
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Preview(PlannedState::Running) => "running",
-            Self::Preview(PlannedState::Stopped) => "stopped",
-            Self::Preview(PlannedState::Woken) => "woken",
-            Self::Preview(PlannedState::Slept) => "slept",
-            Self::Preview(PlannedState::Paused) => "paused",
-            Self::Preview(PlannedState::AsItIs) => "as it is",
+            Self::Planned(PlannedState::Running) => "running",
+            Self::Planned(PlannedState::Stopped) => "stopped",
+            Self::Planned(PlannedState::Woken) => "woken",
+            Self::Planned(PlannedState::Slept) => "slept",
+            Self::Planned(PlannedState::Paused) => "paused",
+            Self::Planned(PlannedState::AsItIs) => "as it is",
             Self::Busy => "changes often",
         }
     }
 
-    /// Its class, and the pattern that it is drawn with.
+    /// The CSS class and the pattern.
     const fn class(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Preview(PlannedState::Running) => ("running", None),
-            Self::Preview(PlannedState::Stopped) => ("stopped", None),
-            Self::Preview(PlannedState::Woken) => ("woken", Some("url(#p-woken)")),
-            Self::Preview(PlannedState::Slept) => ("slept", Some("url(#p-slept)")),
-            Self::Preview(PlannedState::Paused) => ("paused", Some("url(#p-paused)")),
-            Self::Preview(PlannedState::AsItIs) => ("asis", Some("url(#p-asis)")),
+            Self::Planned(PlannedState::Running) => ("running", None),
+            Self::Planned(PlannedState::Stopped) => ("stopped", None),
+            Self::Planned(PlannedState::Woken) => ("woken", Some("url(#p-woken)")),
+            Self::Planned(PlannedState::Slept) => ("slept", Some("url(#p-slept)")),
+            Self::Planned(PlannedState::Paused) => ("paused", Some("url(#p-paused)")),
+            Self::Planned(PlannedState::AsItIs) => ("asis", Some("url(#p-asis)")),
             Self::Busy => ("busy", Some("url(#p-busy)")),
         }
     }
 
-    /// From where to where it reaches, of a height of 24.
+    /// The top and bottom of the bar, out of 24.
     const fn reach(self) -> (u32, u32) {
         match self {
-            Self::Preview(PlannedState::Stopped) => (18, 4),
-            Self::Preview(PlannedState::Slept) => (14, 8),
-            Self::Preview(PlannedState::AsItIs) => (10, 4),
+            Self::Planned(PlannedState::Stopped) => (18, 4),
+            Self::Planned(PlannedState::Slept) => (14, 8),
+            Self::Planned(PlannedState::AsItIs) => (10, 4),
             _ => (4, 18),
         }
     }
 }
 
 impl Page<'_> {
-    /// What is planned for an object from now on.
+    /// The plan of a workload from now on.
     pub(super) fn plan_of(&self, row: &Row, until: DateTime<Utc>) -> Option<WorkloadPlan> {
         let now = self.view.now;
         let until = until.max(now + TimeDelta::seconds(1));
@@ -113,7 +112,7 @@ impl Page<'_> {
         planner.plan_read(&row.observed, parsed)
     }
 
-    /// A period of an object, on the clocks of `zone`.
+    /// The states of a workload during a period, shown in `zone`.
     pub(super) fn week(&self, plan: &WorkloadPlan, period: Period, zone: Zone) -> Option<Week> {
         let spec = plan.spec()?;
         let only = spec.schedule.rule().only_action().is_some();
@@ -129,11 +128,11 @@ impl Page<'_> {
                 break;
             }
             let state = match step.state {
-                // What runs between starts that nothing stops is up to others.
+                // Without stops in the schedule, users decide between starts.
                 PlannedState::Running | PlannedState::Stopped if only => PlannedState::AsItIs,
                 state => state,
             };
-            let shown = Shown::Preview(state);
+            let shown = Shown::Planned(state);
             match pieces.last_mut() {
                 Some(last) if last.shown == shown => last.until = step.until,
                 _ if step.from == step.until => {}
@@ -169,7 +168,7 @@ impl Page<'_> {
 }
 
 impl Week {
-    /// How far from the left an instant is.
+    /// The horizontal position of a time.
     fn x(&self, at: DateTime<Utc>) -> i64 {
         let whole = (self.period.until() - self.period.from())
             .num_seconds()
@@ -178,7 +177,7 @@ impl Week {
         part * WIDTH / whole
     }
 
-    /// The picture, which says `label` to who cannot see it.
+    /// The picture, with `label` for screen readers.
     pub(super) fn picture(&self, label: &str) -> Markup {
         let (from, until) = (self.period.from(), self.period.until());
         let change = self.zone.clock_change(from, until);
@@ -211,7 +210,7 @@ impl Week {
         for piece in self.pieces.iter().filter(|piece| piece.shown == shown) {
             let x = self.x(piece.from);
             let width = (self.x(piece.until) - x).max(1);
-            // Writing to a string does not fail.
+            // Writing to a string never fails.
             let _ = write!(path, "M{x} {top}h{width}v{height}h-{width}z");
         }
         path
@@ -229,7 +228,7 @@ impl Week {
         path
     }
 
-    /// A line under each date that counts as another day of the week.
+    /// Lines below the dates that are treated as another weekday.
     fn treated_path(&self) -> String {
         let mut path = String::new();
         for (date, _) in &self.treated {
@@ -242,7 +241,7 @@ impl Week {
         path
     }
 
-    /// A line at each midnight.
+    /// Lines at midnight.
     fn days(&self) -> String {
         let mut path = String::new();
         for date in days(self.period, self.zone).into_iter().skip(1) {
@@ -251,7 +250,7 @@ impl Week {
         path
     }
 
-    /// What it comes to, such as `running 45 h, stopped 123 h`.
+    /// The total times, for example `running 45 h, stopped 123 h`.
     pub(super) fn sum(&self) -> String {
         let mut parts = Vec::new();
         for shown in SHOWN {
@@ -264,7 +263,7 @@ impl Week {
         parts.join(", ")
     }
 
-    /// The same as the picture, as a table.
+    /// The picture as a table.
     pub(super) fn table(&self) -> Markup {
         let more = self.pieces.len().saturating_sub(MAX_TOLD);
         html! {
@@ -300,12 +299,11 @@ impl Week {
     }
 }
 
-/// When a date begins.
+/// The beginning of a date.
 pub(super) fn midnight(date: NaiveDate, zone: Zone) -> DateTime<Utc> {
     zone.instant(date.and_time(NaiveTime::MIN))
 }
 
-/// The dates of a period.
 pub(super) fn days(period: Period, zone: Zone) -> Vec<NaiveDate> {
     let first = period.from().with_timezone(&zone).date_naive();
     let dates = first.iter_days();
@@ -315,7 +313,7 @@ pub(super) fn days(period: Period, zone: Zone) -> Vec<NaiveDate> {
         .collect()
 }
 
-/// `Fri 23`, and the month where it begins or is shown first.
+/// `Fri 23`, with the month if it begins or is the first.
 pub(super) fn day_name(date: NaiveDate, is_first: bool) -> String {
     let format = if is_first || date.day() == 1 {
         "%a %-d %b"
@@ -325,7 +323,7 @@ pub(super) fn day_name(date: NaiveDate, is_first: bool) -> String {
     date.format(format).to_string()
 }
 
-/// The patterns that pictures are drawn with, once for a page.
+/// The fill patterns, once for each page.
 pub(super) fn patterns() -> Markup {
     html! {
         svg.patterns width="0" height="0" aria-hidden="true" focusable="false" {
@@ -357,7 +355,6 @@ pub(super) fn patterns() -> Markup {
     }
 }
 
-/// What the pictures mean.
 pub(super) fn legend() -> Markup {
     html! {
         ul.legend aria-label="Legend" {

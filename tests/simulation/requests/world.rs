@@ -139,12 +139,12 @@ impl<'n> World<'n> {
             dayshift_controller::run(client, clock, settings, telemetry, std::future::pending())
                 .await;
         });
-        self.start();
         sleep(Duration::from_secs(90)).await;
-        // The activator listens on the port of its slice, which cannot be applied here.
+        // The activator begins with the ports in its slices, as after a restart: it cannot apply slices here.
         for (thing, port) in self.night.objects.iter().zip(&self.ports) {
             self.api.create(slice(thing, *port)).unwrap();
         }
+        self.start();
         sleep(SOON).await;
     }
 

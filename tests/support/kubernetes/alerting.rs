@@ -1,4 +1,4 @@
-//! Prometheus and Alertmanager, the real programs.
+//! Prometheus and Alertmanager.
 
 use std::fs::{self, File};
 use std::net::SocketAddr;
@@ -13,17 +13,16 @@ use super::assets::Assets;
 use crate::support::child_guard::ChildGuard;
 use crate::support::dayshift::get;
 
-/// A Prometheus that looks each second, and its Alertmanager. They end when this is dropped.
+/// A Prometheus that scrapes every second, and its Alertmanager. Both end when this is dropped.
 pub(crate) struct Alerting {
-    /// Ends before the folder goes.
+    /// Dropped before the directory.
     _programs: [ChildGuard; 2],
     folder: TempDir,
     prometheus: SocketAddr,
 }
 
 impl Alerting {
-    /// Starts both in `folder`: one that scrapes these dayshifts by the rules of that file, and one by this
-    /// configuration.
+    /// Starts both in `folder`, with these scrape targets, rules and Alertmanager configuration.
     pub(crate) fn start(
         folder: TempDir,
         scraped: &[SocketAddr],
@@ -83,8 +82,7 @@ impl Alerting {
         }
     }
 
-    /// The series that a query of Prometheus finds now, each with its labels and its value; none before it
-    /// answers.
+    /// The series in the result of a query. Empty until Prometheus responds.
     pub(crate) fn ask(&self, query: &str) -> Vec<Value> {
         let answer = get(self.prometheus, &format!("/api/v1/query?query={query}"));
         let answer = answer.and_then(|(_, body)| serde_json::from_str::<Value>(&body).ok());
@@ -92,7 +90,7 @@ impl Alerting {
         found.as_array().cloned().unwrap_or_default()
     }
 
-    /// What both have said.
+    /// The logs of both.
     pub(crate) fn logs(&self) -> String {
         let log = |name: &str| fs::read_to_string(self.folder.path().join(name)).unwrap();
         log("prometheus.log") + &log("alertmanager.log")

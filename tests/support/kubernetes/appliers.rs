@@ -1,4 +1,4 @@
-//! Programs besides kubectl that apply manifests, the real ones.
+//! Helm and Flux, which apply manifests too.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use super::control_plane::ControlPlane;
 use super::output::Output;
 
 impl ControlPlane {
-    /// The real Helm of that major version, 3 or 4, as admin.
+    /// Runs Helm 3 or 4 as admin.
     pub(crate) fn helm(&self, version: u32, arguments: &[&str]) -> Output {
         let program = Assets::helm(version).unwrap_or_else(|why| panic!("{why:?}"));
         let line = format!("helm{version} {}", arguments.join(" "));
@@ -16,8 +16,7 @@ impl ControlPlane {
         self.output(&line, helm.args(arguments), &self.kubeconfig())
     }
 
-    /// What Flux's kustomize-controller does with the manifest in a file that it has built for a
-    /// Kustomization in another, as admin.
+    /// Applies a manifest like Flux's kustomize-controller, as admin.
     pub(crate) fn flux(&self, kustomization: &Path, manifest: &Path) -> Output {
         let program = Assets::flux().unwrap_or_else(|why| panic!("{why:?}"));
         let line = format!("{} {}", program.display(), kustomization.display());

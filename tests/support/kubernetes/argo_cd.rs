@@ -1,5 +1,4 @@
-//! Argo CD beside a control plane: its application controller and repo server, the real ones, and
-//! the redis-server that they want.
+//! Argo CD beside a control plane: its application controller, repo server and redis-server.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -15,21 +14,21 @@ use super::control_plane::ControlPlane;
 use crate::support::child_guard::ChildGuard;
 use crate::support::{build, definitions};
 
-/// Where Argo CD lives, and its Applications.
+/// The namespace of Argo CD and its Applications.
 pub(crate) const NAMESPACE: &str = "argocd";
 
-/// What its components are called: a program of that name is that component.
+/// The components. The program is started under the name of a component.
 const CONTROLLER: &str = "argocd-application-controller";
 const REPO_SERVER: &str = "argocd-repo-server";
 
-/// A running Argo CD, which ends when it is dropped.
+/// A running Argo CD, which ends when this is dropped.
 pub(crate) struct ArgoCd {
     programs: Vec<(&'static str, ChildGuard)>,
     folder: TempDir,
 }
 
 impl ArgoCd {
-    /// Starts it with the rights of `admin`.
+    /// Starts Argo CD with the permissions of `admin`.
     pub(super) fn start(plane: &ControlPlane) -> Self {
         let built = Assets::argo_cd().unwrap_or_else(|why| panic!("{why:?}"));
         let mut argo = Self {
@@ -76,7 +75,7 @@ impl ArgoCd {
         argo
     }
 
-    /// Where a test may have a git repository of its own.
+    /// A directory for git repositories of tests.
     pub(crate) fn repositories(&self) -> PathBuf {
         self.folder.path().join("repos")
     }
@@ -121,7 +120,7 @@ pub(super) fn free_ports<const N: usize>() -> [u16; N] {
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
-/// What Argo CD's installation has besides its programs.
+/// The settings of an Argo CD installation.
 fn settings() -> String {
     let labels = json!({"app.kubernetes.io/part-of": "argocd"});
     let metadata = |name: &str| json!({"name": name, "namespace": NAMESPACE, "labels": labels});

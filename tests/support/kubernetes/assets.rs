@@ -1,4 +1,4 @@
-//! Where the programs of the control plane come from.
+//! Locating or building the programs of a control plane.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::support::{build, definitions};
 
 /// Programs that every control plane needs.
 const SERVER: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];
-/// Programs and files that turn Deployments into pods. `setup-envtest` does not bring them.
+/// Programs and files that create pods for Deployments. `setup-envtest` does not contain them.
 const PODS: [&str; 4] = [
     "kube-controller-manager",
     "kube-scheduler",
@@ -17,25 +17,24 @@ const PODS: [&str; 4] = [
     build::STAGES,
 ];
 
-/// A folder with the programs of a control plane.
+/// A directory with the programs of a control plane.
 #[derive(Clone, Debug)]
 pub(crate) struct Assets {
     folder: PathBuf,
 }
 
-/// Why there is no control plane.
+/// The reason why there is no control plane.
 #[derive(Clone, Debug)]
 pub(crate) enum Missing {
-    /// This machine has no means for it.
+    /// This machine cannot provide it.
     NoMeans(String),
-    /// The means failed.
+    /// Providing it failed.
     Failed(String),
 }
 
 impl Assets {
-    /// Looks in `KUBEBUILDER_ASSETS`, then in the cache, and builds into the cache where neither
-    /// has them. With `KUBERNETES=1.37` it is that minor version: one of the folders of
-    /// `tests/controlplane`.
+    /// Searches `KUBEBUILDER_ASSETS`, then the cache, and otherwise builds into the cache. With
+    /// `KUBERNETES=1.37`, it is this minor version from `tests/controlplane`.
     pub(crate) fn find() -> Result<Self, Missing> {
         if let Some(minor) = other_minor() {
             let minor = minor?;
@@ -57,19 +56,19 @@ impl Assets {
         Ok(Self { folder })
     }
 
-    /// toxiproxy's server, from the cache or built into it. Only those build it who need it.
+    /// toxiproxy's server. It is built only for tests that need it.
     pub(crate) fn proxy() -> Result<PathBuf, Missing> {
         let folder = built(&build::Recipe::proxy(), "no `go` to build toxiproxy with")?;
         Ok(folder.join(build::PROXY.0))
     }
 
-    /// Helm of that major version, 3 or 4, from the cache or built into it.
+    /// Helm 3 or 4.
     pub(crate) fn helm(version: u32) -> Result<PathBuf, Missing> {
         let folder = built(&build::Recipe::helm(), "no `go` to build Helm with")?;
         Ok(folder.join(format!("helm{version}")))
     }
 
-    /// What runs the chart's own tests, from the cache or built into it.
+    /// The program that runs the chart's unit tests.
     pub(crate) fn helm_unittest() -> Result<PathBuf, Missing> {
         let folder = built(
             &build::Recipe::helm(),
@@ -78,13 +77,13 @@ impl Assets {
         Ok(folder.join(build::HELM_UNITTEST))
     }
 
-    /// What holds manifests against schemas, from the cache or built into it.
+    /// The program that validates manifests against schemas.
     pub(crate) fn kubeconform() -> Result<PathBuf, Missing> {
         let folder = built(&build::Recipe::helm(), "no `go` to build kubeconform with")?;
         Ok(folder.join(build::KUBECONFORM))
     }
 
-    /// The files with the Prometheus Operator's definitions, from the cache or downloaded into it.
+    /// The files with the Prometheus Operator's definitions.
     pub(crate) fn monitoring_definitions() -> Result<Vec<PathBuf>, Missing> {
         let recipe = build::Recipe::prometheus_operator();
         let folder = built(&recipe, "no `go` to download the Prometheus Operator with")?;
@@ -93,7 +92,7 @@ impl Assets {
             .into())
     }
 
-    /// What applies a manifest as Flux does, from the cache or built into it.
+    /// The program that applies a manifest like Flux.
     pub(crate) fn flux() -> Result<PathBuf, Missing> {
         let folder = built(
             &build::Recipe::flux(),
@@ -102,7 +101,6 @@ impl Assets {
         Ok(folder.join(build::FLUX.0))
     }
 
-    /// kube-proxy, from the cache or built into it.
     pub(crate) fn kube_proxy() -> Result<PathBuf, Missing> {
         let folder = built(
             &build::Recipe::kube_proxy(),
@@ -111,12 +109,11 @@ impl Assets {
         Ok(folder.join(build::KUBE_PROXY.0))
     }
 
-    /// The folder of Argo CD's components and definitions, from the cache or built into it.
+    /// The directory with Argo CD's components and definitions.
     pub(crate) fn argo_cd() -> Result<PathBuf, Missing> {
         built(&build::Recipe::argo_cd(), "no `go` to build Argo CD with")
     }
 
-    /// oauth2-proxy, from the cache or built into it.
     pub(crate) fn oauth2_proxy() -> Result<PathBuf, Missing> {
         let folder = built(
             &build::Recipe::oauth2_proxy(),
@@ -125,7 +122,6 @@ impl Assets {
         Ok(folder.join(build::OAUTH2_PROXY.0))
     }
 
-    /// kube-green, from the cache or built into it.
     pub(crate) fn kube_green() -> Result<PathBuf, Missing> {
         let folder = built(
             &build::Recipe::kube_green(),
@@ -134,7 +130,7 @@ impl Assets {
         Ok(folder.join(build::KUBE_GREEN.0))
     }
 
-    /// The folder of CloudNativePG's operator and definitions, from the cache or built into it.
+    /// The directory with CloudNativePG's operator and definitions.
     pub(crate) fn cloud_native_pg() -> Result<PathBuf, Missing> {
         built(
             &build::Recipe::cloud_native_pg(),
@@ -142,7 +138,7 @@ impl Assets {
         )
     }
 
-    /// The folder of Prometheus and of its own checks of rules and metrics, from the cache or built into it.
+    /// The directory with Prometheus and its tool.
     pub(crate) fn prometheus() -> Result<PathBuf, Missing> {
         built(
             &build::Recipe::prometheus(),
@@ -150,7 +146,6 @@ impl Assets {
         )
     }
 
-    /// Alertmanager, from the cache or built into it.
     pub(crate) fn alertmanager() -> Result<PathBuf, Missing> {
         let folder = built(
             &build::Recipe::alertmanager(),
@@ -159,7 +154,7 @@ impl Assets {
         Ok(folder.join(build::ALERTMANAGER.0))
     }
 
-    /// Whether Deployments get pods with these programs; the error says what is missing.
+    /// Whether these programs create pods for Deployments. The error names the missing ones.
     pub(crate) fn make_pods(&self) -> Result<(), Missing> {
         self.has(&PODS)
     }
@@ -182,7 +177,7 @@ impl Assets {
     }
 }
 
-/// The minor version that `KUBERNETES` asks for; the error says which there are.
+/// The minor version in `KUBERNETES`. The error lists the available ones.
 fn other_minor() -> Option<Result<String, Missing>> {
     let minor = env::var("KUBERNETES")
         .ok()
@@ -204,7 +199,7 @@ fn other_minor() -> Option<Result<String, Missing>> {
     ))))
 }
 
-/// The folder of what is built by the recipe; `without_go` is why it cannot be.
+/// The directory that this recipe builds. `without_go` is the error if Go is missing.
 fn built(recipe: &build::Recipe, without_go: &str) -> Result<PathBuf, Missing> {
     let folder = cache()?.join(recipe.folder_name());
     if !folder.is_dir() {
@@ -216,7 +211,7 @@ fn built(recipe: &build::Recipe, without_go: &str) -> Result<PathBuf, Missing> {
     Ok(folder)
 }
 
-/// The cache lies outside the checkout, so that a new clone finds what an old one has built.
+/// The cache is outside of the checkout, so that clones share it.
 fn cache() -> Result<PathBuf, Missing> {
     let absolute = |name| {
         env::var_os(name)

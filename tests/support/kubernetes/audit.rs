@@ -1,4 +1,4 @@
-//! The audit log of the API server: who asked for what, when, and what came of it.
+//! The audit log of the API server.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,41 +12,40 @@ use serde::Deserialize;
 use crate::support::blocking::block_on;
 use crate::support::timing::wait::eventually;
 
-/// Everything the server was asked since it started, but by Kubernetes' own controllers.
+/// All requests since the start of the server, except those of Kubernetes' own controllers.
 pub(crate) struct Audit {
     log: PathBuf,
     client: kube::Client,
     marks: AtomicU32,
 }
 
-/// A place in the log: the offset of a line in bytes.
+/// A position in the log: the offset of a line in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(u64);
 
-/// A request, answered; or a watch, begun.
+/// A completed request, or the beginning of a watch.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
-    /// When the first byte had arrived, in microseconds since 1970.
+    /// The time of the first byte in microseconds since 1970.
     pub(crate) received: i64,
-    /// When it was answered, likewise.
+    /// The time of the response in microseconds since 1970.
     pub(crate) answered: i64,
-    /// `admin` is the test itself; see [`Request::is_dayshift`].
+    /// The user. `admin` is the test itself; see [`Request::is_dayshift`].
     pub(crate) user: String,
-    /// Whom that user was for the server; empty where nobody else.
+    /// The impersonated user, or empty.
     pub(crate) impersonated: String,
     pub(crate) user_agent: String,
-    /// `get`, `list`, `watch`, `patch`, `create`, …
+    /// For example `get`, `list`, `watch`, `patch` or `create`.
     pub(crate) verb: String,
     pub(crate) uri: String,
-    /// `deployments`, or with its subresource `deployments/scale`; empty for paths such as
-    /// `/readyz`.
+    /// For example `deployments` or `deployments/scale`. Empty for paths such as `/readyz`.
     pub(crate) resource: String,
     pub(crate) namespace: String,
     pub(crate) name: String,
     pub(crate) code: u16,
 }
 
-/// The kinds that stories scale.
+/// The kinds that the scenarios scale.
 pub(crate) const WORKLOADS: [&str; 15] = [
     "deployments",
     "statefulsets",
@@ -66,27 +65,27 @@ pub(crate) const WORKLOADS: [&str; 15] = [
 ];
 
 impl Request {
-    /// Whether dayshift's ServiceAccount has asked, that of any Namespace.
+    /// Whether dayshift's ServiceAccount of any namespace sent it.
     pub(crate) fn is_dayshift(&self) -> bool {
         self.user.starts_with("system:serviceaccount:") && self.user.ends_with(":dayshift")
     }
 
-    /// Whether it is about workloads, not Events.
+    /// Whether its resource is a workload.
     pub(crate) fn is_of_workload(&self) -> bool {
         WORKLOADS.contains(&&*self.resource)
     }
 
-    /// A change of a workload that the server has made.
+    /// Whether it changed a workload successfully.
     pub(crate) fn is_made(&self) -> bool {
         self.is_write() && self.is_of_workload() && self.code == 200
     }
 
-    /// A list of one object at most: how far is the server, or what time is it there?
+    /// A list of at most one object, which dayshift uses to probe the server.
     pub(crate) fn is_small_list(&self) -> bool {
         self.verb == "list" && self.uri.ends_with("?limit=1")
     }
 
-    /// Anything but `get`, `list` and `watch`.
+    /// Whether the verb is not `get`, `list` or `watch`.
     pub(crate) fn is_write(&self) -> bool {
         !matches!(self.verb.as_str(), "get" | "list" | "watch")
     }
@@ -101,26 +100,26 @@ impl Audit {
         }
     }
 
-    /// The present end of the log: see [`Audit::since`].
+    /// The current end of the log, for [`Audit::since`].
     pub(crate) fn mark(&self) -> Mark {
         self.settled()
     }
 
-    /// What the server has answered after `mark` and before this call, in order of arrival.
+    /// The requests that were completed since `mark`, in order of arrival.
     pub(crate) fn since(&self, mark: Mark) -> Vec<Request> {
         self.read(mark, |_| true)
     }
 
-    /// Those of [`Audit::since`] that dayshift's ServiceAccount has made in `namespace`.
+    /// The requests of dayshift's ServiceAccount in `namespace` since `mark`.
     pub(crate) fn by_dayshift(&self, mark: Mark, namespace: &str) -> Vec<Request> {
-        // Other stories fill most of the log: their lines are not worth reading.
+        // Other scenarios fill most of the log, so irrelevant lines are not parsed.
         let mut requests = self.read(mark, |line| line.contains(namespace));
         requests.retain(|request| request.is_dayshift() && request.namespace == namespace);
         requests
     }
 
-    /// Those of [`Audit::since`] that somebody else has changed workloads with in `namespace`, or
-    /// their counts. What Kubernetes' own controllers do is not in the log.
+    /// The changes of workloads in `namespace` by other users since `mark`. The log does not contain
+    /// Kubernetes' own controllers.
     pub(crate) fn changes_by_others(&self, mark: Mark, namespace: &str) -> Vec<Request> {
         let mut requests = self.read(mark, |line| line.contains(namespace));
         requests.retain(|request| {
@@ -141,7 +140,7 @@ impl Audit {
         let mut latest: HashMap<String, Request> = HashMap::new();
         for line in text.lines().filter(|line| wanted(line)) {
             let line: Line = serde_json::from_str(line).unwrap();
-            // A watch has a line when it begins and one when it ends.
+            // A watch has a line at its beginning and one at its end.
             latest.insert(line.audit_id.clone(), line.into());
         }
         let mut requests: Vec<Request> = latest
@@ -152,8 +151,7 @@ impl Audit {
         requests
     }
 
-    /// The end of the whole lines of the log, once a request of our own, made now, has come out
-    /// there.
+    /// The end of the complete lines, after a request that this function sends has been logged.
     fn settled(&self) -> Mark {
         let uri = format!("{MARK}{};", self.marks.fetch_add(1, Ordering::Relaxed));
         let begin = fs::metadata(&self.log).map_or(0, |log| log.len());
@@ -163,13 +161,13 @@ impl Audit {
             let mut new = self.bytes(begin, u64::MAX).ok()?;
             new.truncate(new.iter().rposition(|byte| *byte == b'\n')? + 1);
             let end = begin + new.len() as u64;
-            // The first line may be the rest of one that was being written.
+            // The first line might be incomplete.
             let new = String::from_utf8_lossy(&new);
             new.contains(&uri).then_some(Mark(end))
         })
     }
 
-    /// The bytes of the log from one place to another, or to its end.
+    /// The bytes between two positions, or to the end.
     fn bytes(&self, from: u64, to: u64) -> io::Result<Vec<u8>> {
         let mut log = File::open(&self.log)?;
         log.seek(SeekFrom::Start(from))?;
@@ -181,7 +179,7 @@ impl Audit {
 
 const MARK: &str = "/version?mark=";
 
-/// A line of the log, <https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/>.
+/// A line of the log (<https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/>).
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Line {
@@ -204,7 +202,7 @@ struct Line {
     response_status: ResponseStatus,
 }
 
-/// Nobody, for a token that the server does not take.
+/// Empty if the server rejected the token.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct LineUser {

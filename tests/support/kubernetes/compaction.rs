@@ -1,5 +1,4 @@
-//! etcd's history: that it has one, and that it is forgotten, which the API server asks of it every
-//! five minutes only.
+//! Compaction of etcd, which the API server otherwise requests every five minutes.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -9,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::support::timing::wait::eventually;
 
-/// Drops all history up to now. `socket` is where etcd listens.
+/// Compacts etcd at its current revision. `socket` is its address.
 pub(crate) fn compact(socket: &Path) {
-    // Any range answers with the newest revision in its header.
+    // Any range response contains the current revision.
     let revision = ask(socket, "range", &json!({"key": "AA=="}))["header"]["revision"].clone();
     ask(
         socket,
@@ -20,20 +19,20 @@ pub(crate) fn compact(socket: &Path) {
     );
 }
 
-/// Waits for etcd, and makes its first revision history. An API server that starts with it keeps it
-/// in memory, and lists it after any compaction.
+/// Waits for etcd and creates its first revisions. An API server that starts with history keeps it in memory,
+/// and can list it after a compaction.
 pub(crate) fn begin_history(socket: &Path) {
     let write = json!({"key": "dGVzdHM=", "value": "MQ=="}); // tests, 1
     eventually("etcd takes a write", || answer(socket, "put", &write));
     ask(socket, "put", &write);
 }
 
-/// One request to etcd's gateway of JSON.
+/// Sends a request to etcd's JSON gateway.
 fn ask(socket: &Path, what: &str, body: &Value) -> Value {
     answer(socket, what, body).unwrap_or_else(|| panic!("etcd: {what}"))
 }
 
-/// The same; `None` where it is not taken.
+/// Sends a request. Returns `None` if it fails.
 fn answer(socket: &Path, what: &str, body: &Value) -> Option<Value> {
     let body = body.to_string();
     let length = body.len();

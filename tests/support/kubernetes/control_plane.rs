@@ -1,4 +1,4 @@
-//! A Kubernetes control plane of the test's own.
+//! A Kubernetes control plane for tests.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,13 @@ use super::programs::{ALIAS, ETCD_SOCKET, ISSUER, Parts, Programs, User};
 use super::token::token;
 use crate::support::blocking::block_on;
 
-/// The Namespace and the ServiceAccount of `manifests/dayshift.yaml`.
+/// The namespace and name of the ServiceAccount in `manifests/dayshift.yaml`.
 const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
 
-/// A control plane on a loopback port, with RBAC and an audit log. Its processes and its folder
-/// go when it is dropped.
+/// A control plane on a loopback port, with RBAC and an audit log. Dropping it ends its processes and removes
+/// its directory.
 pub(crate) struct ControlPlane {
-    // Before the folder, so that they are gone when it goes.
+    // Dropped before the directory.
     programs: Mutex<Programs>,
     assets: Assets,
     parts: Parts,
@@ -46,12 +46,12 @@ pub(crate) struct ControlPlane {
     folder: TempDir,
 }
 
-/// Whose turn it is to apply files of the whole cluster, which stories share: of two `kubectl apply` of one
-/// at once, one is told that it exists already.
+/// Serializes applying cluster-wide files. Otherwise, of two concurrent `kubectl apply` one fails because the
+/// object exists.
 static TURN: Mutex<()> = Mutex::new(());
 
 impl ControlPlane {
-    /// Starts one and waits until it is ready, about 3 s on an idle machine.
+    /// Starts a control plane and waits until it is ready, about 3 s on an idle machine.
     pub(crate) fn start(assets: &Assets, parts: Parts) -> Self {
         let folder = folder();
         let mut programs = Programs::new(assets.clone(), folder.path().to_owned(), parts);
@@ -87,54 +87,53 @@ impl ControlPlane {
         }
     }
 
-    /// Where the server answers, `https` and a port of 127.0.0.1.
+    /// The address of the server, `https` on 127.0.0.1.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    /// The PEM file that a client trusts.
+    /// The PEM file of the certificate authority.
     pub(crate) fn ca(&self) -> PathBuf {
         self.folder.path().join("certs/apiserver.crt")
     }
 
-    /// The PEM file of the key that goes with [`ControlPlane::ca`]: a server of the tests on
-    /// 127.0.0.1 may be this one's twin.
+    /// The PEM file of the server's key, for a test server that should look like this one.
     pub(crate) fn key(&self) -> PathBuf {
         self.folder.path().join("certs/apiserver.key")
     }
 
-    /// The file of the user `admin`, who may do everything.
+    /// The kubeconfig of the user `admin`, who has all permissions.
     pub(crate) fn kubeconfig(&self) -> PathBuf {
         self.folder.path().join("admin.kubeconfig")
     }
 
-    /// A client of the user `admin`. Its futures belong to [`crate::support::block_on`].
+    /// A client of the user `admin`. Use its futures with [`crate::support::block_on`].
     pub(crate) fn client(&self) -> &kube::Client {
         &self.client
     }
 
-    /// Another client of `admin`, which does not try again by itself, out of sight.
+    /// Another client of `admin`, without retries.
     pub(crate) fn impatient_client(&self) -> kube::Client {
         connect(&self.kubeconfig(), false).unwrap()
     }
 
-    /// The same of whoever the kubeconfig says.
+    /// A client without retries, with this kubeconfig.
     pub(crate) fn client_of(&self, kubeconfig: &Path) -> kube::Client {
         connect(kubeconfig, false).unwrap()
     }
 
-    /// Whether Deployments get pods here.
+    /// Whether Deployments get pods.
     pub(crate) fn parts(&self) -> Parts {
         self.parts
     }
 
-    /// What the server has been asked.
+    /// The audit log.
     pub(crate) fn audit(&self) -> &Audit {
         &self.audit
     }
 
-    /// How many watches the server has closed by itself since it started, because its own cache
-    /// could not feed them in time: a machine that is too busy for a burst makes it do so.
+    /// The number of watches that the server has closed because its cache was too slow. This happens on a
+    /// busy machine.
     pub(crate) fn closed_watches(&self) -> usize {
         let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
         let metrics = block_on(self.client.request_text(request)).unwrap();
@@ -145,22 +144,22 @@ impl ControlPlane {
         counts.map(Result::unwrap).sum()
     }
 
-    /// Makes etcd forget all history, as it does by itself after minutes.
+    /// Compacts etcd.
     pub(crate) fn compact(&self) {
         compact(&self.folder.path().join(ETCD_SOCKET));
     }
 
-    /// Sends a signal to one of its programs: `etcd` or `kube-apiserver`.
+    /// Sends a signal to `etcd` or `kube-apiserver`.
     pub(crate) fn signal(&self, program: &str, signal: Signal) {
         self.programs.lock().unwrap().signal(program, signal);
     }
 
-    /// Ends one of its programs and waits until it is gone.
+    /// Ends a program and waits for its exit.
     pub(crate) fn end(&self, program: &str, signal: Signal) {
         self.programs.lock().unwrap().end(program, signal);
     }
 
-    /// Starts etcd again after [`ControlPlane::end`], on what it had written.
+    /// Starts etcd again after [`ControlPlane::end`], with its data.
     pub(crate) fn start_etcd(&self) {
         self.programs.lock().unwrap().start_etcd();
     }
@@ -171,8 +170,8 @@ impl ControlPlane {
         self.programs.lock().unwrap().start_api_server(port);
     }
 
-    /// The same with another certificate for [`ALIAS`], whose authority is returned, in PEM: for all other
-    /// names it stays.
+    /// Starts the API server again with another certificate for [`ALIAS`]. Returns its certificate authority
+    /// as PEM.
     pub(crate) fn start_api_server_with_alias(&self) -> String {
         let authority = self.programs.lock().unwrap().renew_alias();
         self.start_api_server();
@@ -184,27 +183,27 @@ impl ControlPlane {
         await_ready(&mut self.programs.lock().unwrap(), &self.kubeconfig());
     }
 
-    /// Panics where one of its programs has ended.
+    /// Panics if one of the programs has ended.
     pub(crate) fn assert_alive(&self) {
         self.programs.lock().unwrap().assert_alive();
     }
 
-    /// A name that no other test has. It begins with `name`.
+    /// A unique name that begins with `name`.
     pub(crate) fn unused_name(&self, name: &str) -> String {
         format!("{name}-{}", self.names.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The real kubectl, as admin.
+    /// Runs kubectl as admin.
     pub(crate) fn kubectl(&self, arguments: &[&str]) -> Output {
         self.kubectl_as(&self.kubeconfig(), arguments)
     }
 
-    /// The last lines of the log of each program.
+    /// The last log lines of each program.
     pub(crate) fn last_lines(&self, count: usize) -> String {
         self.programs.lock().unwrap().last_lines(count)
     }
 
-    /// The real kubectl, as whoever the kubeconfig says.
+    /// Runs kubectl with this kubeconfig.
     pub(crate) fn kubectl_as(&self, kubeconfig: &Path, arguments: &[&str]) -> Output {
         let line = format!("kubectl {}", arguments.join(" "));
         let mut kubectl = Command::new(self.assets.path("kubectl"));
@@ -215,12 +214,12 @@ impl ControlPlane {
         self.output(&line, kubectl.args(arguments), kubeconfig)
     }
 
-    /// An Argo CD that looks after this one, started by the first who asks.
+    /// Argo CD for this control plane, started on first use.
     pub(crate) fn argo_cd(&self) -> &ArgoCd {
         self.argo.get_or_init(|| ArgoCd::start(self))
     }
 
-    /// A line for a shell that has the real kubectl and the real dayshift, as admin.
+    /// Runs a shell command with kubectl and dayshift in the path, as admin.
     pub(crate) fn shell(&self, line: &str) -> Output {
         let programs = self.assets.path("kubectl");
         let dayshift = Path::new(env!("CARGO_BIN_EXE_dayshift"));
@@ -254,8 +253,8 @@ impl ControlPlane {
         }
     }
 
-    /// Applies `manifests/dayshift.yaml` as a user would, once, and returns a kubeconfig with
-    /// the token of its ServiceAccount: what the program under test runs with.
+    /// Applies `manifests/dayshift.yaml` once, and returns a kubeconfig of its ServiceAccount for the program
+    /// under test.
     pub(crate) fn install(&self) -> &Path {
         self.installed.get_or_init(|| {
             let output = self.kubectl(&["apply", "-f", "manifests/dayshift.yaml"]);
@@ -266,12 +265,12 @@ impl ControlPlane {
         })
     }
 
-    /// A kubeconfig with a fresh token of a ServiceAccount.
+    /// A kubeconfig with a new token of a ServiceAccount.
     pub(crate) fn kubeconfig_of(&self, namespace: &str, account: &str) -> PathBuf {
         self.kubeconfig_via(&self.url, namespace, account)
     }
 
-    /// The same for a server that is reached at `url`, through a proxy on 127.0.0.1.
+    /// A kubeconfig for a server behind a proxy at `url`.
     pub(crate) fn kubeconfig_via(&self, url: &str, namespace: &str, account: &str) -> PathBuf {
         let port = url.rsplit(':').next().unwrap();
         let name = format!("{namespace}.{account}.{port}.kubeconfig");
@@ -281,7 +280,7 @@ impl ControlPlane {
         path
     }
 
-    /// A kubeconfig of a ServiceAccount that asks for [`ALIAS`] and trusts who is in the file at `ca`.
+    /// A kubeconfig for [`ALIAS`] that trusts the certificate authority in the file `ca`.
     pub(crate) fn kubeconfig_by_alias(&self, namespace: &str, account: &str, ca: &Path) -> PathBuf {
         let path = self.folder.path().join("alias.kubeconfig");
         let user = json!({"token": self.token_of(namespace, account)});
@@ -292,7 +291,7 @@ impl ControlPlane {
         path
     }
 
-    /// A kubeconfig for a server at `url` whose token is in a file beside it, which it names.
+    /// A kubeconfig that reads its token from a file.
     pub(crate) fn kubeconfig_with_token_file(&self, url: &str) -> (PathBuf, PathBuf) {
         let port = url.rsplit(':').next().unwrap();
         let path = self.folder.path().join(format!("{port}.kubeconfig"));
@@ -301,7 +300,7 @@ impl ControlPlane {
         (path, token_file)
     }
 
-    /// A token of a ServiceAccount that the server takes until `expires`.
+    /// A token of a ServiceAccount that expires at this time.
     pub(crate) fn token_until(
         &self,
         namespace: &str,
@@ -336,7 +335,7 @@ impl ControlPlane {
     }
 }
 
-/// In memory where there is such a place: nothing in it outlives the test.
+/// In memory if possible, because nothing should outlive the test.
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let parent = if memory.is_dir() {

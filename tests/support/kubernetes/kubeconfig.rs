@@ -1,16 +1,16 @@
-//! Kubeconfig files: who a client is, and where the server is.
+//! Kubeconfig files.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Writes a kubeconfig for the bearer of `token`. `ca` is a PEM file. It is JSON, which is YAML.
+/// Writes a kubeconfig with a token. `ca` is a PEM file. The file is JSON, which is valid YAML.
 pub(crate) fn write(path: &Path, url: &str, ca: &Path, token: &str) {
     write_for(path, &cluster(url, ca), &json!({"token": token}));
 }
 
-/// The same for the bearer of what a file holds, which may be written anew.
+/// Writes a kubeconfig that reads its token from a file, which can change.
 pub(crate) fn write_with_token_file(path: &Path, url: &str, ca: &Path, token_file: &Path) {
     write_for(path, &cluster(url, ca), &json!({"tokenFile": token_file}));
 }
@@ -19,7 +19,7 @@ fn cluster(url: &str, ca: &Path) -> Value {
     json!({"server": url, "certificate-authority": ca})
 }
 
-/// The same, with what a kubeconfig says of the cluster and of the user.
+/// Writes a kubeconfig with these sections for cluster and user.
 pub(super) fn write_for(path: &Path, cluster: &Value, user: &Value) {
     let config = json!({
         "apiVersion": "v1",

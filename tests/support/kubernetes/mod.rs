@@ -1,4 +1,4 @@
-//! Kubernetes' own programs: found or built, started, and asked what they saw.
+//! Kubernetes' own programs: locating, building and starting them, and reading their logs.
 
 pub(super) mod alerting;
 mod appliers;

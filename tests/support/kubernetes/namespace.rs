@@ -1,4 +1,4 @@
-//! A Namespace of one test, and the hands of its users.
+//! A Namespace for one test.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -21,8 +21,8 @@ use super::programs::Parts;
 use crate::support::blocking::block_on;
 use crate::support::timing::wait::eventually;
 
-/// A Namespace of one test. What is done through it, the user `admin` does. Its objects stay after the test, but
-/// for those that make the controllers work on and on.
+/// A Namespace for one test, used as `admin`. Its objects stay after the test, except those that keep
+/// controllers busy.
 pub(crate) struct Namespace<'a> {
     plane: &'a ControlPlane,
     name: String,
@@ -30,7 +30,7 @@ pub(crate) struct Namespace<'a> {
 }
 
 impl ControlPlane {
-    /// A Namespace that no other test knows. Its name begins with `name`.
+    /// Creates a Namespace with a unique name that begins with `name`.
     pub(crate) fn namespace(&self, name: &str) -> Namespace<'_> {
         let name = self.unused_name(name);
         let definition: Definition =
@@ -58,14 +58,14 @@ impl<'a> Namespace<'a> {
         self.plane
     }
 
-    /// The real kubectl, in this Namespace.
+    /// Runs kubectl in this Namespace.
     pub(crate) fn kubectl(&self, arguments: &[&str]) -> Output {
         let mut all = vec!["--namespace", &self.name];
         all.extend(arguments);
         self.plane.kubectl(&all)
     }
 
-    /// Makes a Deployment; panics where there is one of that name.
+    /// Creates a Deployment. Panics if it exists.
     pub(crate) fn create(&self, deployment: impl Into<Deployment>) -> Deployment {
         let params = PostParams::default();
         block_on(self.deployments().create(&params, &deployment.into())).unwrap()
@@ -81,7 +81,7 @@ impl<'a> Namespace<'a> {
         });
     }
 
-    /// Deletes all objects of a kind here and what they own, as far as the server lets it, and does not wait for it.
+    /// Deletes all objects of a kind and their dependents, without waiting.
     pub(crate) fn delete_all<K>(&self)
     where
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
@@ -98,14 +98,14 @@ impl<'a> Namespace<'a> {
         block_on(self.deployments().get(name)).unwrap()
     }
 
-    /// All Deployments here.
+    /// All Deployments in this Namespace.
     pub(crate) fn list(&self) -> Vec<Deployment> {
         block_on(self.deployments().list(&ListParams::default()))
             .unwrap()
             .items
     }
 
-    /// Scales as `kubectl scale` does, through the subresource.
+    /// Scales through the subresource, like `kubectl scale`.
     pub(crate) fn scale(&self, name: &str, replicas: i32) {
         let patch = json!({"spec": {"replicas": replicas}});
         let params = PatchParams::default();
@@ -116,7 +116,7 @@ impl<'a> Namespace<'a> {
         .unwrap();
     }
 
-    /// Sets an annotation, or with `None` takes it away.
+    /// Sets an annotation, or removes it if `None`.
     pub(crate) fn annotate<'v>(&self, name: &str, key: &str, value: impl Into<Option<&'v str>>) {
         self.merge(
             name,
@@ -133,12 +133,11 @@ impl<'a> Namespace<'a> {
         .unwrap()
     }
 
-    /// `spec.replicas`.
     pub(crate) fn replicas(&self, name: &str) -> i32 {
         self.get(name).spec.unwrap().replicas.unwrap()
     }
 
-    /// `spec.replicas` of all Deployments here, by name.
+    /// The `spec.replicas` of all Deployments by name.
     pub(crate) fn all_replicas(&self) -> BTreeMap<String, i32> {
         let replicas = |deployment: Deployment| {
             (
@@ -173,7 +172,7 @@ impl<'a> Namespace<'a> {
         );
     }
 
-    /// Waits until a label has a value.
+    /// Waits until a label has this value.
     pub(crate) fn await_label(&self, name: &str, key: &str, expected: &str) {
         eventually(
             &format!("{}/{name} has the label {key}={expected}", self.name),
@@ -181,7 +180,7 @@ impl<'a> Namespace<'a> {
         );
     }
 
-    /// Waits until exactly `expected` pods of a Deployment are there, all of them ready.
+    /// Waits until a Deployment has exactly `expected` pods, all ready.
     pub(crate) fn await_pods(&self, name: &str, expected: usize) {
         eventually(&format!("{}/{name} has {expected} pods", self.name), || {
             let pods = self.pods(name);
@@ -189,14 +188,14 @@ impl<'a> Namespace<'a> {
         });
     }
 
-    /// The pods with the label `app` that [`crate::support::deployment`] gives its Deployments.
+    /// The pods with the label `app` from [`crate::support::deployment`].
     pub(crate) fn pods(&self, name: &str) -> Vec<Pod> {
         let pods: Api<Pod> = Api::namespaced(self.plane.client().clone(), &self.name);
         let params = ListParams::default().labels(&format!("app={name}"));
         block_on(pods.list(&params)).unwrap().items
     }
 
-    /// dayshift's Events about a Deployment, oldest first: `("Stopped", "3 → 0 …")`.
+    /// dayshift's Events about a Deployment, oldest first, for example `("Stopped", "3 → 0 …")`.
     pub(crate) fn events(&self, name: &str) -> Vec<(String, String)> {
         let events: Api<Event> = Api::namespaced(self.plane.client().clone(), &self.name);
         let mut events = block_on(events.list(&ListParams::default())).unwrap().items;
@@ -230,18 +229,18 @@ impl<'a> Namespace<'a> {
         )
     }
 
-    /// What dayshift's ServiceAccount has asked of the server in this Namespace, in order.
+    /// The requests of dayshift's ServiceAccount in this Namespace.
     pub(crate) fn requests(&self) -> Vec<Request> {
         self.plane.audit().by_dayshift(self.begin, &self.name)
     }
 
-    /// What others have changed in this Namespace's workloads, Kubernetes' own controllers apart.
+    /// The changes of workloads in this Namespace by other users.
     pub(crate) fn changes_by_others(&self) -> Vec<Request> {
         let audit = self.plane.audit();
         audit.changes_by_others(self.begin, &self.name)
     }
 
-    /// dayshift's writes to workloads of a name, in order, refused ones included.
+    /// dayshift's writes to workloads with this name, including rejected ones.
     pub(crate) fn writes(&self, name: &str) -> Vec<Request> {
         let mut requests = self.requests();
         requests.retain(|request| {
@@ -256,7 +255,7 @@ impl<'a> Namespace<'a> {
 }
 
 impl Drop for Namespace<'_> {
-    /// The controllers are shared: pods of other tests wait for those that are made here without end.
+    /// Tests share the controllers, so objects that create pods endlessly would delay other tests.
     fn drop(&mut self) {
         if self.plane.parts() == Parts::Pods {
             self.delete_all::<CronJob>();

@@ -1,4 +1,4 @@
-//! Operators beside a control plane, the real programs.
+//! Operators beside a control plane.
 
 use std::fs::{self, File};
 use std::process::Command;
@@ -13,16 +13,15 @@ use super::control_plane::ControlPlane;
 use crate::support::child_guard::ChildGuard;
 use crate::support::{build, definitions};
 
-/// A running operator, which ends when it is dropped. It has the rights of `admin` in the whole
-/// cluster.
+/// A running operator with the permissions of `admin`, which ends when this is dropped.
 pub(crate) struct Operator {
     program: ChildGuard,
     folder: TempDir,
 }
 
 impl Operator {
-    /// kube-green, but for its ports with its own defaults. Nobody calls its webhook: the certificate
-    /// is there because it wants one.
+    /// kube-green with its defaults except for ports. It requires a certificate, although its webhook is not
+    /// used.
     pub(crate) fn kube_green(plane: &ControlPlane) -> Self {
         let program = Assets::kube_green().unwrap_or_else(|why| panic!("{why:?}"));
         let [port] = free_ports();
@@ -39,13 +38,12 @@ impl Operator {
         Self::start(plane, command, TempDir::new().unwrap())
     }
 
-    /// CloudNativePG, whose definitions are applied first. Nobody calls its webhooks: it takes defaults
-    /// by itself.
+    /// CloudNativePG with its definitions. Its webhooks are not used, because it sets defaults itself.
     pub(crate) fn cloud_native_pg(plane: &ControlPlane) -> Self {
         let assets = Assets::cloud_native_pg().unwrap_or_else(|why| panic!("{why:?}"));
         for file in definitions::CLOUD_NATIVE_PG_CRDS {
             let path = assets.join(file);
-            // Too long for the annotation of a client-side apply.
+            // The definitions are too long for client-side apply.
             let apply = ["apply", "--server-side", "-f", path.to_str().unwrap()];
             plane.kubectl(&apply).success();
         }
@@ -62,7 +60,7 @@ impl Operator {
             .env("OPERATOR_NAMESPACE", "default")
             .env("OPERATOR_IMAGE_NAME", "cloudnative-pg")
             .env("WEBHOOK_CERT_DIR", certificate.parent().unwrap());
-        // What it would copy into pods of its own architecture: without it, it makes none.
+        // Without a copy of its program for this architecture, it creates no pods.
         let folder = TempDir::new().unwrap();
         let programs = folder.path().join("operator");
         fs::create_dir(&programs).unwrap();
@@ -84,14 +82,14 @@ impl Operator {
         Self { program, folder }
     }
 
-    /// Ends it as a pod's end does.
+    /// Ends the operator with SIGTERM, like the end of a pod.
     pub(crate) fn stop(mut self) {
         self.program.signal(Signal::TERM);
         let status = self.program.wait(Duration::from_secs(40));
         assert!(status.is_some(), "it does not end:\n{}", self.log());
     }
 
-    /// What it has said.
+    /// The log of the operator.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }

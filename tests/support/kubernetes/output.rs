@@ -1,6 +1,6 @@
-//! What the commands of a story say.
+//! The output of commands.
 
-/// What a command has printed.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) command: String,
@@ -10,7 +10,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// The standard output; panics with all of it where the command has failed.
+    /// The standard output. Panics with the complete output if the command failed.
     pub(crate) fn success(self) -> String {
         assert!(
             self.ok,

@@ -1,8 +1,8 @@
-//! The command line of each program of a control plane.
+//! The command lines of the control plane's programs.
 //!
-//! All of them work in the control plane's own folder, so that their paths are short and stay
-//! inside it: `kube-apiserver` signs its own certificate there, and its key signs the
-//! ServiceAccounts' tokens too.
+//!
+//! All programs run in the directory of the control plane, so their paths are short. There, kube-apiserver
+//! creates its own certificate, whose key also signs the tokens of ServiceAccounts.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use super::kubeconfig;
 use crate::support::child_guard::ChildGuard;
 use crate::support::timing::processor_waits;
 
-/// What a control plane is made of.
+/// The programs of a control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Parts {
-    /// An API server on etcd: objects stay as they are written.
+    /// An API server with etcd. Workloads get no pods.
     Server,
-    /// One that lists nothing as a stream (`WatchList`), as those before Kubernetes 1.34.
+    /// An API server without streamed lists (`WatchList`), as before Kubernetes 1.34.
     OlderServer,
-    /// Besides an API server Kubernetes' own controllers, a scheduler and a fake node: Deployments get
-    /// pods that are ready at once.
+    /// An API server with controllers, a scheduler and a fake node: Deployments get pods that are ready at
+    /// once.
     Pods,
 }
 
-/// The bearers that the server knows from the start; all of them may do everything.
+/// Users with static tokens and all permissions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum User {
-    /// The hands of the test.
+    /// The user of the test itself.
     Admin,
     ControllerManager,
     Scheduler,
@@ -65,8 +65,8 @@ impl User {
     }
 }
 
-/// One line of audit log for each request that ended and each watch that began; none for what
-/// Kubernetes' own controllers do. The first rule that matches decides.
+/// Logs each completed request and the beginning of each watch, except those of Kubernetes' own controllers.
+/// The first matching rule applies.
 const AUDIT_POLICY: &str = r#"{
   "apiVersion": "audit.k8s.io/v1",
   "kind": "Policy",
@@ -78,7 +78,7 @@ const AUDIT_POLICY: &str = r#"{
   ]
 }"#;
 
-/// Those of Kubernetes' controllers that have to do with workloads, their pods, Services and namespaces.
+/// The controllers for workloads, pods, Services and Namespaces.
 const CONTROLLERS: [&str; 12] = [
     "deployment-controller",
     "replicaset-controller",
@@ -94,22 +94,22 @@ const CONTROLLERS: [&str; 12] = [
     "endpointslice-controller",
 ];
 
-/// The annotation of pods that are not ready at once, but so long after they have a node: `1s`.
+/// The annotation of pods that become ready after this time on a node, for example `1s`.
 pub(crate) const READY_AFTER: &str = "stories/ready-after";
 
-/// The annotation of a Job's pods that do not end at once, but so long after they run: `1h`.
+/// The annotation of a Job's pods that end after this time, for example `1h`.
 pub(crate) const ENDS_AFTER: &str = "stories/ends-after";
 
-/// Another name of the API server, with a certificate of its own once there is one.
+/// Another name of the API server, for which it can have a separate certificate.
 pub(super) const ALIAS: &str = "alias.example.com";
 
-/// Who the tokens of ServiceAccounts are from.
+/// The issuer of ServiceAccount tokens.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 
-/// Where etcd listens, in the folder: its `unix://localhost:1`.
+/// The socket of etcd in the directory: its `unix://localhost:1`.
 pub(crate) const ETCD_SOCKET: &str = "localhost:1";
 
-/// Programs that run in one control plane's folder.
+/// The running programs of a control plane.
 pub(crate) struct Programs {
     assets: Assets,
     folder: PathBuf,
@@ -127,8 +127,8 @@ impl Programs {
         }
     }
 
-    /// Writes a certificate of its own authority for [`ALIAS`], which the API server shows once it is
-    /// started again to who asks for that name. Returns that authority, in PEM.
+    /// Creates a certificate with its own authority for [`ALIAS`], which the API server uses after a restart.
+    /// Returns the authority as PEM.
     pub(crate) fn renew_alias(&self) -> String {
         let made = rcgen::generate_simple_self_signed([ALIAS.to_owned()]).unwrap();
         let certificate = made.cert.pem();
@@ -138,7 +138,7 @@ impl Programs {
         certificate
     }
 
-    /// The API server's certificate, followed by that of the authority that has signed it.
+    /// The certificate of the API server and of the authority that signed it.
     pub(crate) fn ca(&self) -> PathBuf {
         self.folder.join("certs/apiserver.crt")
     }
@@ -147,7 +147,7 @@ impl Programs {
         self.folder.join("audit.log")
     }
 
-    /// Starts etcd on a socket in the folder: no port, and no disk to wait for.
+    /// Starts etcd on a socket in the directory, without a port and without waiting for a disk.
     pub(crate) fn start_etcd(&mut self) {
         self.start(
             "etcd",
@@ -194,12 +194,12 @@ impl Programs {
                 "--service-account-key-file=certs/apiserver.key",
                 "--token-auth-file=tokens.csv",
                 "--authorization-mode=RBAC",
-                // Pods would have to tolerate a taint that the fake node never loses.
+                // The fake node never loses this taint.
                 "--disable-admission-plugins=TaintNodesByCondition",
                 "--audit-policy-file=audit-policy.json",
                 "--audit-log-path=audit.log",
                 "--audit-log-mode=blocking",
-                // In megabytes: far from being rotated, for it is read as one file.
+                // In megabytes. The log must not be rotated, because it is read as one file.
                 "--audit-log-maxsize=10000",
                 "--profiling=false",
             ]
@@ -222,7 +222,7 @@ impl Programs {
                 "--service-account-private-key-file=certs/apiserver.key",
                 "--concurrent-deployment-syncs=10",
                 "--concurrent-replicaset-syncs=10",
-                // Every 15 s by default.
+                // The default is 15 s.
                 "--horizontal-pod-autoscaler-sync-period=1s",
                 "--kube-api-qps=500",
                 "--kube-api-burst=500",
@@ -248,7 +248,7 @@ impl Programs {
                 &config,
                 &stages,
                 "--manage-all-nodes=true",
-                // By default those of Services: with kube-proxy they have to be told apart.
+                // The default equals that of Services, which kube-proxy could not distinguish.
                 "--cidr=10.99.1.1/24",
             ],
         );
@@ -258,7 +258,7 @@ impl Programs {
         self.find(name).1.signal(signal);
     }
 
-    /// Ends one of them with a signal and waits until it is gone.
+    /// Ends a program with a signal and waits for its exit.
     pub(crate) fn end(&mut self, name: &str, signal: Signal) {
         self.signal(name, signal);
         let ended = self.find(name).1.wait(Duration::from_secs(90));
@@ -271,7 +271,7 @@ impl Programs {
         found.unwrap_or_else(|| panic!("{name} does not run"))
     }
 
-    /// The last lines of the log of each.
+    /// The last log lines of each program.
     pub(crate) fn last_lines(&self, count: usize) -> String {
         let of = |(name, _): &(&'static str, ChildGuard)| {
             format!("--- {name}\n{}\n", last_lines(&self.folder, name, count))
@@ -279,7 +279,7 @@ impl Programs {
         self.running.iter().map(of).collect()
     }
 
-    /// Panics with the end of its log if one of them has ended.
+    /// If a program has ended, panics with the end of its log.
     pub(crate) fn assert_alive(&mut self) {
         for (name, program) in &mut self.running {
             if let Some(status) = program.exited() {
@@ -315,7 +315,7 @@ impl Programs {
     }
 }
 
-/// kwok's stages where one of them comes as long after the one before as an annotation of the pod says.
+/// kwok's stages, with one of them delayed by an annotation of the pod.
 fn delayed(stages: &str, name: &str, annotation: &str) -> String {
     let known = format!("  name: {name}\nspec:\n");
     assert!(stages.contains(&known), "kwok's stages have changed");

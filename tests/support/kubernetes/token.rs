@@ -1,5 +1,4 @@
-//! Tokens that expire when a test needs it: the API server itself gives none for less than ten
-//! minutes.
+//! Tokens with a short lifetime. The API server does not issue any for less than ten minutes.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +10,10 @@ use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::{Value, json};
 
-/// How long the server takes a token that has expired.
+/// How long the server accepts an expired token.
 const LEEWAY: TimeDelta = TimeDelta::seconds(60);
 
-/// A token as the server would sign it with `key`, a PEM file, that it takes until `expires`.
+/// A token signed with `key`, a PEM file, that the server accepts until `expires`.
 pub(crate) fn token(key: &Path, issuer: &str, claims: &Value, expires: DateTime<Utc>) -> String {
     let now = Utc::now().timestamp();
     let mut all = json!({

@@ -1,5 +1,4 @@
-//! What this process allocates and how long it takes, but for what is done on behalf of another
-//! machine: a client whose API server, which is in this process too, does not count.
+//! Measures allocations and CPU time of this process, without those of an API server in the same process.
 
 use kube_in_memory::Api;
 use std::{
@@ -19,14 +18,14 @@ use rustix::time::{ClockId, clock_gettime};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Stats};
 use tower::{BoxError, Service as _, service_fn};
 
-/// Sums since the start of the process, on one thread.
+/// The sums of one thread since the start of the process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) allocations: i64,
     pub(crate) bytes: i64,
-    /// The bytes that are there now.
+    /// The bytes that are allocated now.
     pub(crate) held: i64,
-    /// CPU time, of what is not counted alone.
+    /// The CPU time of excluded work.
     pub(crate) time: Duration,
 }
 
@@ -38,7 +37,7 @@ thread_local! {
 }
 
 impl Totals {
-    /// What was done here.
+    /// The sums of measured work.
     pub(crate) fn here() -> Self {
         let (all, other) = (Self::of(&INSTRUMENTED_SYSTEM.stats()), UNCOUNTED.get());
         Self {
@@ -60,13 +59,12 @@ impl Totals {
     }
 }
 
-/// The most bytes that were there at once whenever something uncounted was done since the
-/// last call of this.
+/// The maximum of allocated bytes at the times of excluded work since the last call.
 pub(crate) fn take_peak() -> i64 {
     PEAK.replace(i64::MIN)
 }
 
-/// The CPU time that this thread has taken.
+/// The CPU time of this thread.
 pub(crate) fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(
@@ -75,7 +73,7 @@ pub(crate) fn cpu() -> Duration {
     )
 }
 
-/// Does what is no part of what is measured.
+/// Runs work that is excluded from the measurement.
 pub(crate) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     let (begun, before) = (cpu(), Totals::of(&INSTRUMENTED_SYSTEM.stats()));
     let sum = UNCOUNTED.get();
@@ -91,7 +89,7 @@ pub(crate) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// A client of this API, whose work does not count.
+/// A client of this API, whose work is excluded.
 pub(crate) fn client(api: &Api) -> Client {
     let connection = api.connection("dayshift");
     let service = service_fn(move |request: Request<Body>| {
@@ -99,7 +97,7 @@ pub(crate) fn client(api: &Api) -> Client {
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect_bytes().await?;
-            // What is sent is gone here and there elsewhere.
+            // Memory that is sent moves from the measured to the excluded part.
             let answer = uncounted(|| {
                 let body = Body::from(body.to_vec());
                 let request = Request::from_parts(head.clone(), body);
@@ -115,7 +113,7 @@ pub(crate) fn client(api: &Api) -> Client {
     Client::new(service, "default")
 }
 
-/// What is received is gone elsewhere and there here.
+/// Memory that is received moves from the excluded to the measured part.
 fn from_the_wire(bytes: Bytes) -> Bytes {
     let here = Bytes::copy_from_slice(&bytes);
     uncounted(move || drop(bytes));
@@ -139,7 +137,7 @@ impl<T> Future for Uncounted<T> {
 
 type Inner = UnsyncBoxBody<Bytes, Infallible>;
 
-/// A body that comes in pieces, as TLS records do.
+/// A body in chunks of the size of TLS records.
 struct UncountedBody {
     body: Option<Inner>,
     rest: Bytes,

@@ -1,9 +1,8 @@
-//! A Deployment as large as real ones.
+//! A Deployment of realistic size.
 
 use serde_json::{Value, json};
 
-/// What `kubectl apply` makes of the manifest of a usual web application with two sidecars, three
-/// replicas of it.
+/// The object that `kubectl apply` creates for a web application with two sidecars and three replicas.
 pub(crate) fn large(namespace: &str, name: &str, annotations: &Value) -> Value {
     let labels = json!({
         "app.kubernetes.io/name": name, "app.kubernetes.io/component": "api",

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::large::large;
 
-/// A Friday evening after the stop, and the start that comes next.
+/// The time of the tests, after the stop.
 pub(crate) const NIGHT: &str = "2026-11-20T18:00:00Z";
 pub(crate) const MORNING: &str = "2026-11-23T08:00:00Z";
 
@@ -27,14 +27,14 @@ pub(crate) fn hours() -> Value {
     })
 }
 
-/// A Deployment as the API server shows it, managed fields and all.
+/// A Deployment as the API server returns it, with managed fields.
 pub(crate) fn shown(annotations: &Value) -> Value {
     let api = Api::new(|| at(NIGHT, 0));
     api.create(large("default", "checkout", annotations))
         .unwrap()
 }
 
-/// One that was seen on Friday and stopped then: what is observed, read and remembered of it.
+/// The observed, parsed and remembered state of a Deployment that was stopped on Friday.
 pub(crate) struct Stopped {
     pub(crate) observed: Observed,
     parsed: ParsedInputs,

@@ -1,4 +1,4 @@
-//! Waiting in real time, on machines that may stand still.
+//! Waiting in real time on machines that might stall.
 
 pub(crate) mod processor_waits;
 pub(super) mod retry;

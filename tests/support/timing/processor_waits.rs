@@ -1,5 +1,5 @@
-//! How long programs wait for a processor, as Linux counts it for each of their threads
-//! (`/proc/PID/task/TID/schedstat`, <https://docs.kernel.org/scheduler/sched-stats.html>).
+//! How long threads wait for a processor, from Linux' scheduler statistics (`/proc/PID/task/TID/schedstat`,
+//! <https://docs.kernel.org/scheduler/sched-stats.html>).
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -11,26 +11,25 @@ use std::time::Duration;
 
 static PROGRAMS: Mutex<BTreeMap<u32, Program>> = Mutex::new(BTreeMap::new());
 
-/// A program that a change of dayshift comes from or goes through.
+/// A watched program.
 struct Program {
-    /// The thread of the story whose own it is; none where all stories share it.
+    /// The thread of the scenario that uses the program. `None` if all scenarios share it.
     story: Option<ThreadId>,
-    /// How long each of its threads has waited so far.
+    /// The waiting time of each thread so far.
     threads: HashMap<OsString, Duration>,
 }
 
-/// How long a thread of some program has waited since the sample before; that one that waited longest, of
-/// the programs of one story, or of those that all share.
+/// The longest wait of a thread since the last sample, by scenario.
 pub(super) type Waited = (Option<ThreadId>, Duration);
 
-/// Watches a program with this number from now on, until it ends.
+/// Watches the program with this process ID until it ends.
 pub(crate) fn watch(id: u32, story: Option<ThreadId>) {
     let threads = HashMap::new();
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
     programs.insert(id, Program { story, threads });
 }
 
-/// What the programs have waited since the sample before.
+/// The waits since the last sample.
 pub(super) fn sample() -> Vec<Waited> {
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut longest: HashMap<Option<ThreadId>, Duration> = HashMap::new();
@@ -45,13 +44,13 @@ pub(super) fn sample() -> Vec<Waited> {
     longest.into_iter().collect()
 }
 
-/// How long this thread has waited so far.
+/// The waiting time of the current thread so far.
 pub(super) fn of_this_thread() -> Option<Duration> {
     waited(Path::new("/proc/thread-self/schedstat"))
 }
 
 impl Program {
-    /// The longest that one of its threads has waited since the last time; none where it has ended.
+    /// The longest wait of a thread since the last call. `None` if the program has ended.
     fn take_waited(&mut self, tasks: &Path) -> Option<Duration> {
         let mut longest = Duration::ZERO;
         for task in fs::read_dir(tasks).ok()?.flatten() {
@@ -65,7 +64,7 @@ impl Program {
     }
 }
 
-/// The second number, in nanoseconds: how long a thread was ready to run and did not.
+/// The second number, in nanoseconds: the time that a thread was runnable but did not run.
 fn waited(schedstat: &Path) -> Option<Duration> {
     let text = fs::read_to_string(schedstat).ok()?;
     let nanoseconds = text.split_whitespace().nth(1)?.parse().ok()?;

@@ -1,9 +1,9 @@
-//! Stories in real time on machines that may stand still.
+//! Retries for scenarios in real time, if the machine stalls.
 //!
-//! A story needs some seconds before a boundary to make ready for it, and a look at what it
-//! promises within a second. Where the machine stood still meanwhile nothing is shown, neither
-//! good nor bad: the story is told again, with more time between its instants. Whether it did is
-//! measured ([`Stall`]); on a machine that was punctual the first try is the last.
+//!
+//! A scenario needs seconds to prepare for a boundary, and checks results within a second. If the machine
+//! stalled meanwhile, the result shows nothing, so the scenario runs again with more time. Stalls are
+//! measured ([`Stall`]): without one, a late result is a failure.
 
 use std::cell::Cell;
 use std::env;
@@ -15,26 +15,26 @@ use chrono::{DateTime, Utc};
 
 use super::stall_detector::{self, Stall};
 
-/// How much longer than written the times are, try by try.
+/// The factors of all times, by attempt.
 const PACES: [i64; 3] = [1, 2, 4];
 
 thread_local! {
     static PACE: Cell<i64> = const { Cell::new(1) };
 }
 
-/// The tries that were told again, of all stories.
+/// The repeated attempts of all scenarios.
 static AGAIN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// How long each story took, all of its tries together.
+/// The duration of each scenario, including all attempts.
 static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
 
-/// How many tries may be in vain in one run of all stories.
+/// The maximum number of repeated attempts in a run of all scenarios.
 const MAX_TRIES: usize = 20;
 
-/// How many of the longest are printed.
+/// The number of longest scenarios that are printed.
 const MAX_PRINTED: usize = 12;
 
-/// With `STORIES=full` the nightly stories are told too, with `STORIES=slow` each story is told at the last of the paces at once: it has to hold there, too.
+/// The factors for this run. With `STORIES=slow`, each scenario runs only with the largest.
 fn paces() -> &'static [i64] {
     match env::var("STORIES").as_deref() {
         Ok("slow") => &PACES[PACES.len() - 1..],
@@ -45,15 +45,15 @@ fn paces() -> &'static [i64] {
     }
 }
 
-/// What a story ends with when it was too slow for its own instants.
+/// The panic payload of a scenario that was too slow.
 struct TooSlow {
     what: String,
-    /// From when to when the machine had to be punctual, and by how much it was not enough.
+    /// The period in which the machine had to be punctual, and the missing time.
     excess: Option<(Instant, Instant, Duration)>,
 }
 
 impl TooSlow {
-    /// What the machine withheld, where that may be the reason.
+    /// The stall that might be the reason.
     fn excuse(&self, begin: Instant) -> Option<Stall> {
         match self.excess {
             None => Stall::since(begin),
@@ -64,20 +64,19 @@ impl TooSlow {
     }
 }
 
-/// How much longer than written the times of this thread's story are.
+/// The factor for all times of the scenario on this thread.
 pub(crate) fn pace() -> i64 {
     PACE.get()
 }
 
-/// Ends this try of the story: `what` did not come about in time. It is a failure, unless the
-/// machine stood still meanwhile.
+/// Ends this attempt, because `what` did not happen in time. It is a failure unless the machine stalled.
 pub(crate) fn too_slow(what: &str) -> ! {
     let what = what.to_owned();
     resume_unwind(Box::new(TooSlow { what, excess: None }))
 }
 
-/// The same where what was due at `due` came `late` seconds after it, and `bound` are allowed: the
-/// machine has to have stood still between the two, and for long enough.
+/// Ends this attempt, because a result was `late` seconds after `due`, and `bound` are allowed. A stall
+/// between the two must be long enough to explain it.
 pub(crate) fn too_late(what: &str, due: DateTime<Utc>, late: f64, bound: f64) -> ! {
     let (now, passed) = (Instant::now(), (Utc::now() - due).to_std());
     let due = now.checked_sub(passed.unwrap_or_default()).unwrap_or(now);
@@ -89,8 +88,8 @@ pub(crate) fn too_late(what: &str, due: DateTime<Utc>, late: f64, bound: f64) ->
     }))
 }
 
-/// Tells a story, again and slower where it was too slow on a machine that stood still. Returns
-/// what it came to and after how many tries; the error is what came too late.
+/// Runs a scenario, and repeats it more slowly if the machine stalled. Returns the result and the number of
+/// attempts. The error is the late result.
 pub(crate) fn retry_when_stalled<T>(
     name: &str,
     tell: impl Fn() -> T,
@@ -138,9 +137,8 @@ fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), S
     ))
 }
 
-/// Says how many tries were in vain and told again, and which, and what took longest; printed at
-/// the end of a test binary. Returns whether they were too many: a machine is seldom so busy, and a
-/// program that is often late may hide behind it.
+/// Prints the repeated attempts and the longest scenarios at the end of a test binary. Returns whether there
+/// were too many repetitions: machines are rarely that busy, and a late program could hide behind them.
 pub(crate) fn print_tries() -> bool {
     let all = AGAIN.lock().unwrap_or_else(PoisonError::into_inner);
     eprintln!(

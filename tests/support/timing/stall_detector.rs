@@ -1,10 +1,9 @@
-//! Detects that this machine stood still, by a thread that asks for next to nothing and is late.
+//! Detects stalls of the machine with a thread that needs little time and measures its own delay.
 //!
-//! A program that is late on a machine that was punctual is late by itself. So nothing is told
-//! again for being late, unless this thread was late at the same time, or Linux says that a thread of
-//! the program itself, or of the API server that it writes to, waited for a processor: what others
-//! waited is no excuse. A story that has not come as far as it wants before its own instant waits for many
-//! programs that come and go, so there it counts that anybody waited (`/proc/pressure/cpu`).
+//!
+//! A late result is excused only if this thread was late at the same time, or if Linux reports that a thread
+//! of dayshift or of the API server waited for a processor. While a scenario prepares for a boundary, it
+//! waits for many programs, so there any wait counts (`/proc/pressure/cpu`).
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -14,23 +13,23 @@ use std::{fmt, fs, thread};
 
 use super::processor_waits::{self, Waited};
 
-/// How long it sleeps between two looks at the clock.
+/// The time between two measurements.
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// Rounds of arithmetic between two sleeps, some 0.2 ms, that show what a processor withholds
-/// without ever letting a thread wait: a host that lends it to somebody else.
+/// Rounds of arithmetic between two sleeps, about 0.2 ms. They detect a host that withholds a processor
+/// without making threads wait.
 const ROUNDS: u64 = 20_000;
 
-/// What may be lost within one second; more is a stall.
+/// More lost time within a second is a stall.
 const MAX_LOST: Duration = Duration::from_millis(150);
 
-/// How long others may wait for a processor within one second; longer is a stall.
+/// A longer wait of other programs within a second is a stall.
 const MAX_WAITED: Duration = Duration::from_millis(500);
 
-/// How long between two looks at what the programs waited.
+/// The time between two samples of waits.
 const SAMPLE: Duration = Duration::from_millis(100);
 
-/// How far back it remembers: longer than any story.
+/// How long measurements are kept, longer than any scenario.
 const MEMORY: Duration = Duration::from_secs(600);
 
 static LOSSES: LazyLock<Arc<Mutex<VecDeque<Loss>>>> = LazyLock::new(|| {
@@ -42,39 +41,39 @@ static LOSSES: LazyLock<Arc<Mutex<VecDeque<Loss>>>> = LazyLock::new(|| {
     losses
 });
 
-/// What the programs of each story waited, and those that all share.
+/// The waits of programs by scenario, and of shared programs.
 static WAITS: Mutex<VecDeque<(Instant, Vec<Waited>)>> = Mutex::new(VecDeque::new());
 
-/// What was withheld up to an instant, since the one before.
+/// The time lost since the previous measurement.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     at: Instant,
     lost: Duration,
-    /// The part of it that this thread waited for a processor of this machine: a host withholds the rest.
+    /// The part that this thread waited for a processor. The host withheld the rest.
     queued: Duration,
     waited: Duration,
 }
 
-/// A machine that stood still.
+/// A stall of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stall {
-    /// The longest at once.
+    /// The longest single loss.
     longest: Duration,
-    /// The most in any second.
+    /// The largest loss within a second.
     second: Duration,
-    /// The most in any second that somebody waited for a processor.
+    /// The largest wait within a second.
     waited: Duration,
 }
 
 impl Stall {
-    /// The worst since `begin`; none where the machine was punctual.
+    /// The worst stall since `begin`. `None` if there was none.
     pub(super) fn since(begin: Instant) -> Option<Self> {
         let worst = Self::worst_since(begin);
         (worst.second > MAX_LOST || worst.waited > MAX_WAITED).then_some(worst)
     }
 
-    /// Whether what was withheld between two instants from the programs of this thread's story may be
-    /// why something came so much too late: half of it, since one who waits keeps others waiting.
+    /// Whether half of the time that this scenario's programs lost between two times explains the delay. Only
+    /// half is needed, because a program that waits delays others.
     pub(crate) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
         let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
         let meanwhile = losses
@@ -86,7 +85,7 @@ impl Stall {
         withheld + programs_waited(from, to) >= excess / 2
     }
 
-    /// What was withheld since `begin`, whether that is much or not.
+    /// The largest losses since `begin`, even if they are no stall.
     pub(super) fn worst_since(begin: Instant) -> Self {
         let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
         let since: Vec<Loss> = losses
@@ -133,7 +132,7 @@ impl fmt::Display for Stall {
     }
 }
 
-/// How long a thread of the programs of this thread's story, or of those that all share, waited.
+/// How long a thread of this scenario's programs, or of shared ones, waited.
 fn programs_waited(from: Instant, to: Instant) -> Duration {
     let story = Some(thread::current().id());
     let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,13 +146,13 @@ fn programs_waited(from: Instant, to: Instant) -> Duration {
     meanwhile.filter_map(|(_, all)| longest(all)).sum()
 }
 
-/// Begins to measure; what was before is not known.
+/// Starts measuring.
 pub(crate) fn begin() {
     LazyLock::force(&LOSSES);
 }
 
 fn measure(losses: &Mutex<VecDeque<Loss>>) {
-    // What the arithmetic takes where nothing is withheld.
+    // The duration of the arithmetic without a stall.
     let mut least = (0..50).map(|_| timed(work)).min().unwrap_or_default();
     let own = || processor_waits::of_this_thread().unwrap_or_default();
     let (mut waited, mut queued) = (pressure(), own());
@@ -187,7 +186,7 @@ fn measure(losses: &Mutex<VecDeque<Loss>>) {
     }
 }
 
-/// How long somebody has waited for a processor since the machine began, where Linux says it.
+/// The total time that any thread has waited for a processor, if Linux reports it.
 fn pressure() -> Duration {
     let text = fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
     let some = text.lines().find(|line| line.starts_with("some "));

@@ -1,4 +1,4 @@
-//! What the server fills in, and refuses, in HorizontalPodAutoscalers of `autoscaling/v2`.
+//! HorizontalPodAutoscalers of `autoscaling/v2`: defaults and validation.
 
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::fields::{self, Field, object, or_else};
 use crate::cause::Cause;
 
-/// The members of a bookmark's autoscaler.
+/// The fields of an HPA in a bookmark.
 pub(super) const EMPTY: &str = r#","spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},"status":{"desiredReplicas":0,"currentMetrics":null}"#;
 
 const FIELDS: [Field; 9] = [
@@ -63,7 +63,7 @@ pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), Stri
     })
 }
 
-/// Fills in one replica and the processor as the metric; the status is the controller's alone.
+/// Sets the defaults: one replica and the CPU metric. Only the controller can set the status.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     new["status"] = old.map_or_else(
         || json!({"desiredReplicas": 0, "currentMetrics": null}),
@@ -86,7 +86,7 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     });
 }
 
-/// Refuses counts that do not fit together, and a target that does not say what it is.
+/// Validates the counts and the target.
 pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
     let count = |key: &str| spec[key].as_i64().unwrap_or_default();

@@ -15,16 +15,16 @@ use crate::{
     },
 };
 
-/// The members of a bookmark's CronJob.
+/// The fields of a CronJob in a bookmark.
 pub(super) const EMPTY: &str = r#","spec":{"schedule":"","jobTemplate":{"metadata":{},"spec":{"template":{"metadata":{},"spec":{"containers":null}}}}},"status":{}"#;
 
 const JOB: &str = "spec.jobTemplate.spec";
 const TEMPLATE: &str = "spec.jobTemplate.spec.template";
-/// The longest name: the names of its Jobs end with a time.
+/// The maximum length of a name, to which its Jobs append a time.
 const MAX_NAME: usize = 52;
-/// The longest part of a zone's name.
+/// The maximum length of each part of a time zone.
 const MAX_ZONE_PART: usize = 14;
-/// What a Job's template counts.
+/// The fields of a Job template that must not be negative.
 const COUNTS: [&str; 5] = [
     "parallelism",
     "completions",
@@ -116,7 +116,7 @@ pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), Stri
     })
 }
 
-/// Fills in the defaults of `batch/v1`; the status is the CronJob controller's alone.
+/// Sets the defaults of `batch/v1`. Only the controller can set the status.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     new["status"] = old.map_or_else(|| json!({}), |old| old["status"].clone());
     let Some(spec) = object(&mut new["spec"]) else {
@@ -137,8 +137,7 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     }
 }
 
-/// Refuses a schedule, a zone or a policy that is none, negative counts, and Jobs that would be
-/// started for ever.
+/// Validates schedule, time zone, policies, counts and the job template.
 pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
     check_schedule(spec, old, causes);
@@ -177,7 +176,7 @@ fn check_schedule(spec: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     if let Err(why) = check_cron(&text) {
         causes.push(Cause::invalid(field, &shown, &why));
     }
-    // One that was taken by an older server may stay.
+    // A value that an older server accepted can stay.
     let allowed = old.is_some_and(|old| schedule(&old["spec"]).contains("TZ"));
     if text.contains("TZ") && !allowed {
         let why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
@@ -185,7 +184,7 @@ fn check_schedule(spec: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Whether the zone exists is not looked up.
+/// Only the syntax is checked, not whether the zone exists.
 fn check_zone(zone: &Value, causes: &mut Vec<Cause>) {
     let Some(name) = zone.as_str() else { return };
     let mut refuse = |why: &str| {
@@ -223,7 +222,7 @@ fn check_job(new: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-/// The fields of a schedule in their order: the least number, the most, and names for some.
+/// The fields of a schedule: minimum, maximum, and names.
 const CRON_FIELDS: [(u64, u64, &[&str]); 5] = [
     (0, 59, &[]),
     (0, 23, &[]),
@@ -248,7 +247,7 @@ const DESCRIPTORS: [&str; 7] = [
 ];
 const UNITS: [&str; 8] = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
 
-/// Refuses a text that is not a schedule. A zone before it is not looked up.
+/// Validates a schedule. A time zone before it is not checked.
 fn check_cron(text: &str) -> Result<(), String> {
     let has_zone = text.starts_with("TZ=") || text.starts_with("CRON_TZ=");
     let text = match text.split_once(' ') {
@@ -280,7 +279,7 @@ fn check_cron(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A number, a name, a range of them or a star, and perhaps a step.
+/// Validates a number, name, range or star, with an optional step.
 fn check_range(text: &str, least: u64, most: u64, names: &[&str]) -> Result<(), String> {
     let parts: Vec<_> = text.split('/').collect();
     let ends: Vec<_> = parts[0].split('-').collect();
@@ -322,7 +321,7 @@ fn check_range(text: &str, least: u64, most: u64, names: &[&str]) -> Result<(), 
     }
 }
 
-/// A number as Go's `Atoi` reads it.
+/// Parses a number like Go's `Atoi`.
 fn number(text: &str) -> Result<u64, String> {
     let number: i64 = text.parse().map_err(|error: std::num::ParseIntError| {
         let why = match error.kind() {
@@ -334,7 +333,7 @@ fn number(text: &str) -> Result<u64, String> {
     u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
 }
 
-/// A duration as Go's `ParseDuration` reads it, such as `1h30m`.
+/// Validates a duration like Go's `ParseDuration`, for example `1h30m`.
 fn check_duration(whole: &str) -> Result<(), String> {
     let mut rest = whole.strip_prefix(['-', '+']).unwrap_or(whole);
     if rest == "0" {

@@ -1,4 +1,4 @@
-//! What the server fills in, and refuses, in Deployments.
+//! Deployments: defaults and validation.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::fields::{self, Field, not_negative, object, or_else};
 use super::pod_template;
 use crate::cause::Cause;
 
-/// The members of a bookmark's Deployment.
+/// The fields of a Deployment in a bookmark.
 pub(super) const EMPTY: &str = r#","spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#;
 
 const FIELDS: [Field; 8] = [
@@ -52,13 +52,13 @@ pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), Stri
     })
 }
 
-/// Fills in the defaults of `apps/v1`; the status is the Deployment controller's alone.
+/// Sets the defaults of `apps/v1`. Only the controller can set the status.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     new["status"] = old.map_or_else(|| json!({}), |old| old["status"].clone());
     let Some(spec) = object(&mut new["spec"]) else {
         return;
     };
-    // What Go's encoder leaves out.
+    // Go's encoder omits these fields.
     spec.retain(|key, value| match key.as_str() {
         "paused" => *value != false,
         "minReadySeconds" => *value != 0,
@@ -80,7 +80,7 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     pod_template::complete(spec.entry("template").or_insert_with(|| json!({})));
 }
 
-/// Refuses negative counts, and a selector, labels or containers that do not fit together.
+/// Validates counts, selector, labels and containers.
 pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
     not_negative(new, "spec.replicas", causes);

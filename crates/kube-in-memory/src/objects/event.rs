@@ -1,14 +1,14 @@
-//! What the server does to Events of `events.k8s.io/v1`.
+//! Events of `events.k8s.io/v1`: defaults and validation.
 
 use serde_json::Value;
 
 use crate::cause::Cause;
 use crate::objects::names;
 
-/// The members of a bookmark's Event.
+/// The fields of an Event in a bookmark.
 pub(crate) const EMPTY: &str = r#","eventTime":null,"regarding":{},"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null"#;
 
-/// Fills in the members that the server always shows.
+/// Sets the fields that the server always shows.
 pub(crate) fn complete(new: &mut Value, _: Option<&Value>) {
     for key in ["regarding", "deprecatedSource"] {
         if new[key].is_null() {
@@ -16,12 +16,12 @@ pub(crate) fn complete(new: &mut Value, _: Option<&Value>) {
         }
     }
     for key in ["deprecatedFirstTimestamp", "deprecatedLastTimestamp"] {
-        // A time that Go leaves out it writes as null all the same.
+        // Go writes a missing time as null.
         let _ = &mut new[key];
     }
 }
 
-/// Refuses an Event without its required members, one that is too long, and one of another namespace.
+/// Validates required fields, lengths and the namespace.
 pub(crate) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     let text = |key: &str| new[key].as_str().unwrap_or_default();
     let namespace = new["metadata"]["namespace"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What kinds with a pod template have in common: how their members are read and filled in.
+//! Decoding and defaults that kinds with a pod template share.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -6,12 +6,11 @@ use serde_json::{Map, Value, json};
 use super::metadata::{self, is_like, mismatch};
 use crate::cause::Cause;
 
-/// A member: where it is, and what Go calls it and its type.
+/// A path, and the names of the field and its type in Go.
 pub(super) type Field = (&'static str, &'static str, &'static str);
 
-/// Refuses what `fields` or `T` cannot hold, and drops the members of `spec` that `T` does not
-/// have. Looks only where `object` differs from `old` in more than counts and suspension, labels
-/// and annotations.
+/// Rejects fields that `fields` or `T` cannot decode, and drops fields of `spec` that `T` does not have. It
+/// does so only if `object` differs from `old` in more than counts, suspension, labels and annotations.
 pub(super) fn decode<T: DeserializeOwned>(
     object: &mut Value,
     old: Option<&Value>,
@@ -46,7 +45,7 @@ pub(super) fn decode<T: DeserializeOwned>(
         (spec(known), object["spec"].take())
     {
         object["spec"] = spec;
-        // The type has them always.
+        // The type always has these fields.
         for key in ["selector", "template"] {
             if let Some(member) = object["spec"].get_mut(key)
                 && given.get(key).is_none_or(Value::is_null)
@@ -63,7 +62,7 @@ pub(super) fn decode<T: DeserializeOwned>(
     Ok(())
 }
 
-/// Why the server could not decode this member.
+/// The decoding error of a field.
 fn type_error(object: &Value, (path, field, wanted): Field) -> Option<String> {
     let value = object.pointer(path)?;
     let fits = match wanted {
@@ -85,7 +84,7 @@ fn retain(value: &mut Value, members: &[&str]) {
     }
 }
 
-/// The members of an object; null becomes an empty one.
+/// The fields of an object. Null becomes an empty object.
 pub(super) fn object(value: &mut Value) -> Option<&mut Map<String, Value>> {
     if value.is_null() {
         *value = json!({});
@@ -93,7 +92,7 @@ pub(super) fn object(value: &mut Value) -> Option<&mut Map<String, Value>> {
     value.as_object_mut()
 }
 
-/// Fills in a default.
+/// Sets a default.
 pub(super) fn or_else(
     members: &mut Map<String, Value>,
     key: &str,
@@ -102,7 +101,7 @@ pub(super) fn or_else(
     members.entry(key).or_insert_with(default);
 }
 
-/// Refuses a negative number at `path`, such as `spec.replicas`.
+/// Rejects a negative number at `path`, for example `spec.replicas`.
 pub(super) fn not_negative(object: &Value, path: &str, causes: &mut Vec<Cause>) {
     let value = path.split('.').fold(object, |value, key| &value[key]);
     if let Some(count @ ..0) = value.as_i64() {

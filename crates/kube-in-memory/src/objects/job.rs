@@ -1,4 +1,4 @@
-//! What the server fills in, and refuses, in Jobs: what a client that suspends and resumes them sees.
+//! Jobs: the defaults and validation that matter to a client that suspends and resumes them.
 
 use k8s_openapi::api::batch::v1::Job;
 use serde_json::{Value, json};
@@ -7,11 +7,11 @@ use super::fields::{self, Field, not_negative, object, or_else};
 use super::pod_template;
 use crate::cause::Cause;
 
-/// The members of a bookmark's Job.
+/// The fields of a Job in a bookmark.
 pub(super) const EMPTY: &str =
     r#","spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{}"#;
 
-/// What a Job counts.
+/// The fields that must not be negative.
 const COUNTS: [&str; 5] = [
     "parallelism",
     "completions",
@@ -44,7 +44,7 @@ pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), Stri
     })
 }
 
-/// Fills in the defaults of `batch/v1`; the status is the Job controller's alone.
+/// Sets the defaults of `batch/v1`. Only the controller can set the status.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     new["status"] = old.map_or_else(|| json!({}), |old| old["status"].clone());
     let Some(spec) = object(&mut new["spec"]) else {
@@ -63,7 +63,7 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     pod_template::complete(spec.entry("template").or_insert_with(|| json!({})));
 }
 
-/// Refuses negative counts and pods that restart for ever.
+/// Validates counts and the restart policy.
 pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     for count in COUNTS {
         not_negative(new, &format!("spec.{count}"), causes);
@@ -71,8 +71,8 @@ pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     check_template(&new["spec"]["template"], "spec.template", causes);
 }
 
-/// Checks the pods of a Job at this field. The server asks what any pod may have first, then what a Job's
-/// may.
+/// Validates a pod template at this path. The server reports the errors of any pod before those of a Job's
+/// pod.
 pub(super) fn check_template(template: &Value, field: &str, causes: &mut Vec<Cause>) {
     pod_template::check(template, field, causes);
     let policy = &template["spec"]["restartPolicy"];

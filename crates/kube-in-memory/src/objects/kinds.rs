@@ -1,4 +1,4 @@
-//! The table of built-in kinds, and custom kinds. A new built-in kind is one more entry of [`RESOURCES`].
+//! The built-in kinds, and custom kinds. To add a built-in kind, add an entry to [`RESOURCES`].
 
 use std::{borrow::Cow, time::Duration};
 
@@ -10,10 +10,10 @@ use crate::objects::{
     stateful_set,
 };
 
-/// What a field selector may ask for of most kinds.
+/// The field selectors of most kinds.
 pub(super) const NAMES: [&str; 2] = ["metadata.name", "metadata.namespace"];
 
-/// The table.
+/// The built-in kinds.
 pub(crate) static RESOURCES: [Resource; 7] = [
     Resource {
         index: 0,
@@ -150,17 +150,15 @@ pub(crate) static RESOURCES: [Resource; 7] = [
     },
 ];
 
-/// The namespaces' own entry.
 pub(crate) const NAMESPACES: &Resource = &RESOURCES[0];
-/// The Deployments' entry.
 pub(crate) const DEPLOYMENTS: &Resource = &RESOURCES[1];
 
-/// What the schema of a custom kind leaves of its objects.
+/// The schema of a custom kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Schema {
-    /// Everything: `x-kubernetes-preserve-unknown-fields`.
+    /// `x-kubernetes-preserve-unknown-fields`.
     PreservesAll,
-    /// Everything but `spec.replicas`, which it does not have and so prunes.
+    /// No `spec.replicas`, which is pruned.
     LacksReplicas,
 }
 
@@ -198,8 +196,9 @@ pub(crate) fn custom(
     }
 }
 
-/// As the API server drops what a structural schema does not have, without a word in the body of
-/// its answer (<https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning>).
+/// Prunes a field that a structural schema does not have
+/// (<https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning>).
+/// The response contains no warning.
 fn prune(new: &mut Value, old: Option<&Value>) {
     complete(new, old);
     if let Some(spec) = new.get_mut("spec").and_then(Value::as_object_mut) {
@@ -207,7 +206,7 @@ fn prune(new: &mut Value, old: Option<&Value>) {
     }
 }
 
-/// The status is its controller's alone; nothing else is touched.
+/// Only the controller can set the status.
 fn complete(new: &mut Value, old: Option<&Value>) {
     let Value::Object(members) = new else { return };
     match old.and_then(|old| old.get("status")) {

@@ -1,5 +1,5 @@
-//! `metadata` of all kinds: defaults, immutable members and validation. Namespaces are here too, as they have
-//! little else.
+//! `metadata` of all kinds: defaults, immutable fields and validation. Namespaces, which have little else,
+//! are here too.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
@@ -12,14 +12,14 @@ use crate::{
     },
 };
 
-/// Members of `metadata` that no client can change by an update.
+/// Fields of `metadata` that an update cannot change.
 const KEPT: [&str; 4] = [
     "creationTimestamp",
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "generation",
 ];
-/// All members of `metadata` that there are.
+/// All fields of `metadata`.
 pub(crate) const MEMBERS: [&str; 15] = [
     "name",
     "generateName",
@@ -37,7 +37,7 @@ pub(crate) const MEMBERS: [&str; 15] = [
     "finalizers",
     "managedFields",
 ];
-/// Members of `metadata` that are left out when empty.
+/// Fields of `metadata` that are omitted if empty.
 const OPTIONAL: [&str; 7] = [
     "labels",
     "annotations",
@@ -48,17 +48,17 @@ const OPTIONAL: [&str; 7] = [
     "resourceVersion",
 ];
 
-/// `2026-11-20T10:00:00Z`, as Kubernetes writes times.
+/// A time in the format of Kubernetes, for example `2026-11-20T10:00:00Z`.
 pub(crate) fn timestamp(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The text at `metadata.<key>`, or nothing.
+/// The string at `metadata.<key>`, or an empty one.
 pub(crate) fn text<'a>(object: &'a Value, key: &str) -> &'a str {
     object["metadata"][key].as_str().unwrap_or_default()
 }
 
-/// The first member with a type that the server cannot decode, in the words of Go's decoder.
+/// The decoding error of the first field with a wrong type, in the words of Go.
 pub(crate) fn type_error(object: &Value) -> Option<String> {
     if !object.is_object() {
         return Some("json: cannot unmarshal array into Go value of type struct".into());
@@ -88,7 +88,7 @@ pub(crate) fn type_error(object: &Value) -> Option<String> {
     None
 }
 
-/// What Go says of a value that does not fit its field.
+/// Go's error for a value of a wrong type.
 pub(crate) fn mismatch(value: &Value, field: &str, wanted: &str) -> String {
     let shown = match value {
         Value::Number(number) if wanted.starts_with("int") => format!(" {number}"),
@@ -98,7 +98,7 @@ pub(crate) fn mismatch(value: &Value, field: &str, wanted: &str) -> String {
     format!("json: cannot unmarshal {found}{shown} into Go struct field {field} of type {wanted}")
 }
 
-/// What Go calls a JSON value.
+/// Go's name for a JSON type.
 pub(crate) fn go_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -110,7 +110,7 @@ pub(crate) fn go_kind(value: &Value) -> &'static str {
     }
 }
 
-/// Where objects have metadata.
+/// The paths of objects with metadata.
 const PLACES: [&str; 4] = [
     "/metadata",
     "/spec/template/metadata",
@@ -118,9 +118,10 @@ const PLACES: [&str; 4] = [
     "/spec/jobTemplate/spec/template/metadata",
 ];
 
-/// Drops what the server's encoder leaves out: nulls, and empty maps and lists of `metadata`.
+/// Drops fields that the server's encoder omits: nulls, and empty maps and lists in `metadata`.
 ///
-/// Of a custom object, whose members are its own, in its own metadata alone.
+///
+/// In a custom object, only its own metadata is affected.
 pub(crate) fn normalize(object: &mut Value, resource: &Resource) {
     let places = if resource.custom {
         drop_nulls(&mut object["metadata"]);
@@ -147,7 +148,7 @@ pub(crate) fn normalize(object: &mut Value, resource: &Resource) {
     }
 }
 
-/// Drops all nulls; those in maps and lists of texts become empty texts.
+/// Drops nulls. In maps and lists of strings, they become empty strings.
 pub(crate) fn drop_nulls(value: &mut Value) {
     let fill = |text: &mut Value| {
         if text.is_null() {
@@ -175,7 +176,7 @@ pub(crate) fn drop_nulls(value: &mut Value) {
     }
 }
 
-/// Sets what only the server sets on a new object.
+/// Sets the fields that only the server sets on a new object.
 pub(crate) fn begin(object: &mut Value, resource: &Resource, uid: &str, now: DateTime<Utc>) {
     let metadata = &mut object["metadata"];
     if let Value::Object(members) = metadata {
@@ -192,7 +193,7 @@ pub(crate) fn begin(object: &mut Value, resource: &Resource, uid: &str, now: Dat
     }
 }
 
-/// Puts back what an update may not change, silently, as the server does.
+/// Restores immutable fields without an error, like the server.
 pub(crate) fn keep(new: &mut Value, old: &Value) {
     let metadata = &mut new["metadata"];
     for key in KEPT {
@@ -214,7 +215,7 @@ fn set(metadata: &mut Value, key: &str, value: &Value) {
     }
 }
 
-/// Whether both have the same members, `others` aside.
+/// Whether both have the same fields, except `others`.
 pub(crate) fn is_like(left: &Value, right: &Value, others: &[&str]) -> bool {
     let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else {
         return false;
@@ -226,7 +227,7 @@ pub(crate) fn is_like(left: &Value, right: &Value, others: &[&str]) -> bool {
         && right.iter().all(|(key, value)| is_in(left, key, value))
 }
 
-/// Raises the generation where what it counts has changed.
+/// Increments the generation if a counted field changed.
 pub(crate) fn count(new: &mut Value, old: &Value, counted: Generation) {
     let annotations = |object: &Value| object["metadata"].get("annotations").cloned();
     let is_counted = counted == Generation::SpecAndAnnotations;
@@ -240,7 +241,7 @@ pub(crate) fn count(new: &mut Value, old: &Value, counted: Generation) {
     }
 }
 
-/// What is wrong with the metadata of a new object.
+/// Validates the metadata of a new object.
 pub(crate) fn check_new(object: &Value, resource: &Resource, causes: &mut Vec<Cause>) {
     let name = text(object, "name");
     if name.is_empty() {
@@ -257,7 +258,7 @@ pub(crate) fn check_new(object: &Value, resource: &Resource, causes: &mut Vec<Ca
     check_finalizers(object, resource, causes);
 }
 
-/// What is wrong with a change of metadata. The server checks it thrice and says so each time.
+/// Validates a change of metadata. The server does so three times, and repeats each error.
 pub(crate) fn check_update(new: &Value, old: &Value, resource: &Resource, causes: &mut Vec<Cause>) {
     check_maps(new, causes);
     check_finalizers(new, resource, causes);
@@ -274,7 +275,7 @@ pub(crate) fn check_update(new: &Value, old: &Value, resource: &Resource, causes
     }
 }
 
-/// What is wrong with its labels and annotations.
+/// Validates labels and annotations.
 pub(crate) fn check_maps(object: &Value, causes: &mut Vec<Cause>) {
     names::check_labels(&object["metadata"]["labels"], "metadata.labels", causes);
     names::check_annotations(
@@ -284,8 +285,7 @@ pub(crate) fn check_maps(object: &Value, causes: &mut Vec<Cause>) {
     );
 }
 
-/// What is wrong with the names of its finalizers. Those of a kind that the server knows stand under
-/// a domain, but for its own.
+/// Validates finalizers. Built-in kinds allow only their own names and names with a domain.
 fn check_finalizers(object: &Value, resource: &Resource, causes: &mut Vec<Cause>) {
     let field = "metadata.finalizers";
     let finalizers = &object["metadata"]["finalizers"];
@@ -314,10 +314,10 @@ fn check_finalizers(object: &Value, resource: &Resource, causes: &mut Vec<Cause>
     }
 }
 
-/// The namespaces that may not be deleted.
+/// Namespaces that cannot be deleted.
 pub(crate) const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-/// Names the namespace in a label, and makes it active.
+/// Sets the label with the name, and the phase.
 pub(super) fn complete_namespace(new: &mut Value, old: Option<&Value>) {
     let name = new["metadata"]["name"].clone();
     new["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
@@ -341,7 +341,7 @@ pub(super) fn complete_namespace(new: &mut Value, old: Option<&Value>) {
     }
 }
 
-/// Nothing besides the metadata, at which the server looks once more when it has changed.
+/// Validates changed metadata once more, like the server.
 pub(super) fn check_namespace(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     if old.is_some() {
         check_maps(new, causes);

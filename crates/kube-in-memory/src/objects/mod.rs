@@ -1,4 +1,4 @@
-//! The kinds that are served: what the server fills in, keeps and refuses in their objects.
+//! The served kinds: defaults, decoding and validation of their objects.
 
 mod autoscaler;
 mod cron_job;

@@ -1,4 +1,4 @@
-//! What names, labels and annotations may be made of, in the server's words.
+//! Validation of names, labels and annotations, in the words of kube-apiserver.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0
 const LABEL_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
-/// What is wrong with the labels at `field`, such as `metadata.labels`.
+/// Validates the labels at `field`, for example `metadata.labels`.
 pub(crate) fn check_labels(labels: &Value, field: &str, causes: &mut Vec<Cause>) {
     for (key, value) in labels.as_object().into_iter().flatten() {
         let value = value.as_str().unwrap_or_default();
@@ -22,7 +22,7 @@ pub(crate) fn check_labels(labels: &Value, field: &str, causes: &mut Vec<Cause>)
     }
 }
 
-/// What is wrong with the annotations at `field`.
+/// Validates the annotations at `field`.
 pub(crate) fn check_annotations(annotations: &Value, field: &str, causes: &mut Vec<Cause>) {
     let mut size = 0;
     for (key, value) in annotations.as_object().into_iter().flatten() {
@@ -36,7 +36,7 @@ pub(crate) fn check_annotations(annotations: &Value, field: &str, causes: &mut V
     }
 }
 
-/// What is wrong with a DNS subdomain, which most names have to be.
+/// The errors of a DNS subdomain, which most names must be.
 pub(crate) fn subdomain(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > 253 {
@@ -48,7 +48,7 @@ pub(crate) fn subdomain(name: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with a DNS label, which a namespace's name has to be.
+/// The errors of a DNS label, which the name of a Namespace must be.
 pub(crate) fn dns_label(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if name.len() > 63 {
@@ -64,7 +64,7 @@ pub(crate) fn dns_label(name: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with the key of a label.
+/// The errors of a label key.
 pub(crate) fn label_key(key: &str) -> Vec<String> {
     let rule = || {
         format!(
@@ -104,7 +104,7 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
     wrong
 }
 
-/// What is wrong with the value of a label.
+/// The errors of a label value.
 pub(crate) fn label_value(value: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if value.len() > 63 {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_a_label_when_it_sees_one() {
+    fn label_keys_and_values_are_validated() {
         for (key, value, wrong) in [
             ("app", "web", 0),
             ("dayshift/next", "2026-11-23T00.00.00Z", 0),

@@ -1,4 +1,4 @@
-//! Pod templates, and the selectors that have to select them.
+//! Pod templates, and the selectors that must match them.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::fields::{Field, object, or_else};
 use super::names;
 use crate::cause::Cause;
 
-/// The members that are objects.
+/// Fields that are objects.
 pub(super) const FIELDS: [Field; 2] = [
     (
         "/spec/template/metadata",
@@ -20,7 +20,7 @@ pub(super) const FIELDS: [Field; 2] = [
     ),
 ];
 
-/// Fills in the defaults of a template.
+/// Sets the defaults of a pod template.
 pub(super) fn complete(template: &mut Value) {
     if let Some(template) = object(template) {
         template.entry("metadata").or_insert_with(|| json!({}));
@@ -71,8 +71,7 @@ fn complete_pod(spec: &mut Value) {
     }
 }
 
-/// Refuses a selector that is missing, empty or does not select the template; `kind` is in small
-/// letters.
+/// Rejects a selector that is missing, empty or does not match the template. `kind` is in lower case.
 pub(super) fn check_selector(spec: &Value, kind: &str, causes: &mut Vec<Cause>) {
     let selector = &spec["selector"];
     let labels = selector["matchLabels"].as_object();
@@ -100,7 +99,7 @@ pub(super) fn check_selector(spec: &Value, kind: &str, causes: &mut Vec<Cause>) 
     }
 }
 
-/// Refuses bad labels, and containers without a name or an image; the template is at `path`.
+/// Validates the labels and containers of the template at `path`.
 pub(super) fn check(template: &Value, path: &str, causes: &mut Vec<Cause>) {
     let labels = format!("{path}.labels");
     names::check_labels(&template["metadata"]["labels"], &labels, causes);

@@ -1,4 +1,4 @@
-//! What the API knows of a kind that it serves.
+//! [`Resource`], the description of a served kind.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -6,49 +6,47 @@ use serde_json::Value;
 
 use crate::cause::Cause;
 
-/// One kind: where it is served and what the server does to its objects.
+/// A kind: its names, and the functions that process its objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Resource {
-    /// The index of its table in the store. Custom kinds get theirs from the server that serves them.
+    /// The index of its table in the store.
     pub index: usize,
     pub group: Cow<'static, str>,
-    /// The group that a refusal of an invalid object names.
+    /// The group in the error for an invalid object.
     pub error_group: Cow<'static, str>,
     pub version: Cow<'static, str>,
     pub kind: Cow<'static, str>,
     pub plural: Cow<'static, str>,
-    /// What kubectl calls it too; empty where it has no shorter name.
+    /// The short name in kubectl, or empty.
     pub short_name: &'static str,
     pub namespaced: bool,
-    /// Whether it is defined by a CustomResourceDefinition: the server knows none of its members.
+    /// Whether a CustomResourceDefinition defines it, so that the server knows none of its fields.
     pub custom: bool,
-    /// What is wrong with an object's name.
+    /// The errors of a name.
     pub check_name: fn(name: &str) -> Vec<String>,
-    /// What a field selector may ask for.
+    /// The supported field selectors.
     pub fields: &'static [&'static str],
-    /// What `metadata.generation` counts; `None` where there is none.
+    /// The changes that `metadata.generation` counts.
     pub generation: Option<Generation>,
-    /// How long an object lives.
+    /// The lifetime of objects.
     pub lifetime: Option<Duration>,
-    /// Refuses members of types that the kind does not have and drops those that it does not know,
-    /// besides those of `metadata`; `old` is what is changed by a patch.
+    /// Rejects fields with a wrong type and drops unknown ones, except in `metadata`. `old` is the object
+    /// before a patch.
     pub decode: fn(object: &mut Value, old: Option<&Value>) -> Result<(), String>,
-    /// What the server fills in before validation; `old` is absent on creation.
+    /// Sets defaults before validation. `old` is absent for a creation.
     pub complete: fn(new: &mut Value, old: Option<&Value>),
-    /// What the server refuses, besides bad metadata.
+    /// Validates everything except metadata.
     pub check: fn(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>),
-    /// The members besides `metadata` of the empty object that a bookmark carries.
+    /// The fields besides `metadata` of the empty object in a bookmark.
     pub empty: &'static str,
 }
 
-/// What `metadata.generation` counts.
+/// The changes that `metadata.generation` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Generation {
-    /// Changes of the spec.
     Spec,
-    /// Changes of the spec or of the annotations.
     SpecAndAnnotations,
-    /// Changes of all that is neither metadata nor status.
+    /// All changes except those of metadata and status.
     AllButStatus,
 }
 
@@ -58,7 +56,7 @@ impl Resource {
         (&self.group, &self.version, &self.plural, &self.kind)
     }
 
-    /// `apps/v1`, or `v1` for the core group.
+    /// For example `apps/v1`, or `v1` in the core group.
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone().into_owned()
@@ -67,7 +65,7 @@ impl Resource {
         }
     }
 
-    /// `deployments.apps`, as messages name it.
+    /// For example `deployments.apps`, as in messages.
     pub(crate) fn qualified(&self) -> String {
         if self.group.is_empty() {
             self.plural.clone().into_owned()
@@ -76,7 +74,7 @@ impl Resource {
         }
     }
 
-    /// The key an object is stored under; etcd's order is the order of these texts.
+    /// The key in the store. Lists are sorted by it, as in etcd.
     pub(crate) fn key(&self, namespace: &str, name: &str) -> String {
         if self.namespaced {
             format!("{namespace}/{name}")

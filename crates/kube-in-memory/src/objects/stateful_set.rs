@@ -1,4 +1,4 @@
-//! What the server fills in, and refuses, in StatefulSets.
+//! StatefulSets: defaults and validation.
 
 use k8s_openapi::api::apps::v1::StatefulSet;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use super::metadata::is_like;
 use super::{names, pod_template};
 use crate::cause::Cause;
 
-/// The members of a bookmark's StatefulSet.
+/// The fields of a StatefulSet in a bookmark.
 pub(super) const EMPTY: &str = r#","spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"serviceName":"","updateStrategy":{}},"status":{"replicas":0,"availableReplicas":0}"#;
 
 const FIELDS: [Field; 14] = [
@@ -76,7 +76,7 @@ const FIELDS: [Field; 14] = [
     ),
 ];
 
-/// The members of `spec` that an update may change.
+/// The fields of `spec` that an update can change.
 const MUTABLE: [&str; 7] = [
     "replicas",
     "ordinals",
@@ -95,7 +95,7 @@ pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), Stri
     })
 }
 
-/// Fills in the defaults of `apps/v1`; the status is the StatefulSet controller's alone.
+/// Sets the defaults of `apps/v1`. Only the controller can set the status.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     new["status"] = old.map_or_else(
         || json!({"replicas": 0, "availableReplicas": 0}),
@@ -104,7 +104,7 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
     let Some(spec) = object(&mut new["spec"]) else {
         return;
     };
-    // What Go's encoder leaves out.
+    // Go's encoder omits these fields.
     spec.retain(|key, value| key != "minReadySeconds" || *value != 0);
     or_else(spec, "podManagementPolicy", || json!("OrderedReady"));
     or_else(spec, "replicas", || json!(1));
@@ -155,8 +155,7 @@ fn items<'a>(
     items.into_iter().flatten()
 }
 
-/// Refuses policies that there are not, negative counts, a selector, labels or containers that do
-/// not fit together, and changes of what cannot change.
+/// Validates policies, counts, selector, labels and containers, and rejects changes of immutable fields.
 pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     let spec = &new["spec"];
     check_policies(new, causes);
@@ -178,7 +177,7 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     }
 }
 
-/// An update cannot change the name, so it is looked at once. There may be none.
+/// The name is validated only at creation, because it is immutable.
 fn check_service(spec: &Value, causes: &mut Vec<Cause>) {
     let name = spec["serviceName"].as_str().unwrap_or_default();
     if name.is_empty() {
@@ -193,7 +192,7 @@ fn check_service(spec: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-/// A rolling update as the server's messages show it.
+/// The rolling update as it is printed in messages.
 fn shown_rolling(rolling: &Value) -> String {
     if rolling.is_null() {
         return "null".to_owned();

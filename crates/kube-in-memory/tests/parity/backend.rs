@@ -1,4 +1,4 @@
-//! The server behind a client, for what no request of a case can do.
+//! Actions that no API request can perform, on a real server and in memory.
 
 use std::time::Duration;
 
@@ -10,15 +10,14 @@ use serde_json::{Value, json};
 
 use kube_in_memory::{Api, Status};
 
-/// The server behind a client, for what no request can do.
 pub enum Backend<'a> {
     Memory(&'a Api),
-    /// Its history is forgotten by this.
+    /// A function that compacts etcd.
     Real(&'a (dyn Fn() + Sync)),
 }
 
 impl Backend<'_> {
-    /// Forgets all history.
+    /// Forgets the history.
     pub fn compact(&self) {
         match self {
             Self::Memory(api) => api.compact(),
@@ -26,7 +25,7 @@ impl Backend<'_> {
         }
     }
 
-    /// From now on no Deployment of the namespace may be changed to zero replicas.
+    /// Denies scaling a Deployment in this namespace to zero.
     pub async fn refuse_zero(&self, client: &Client, namespace: &str) {
         let message = "one has to run";
         match self {
@@ -66,7 +65,7 @@ impl Backend<'_> {
                 .await;
                 let web =
                     format!("/apis/apps/v1/namespaces/{namespace}/deployments/web?dryRun=All");
-                // The server takes up a policy within about a second.
+                // A policy takes effect within about a second.
                 loop {
                     let try_it = Request::patch(&web)
                         .header("content-type", "application/merge-patch+json")
@@ -80,7 +79,6 @@ impl Backend<'_> {
         }
     }
 
-    /// Serves a custom kind.
     pub async fn serve(&self, client: &Client, kind: &str) {
         let plural = plural(kind);
         match self {
@@ -109,7 +107,7 @@ impl Backend<'_> {
         }
     }
 
-    /// Serves a custom kind no more.
+    /// Stops serving a custom kind.
     pub async fn withdraw(&self, client: &Client, kind: &str) {
         match self {
             Self::Memory(api) => api.withdraw(kind),
@@ -123,7 +121,7 @@ impl Backend<'_> {
     }
 }
 
-/// Where custom kinds are defined, and the group and version of those that are.
+/// The path of CustomResourceDefinitions, and the group and version of the tests' kinds.
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const GROUP: &str = "custom.example.com";
 const VERSION: &str = "v1alpha1";
@@ -136,7 +134,7 @@ fn collection(kind: &str) -> String {
     format!("/apis/{GROUP}/{VERSION}/{}", plural(kind))
 }
 
-/// Asks until the answer is as wanted: a server takes up a definition within about a second.
+/// Polls a path until the response is as expected. A definition takes effect within about a second.
 async fn until(client: &Client, path: &str, wanted: impl Fn(u16, &str) -> bool) {
     loop {
         let request = Request::get(path).body(Body::empty()).unwrap();
@@ -150,7 +148,7 @@ async fn until(client: &Client, path: &str, wanted: impl Fn(u16, &str) -> bool) 
     }
 }
 
-/// Creates an object that is not there.
+/// Creates an object that should not exist yet.
 pub async fn create(client: &Client, path: &str, object: &Value) {
     let request = Request::post(path).header("content-type", "application/json");
     let request = request

@@ -1,8 +1,9 @@
-//! The in-memory API gives the answers that a real server has given.
+//! The API in memory responds like a real server.
 //!
-//! A table of requests, in `cases/`, and what kube-apiserver has answered to each, in `recorded/`.
-//! The answers are recorded and compared anew by `cargo test --test cluster api_parity` in the
-//! repository of dayshift, which can start a control plane.
+//!
+//! `cases/` has a table of requests, and `recorded/` the responses of kube-apiserver. `cargo test --test
+//! cluster api_parity` in the dayshift repository records them again and compares them, because it can start
+//! a control plane.
 mod backend;
 mod cases;
 mod recorded;
@@ -17,7 +18,7 @@ use recorded::{Recorded, compare};
 use run::run;
 use table::Case;
 
-/// Where the real server's answers are.
+/// The directory of the recorded responses.
 const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parity/recorded");
 
 /// A test for each file of cases.
@@ -48,12 +49,12 @@ agree!(
 );
 
 #[test]
-fn no_file_of_cases_is_left_out() {
+fn every_file_of_cases_has_a_test() {
     let files: Vec<_> = cases::all().into_iter().map(|(file, _)| file).collect();
     assert_eq!(files, FILES);
 }
 
-/// Asserts that each case of a file is answered as recorded; says of all that are not.
+/// Compares the responses to all cases of a file with the recorded ones, and reports all differences.
 fn assert_agrees(file: &str) {
     let recorded = Recorded::read(file);
     let mut all = cases::all().into_iter();
@@ -68,7 +69,7 @@ fn assert_agrees(file: &str) {
     assert!(differing.is_empty(), "{}", differing.join("\n\n"));
 }
 
-/// The clock is paused: a watch that lasts for seconds is read to its end at once.
+/// The clock is paused, so a watch with a timeout ends at once.
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn answers(case: &Case) -> Vec<Value> {
     let api = Api::new(chrono::Utc::now);

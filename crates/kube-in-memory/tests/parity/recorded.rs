@@ -1,4 +1,4 @@
-//! What the real server has answered, and how another answer differs from it.
+//! Recorded responses, and the differences of others from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::table::Case;
 
-/// The answers to the cases of one file.
+/// The responses to the cases of one file.
 #[derive(Default)]
 pub struct Recorded(BTreeMap<String, Vec<Value>>);
 
@@ -28,7 +28,7 @@ impl Recorded {
         assert!(before.is_none(), "two cases are named {:?}", case.name);
     }
 
-    /// One answer a line, so that a change shows where it is.
+    /// One response per line, for readable diffs.
     pub fn write(&self, file: &str) {
         let mut text = String::from("{");
         for (index, (name, answers)) in self.0.iter().enumerate() {
@@ -47,7 +47,7 @@ fn path(file: &str) -> PathBuf {
     PathBuf::from(super::RECORDED).join(format!("{file}.json"))
 }
 
-/// The error shows each member that differs, below the request it answers.
+/// The error lists each field that differs, below its request.
 pub fn compare(case: &Case, recorded: &[Value], found: &[Value]) -> Result<(), String> {
     if recorded.is_empty() {
         return Err(format!(
@@ -82,7 +82,7 @@ fn differ(path: &str, recorded: &Value, found: &Value, differences: &mut Vec<Str
                 let path = format!("{path}.{key}");
                 match (left.get(key), right.get(key)) {
                     (Some(left), Some(right)) => differ(&path, left, right, differences),
-                    // A member that is null is not one that is missing.
+                    // A null field differs from a missing one.
                     (left, right) => {
                         let shown =
                             |it: Option<&Value>| it.map_or("nothing".into(), Value::to_string);

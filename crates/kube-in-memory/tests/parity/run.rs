@@ -1,4 +1,4 @@
-//! Asks a server what a case asks, and strips from the answers what differs from run to run.
+//! Runs the requests of a case, and removes details that differ between runs from the responses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use super::backend::{Backend, create};
 use super::table::{Before, Case, Step};
 
-/// How long a server may take to answer.
+/// The time limit for a response.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Texts that are longer, in bytes, are recorded as their length.
+/// Longer strings are recorded as their length in bytes.
 const LONG: usize = 10_000;
 
-/// What the next requests may refer to.
+/// The values of earlier responses that requests can refer to.
 #[derive(Default)]
 struct Seen {
     versions: Vec<String>,
@@ -27,7 +27,7 @@ struct Seen {
     token: String,
 }
 
-/// The answers to a case, one object each; the namespace must be new.
+/// Runs a case in a new namespace. Returns one object for each response.
 pub async fn run(
     case: &Case,
     client: &Client,
@@ -38,13 +38,12 @@ pub async fn run(
     tell(case, client, namespace, backend).await
 }
 
-/// Makes a namespace.
 pub async fn new_namespace(client: &Client, namespace: &str) {
     let definition = json!({"metadata": {"name": namespace}});
     create(client, "/api/v1/namespaces", &definition).await;
 }
 
-/// The answers to a case in a namespace that is there.
+/// Runs a case in an existing namespace.
 pub async fn tell(
     case: &Case,
     client: &Client,
@@ -145,7 +144,7 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
     answer
 }
 
-/// The lines of a watch that a step asks for, and `"end"` where it ends before.
+/// The lines of a watch that a step reads, and `"end"` if it ends earlier.
 async fn lines(mut body: Body, step: &Step) -> Vec<Vec<u8>> {
     let (mut lines, mut rest) = (Vec::new(), Vec::new());
     while lines.len() < step.lines {
@@ -167,14 +166,14 @@ async fn lines(mut body: Body, step: &Step) -> Vec<Vec<u8>> {
     lines
 }
 
-/// Whether a line of a watch is a bookmark, but not the one that ends the initial events.
+/// Whether the line is a bookmark, except the one that ends the initial events.
 fn is_by_chance(line: &[u8]) -> bool {
     let event: Value = serde_json::from_slice(line).unwrap();
     let annotations = &event["object"]["metadata"]["annotations"];
     event["type"] == "BOOKMARK" && annotations["k8s.io/initial-events-end"].is_null()
 }
 
-/// Drops groups and resources of other names than these.
+/// Drops other groups and resources.
 fn keep(body: &mut Value, only: &[&str]) {
     for list in ["groups", "resources"] {
         if let Some(items) = body.get_mut(list).and_then(Value::as_array_mut)
@@ -185,7 +184,7 @@ fn keep(body: &mut Value, only: &[&str]) {
     }
 }
 
-/// Who owns the count or what stands for it, each label and each annotation.
+/// The field managers of the count, labels and annotations.
 fn owners(object: &Value) -> BTreeMap<String, BTreeSet<String>> {
     let mut owners = BTreeMap::<_, BTreeSet<_>>::new();
     let entries = object["metadata"]["managedFields"].as_array();
@@ -233,7 +232,7 @@ impl Seen {
     }
 }
 
-/// Replaces what no two runs have in common, and drops defaults that only few cases are about.
+/// Replaces values that differ between runs, and drops defaults unless `whole`.
 fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
     match value {
         Value::Object(members) => {
@@ -253,7 +252,7 @@ fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
                         .iter_mut()
                         .for_each(|item| *item = item["metadata"]["name"].take());
                 }
-                // The server makes a selector and labels of a Job of its UID.
+                // The server derives a Job's selector and labels from its UID.
                 if !whole && key == "spec" && member["backoffLimit"].is_number() {
                     *member = json!({"suspend": member["suspend"]});
                 }
@@ -284,7 +283,7 @@ fn masked(text: &str, seen: &Seen, namespace: &str) -> String {
     for uid in &seen.uids {
         text = text.replace(uid, "<uid>");
     }
-    // A patch that cannot be decoded is answered with the whole object in the message.
+    // The error for an undecodable patch contains the whole object.
     if let Some((head, rest)) = text.split_once("Invalid value: \"{")
         && let Some((_, tail)) = rest.rsplit_once("}\": ")
     {

@@ -1,69 +1,69 @@
-//! What a case of the table is made of.
+//! The builder for cases.
 
 use serde_json::Value;
 
-/// The collection that most cases are about; each case has a namespace of its own.
+/// The collection of most cases, in the namespace of the case.
 pub const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/{ns}/deployments";
-/// The object that most cases are about.
+/// The object of most cases.
 pub const WEB: &str = "/apis/apps/v1/namespaces/{ns}/deployments/web";
-/// The StatefulSets of the case's namespace.
+/// The StatefulSets in the namespace of the case.
 pub const STATEFUL_SETS: &str = "/apis/apps/v1/namespaces/{ns}/statefulsets";
-/// The StatefulSet that the cases about them are about.
+/// The StatefulSet of most cases about them.
 pub const DB: &str = "/apis/apps/v1/namespaces/{ns}/statefulsets/db";
-/// The CronJobs of the case's namespace.
+/// The CronJobs in the namespace of the case.
 pub const CRON_JOBS: &str = "/apis/batch/v1/namespaces/{ns}/cronjobs";
-/// The CronJob that the cases about them are about.
+/// The CronJob of most cases about them.
 pub const REPORT: &str = "/apis/batch/v1/namespaces/{ns}/cronjobs/report";
-/// The Jobs of the case's namespace.
+/// The Jobs in the namespace of the case.
 pub const JOBS: &str = "/apis/batch/v1/namespaces/{ns}/jobs";
-/// The Job that the cases about them are about.
+/// The Job of most cases about them.
 pub const REPORT_1: &str = "/apis/batch/v1/namespaces/{ns}/jobs/report-1";
-/// The Events of the case's namespace.
+/// The Events in the namespace of the case.
 pub const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/{ns}/events";
 
-/// A short story of requests; each answer is compared.
+/// A sequence of requests whose responses are compared.
 pub struct Case {
     pub name: &'static str,
     pub steps: Vec<Step>,
 }
 
-/// One request. In `path` and `body`, `{ns}` is the case's namespace; `{rv}`, `{uid}` and
-/// `{continue}` are those of the last answer that had one, `{rv0}` of the case's first answer.
+/// A request. In `path` and `body`, `{ns}` is the namespace of the case; `{rv}`, `{uid}` and `{continue}`
+/// come from the last response that has one, and `{rv0}` from the first.
 pub struct Step {
     pub method: &'static str,
     pub path: String,
     pub headers: Vec<(&'static str, &'static str)>,
     pub body: String,
-    /// How many lines of a watch to read; 0 where the answer is read to its end.
+    /// The number of watch lines to read, or 0 to read to the end.
     pub lines: usize,
-    /// Compare the defaults that the server fills in too.
+    /// Compare defaults too.
     pub whole: bool,
-    /// Of a watch, leave out the bookmarks that come by chance, before lines are counted.
+    /// Ignore bookmarks of a watch before lines are counted.
     pub without_bookmarks: bool,
-    /// Of groups and resources, compare those of these names; empty for all.
+    /// Compare only these groups or resources. Empty for all.
     pub only: Vec<&'static str>,
-    /// Compare who owns which field, and whether a new version was stored.
+    /// Compare field managers, and whether a new version was stored.
     pub owners: bool,
-    /// It has to succeed, and how is no matter.
+    /// The request must succeed, and its response is not compared.
     pub given: bool,
-    /// What is done to the server first.
+    /// The action on the server before the request.
     pub before: Option<Before>,
 }
 
-/// What no request to the API can do.
+/// An action that no API request can perform.
 #[derive(Clone, Copy)]
 pub enum Before {
-    /// All history is forgotten: etcd is compacted.
+    /// Etcd is compacted.
     Compaction,
-    /// A policy refuses to change a Deployment to zero replicas.
+    /// A policy denies scaling a Deployment to zero.
     Policy,
-    /// A custom kind of `custom.example.com/v1alpha1` is served, with a status of its own.
+    /// A custom kind of `custom.example.com/v1alpha1` with a status subresource is served.
     Served(&'static str),
-    /// It is served no more.
+    /// The kind is no longer served.
     Withdrawn(&'static str),
 }
 
-/// Begins a case with an empty namespace.
+/// A case in an empty namespace.
 pub fn case(name: &'static str) -> Case {
     Case {
         name,
@@ -133,59 +133,57 @@ impl Case {
         )
     }
 
-    /// There is this Deployment.
+    /// Creates this Deployment first.
     pub fn given(self, deployment: Value) -> Self {
         self.given_at(DEPLOYMENTS, deployment)
     }
 
-    /// There is this object in a collection.
+    /// Creates this object first.
     pub fn given_at(self, path: &str, object: Value) -> Self {
         let mut case = self.post(path, object);
         case.last().given = true;
         case
     }
 
-    /// Reads this many events of a watch.
+    /// Reads this number of watch events.
     pub fn watch(self, path: &str, lines: usize) -> Self {
         let mut case = self.get(path);
         case.last().lines = lines;
         case
     }
 
-    /// The last answer is compared with all its defaults.
+    /// Compares the last response including defaults.
     pub fn whole(mut self) -> Self {
         self.last().whole = true;
         self
     }
 
-    /// The last answer is compared but for bookmarks, where they do not end the initial events.
-    /// A real server sends none, one or two before the end of a watch of two or three seconds: only
-    /// if it has heard of a later version meanwhile, which anybody's write to anything may cause,
-    /// and as its clock stands within the second.
+    /// Ignores bookmarks in the last response, except the one that ends the initial events. A real server
+    /// sends up to two at the end of a watch of a few seconds, if any other client has written meanwhile.
     pub fn without_bookmarks(mut self) -> Self {
         self.last().without_bookmarks = true;
         self
     }
 
-    /// Of the groups or resources in the last answer only these are compared.
+    /// Compares only these groups or resources of the last response.
     pub fn only(mut self, names: &[&'static str]) -> Self {
         self.last().only = names.to_vec();
         self
     }
 
-    /// The last answer is compared with who owns what.
+    /// Compares the field managers in the last response.
     pub fn owners(mut self) -> Self {
         self.last().owners = true;
         self
     }
 
-    /// The last request has another header.
+    /// Sets a header of the last request.
     pub fn header(mut self, name: &'static str, value: &'static str) -> Self {
         self.last().headers.push((name, value));
         self
     }
 
-    /// This is done before the last request.
+    /// Performs this action before the last request.
     pub fn after(mut self, before: Before) -> Self {
         self.last().before = Some(before);
         self

@@ -399,12 +399,9 @@ pub(crate) fn never_runs(cron: &CronTimes, inputs: &Inputs, period: &CheckPeriod
 fn runs_ever(cron: &CronTimes, schedule: &Schedule, period: &CheckPeriod) -> Option<bool> {
     let times = Times::parse(&cron.text).ok()?;
     // Without a zone it is that of the controller manager, which is UTC nearly everywhere.
-    let zone = cron
-        .zone
-        .as_deref()
-        .map_or(Some(Zone::UTC), |name| {
-            period.context.tzdata.parse_zone(name).ok()
-        })?;
+    let zone = cron.zone.as_deref().map_or(Some(Zone::UTC), |name| {
+        period.context.tzdata.parse_zone(name).ok()
+    })?;
     let runs_between = |from: DateTime<Utc>, until: DateTime<Utc>| {
         let local = from.with_timezone(&zone).naive_local();
         let next = times.next_local(just_before(local));

@@ -91,6 +91,18 @@ impl EventText {
         )
     }
 
+    /// The activator has no free port for these ports of a Service.
+    pub fn no_activator_port(ports: &str) -> Self {
+        let text = format!(
+            "connections to ports {ports} wake nothing: dayshift activator has no free port for them, or this \
+             namespace has its share. Use fewer Service ports, or give the activator more with --ports"
+        );
+        Self::new(
+            EventReason::NoActivatorPort,
+            cut_bytes(&text, MAX_TEXT).to_owned(),
+        )
+    }
+
     /// What was started is not ready after so long, and what Kubernetes says of it.
     pub fn not_ready(observed: &Observed, within: TimeDelta, why: Option<&str>) -> Self {
         let object = &observed.object;

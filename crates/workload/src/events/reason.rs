@@ -15,6 +15,8 @@ pub enum EventReason {
     Woken,
     /// A connection to its Service asks for it: `dayshift activator` wrote a `wake-until`.
     WokenByRequest,
+    /// `dayshift activator` has no free port for a Service of a workload with `wake-on-request`.
+    NoActivatorPort,
     /// `sleep-until` began: the object is stopped until then.
     Slept,
     /// A pause began: dayshift leaves the object alone.
@@ -63,12 +65,13 @@ pub enum EventReason {
 
 impl EventReason {
     /// All of them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
         Self::Woken,
         Self::WokenByRequest,
+        Self::NoActivatorPort,
         Self::Slept,
         Self::Paused,
         Self::Resumed,

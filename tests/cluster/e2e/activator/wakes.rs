@@ -28,6 +28,7 @@ pub(crate) fn stories() -> Vec<Story> {
         what_a_workload_needs_is_woken_with_it,
         a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone,
         without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices,
+        only_the_activator_writes_its_slices,
     ]
 }
 
@@ -105,7 +106,7 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
 
     for _ in 0..20 {
         let page = ask("Mozilla/5.0");
-        assert!(page.contains("web is starting"), "{page}");
+        assert!(page.contains("This service is starting"), "{page}");
     }
     team.await_label("web", "dayshift/state", "woken");
     team.await_replicas("web", 2);
@@ -211,7 +212,9 @@ fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: 
     );
     let documents = include_str!("../../../../manifests/activator.yaml").split("\n---\n");
     let policies: Vec<_> = documents
-        .filter(|it| it.contains("kind: ValidatingAdmissionPolicy"))
+        .filter(|document| document.contains("kind: ValidatingAdmissionPolicy"))
+        // It denies these writes too.
+        .filter(|document| !document.contains("name: dayshift-activator-owner\n"))
         .collect();
     assert_eq!(policies.len(), 10);
     let policies = policies.join("\n---\n");
@@ -236,6 +239,51 @@ fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: 
     let others = slice("web-abcde", "endpointslice-controller.k8s.io");
     assert_eq!(apply(plane.client(), team.name(), &others), None);
     team.kubectl_with(&["delete"], &policies).success();
+}
+
+/// With the number of another team's slice in their own, the users of a namespace could get the
+/// connections of that team.
+fn only_the_activator_writes_its_slices(plane: &ControlPlane) {
+    let activator = plane.client_of(&install(plane));
+    let team = TestNamespace::without_scaler(plane, "ports");
+    let own = addresses(plane);
+    let slice = |name: &str, port: u16| {
+        json!({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+            "metadata": {"name": name, "labels": {
+                "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "dayshift",
+            }},
+            "addressType": "IPv4", "ports": [{"name": "http", "port": port, "protocol": "TCP"}],
+            "endpoints": [{"addresses": [own[0]]}],
+        })
+    };
+    let stand_in = slice("web-dayshift", 20_000);
+    assert_eq!(apply(&activator, team.name(), &stand_in), None);
+    let mut tries = 0;
+    eventually("another user cannot create such a slice", || {
+        tries += 1;
+        let created = apply(
+            plane.client(),
+            team.name(),
+            &slice(&format!("web-dayshift-{tries}"), 20_000),
+        );
+        created.filter(|message| message.contains("only the activator"))
+    });
+    let slices: Api<EndpointSlice> = Api::namespaced(plane.client().clone(), team.name());
+    for patch in [
+        json!({"ports": [{"name": "http", "port": 20_001, "protocol": "TCP"}]}),
+        json!({"metadata": {"labels": {"endpointslice.kubernetes.io/managed-by": null}}}),
+    ] {
+        let patched = block_on(slices.patch(
+            "web-dayshift",
+            &PatchParams::default(),
+            &Patch::Merge(&patch),
+        ));
+        let message = patched.unwrap_err().to_string();
+        assert!(message.contains("only the activator"), "{patch}: {message}");
+    }
+    // Anyone who may delete the slice can restore the Service as it is without the activator.
+    block_on(slices.delete("web-dayshift", &DeleteParams::default())).unwrap();
 }
 
 fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: &ControlPlane) {

@@ -1,4 +1,4 @@
-//! HorizontalPodAutoscalers: their defaults, their least count, and what all kinds share.
+//! HorizontalPodAutoscalers: defaults, the minimum, and validation common to all kinds.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::with;
 const AUTOSCALERS: &str = "/apis/autoscaling/v2/namespaces/{ns}/horizontalpodautoscalers";
 const WEB: &str = "/apis/autoscaling/v2/namespaces/{ns}/horizontalpodautoscalers/web";
 
-/// An autoscaler that is as small as it may be.
+/// A minimal autoscaler.
 fn autoscaler(name: &str) -> Value {
     json!({
         "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
@@ -20,7 +20,7 @@ fn autoscaler(name: &str) -> Value {
     })
 }
 
-/// `web` with labels, annotations and a least count.
+/// `web` with labels, annotations and a minimum.
 fn web() -> Value {
     let mut web = autoscaler("web");
     web["metadata"]["labels"] = json!({"app": "web"});

@@ -1,11 +1,10 @@
-//! CronJobs: their defaults, what may change, and what all kinds share.
+//! CronJobs: defaults, mutable fields, and validation common to all kinds.
 
 use serde_json::{Value, json};
 
 use super::super::table::{CRON_JOBS, Case, REPORT, case};
 use super::{cron_job, with};
 
-/// `report` with labels and annotations.
 fn report() -> Value {
     let mut report = cron_job("report");
     report["metadata"]["labels"] = json!({"app": "report", "tier": "back"});
@@ -14,7 +13,7 @@ fn report() -> Value {
     report
 }
 
-/// A case in which there is `report`.
+/// A case with an existing `report`.
 fn given(name: &'static str) -> Case {
     case(name).given_at(CRON_JOBS, report())
 }

@@ -1,11 +1,11 @@
-//! Which schedules and zones a CronJob may have.
+//! The schedules and time zones of CronJobs.
 
 use serde_json::json;
 
 use super::super::table::{CRON_JOBS, Case, REPORT, case};
 use super::{cron_job, with};
 
-/// One after the other with each of these schedules; the objects have names of their own.
+/// A case that creates a CronJob for each schedule.
 fn schedules(name: &'static str, texts: &[&str]) -> Case {
     let numbered = texts.iter().enumerate();
     numbered.fold(case(name), |case, (number, text)| {
@@ -19,7 +19,7 @@ fn zone(name: &'static str, zone: &str) -> Case {
     case(name).post(CRON_JOBS, with(job, "/spec/timeZone", json!(zone)))
 }
 
-/// The texts that robfig/cron reads, and the words in which it refuses others.
+/// Texts that robfig/cron accepts, and its errors for others.
 pub fn cases() -> Vec<Case> {
     vec![
         schedules(

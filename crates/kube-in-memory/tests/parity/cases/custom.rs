@@ -1,4 +1,4 @@
-//! Custom resources, and what a client learns of the kinds that are served.
+//! Custom resources, and discovery.
 
 use serde_json::{Value, json};
 

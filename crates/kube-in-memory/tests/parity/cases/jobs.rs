@@ -1,11 +1,11 @@
-//! Jobs, as somebody sees and answers them who suspends those of a CronJob and resumes them.
+//! Jobs: the requests of a client that suspends and resumes the Jobs of a CronJob.
 
 use serde_json::{Value, json};
 
 use super::super::table::{Case, JOBS, REPORT_1, case};
 use super::with;
 
-/// A Job with a label: without any, the server gives it those of its pods.
+/// A Job with a label. Without labels, the server copies those of its pods.
 fn job(name: &str) -> Value {
     json!({
         "apiVersion": "batch/v1", "kind": "Job",
@@ -19,7 +19,7 @@ fn job(name: &str) -> Value {
     })
 }
 
-/// A case in which there is `report-1`, which runs.
+/// A case with a running `report-1`.
 fn given(name: &'static str) -> Case {
     case(name).given_at(JOBS, job("report-1"))
 }
@@ -77,7 +77,7 @@ fn objects() -> Vec<Case> {
     ]
 }
 
-/// The patch that suspends, and the one that resumes; each tests all that it was decided from.
+/// Patches that suspend and resume. Each tests all fields that the decision used.
 fn patches() -> Vec<Case> {
     let label = "/metadata/labels/dayshift~1suspended-by";
     let test = |path: &str, value: Value| json!({"op": "test", "path": path, "value": value});

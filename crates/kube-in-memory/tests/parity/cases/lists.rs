@@ -1,16 +1,15 @@
-//! Lists: pages, states and selectors.
+//! Lists: pages, resourceVersions and selectors.
 
 use serde_json::json;
 
 use super::super::table::{Before, Case, DEPLOYMENTS, WEB, case};
 use super::{EXCLUDING, apart, deployment, web, with};
 
-/// The collection with a query.
 fn at(query: &str) -> String {
     format!("{DEPLOYMENTS}?{query}")
 }
 
-/// Four Deployments, of which two are in front.
+/// Four Deployments, two of which have the label `tier=front`.
 fn four(name: &'static str) -> Case {
     let labelled =
         |name: &str, tier: &str| with(deployment(name), "/metadata/labels", json!({"tier": tier}));

@@ -1,4 +1,4 @@
-//! Objects of which only the metadata is asked for.
+//! Requests for partial metadata.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const ONE: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 const MANY: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 impl Case {
-    /// The last answer is of this form, and compared whole.
+    /// Requests the last response in this representation, and compares all of it.
     fn shown_as(self, form: &'static str) -> Self {
         self.header("accept", form).whole()
     }

@@ -1,4 +1,4 @@
-//! The table, in the order in which one would ask.
+//! The table of cases.
 
 mod autoscalers;
 mod cron_jobs;
@@ -17,7 +17,7 @@ mod watches;
 use super::table::{Case, case};
 use serde_json::{Value, json};
 
-/// All cases, by the file that holds their recorded answers.
+/// All cases by the file of their recorded responses.
 pub fn all() -> Vec<(&'static str, Vec<Case>)> {
     vec![
         ("objects", objects::cases()),
@@ -36,7 +36,7 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
     ]
 }
 
-/// A Deployment that is as small as it may be.
+/// A minimal Deployment.
 pub fn deployment(name: &str) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
@@ -51,7 +51,7 @@ pub fn deployment(name: &str) -> Value {
     })
 }
 
-/// A CronJob that is as small as it may be.
+/// A minimal CronJob.
 fn cron_job(name: &str) -> Value {
     json!({
         "apiVersion": "batch/v1", "kind": "CronJob",
@@ -66,7 +66,6 @@ fn cron_job(name: &str) -> Value {
     })
 }
 
-/// `web` with labels and annotations.
 fn web() -> Value {
     let mut web = deployment("web");
     web["metadata"]["labels"] = json!({"app": "web", "tier": "front"});
@@ -75,7 +74,7 @@ fn web() -> Value {
     web
 }
 
-/// `value` with the member at a JSON pointer's path set; its parent is there.
+/// `value` with the field at this JSON pointer set.
 fn with(mut value: Value, path: &str, member: Value) -> Value {
     let (parent, key) = path.rsplit_once('/').unwrap();
     match value.pointer_mut(parent).unwrap() {
@@ -85,7 +84,7 @@ fn with(mut value: Value, path: &str, member: Value) -> Value {
     value
 }
 
-/// `a` and `b` in the case's namespace, `c` in another one; no other case has their label.
+/// `a` and `b` in the namespace of the case, `c` in another one, with a label of their own.
 fn apart(name: &'static str) -> Case {
     let labelled = |name: &str| with(deployment(name), "/metadata/labels", json!({"of": "{ns}"}));
     case(name)
@@ -101,7 +100,7 @@ fn apart(name: &'static str) -> Case {
         )
 }
 
-/// What `--exclude-namespace` asks for.
+/// The field selectors of `--exclude-namespace`.
 const EXCLUDING: [(&str, &str); 4] = [
     (
         "but for another namespace",

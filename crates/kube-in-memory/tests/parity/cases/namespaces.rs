@@ -1,4 +1,4 @@
-//! Namespaces: how they are labelled, listed and deleted, and what may be put into one that goes.
+//! Namespaces: labels, lists, deletion, and writes while terminating.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::super::table::{Case, case};
 use super::{deployment, web};
 
 const NAMESPACES: &str = "/api/v1/namespaces";
-/// The case's own second Namespace.
+/// The second Namespace of a case.
 const TEAM: &str = "/api/v1/namespaces/{ns}-team";
 const IN_TEAM: &str = "/apis/apps/v1/namespaces/{ns}-team/deployments";
 
@@ -20,7 +20,7 @@ fn team() -> Value {
     })
 }
 
-/// A case in which there is `team`.
+/// A case with an existing `team`.
 fn given(name: &'static str) -> Case {
     case(name).given_at(NAMESPACES, team())
 }

@@ -1,4 +1,4 @@
-//! Whole objects: create, get, replace, delete.
+//! Creating, reading, replacing and deleting objects.
 
 use serde_json::json;
 

@@ -1,16 +1,15 @@
-//! Patches that apply, and patches that do not.
+//! Patches that apply and patches that fail.
 
 use serde_json::{Value, json};
 
 use super::super::table::{Case, WEB, case};
 use super::{deployment, web, with};
 
-/// A JSON patch of `web`.
+/// A JSON Patch of `web`.
 fn patch(name: &'static str, operations: Value) -> Case {
     case(name).given(web()).json_patch(WEB, operations)
 }
 
-/// A merge patch of `web`.
 fn merge(name: &'static str, body: Value) -> Case {
     case(name).given(web()).merge_patch(WEB, body)
 }

@@ -1,4 +1,4 @@
-//! What the server refuses, and with which causes.
+//! Validation errors and their causes.
 
 use serde_json::{Value, json};
 

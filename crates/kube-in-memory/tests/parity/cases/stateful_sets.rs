@@ -1,11 +1,11 @@
-//! StatefulSets: their defaults, what may change, and what all kinds share.
+//! StatefulSets: defaults, mutable fields, and validation common to all kinds.
 
 use serde_json::{Value, json};
 
 use super::super::table::{Case, DB, STATEFUL_SETS, case};
 use super::with;
 
-/// A StatefulSet that is as small as it may be.
+/// A minimal StatefulSet.
 fn stateful_set(name: &str) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "StatefulSet",
@@ -20,7 +20,7 @@ fn stateful_set(name: &str) -> Value {
     })
 }
 
-/// `db` with labels, annotations, a service and a volume claim.
+/// `db` with labels, annotations, a Service and a volume claim.
 fn db() -> Value {
     let mut db = stateful_set("db");
     db["metadata"]["labels"] = json!({"app": "db", "tier": "back"});
@@ -34,7 +34,7 @@ fn db() -> Value {
     db
 }
 
-/// A case in which there is `db`.
+/// A case with an existing `db`.
 fn given(name: &'static str) -> Case {
     case(name).given_at(STATEFUL_SETS, db())
 }

@@ -1,4 +1,4 @@
-//! Watches: from where, what is seen, and how they end.
+//! Watches: their beginning, events and end.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn labels(labels: Value) -> Value {
     json!({"metadata": {"labels": labels}})
 }
 
-/// `web` made, scaled, labelled and deleted.
+/// `web` is created, scaled, labeled and deleted.
 fn story(name: &'static str) -> Case {
     case(name)
         .given(web())

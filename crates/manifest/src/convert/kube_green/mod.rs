@@ -35,7 +35,10 @@ pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
     };
     let prefix = Prefix::default();
     // Findings are reported when the SleepInfo is converted.
-    let patches = SleepPatches::read(spec, &mut AnnotationRequests::new(&prefix, Tzdata::bundled()));
+    let patches = SleepPatches::read(
+        spec,
+        &mut AnnotationRequests::new(&prefix, Tzdata::bundled()),
+    );
     let kinds = patches.stopped.into_iter().map(|stopped| stopped.0);
     kinds.filter(|kind| !Kind::DEFAULT.contains(kind)).collect()
 }
