@@ -111,7 +111,7 @@ impl<'p> Baseline<'p> {
         let patches: Vec<_> = self
             .known
             .iter()
-            .map(|(kind, known)| patch(*kind, known, self.now, &prefix))
+            .map(|(kind, known)| patch(kind, known, self.now, &prefix))
             .collect();
         let mark = self.plane.audit().mark();
         let kubeconfig = self.kubeconfig.clone();
@@ -124,7 +124,7 @@ impl<'p> Baseline<'p> {
         });
         self.known = answers;
         let (kind, first) = &self.known[0];
-        self.now = next_boundary(*kind, first, &prefix).unwrap_or(self.now);
+        self.now = next_boundary(kind, first, &prefix).unwrap_or(self.now);
         Burst::measure(&requests, begun.timestamp_micros())
     }
 }
@@ -206,7 +206,7 @@ async fn send_one(client: &Client, (kind, path, body): Prepared) -> (Kind, Vec<u
 }
 
 /// The guarded patch that dayshift would send at `now`.
-fn patch(kind: Kind, known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
+fn patch(kind: &Kind, known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
     let workload: Workload = serde_json::from_slice(known).unwrap();
     let observed = workload.observe(kind, prefix);
     let context = DecisionContext {
@@ -228,10 +228,10 @@ fn patch(kind: Kind, known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepa
         workload.name()
     );
     let body = guarded_patch(&observed, &change, prefix);
-    (kind, path, serde_json::to_vec(&body).unwrap())
+    (kind.clone(), path, serde_json::to_vec(&body).unwrap())
 }
 
-fn next_boundary(kind: Kind, known: &[u8], prefix: &Prefix) -> Option<DateTime<Utc>> {
+fn next_boundary(kind: &Kind, known: &[u8], prefix: &Prefix) -> Option<DateTime<Utc>> {
     let workload: Workload = serde_json::from_slice(known).unwrap();
     workload.observe(kind, prefix).state().next_at()
 }

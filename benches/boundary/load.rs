@@ -111,7 +111,8 @@ pub(crate) fn create<'a>(
         let team = teams[number / TEAM].name();
         let annotations = plan(number).map_or(json!({}), Plan::annotations);
         let name = format!("{name}-{number:05}");
-        create_one(plane, fleet.kind(number), team, name, annotations)
+        let kind = fleet.kind(number);
+        async move { create_one(plane, &kind, team, name, annotations).await }
     });
     let all = stream::iter(requests).buffered(32).try_collect();
     block_on(all).unwrap()
@@ -119,15 +120,15 @@ pub(crate) fn create<'a>(
 
 async fn create_one(
     plane: &ControlPlane,
-    kind: Kind,
+    kind: &Kind,
     namespace: &str,
     name: String,
     annotations: Value,
 ) -> kube::Result<(Kind, Vec<u8>)> {
     let resource = ApiResource {
         group: kind.group().to_owned(),
-        version: kind.version().to_owned(),
-        api_version: kind.api_version().to_owned(),
+        version: kind.version().into_owned(),
+        api_version: kind.api_version().clone(),
         kind: kind.name().to_owned(),
         plural: kind.plural().to_owned(),
     };
@@ -140,17 +141,17 @@ async fn create_one(
     let definition = definition(kind, namespace, &name, &annotations);
     let definition = serde_json::from_value(definition).unwrap();
     let made = api.create(&params, &definition).await?;
-    Ok((kind, serde_json::to_vec(&made).unwrap()))
+    Ok((kind.clone(), serde_json::to_vec(&made).unwrap()))
 }
 
 /// The same pods in an object of this kind.
-fn definition(kind: Kind, namespace: &str, name: &str, annotations: &Value) -> Value {
+fn definition(kind: &Kind, namespace: &str, name: &str, annotations: &Value) -> Value {
     let mut object = large(namespace, name, annotations);
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.name().into();
-    if kind == Kind::STATEFUL_SET {
+    if *kind == Kind::STATEFUL_SET {
         object["spec"]["serviceName"] = name.into();
-    } else if kind == Kind::CRON_JOB {
+    } else if *kind == Kind::CRON_JOB {
         let mut template = object["spec"]["template"].take();
         template["spec"]["restartPolicy"] = "OnFailure".into();
         object["spec"] = json!({

@@ -5,7 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     io::{self, IsTerminal as _, Write as _},
     path::Path,
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use clap::{
@@ -15,6 +15,7 @@ use clap::{
 use dayshift_operations::RequestedOverride;
 use dayshift_schedule::Tzdata;
 use dayshift_text::printable;
+use dayshift_workload::KindTable;
 
 use crate::cli::{
     args::{
@@ -150,7 +151,12 @@ impl Program {
         let kind_files =
             kinds::given_kind_files(&arguments, env::var_os(kinds::KIND_FILE_VARIABLE));
         let kind_files = KindFiles::load(&kind_files);
+        let table = kind_files.as_ref().map_or_else(
+            |_| Arc::new(KindTable::default()),
+            |files| Arc::clone(&files.table),
+        );
         let mut command = with_variables(command, &arguments)
+            .mut_subcommands(|subcommand| with_kinds(subcommand, &table))
             .mut_subcommands(with_repeated)
             .mut_subcommands(with_short_help);
         // The sandbox prints a timeline, and the log would repeat it.
@@ -161,7 +167,7 @@ impl Program {
         }
         if let Some(words) = to_complete(&arguments) {
             // Errors are ignored, because there is no reader.
-            let _ = io::stdout().write_all(complete(command, &words, &tzdata).as_bytes());
+            let _ = io::stdout().write_all(complete(command, &words, &tzdata, &table).as_bytes());
             return Err(Exit::Done);
         }
         if !io::stdout().is_terminal() {
@@ -253,6 +259,20 @@ fn with_color(subcommand: clap::Command) -> clap::Command {
         .help("When to use color; auto is on a terminal, unless NO_COLOR is set")
         .help_heading(None);
     subcommand.arg(flag)
+}
+
+/// Lets `--kinds` take the kinds of this table. The activator has a parser of its own.
+fn with_kinds(subcommand: clap::Command, table: &Arc<KindTable>) -> clap::Command {
+    if subcommand.get_name() == "activator" {
+        return subcommand;
+    }
+    subcommand.mut_args(|arg| {
+        if arg.get_id() != "kinds" {
+            return arg;
+        }
+        let table = Arc::clone(table);
+        arg.value_parser(move |text: &str| kinds::parse_kind(text, &table))
+    })
 }
 
 /// Hides rarely used flags from `-h`, so that it fits a terminal. The help of `run` stays complete,

@@ -83,7 +83,7 @@ fn query(rows: &[&Row], view: &View, settings: &Settings) -> Query {
     let names = rows.iter().map(|row| &row.status.object);
     Query::named(
         &first.namespace,
-        names.map(|object| (object.kind, object.name.to_string())),
+        names.map(|object| (object.kind.clone(), object.name.to_string())),
     )
 }
 

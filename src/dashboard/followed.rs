@@ -17,7 +17,7 @@ use dayshift_operations::status::{
     HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
     Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
 };
-use dayshift_workload::ParseContext;
+use dayshift_workload::{Kind, ParseContext};
 use kube::Client;
 
 use super::view::{Row, View};
@@ -151,7 +151,7 @@ impl Followed {
             let seen = self.seen();
             let mut all = seen.live.workloads();
             all.any(|(kind, workload)| {
-                wakes_on_request(kind, workload, &seen.defaults, &settings.prefix)
+                wakes_on_request(&kind, workload, &seen.defaults, &settings.prefix)
             })
         };
         let services = async {
@@ -235,11 +235,11 @@ fn view_of(
         parse_context: &context,
         now,
     };
-    let row = |(kind, managed): (_, &WithManagers)| {
-        let status = WorkloadStatus::new(kind, managed, &status_context)?;
+    let row = |(kind, managed): (Kind, &WithManagers)| {
+        let status = WorkloadStatus::new(&kind.clone(), managed, &status_context)?;
         let observed = seen
             .defaults
-            .applied(managed.workload.observe(kind, prefix));
+            .applied(managed.workload.observe(&kind, prefix));
         Some(Arc::new(Row {
             status,
             observed,

@@ -303,15 +303,18 @@ impl Readable {
         objects: impl Iterator<Item = &'a WorkloadRef>,
     ) -> Result<Self, FindError> {
         let asking = async {
-            let everywhere = allowed(kinds.to_vec(), |kind| may_list(client, *kind, None));
+            let everywhere = allowed(kinds.to_vec(), |kind| {
+                let kind = kind.clone();
+                async move { may_list(client, &kind, None).await }
+            });
             let everywhere: HashSet<Kind> = everywhere.await?.into_iter().collect();
             let others: HashSet<(Kind, Arc<str>)> = objects
                 .filter(|object| !everywhere.contains(&object.kind))
-                .map(|object| (object.kind, Arc::clone(&object.namespace)))
+                .map(|object| (object.kind.clone(), Arc::clone(&object.namespace)))
                 .collect();
             let in_namespaces = allowed(others.into_iter().collect(), |(kind, namespace)| {
-                let (kind, namespace) = (*kind, Arc::clone(namespace));
-                async move { may_list(client, kind, Some(&namespace)).await }
+                let (kind, namespace) = (kind.clone(), Arc::clone(namespace));
+                async move { may_list(client, &kind, Some(&namespace)).await }
             });
             Ok(Self {
                 is_all: kinds.iter().all(|kind| everywhere.contains(kind)),
@@ -326,7 +329,7 @@ impl Readable {
     }
 
     pub(crate) fn includes(&self, object: &WorkloadRef) -> bool {
-        let place = || (object.kind, Arc::clone(&object.namespace));
+        let place = || (object.kind.clone(), Arc::clone(&object.namespace));
         self.everywhere.contains(&object.kind) || self.in_namespaces.contains(&place())
     }
 }

@@ -138,7 +138,11 @@ impl Published {
         rows.sort_by(|one, other| {
             let order = |row: &Row| {
                 let object = &row.status.object;
-                (object.namespace.clone(), object.name.clone(), object.kind)
+                (
+                    object.namespace.clone(),
+                    object.name.clone(),
+                    object.kind.clone(),
+                )
             };
             order(one).cmp(&order(other))
         });

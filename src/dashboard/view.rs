@@ -170,7 +170,7 @@ impl Row {
             } else {
                 Level::Note
             };
-            let said = status.note_text(*note, prefix, now);
+            let said = status.note_text(note.clone(), prefix, now);
             findings.push((level, said.text, said.command));
         }
         findings
@@ -179,7 +179,7 @@ impl Row {
     /// Other managers of this workload.
     pub(super) fn neighbours(&self) -> OtherManagers {
         let operated_by = self.status.notes.iter().find_map(|note| match note {
-            Note::Operated { by } => Some(*by),
+            Note::Operated { by } => Some(by.clone()),
             _ => None,
         });
         OtherManagers {

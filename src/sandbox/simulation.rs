@@ -56,7 +56,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 async fn next_of(changes: &mut [(Kind, Changes)]) -> (Kind, Option<StoredChange>) {
     let each = changes
         .iter_mut()
-        .map(|(kind, changes)| Box::pin(changes.next().map(|change| (*kind, change))));
+        .map(|(kind, changes)| Box::pin(changes.next().map(|change| (kind.clone(), change))));
     select_all(each).await.0
 }
 
@@ -96,8 +96,7 @@ impl Simulation {
                 .scope
                 .kinds
                 .iter()
-                .copied()
-                .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
+                .filter_map(|kind| Some((kind.clone(), api.changes_of(kind.name()).ok()?)))
                 .collect(),
             observer: Observer::new(
                 settings.prefix.clone(),
@@ -157,7 +156,7 @@ impl Simulation {
     fn serve(&mut self, manifest: &Value) {
         let text = |name: &str| manifest[name].as_str().unwrap_or_default();
         let (api_version, name) = (text("apiVersion"), text("kind"));
-        let Some(kind) = Kind::of(api_version, name) else {
+        let Some(kind) = self.settings.kinds.from_manifest(api_version, name) else {
             return;
         };
         let version = api_version.rsplit('/').next().unwrap_or_default();
@@ -224,7 +223,7 @@ impl Simulation {
                 biased;
                 () = &mut stop => stopped = true,
                 (kind, change) = next_of(&mut self.changes) => {
-                    if let Some(event) = self.observe(kind, change) {
+                    if let Some(event) = self.observe(&kind, change) {
                         stopped = comes_first(&mut stop, shown(event.at)).await;
                         tell(&event)?;
                     }
@@ -253,7 +252,7 @@ impl Simulation {
         })
     }
 
-    fn observe(&mut self, kind: Kind, change: Option<StoredChange>) -> Option<TimelineEvent> {
+    fn observe(&mut self, kind: &Kind, change: Option<StoredChange>) -> Option<TimelineEvent> {
         self.observer.observe(kind, &change?)
     }
 
@@ -285,7 +284,7 @@ impl Simulation {
     fn carry_out(&mut self, action: &UserAction) -> Option<TimelineEvent> {
         let object = self
             .observer
-            .object(action.kind, &action.namespace, &action.name)?;
+            .object(&action.kind, &action.namespace, &action.name)?;
         match action.command() {
             Some(command) => self.change(&object, EventKind::UserAction(command), &action.patch()),
             None => {
@@ -375,7 +374,7 @@ impl Played {
                 biased;
                 () = &mut stop => return Ok(()),
                 (kind, change) = next_of(&mut self.simulation.changes) => {
-                    if let Some(event) = self.simulation.observe(kind, change) {
+                    if let Some(event) = self.simulation.observe(&kind, change) {
                         tell(&event)?;
                     }
                 }

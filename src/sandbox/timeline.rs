@@ -138,7 +138,7 @@ impl Observer {
 
     /// The next user change of this object is this action.
     pub(super) fn expect_action(&mut self, object: &WorkloadRef, action: EventKind) {
-        let key = (object.full_name(), object.kind);
+        let key = (object.full_name(), object.kind.clone());
         if let Some(one) = self.watched.get_mut(&key) {
             one.action = Some(action);
         }
@@ -160,6 +160,7 @@ impl Observer {
             &all,
             self.context.default_zone,
             &self.context.tzdata,
+            &self.context.kinds,
             at,
         )
     }
@@ -171,18 +172,21 @@ impl Observer {
         at: DateTime<Utc>,
         why: &'static str,
     ) -> Option<TimelineEvent> {
-        let one = self.watched.get(&(object.full_name(), object.kind))?;
+        let one = self
+            .watched
+            .get(&(object.full_name(), object.kind.clone()))?;
         let zone = self.context.default_zone;
         Some(one.event(at, EventKind::IdleRequest(why), one.observed.replicas, zone))
     }
 
-    pub(super) fn object(&self, kind: Kind, namespace: &str, name: &str) -> Option<WorkloadRef> {
+    /// Finds an existing object.
+    pub(super) fn object(&self, kind: &Kind, namespace: &str, name: &str) -> Option<WorkloadRef> {
         let mut all = self
             .watched
             .values()
             .map(|watched| &watched.observed.object);
         let is_it = |object: &&WorkloadRef| {
-            object.kind == kind && &*object.namespace == namespace && &*object.name == name
+            object.kind == *kind && &*object.namespace == namespace && &*object.name == name
         };
         all.find(is_it).cloned()
     }
@@ -194,12 +198,12 @@ impl Observer {
     }
 
     /// Records a change. Returns `None` if it is not shown.
-    pub(super) fn observe(&mut self, kind: Kind, change: &StoredChange) -> Option<TimelineEvent> {
+    pub(super) fn observe(&mut self, kind: &Kind, change: &StoredChange) -> Option<TimelineEvent> {
         let workload: Workload = change.object().ok()?;
         let observed = workload.observe(kind, &self.prefix);
         let observed = self.defaults.applied(observed);
         let object = &observed.object;
-        let name = (object.full_name(), kind);
+        let name = (object.full_name(), kind.clone());
         let at = change.at;
         if change.deleted {
             let one = self.watched.get_mut(&name)?;

@@ -94,7 +94,7 @@ pub fn example_actions(
         }
         Some(UserAction {
             at: at + later,
-            kind: workload.object.kind,
+            kind: workload.object.kind.clone(),
             namespace: workload.object.namespace.to_string(),
             name: name.to_owned(),
             act,

@@ -70,7 +70,10 @@ fn snapshot_contains_the_state_of_every_object() {
     let monday = story.utc("2026-11-23 09:00");
 
     let web = find(&snapshot.objects, "web");
-    assert_eq!((web.object.kind, web.replicas.get()), (Kind::DEPLOYMENT, 0));
+    assert_eq!(
+        (web.object.kind.clone(), web.replicas.get()),
+        (Kind::DEPLOYMENT, 0)
+    );
     assert_eq!(web.state.phase, Some(Phase::Stopped));
     assert_eq!(web.state.saved.map(Replicas::get), Some(3));
     assert_eq!(web.inputs.text(Key::Hours), Some(OFFICE));
@@ -102,7 +105,7 @@ fn snapshot_contains_the_state_of_every_object() {
 
     let db = find(&snapshot.objects, "db");
     assert_eq!(
-        (db.object.kind, db.state.phase),
+        (db.object.kind.clone(), db.state.phase),
         (Kind::STATEFUL_SET, Some(Phase::Adopted))
     );
 }

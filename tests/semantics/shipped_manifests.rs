@@ -43,14 +43,14 @@ fn the_image_has_the_version_of_the_package() {
 #[test]
 fn the_calendar_patch_mounts_its_volume() {
     use dayshift_manifest::SourceFile;
-    use dayshift_workload::Prefix;
+    use dayshift_workload::{KindTable, Prefix};
     use k8s_openapi::api::apps::v1::Deployment;
 
     let read = |text: &str| -> Deployment {
         let source = SourceFile::new("manifest", text.to_owned());
-        let contents = source.contents(&Prefix::default(), "default");
+        let contents = source.contents(&Prefix::default(), "default", &KindTable::default());
         assert!(contents.errors.is_empty(), "{:?}", contents.errors);
-        let manifests = source.manifests(&Prefix::default(), "default");
+        let manifests = source.manifests(&Prefix::default(), "default", &KindTable::default());
         serde_json::from_value(manifests.into_iter().next().unwrap().1).unwrap()
     };
     let text = include_str!("../../manifests/calendar.yaml");

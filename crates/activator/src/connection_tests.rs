@@ -434,7 +434,7 @@ impl Fixture {
             "metadata": {"name": "web", "namespace": "dev", "uid": "u"}, "spec": {"replicas": 0},
         });
         let workload: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
-        let observed: Observed = workload.observe(Kind::DEPLOYMENT, &settings().prefix);
+        let observed: Observed = workload.observe(&Kind::DEPLOYMENT, &settings().prefix);
         let target = WakeTarget {
             observed,
             wake: WakeOnRequest::parse("2h").unwrap(),

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone, parse_date_time};
 use dayshift_workload::{
-    After, Dependency, IgnoredPaths, Key, NotCovered, Observed, Phase, Replicas, WakeOnRequest,
+    After, Dependency, IgnoredPaths, Key, KindTable, NotCovered, Observed, Phase, Replicas,
+    WakeOnRequest,
 };
 
 use crate::{
@@ -51,6 +52,7 @@ impl DesiredState {
                 &wakeable.observed,
                 settings.default_zone,
                 &settings.tzdata,
+                &settings.kind_table,
                 now,
             )
             .map(Arc::new) else {
@@ -90,7 +92,7 @@ impl DesiredState {
         for (name, mut targets) in covered {
             targets.sort_by_key(|target| {
                 let object = &target.observed.object;
-                (object.name.clone(), object.kind.name())
+                (object.name.clone(), object.kind.name().to_owned())
             });
             let Some(service) = index.service(&name) else {
                 continue;
@@ -190,6 +192,7 @@ pub(crate) fn target(
     observed: &Observed,
     default_zone: Zone,
     tzdata: &Tzdata,
+    kinds: &KindTable,
     now: DateTime<Utc>,
 ) -> Option<WakeTarget> {
     let inputs = &observed.inputs;
@@ -224,15 +227,15 @@ pub(crate) fn target(
         state,
         since: observed.state().last,
         starts_until,
-        needs: needed(observed),
+        needs: needed(observed, kinds),
         observed: observed.clone(),
     })
 }
 
 /// The valid dependencies in `after`.
-fn needed(observed: &Observed) -> Vec<Dependency> {
+fn needed(observed: &Observed, kinds: &KindTable) -> Vec<Dependency> {
     let text = observed.inputs.text(Key::After);
-    let after = text.and_then(|after| After::parse(after).ok());
+    let after = text.and_then(|after| After::parse(after, kinds).ok());
     let after = after.map(|after| after.written_in(&observed.inputs));
     after.map_or_else(Vec::new, |after| after.needed_by(&observed.object).to_vec())
 }

@@ -86,8 +86,8 @@ impl ClusterIndex {
         match event {
             WatchEvent::Workload(kind, event) => {
                 self.apply(watch, event, |index, name, object| match object {
-                    Some(object) => index.set_workload(kind, &name, &object),
-                    None => drop(index.workloads.remove(&workload_name(kind, &name))),
+                    Some(object) => index.set_workload(&kind, &name, &object),
+                    None => drop(index.workloads.remove(&workload_name(&kind, &name))),
                 })
             }
             WatchEvent::Namespace(event) => {
@@ -130,12 +130,12 @@ impl ClusterIndex {
         None
     }
 
-    fn set_workload(&mut self, kind: Kind, name: &ObjectName, object: &WithPodLabels) {
+    fn set_workload(&mut self, kind: &Kind, name: &ObjectName, object: &WithPodLabels) {
         let workload = &object.workload;
         let key = workload_name(kind, name);
         // Most workloads have no dayshift annotations.
         let observed = workload.concerns(&self.prefix);
-        let observed = observed.then(|| workload.observe(kind, &self.prefix));
+        let observed = observed.then(|| workload.observe(&key.0, &self.prefix));
         let observed = observed.filter(|observed| {
             let is_short = are_short(observed, &object.labels);
             if !is_short {
@@ -193,10 +193,10 @@ impl ClusterIndex {
     /// Whether the workload is stopped and cannot be woken by a request.
     pub(crate) fn stays_stopped(&self, namespace: &str, needed: &Dependency) -> bool {
         // A Service cannot be woken.
-        let DependencyKind::Workload(kind) = needed.kind else {
+        let DependencyKind::Workload(kind) = &needed.kind else {
             return false;
         };
-        let key = (kind, namespace.into(), (&*needed.name).into());
+        let key = (kind.clone(), namespace.into(), (&*needed.name).into());
         let Some((observed, _)) = self.workloads.get(&key) else {
             return false;
         };
@@ -260,8 +260,12 @@ impl ClusterIndex {
     }
 }
 
-fn workload_name(kind: Kind, name: &ObjectName) -> WorkloadName {
-    (kind, Arc::clone(&name.namespace), Arc::clone(&name.name))
+fn workload_name(kind: &Kind, name: &ObjectName) -> WorkloadName {
+    (
+        kind.clone(),
+        Arc::clone(&name.namespace),
+        Arc::clone(&name.name),
+    )
 }
 
 fn service_name(name: &ObjectName) -> ServiceName {

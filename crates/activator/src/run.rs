@@ -197,14 +197,23 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
         watches.add(reflector, WatchEvent::Slice);
     };
     for namespace in namespaces {
-        for kind in settings.kinds.iter().copied() {
+        for kind in &settings.kinds {
             let (client, namespace) = (client.clone(), namespace.map(str::to_owned));
             let random = random(settings, watches.len());
+            let (kind, watched) = (kind.clone(), kind.clone());
             let reflector = move || {
                 let all = WatchParams::default();
-                Reflector::for_kind(client.clone(), kind, namespace.as_deref(), all, random())
+                Reflector::for_kind(
+                    client.clone(),
+                    &watched,
+                    namespace.as_deref(),
+                    all,
+                    random(),
+                )
             };
-            watches.add(reflector, move |event| WatchEvent::Workload(kind, event));
+            watches.add(reflector, move |event| {
+                WatchEvent::Workload(kind.clone(), event)
+            });
         }
         let random = random(settings, watches.len());
         let (client, name) = (client.clone(), namespace.map(str::to_owned));
@@ -305,8 +314,8 @@ impl Activator {
                 tracing::warn!(%service, ports, suppressed, "no port is free for this Service");
                 let uid = self.index.service(service).map(|info| info.uid.clone());
                 let object = EventObject {
-                    api_version: "v1",
-                    kind: "Service",
+                    api_version: "v1".into(),
+                    kind: "Service".into(),
                     namespace: service.namespace.clone(),
                     name: service.name.clone(),
                     uid: uid.unwrap_or_default().into(),

@@ -1,10 +1,10 @@
 //! The settings of an activator.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use dayshift_schedule::{Tzdata, Zone};
-use dayshift_workload::{Kind, Prefix};
+use dayshift_workload::{Kind, KindTable, Prefix};
 
 use crate::service::ServiceName;
 
@@ -13,6 +13,8 @@ use crate::service::ServiceName;
 pub struct Settings {
     /// The kinds of workloads to wake.
     pub kinds: Vec<Kind>,
+    /// The kinds that an `after` annotation can name.
+    pub kind_table: Arc<KindTable>,
     /// The watched namespaces; if empty, all. Namespace annotations are read only if all are watched.
     pub namespaces: Vec<String>,
     /// The Service of the activator's own pods.

@@ -1,11 +1,11 @@
 //! A fixture: the objects of a cluster as the activator observes them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::watch::ReflectorEvent;
 use dayshift_schedule::Zone;
-use dayshift_workload::{Kind, Prefix};
+use dayshift_workload::{Kind, KindTable, Prefix};
 use serde_json::{Value, json};
 
 use crate::{
@@ -31,6 +31,7 @@ pub(crate) fn name(namespace: &str, name: &str) -> ServiceName {
 pub(crate) fn settings() -> Settings {
     Settings {
         kinds: vec![Kind::DEPLOYMENT],
+        kind_table: Arc::new(KindTable::default()),
         namespaces: Vec::new(),
         service: name("dayshift", "dayshift-activator"),
         prefix: Prefix::default(),

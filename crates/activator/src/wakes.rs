@@ -12,7 +12,7 @@ use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use dayshift_cluster::write::PatchError;
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{
-    AnnotationChange, Dependency, Key, Observed, Override, OverrideCommand, WorkloadRef,
+    AnnotationChange, Dependency, Key, KindTable, Observed, Override, OverrideCommand, WorkloadRef,
 };
 use tokio::time::Instant;
 
@@ -317,6 +317,7 @@ pub fn request_wakes(
     all: &[&Observed],
     default_zone: Zone,
     tzdata: &Tzdata,
+    kinds: &KindTable,
     now: DateTime<Utc>,
 ) -> Result<Vec<RequestedWake>, &'static str> {
     let all = all
@@ -325,7 +326,7 @@ pub fn request_wakes(
     let mut needs = WakeDependencies::default();
     let mut root = None;
     for observed in all.clone() {
-        let Some(target) = target(observed, default_zone, tzdata, now).map(Arc::new) else {
+        let Some(target) = target(observed, default_zone, tzdata, kinds, now).map(Arc::new) else {
             continue;
         };
         needs.add(&target, |needed| {

@@ -1,12 +1,12 @@
 //! Settings of a controller, fixed at its start.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use dayshift_cluster::Workload;
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{
-    DefaultSchedule, DependencyKind, Kind, ParseContext, Pods, Prefix, READY_WITHIN,
+    DefaultSchedule, DependencyKind, Kind, KindTable, ParseContext, Pods, Prefix, READY_WITHIN,
     other_controllers::REVERT_WINDOW,
 };
 
@@ -26,6 +26,8 @@ pub struct Settings {
     /// The schedule of everything in scope that neither has nor inherits one and is not excluded.
     /// It never holds in the namespace of this process, nor in those of Kubernetes itself (`kube-…`).
     pub default_schedule: Option<DefaultSchedule>,
+    /// The kinds that dayshift scales, those of `--kind-file` included.
+    pub kinds: Arc<KindTable>,
     /// Which workloads are in scope.
     pub scope: Scope,
     /// A boundary missed by more than this is adopted instead of carried out.
@@ -85,7 +87,7 @@ pub struct Scope {
 }
 
 /// The subject of one watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Watched {
     /// The Namespaces themselves.
     Namespaces,
@@ -97,7 +99,7 @@ pub(crate) enum Watched {
 
 impl Watched {
     /// `Namespace` or `Deployment`.
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Namespaces => "Namespace",
             Self::Kind(kind) => kind.name(),
@@ -106,7 +108,7 @@ impl Watched {
     }
 
     /// `namespaces` or `deployments.apps`.
-    pub(crate) fn resource(self) -> String {
+    pub(crate) fn resource(&self) -> String {
         match self {
             Self::Namespaces => "namespaces".to_owned(),
             Self::Kind(kind) => kind.resource(),
@@ -137,10 +139,13 @@ impl Scope {
             || self.namespace_selector.is_some()
             || self.team_label.is_some();
         let defaults = are_watched.then_some(Watched::Namespaces);
-        let kinds = self.kinds.iter().copied().map(Watched::Kind);
+        let kinds = self.kinds.iter().cloned().map(Watched::Kind);
         let services = self.services.then_some(Watched::Services);
         let each = defaults.into_iter().chain(kinds).chain(services);
-        each.flat_map(move |what| namespaces.clone().into_iter().map(move |name| (what, name)))
+        each.flat_map(move |what| {
+            let namespaces = namespaces.clone().into_iter();
+            namespaces.map(move |name| (what.clone(), name))
+        })
     }
 }
 
@@ -182,7 +187,7 @@ const MAX_HASH: usize = 10;
 impl OwnPod {
     /// Whether this workload may have made the pod: of several Deployments with long names that
     /// begin alike, each may.
-    pub fn belongs_to(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+    pub fn belongs_to(&self, kind: &Kind, namespace: &str, name: &str) -> bool {
         let may_be_of = match kind.pods() {
             Pods::ByHash => Self::may_be_of_deployment,
             Pods::ByNumber => Self::is_of_stateful_set,
@@ -192,10 +197,11 @@ impl OwnPod {
     }
 
     /// Whether this workload may have made the pod, or scales one that may.
-    pub(crate) fn is_of(&self, kind: Kind, workload: &Workload) -> bool {
-        let is_it = |kind, name| self.belongs_to(kind, workload.namespace(), name);
+    pub(crate) fn is_of(&self, kind: &Kind, workload: &Workload) -> bool {
+        let namespace = workload.namespace();
         let target = workload.scale_target(kind);
-        is_it(kind, workload.name()) || target.is_some_and(|(kind, name)| is_it(kind, name))
+        self.belongs_to(kind, namespace, workload.name())
+            || target.is_some_and(|(kind, name)| self.belongs_to(&kind, namespace, name))
     }
 
     fn is_of_stateful_set(&self, name: &str) -> bool {
@@ -239,6 +245,7 @@ impl Settings {
         ParseContext {
             default_zone: self.default_zone,
             tzdata: self.tzdata.clone(),
+            kinds: Arc::clone(&self.kinds),
             calendars: self.calendars.current(),
             notice: Some(self.notice).filter(|it| !it.is_zero()),
             ready_within: Some(self.ready_within).filter(|it| *it != READY_WITHIN),
@@ -255,6 +262,7 @@ impl Default for Settings {
             calendars: CalendarFeed::default(),
             prefix: Prefix::default(),
             default_schedule: None,
+            kinds: Arc::default(),
             scope: Scope::default(),
             catch_up: TimeDelta::hours(72),
             max_clock_skew: Some(TimeDelta::seconds(30)),
@@ -284,10 +292,10 @@ mod tests {
             namespace: "ops".into(),
             name: "day-shift-7c9f8d6b5-x2x4z".into(),
         };
-        assert!(pod.belongs_to(Kind::DEPLOYMENT, "ops", "day-shift"));
-        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "dev", "day-shift"));
-        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "day"));
-        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "day-shift-7c9f8d6b5"));
+        assert!(pod.belongs_to(&Kind::DEPLOYMENT, "ops", "day-shift"));
+        assert!(!pod.belongs_to(&Kind::DEPLOYMENT, "dev", "day-shift"));
+        assert!(!pod.belongs_to(&Kind::DEPLOYMENT, "ops", "day"));
+        assert!(!pod.belongs_to(&Kind::DEPLOYMENT, "ops", "day-shift-7c9f8d6b5"));
     }
 
     /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
@@ -303,19 +311,19 @@ mod tests {
                 name: format!("{name}x2x4z"),
             };
             assert!(
-                pod.belongs_to(Kind::DEPLOYMENT, "ops", deployment),
+                pod.belongs_to(&Kind::DEPLOYMENT, "ops", deployment),
                 "{length}"
             );
             assert!(
-                !pod.belongs_to(Kind::DEPLOYMENT, "dev", deployment),
+                !pod.belongs_to(&Kind::DEPLOYMENT, "dev", deployment),
                 "{length}"
             );
             assert!(
-                !pod.belongs_to(Kind::DEPLOYMENT, "ops", &deployment[1..length - 1]),
+                !pod.belongs_to(&Kind::DEPLOYMENT, "ops", &deployment[1..length - 1]),
                 "{length}"
             );
             assert!(
-                !pod.belongs_to(Kind::DEPLOYMENT, "ops", &format!("b{deployment}")),
+                !pod.belongs_to(&Kind::DEPLOYMENT, "ops", &format!("b{deployment}")),
                 "{length}"
             );
         }
@@ -328,7 +336,7 @@ mod tests {
                 namespace: "ops".into(),
                 name: name.into(),
             };
-            assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "web"), "{name}");
+            assert!(!pod.belongs_to(&Kind::DEPLOYMENT, "ops", "web"), "{name}");
         }
     }
 
@@ -338,10 +346,10 @@ mod tests {
             namespace: "ops".into(),
             name: "dayshift-0".into(),
         };
-        assert!(pod.belongs_to(Kind::STATEFUL_SET, "ops", "dayshift"));
-        assert!(!pod.belongs_to(Kind::STATEFUL_SET, "dev", "dayshift"));
-        assert!(!pod.belongs_to(Kind::STATEFUL_SET, "ops", "day"));
-        assert!(!pod.belongs_to(Kind::STATEFUL_SET, "ops", "dayshift-0"));
-        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "dayshift"));
+        assert!(pod.belongs_to(&Kind::STATEFUL_SET, "ops", "dayshift"));
+        assert!(!pod.belongs_to(&Kind::STATEFUL_SET, "dev", "dayshift"));
+        assert!(!pod.belongs_to(&Kind::STATEFUL_SET, "ops", "day"));
+        assert!(!pod.belongs_to(&Kind::STATEFUL_SET, "ops", "dayshift-0"));
+        assert!(!pod.belongs_to(&Kind::DEPLOYMENT, "ops", "dayshift"));
     }
 }

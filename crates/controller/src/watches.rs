@@ -47,9 +47,9 @@ struct WatchState {
 
 impl WatchState {
     /// Whether it shows such objects of a namespace.
-    fn shows(&self, what: Watched, namespace: &str) -> bool {
+    fn shows(&self, what: &Watched, namespace: &str) -> bool {
         let name = self.namespace.as_deref();
-        self.what == what && name.is_none_or(|name| name == namespace)
+        self.what == *what && name.is_none_or(|name| name == namespace)
     }
 
     /// Why it sees nothing, if only a change of the cluster can help.
@@ -92,13 +92,16 @@ impl Watches {
 
     /// The subject of a watch.
     pub(crate) fn watched(&self, watch: WatchId) -> Option<Watched> {
-        self.0.get(watch).map(|watch| watch.what)
+        self.0.get(watch).map(|watch| watch.what.clone())
     }
 
     /// The watch of the objects of a kind in a namespace.
-    pub(crate) fn watch_of(&self, kind: Kind, namespace: &str) -> WatchId {
-        let what = Watched::Kind(kind);
-        let position = self.0.iter().position(|watch| watch.shows(what, namespace));
+    pub(crate) fn watch_of(&self, kind: &Kind, namespace: &str) -> WatchId {
+        let what = Watched::Kind(kind.clone());
+        let position = self
+            .0
+            .iter()
+            .position(|watch| watch.shows(&what, namespace));
         position.unwrap_or_default()
     }
 
@@ -171,7 +174,7 @@ impl Watches {
     }
 
     /// Whether such objects are seen in a namespace.
-    pub(crate) fn sight_of(&self, what: Watched, namespace: &str) -> Sight {
+    pub(crate) fn sight_of(&self, what: &Watched, namespace: &str) -> Sight {
         match self.0.iter().find(|watch| watch.shows(what, namespace)) {
             Some(watch) if watch.is_listed => Sight::Listed,
             Some(watch) if watch.absence.is_none() => Sight::Unlisted,
@@ -213,7 +216,7 @@ impl Watches {
         telemetry.set_unwatched(watches.iter().filter_map(WatchState::unwatched).collect());
         let mut kinds = BTreeMap::new();
         for watch in watches {
-            *kinds.entry(watch.what).or_insert(true) &= watch.is_open;
+            *kinds.entry(watch.what.clone()).or_insert(true) &= watch.is_open;
         }
         for (what, is_up) in kinds {
             telemetry.watch_up(what.name(), is_up);

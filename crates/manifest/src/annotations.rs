@@ -8,7 +8,7 @@ use std::{collections::HashMap, ops::Range};
 
 use dayshift_schedule::{Diagnostic, DiagnosticKind};
 use dayshift_text::quote;
-use dayshift_workload::{Label, Origin, Prefix, Problem};
+use dayshift_workload::{KindTable, Label, Origin, Prefix, Problem};
 
 use crate::yaml::{
     ParseError,
@@ -341,6 +341,8 @@ pub(crate) struct ReadScope<'r> {
     pub(crate) file: &'r str,
     pub(crate) source: &'r str,
     pub(crate) prefix: &'r Prefix,
+    /// The kinds that dayshift scales.
+    pub(crate) kinds: &'r KindTable,
     /// The namespace of objects that name none.
     pub(crate) namespace: &'r str,
 }

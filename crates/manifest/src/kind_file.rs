@@ -2,7 +2,7 @@
 
 use dayshift_text::{nearest, quote};
 use dayshift_workload::{
-    Holds, Kind, KindDefinition, Part, PartDefinition, SpecMember, SwitchText,
+    CustomField, Kind, KindDefinition, PodGroup, SpecMember, Switch, SwitchConstant,
     names::{is_dns_label, is_dns_subdomain, is_label_key},
 };
 
@@ -135,18 +135,16 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
         }
     };
     let holds = holds(row, &path)?;
-    if let (Some(node), Holds::Replicas | Holds::Exact) = (row.get("instances"), &holds) {
+    if let (Some(node), CustomField::Replicas | CustomField::Exact) = (row.get("instances"), &holds)
+    {
         let message = "the count of this row is the number of its instances already".to_owned();
         return Err(wrong(node, message));
     }
-    Ok(KindDefinition {
-        name,
-        plural: plural.to_owned(),
-        group: group.to_owned(),
-        path,
-        size: size(row, &holds)?,
-        holds,
-    })
+    let pod_groups = size(row, &holds)?;
+    let resource = (plural, group);
+    Ok(KindDefinition::custom(
+        &name, resource, &path, holds, pod_groups,
+    ))
 }
 
 /// Why a resource cannot be defined: it is not a name, or its group has no dot.
@@ -207,7 +205,7 @@ fn reserved_reason(member: SpecMember) -> Option<&'static str> {
 }
 
 /// Reads the parts that run pods: `instances` and `resources` are a field or a list of fields each.
-fn size(row: &Node<'_>, holds: &Holds) -> Result<Vec<PartDefinition>, RowError> {
+fn size(row: &Node<'_>, holds: &CustomField) -> Result<Vec<PodGroup>, RowError> {
     let fields = |key: &str| match row.get(key) {
         Some(node) if !node.items().is_empty() => node.items().iter().map(|item| &**item).collect(),
         node => Vec::from_iter(node),
@@ -223,7 +221,7 @@ fn size(row: &Node<'_>, holds: &Holds) -> Result<Vec<PartDefinition>, RowError> 
         );
         return Err((first.place.clone(), message));
     }
-    let is_count = matches!(holds, Holds::Replicas | Holds::Exact);
+    let is_count = matches!(holds, CustomField::Replicas | CustomField::Exact);
     let mut parts = Vec::new();
     for index in 0..instances.len().max(resources.len()) {
         let path = |of: &[&Node<'_>]| of.get(index).map(|field| listed_path(field)).transpose();
@@ -242,10 +240,11 @@ fn size(row: &Node<'_>, holds: &Holds) -> Result<Vec<PartDefinition>, RowError> 
             let message = "the pods of a count have `resources` in one place, outside of lists";
             return Err((place(&resources), message.to_owned()));
         }
-        parts.push(PartDefinition {
+        parts.push(PodGroup {
             list,
             instances: number.map(|path| path.1),
             resources: pods.map(|path| path.1),
+            ..PodGroup::default()
         });
     }
     Ok(parts)
@@ -257,12 +256,12 @@ fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), RowError>
     let mut list = Vec::new();
     let mut rest = Vec::new();
     for token in tokens_of(field)?.drain(1..) {
-        let of_each = token.strip_suffix(Part::EACH).map(str::to_owned);
+        let of_each = token.strip_suffix(PodGroup::EACH).map(str::to_owned);
         let is_list = of_each.is_some();
         rest.push(of_each.unwrap_or(token));
         if is_list {
             list.append(&mut rest);
-            list.push(Part::EACH.to_owned());
+            list.push(PodGroup::EACH.to_owned());
         }
     }
     if rest.is_empty() {
@@ -278,7 +277,7 @@ fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), RowError>
 /// Reads `spec.paused` or `/spec/paused` as the tokens of a JSON pointer.
 fn spec_path(field: &Node<'_>) -> Result<Vec<String>, RowError> {
     let tokens = tokens_of(field)?;
-    if tokens.iter().any(|token| token.ends_with(Part::EACH)) {
+    if tokens.iter().any(|token| token.ends_with(PodGroup::EACH)) {
         let message = format!("{} goes through a list; write one field", described(field));
         return Err((field.place.clone(), message));
     }
@@ -295,8 +294,14 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, RowError> {
             .collect(),
         None => text.split('.').map(str::to_owned).collect(),
     };
-    let name = |token: &str| token.strip_suffix(Part::EACH).unwrap_or(token).to_owned();
-    let is_name = |token: &String| !name(token).is_empty() && !name(token).ends_with(Part::EACH);
+    let name = |token: &str| {
+        token
+            .strip_suffix(PodGroup::EACH)
+            .unwrap_or(token)
+            .to_owned()
+    };
+    let is_name =
+        |token: &String| !name(token).is_empty() && !name(token).ends_with(PodGroup::EACH);
     let is_whole = tokens.len() >= 2 && tokens.iter().all(is_name);
     if !is_whole || tokens[0] != "spec" {
         return Err(wrong(format!(
@@ -313,7 +318,7 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, RowError> {
     Ok(tokens)
 }
 
-fn holds(row: &Node<'_>, path: &[String]) -> Result<Holds, RowError> {
+fn holds(row: &Node<'_>, path: &[String]) -> Result<CustomField, RowError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     let is_annotation = path[0] != "spec";
     let said = row.get("holds");
@@ -337,9 +342,9 @@ fn holds(row: &Node<'_>, path: &[String]) -> Result<Holds, RowError> {
                 format!("a row that holds {kind} has no values of a switch"),
             ))
         }
-        ("time", _) => Ok(Holds::Time),
-        ("replicas", _) => Ok(Holds::Replicas),
-        ("exact", _) => Ok(Holds::Exact),
+        ("time", _) => Ok(CustomField::Time),
+        ("replicas", _) => Ok(CustomField::Replicas),
+        ("exact", _) => Ok(CustomField::Exact),
         (_, node) => {
             let node = node.unwrap_or(row);
             let message = format!("{} is not switch, replicas, exact or time", described(node));
@@ -348,7 +353,7 @@ fn holds(row: &Node<'_>, path: &[String]) -> Result<Holds, RowError> {
     }
 }
 
-fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds, RowError> {
+fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<CustomField, RowError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     if path == ["spec", "replicas"] {
         let message = "spec.replicas is a count; write holds: replicas, or holds: exact".to_owned();
@@ -365,8 +370,8 @@ fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds,
                     "`{text}` is true or false to YAML, and an annotation is a text; write {key}: \"{text}\""
                 ),
             )),
-            (Some(Scalar::Bool(flag)), _) => Ok(Some(SwitchText::Flag(flag))),
-            (Some(Scalar::Text), Some(text)) => Ok(Some(SwitchText::Text(text.to_owned()))),
+            (Some(Scalar::Bool(flag)), _) => Ok(Some(SwitchConstant::Flag(flag))),
+            (Some(Scalar::Text), Some(text)) => Ok(Some(SwitchConstant::Text(text.to_owned()))),
             _ => Err(wrong(
                 node,
                 format!("{} is not true, false or a text", described(node)),
@@ -380,8 +385,8 @@ fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds,
         ));
     };
     let running = value("running")?;
-    let is_like = |running: &SwitchText| {
-        matches!(running, SwitchText::Flag(_)) == matches!(stopped, SwitchText::Flag(_))
+    let is_like = |running: &SwitchConstant| {
+        matches!(running, SwitchConstant::Flag(_)) == matches!(stopped, SwitchConstant::Flag(_))
     };
     if let (Some(value), Some(node)) = (&running, row.get("running"))
         && (!is_like(value) || *value == stopped)
@@ -414,12 +419,11 @@ fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds,
         let message = format!("{} is not beside the field of the switch", described(node));
         return Err(wrong(node, message));
     }
-    Ok(Holds::Switch {
-        stopped,
-        running,
+    Ok(CustomField::Switch(Switch {
         is_absent_stopped,
         not_beside,
-    })
+        ..Switch::new(stopped, running)
+    }))
 }
 
 /// The quoted scalar, or the type of a node.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use dayshift_text::quote;
-use dayshift_workload::Prefix;
+use dayshift_workload::{KindTable, Prefix};
 use serde_json::Value;
 
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
 ///
 /// ```
 /// use dayshift_manifest::SourceFile;
-/// use dayshift_workload::{Key, Prefix};
+/// use dayshift_workload::{Key, KindTable, Prefix};
 ///
 /// let text = r#"
 /// apiVersion: apps/v1
@@ -36,7 +36,8 @@ use crate::{
 ///     dayshift/stop: "19:00"
 /// "#;
 /// let source = SourceFile::new("web.yaml", text);
-/// let web = &source.workloads(&Prefix::default(), "default").unwrap()[0];
+/// let kinds = KindTable::default();
+/// let web = &source.workloads(&Prefix::default(), "default", &kinds).unwrap()[0];
 /// assert_eq!(web.object.to_string(), "default/web");
 /// assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));
 /// assert_eq!((web.annotations[0].value.line, web.annotations[0].value.column), (7, 20));
@@ -139,8 +140,9 @@ impl SourceFile {
         &self,
         prefix: &Prefix,
         namespace: &str,
+        kinds: &KindTable,
     ) -> Result<Vec<ManifestWorkload>, SyntaxError> {
-        let contents = self.contents(prefix, namespace);
+        let contents = self.contents(prefix, namespace, kinds);
         match contents.errors.into_iter().next() {
             Some(error) => Err(error),
             None => Ok(contents.workloads),
@@ -148,9 +150,14 @@ impl SourceFile {
     }
 
     /// The readable workloads, each with the whole object as kubectl would send it.
-    pub fn manifests(&self, prefix: &Prefix, namespace: &str) -> Vec<(ManifestWorkload, Value)> {
+    pub fn manifests(
+        &self,
+        prefix: &Prefix,
+        namespace: &str,
+        kinds: &KindTable,
+    ) -> Vec<(ManifestWorkload, Value)> {
         let mut manifests = Vec::new();
-        self.objects(prefix, namespace, |found| {
+        self.objects(prefix, namespace, kinds, |found| {
             if let FoundObject::Workload(workload, node) = found {
                 let mut manifest = node.json();
                 let metadata = &mut manifest["metadata"];
@@ -164,9 +171,9 @@ impl SourceFile {
     }
 
     /// The Namespaces, each as kubectl would send it.
-    pub fn namespaces(&self, prefix: &Prefix) -> Vec<Value> {
+    pub fn namespaces(&self, prefix: &Prefix, kinds: &KindTable) -> Vec<Value> {
         let mut namespaces = Vec::new();
-        self.objects(prefix, "default", |found| {
+        self.objects(prefix, "default", kinds, |found| {
             if let FoundObject::Namespace(_, node) = found {
                 namespaces.push(node.json());
             }
@@ -176,9 +183,9 @@ impl SourceFile {
 
     /// All objects that affect schedules, and all errors. If a workload is invalid, the others are
     /// still read. A syntax error ends the file.
-    pub fn contents(&self, prefix: &Prefix, namespace: &str) -> Contents {
+    pub fn contents(&self, prefix: &Prefix, namespace: &str, kinds: &KindTable) -> Contents {
         let mut contents = Contents::default();
-        self.objects(prefix, namespace, |found| match found {
+        self.objects(prefix, namespace, kinds, |found| match found {
             FoundObject::Workload(workload, _) => contents.workloads.push(*workload),
             FoundObject::Namespace(namespace, _) => contents.namespaces.push(*namespace),
             FoundObject::Service(service) => contents.services.push(*service),
@@ -197,11 +204,18 @@ impl SourceFile {
         (all, read.err().map(|fault| self.error(fault)))
     }
 
-    fn objects(&self, prefix: &Prefix, namespace: &str, mut each: impl FnMut(FoundObject<'_, '_>)) {
+    fn objects(
+        &self,
+        prefix: &Prefix,
+        namespace: &str,
+        kinds: &KindTable,
+        mut each: impl FnMut(FoundObject<'_, '_>),
+    ) {
         let scope = ReadScope {
             file: &self.name,
             source: &self.text,
             prefix,
+            kinds,
             namespace,
         };
         let read = documents(&self.text, |document| {

@@ -410,7 +410,7 @@ impl OverrideRequest {
                 let is_of_part = |one: &AnnotatedWorkload| parts[at].includes(&one.object);
                 let seen = match event {
                     Ok(WorkloadEvent::Is(kind, seen)) => {
-                        defaults.applied(seen.observe(kind, &self.prefix))
+                        defaults.applied(seen.observe(&kind, &self.prefix))
                     }
                     Ok(WorkloadEvent::Gone {
                         kind,
@@ -419,14 +419,14 @@ impl OverrideRequest {
                     }) => {
                         let is_it = |one: &AnnotatedWorkload| {
                             let object = &one.object;
-                            (object.kind, &*object.namespace, &*object.name)
+                            (object.kind.clone(), &*object.namespace, &*object.name)
                                 == (kind, &*namespace, &*name)
                         };
                         waiting.retain(|_, one| {
-                            if is_it(one) {
+                            if is_it.clone()(one) {
                                 report(WaitEvent::Deleted(one));
                             }
-                            !is_it(one)
+                            !is_it.clone()(one)
                         });
                         continue;
                     }

@@ -5,7 +5,7 @@ use dayshift_cluster::read::{
     FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces,
 };
 use dayshift_manifest::SourceFile;
-use dayshift_workload::Kind;
+use dayshift_workload::KindTable;
 use kube::Client;
 use serde_json::{Map, Value, json};
 
@@ -53,8 +53,8 @@ pub struct LiveSchedules {
 #[derive(Clone, Copy)]
 struct ListedCollection<'r> {
     api_version: &'r str,
-    plural: &'static str,
-    kind: &'static str,
+    plural: &'r str,
+    kind: &'r str,
     role: ScheduleRole,
 }
 
@@ -264,7 +264,7 @@ impl LiveSchedules {
             Err(error) => return Err(error),
         };
         let groups = groups["groups"].as_array().map_or(&[][..], Vec::as_slice);
-        for kind in Kind::of_operators() {
+        for kind in KindTable::default().operators() {
             let group = groups.iter().find(|group| group["name"] == kind.group());
             let preferred =
                 group.and_then(|group| group["preferredVersion"]["groupVersion"].as_str());

@@ -118,7 +118,7 @@ impl OverrideRequest {
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found.workloads.iter();
             observed
-                .map(|(kind, workload)| defaults.applied(workload.observe(*kind, &self.prefix)))
+                .map(|(kind, workload)| defaults.applied(workload.observe(kind, &self.prefix)))
                 .collect()
         };
         let read = async || writer.read_namespace(name).await;
@@ -190,7 +190,7 @@ impl OverrideRequest {
             let changes = OverrideCommand::Resume.signed(&observed.inputs, zone, None);
             match writer.annotate(&observed, &changes).await {
                 Ok(written) => {
-                    defaults.applied(written.observe(observed.object.kind, &self.prefix))
+                    defaults.applied(written.observe(&observed.object.kind, &self.prefix))
                 }
                 Err(_) => observed,
             }

@@ -220,7 +220,7 @@ impl OverrideRequest {
             };
             let is_end = matches!(self.requested, RequestedOverride::Resume);
             if !is_end && is_unwatched(observed) {
-                return Err(RequestError::Unwatched(observed.object.kind));
+                return Err(RequestError::Unwatched(observed.object.kind.clone()));
             }
             let command = match sync {
                 SyncAction::Command(command) => command,
@@ -251,7 +251,7 @@ impl OverrideRequest {
             } else {
                 let written = writer.annotate(observed, &annotations).await?;
                 let defaults = &selection.defaults;
-                defaults.applied(written.observe(observed.object.kind, &self.prefix))
+                defaults.applied(written.observe(&observed.object.kind, &self.prefix))
             };
             Ok(RequestOutcome::Annotated(Box::new(AnnotatedWorkload {
                 object: before.object.clone(),

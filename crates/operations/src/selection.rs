@@ -50,7 +50,7 @@ impl Selection {
         let named = query.is_by_name();
         let workloads = found.workloads.iter();
         let observed =
-            workloads.map(|(kind, workload)| defaults.applied(workload.observe(*kind, prefix)));
+            workloads.map(|(kind, workload)| defaults.applied(workload.observe(kind, prefix)));
         Ok(Self {
             observed: observed
                 .filter(|observed| named || includes(observed))
@@ -80,7 +80,7 @@ impl Selection {
         prefix: &Prefix,
     ) -> Result<Observed, ReadError> {
         let read = writer.read(object).await?;
-        Ok(self.defaults.applied(read.observe(object.kind, prefix)))
+        Ok(self.defaults.applied(read.observe(&object.kind, prefix)))
     }
 
     /// Whether the user named the workloads.
@@ -90,7 +90,7 @@ impl Selection {
 
     /// For example `deployment.apps/web`, with its namespace if the query has several.
     pub fn subject(&self, object: &WorkloadRef) -> String {
-        let (kind, name) = (object.kind, &object.name);
+        let (kind, name) = (object.kind.clone(), &object.name);
         let subject = format!("{}.{}/{name}", kind.singular(), kind.group());
         self.placed(subject, &object.namespace)
     }

@@ -13,7 +13,7 @@ const MAX_NAMESPACES: usize = 3;
 /// A hint for a workload that does not exist: a similar name in its namespace, or the other namespaces that
 /// contain the name. `None` if there is neither, or if the user may not list workloads.
 pub async fn suggest_workload(client: &Client, missing: &MissingWorkload) -> Option<String> {
-    let kinds = [missing.kind];
+    let kinds = [missing.kind.clone()];
     let here = Query::all(&kinds, std::slice::from_ref(&missing.namespace), None);
     let (found, _) = find::<Workload>(client, &here).await.ok()?;
     let names = found.workloads.iter().map(|(_, workload)| workload.name());

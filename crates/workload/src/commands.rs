@@ -22,46 +22,47 @@ use crate::{
     state::{Phase, State},
 };
 
-/// What a user asks of one object. It becomes annotations, so `kubectl annotate` can do the same.
+/// An override that a user requests for one object. It is written as annotations, so `kubectl
+/// annotate` can do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverrideCommand {
-    /// An override begins.
+    /// Begin an override.
     Begin(Override),
-    /// Every override ends.
+    /// End all overrides.
     Resume,
 }
 
-/// An annotation to write: its new text, or `None` to remove it.
+/// An annotation to write: its new value, or `None` to remove it.
 pub type AnnotationChange = (Key, Option<String>);
 
-/// Why a scaler would not obey the command on this object.
+/// Why the controller would not apply a command to this object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// The object has no schedule.
     #[error("it has no schedule, so there is nothing to override")]
     NoSchedule,
-    /// The object has a schedule, by its labels, and it does not stand on it.
+    /// The labels show that the object has a schedule, but it is not written on the object.
     #[error(
         "no schedule is written on it, so what the schedule says now is unknown; wake or sleep it \
             instead"
     )]
     ScheduleNotSeen,
-    /// No scaler acts on what is being deleted.
+    /// The controller ignores objects that are being deleted.
     #[error("it is being deleted")]
     Deleting,
-    /// The object's schedule is refused.
+    /// The object's schedule is rejected.
     #[error("its schedule is refused: {0}")]
     Refused(InvalidSchedule),
-    /// A pause beats all other overrides.
+    /// A pause has priority over all other overrides.
     #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
-    /// An override of its Namespace holds it.
+    /// An override on its Namespace is active.
     #[error(
         "an override of its Namespace is in force: run dayshift resume ns/{0}, or wake or \
         sleep it alone"
     )]
     HeldByNamespace(Arc<str>),
-    /// The schedule has had no boundary yet, so it says nothing now.
+    /// The schedule has had no boundary yet, so it requires nothing now.
     #[error("its schedule says nothing yet: its first boundary is still to come")]
     SaysNothing,
     /// A later version of dayshift wrote its labels, which may mean something else.
@@ -73,8 +74,8 @@ pub enum OverrideError {
 }
 
 impl OverrideCommand {
-    /// The annotations that change, for an object whose local times are in `zone`: a wake takes
-    /// away a sleep and the reverse, a pause lets both be.
+    /// The annotations to change on an object whose local times are in `zone`. A wake removes a
+    /// sleep and the reverse; a pause keeps both.
     pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<AnnotationChange> {
         let moment = |until: DateTime<Utc>| {
             until
@@ -104,8 +105,8 @@ impl OverrideCommand {
         wanted.into_iter().filter(changes).collect()
     }
 
-    /// [`Self::annotations`], and what says whose override it is: the new reason, and nobody's name
-    /// until the API server writes it.
+    /// [`Self::annotations`] with the author's annotations: the new reason, and no user until the
+    /// API server writes it.
     pub fn signed(
         &self,
         inputs: &Inputs,
@@ -123,7 +124,7 @@ impl OverrideCommand {
         annotations
     }
 
-    /// The annotations that it writes or removes.
+    /// The annotations that the command writes or removes.
     const fn keys(&self) -> &'static [Key] {
         match self {
             Self::Begin(Override::Wake(_) | Override::Sleep(_)) => {
@@ -134,10 +135,11 @@ impl OverrideCommand {
         }
     }
 
-    /// The zone of the object's local times, in which the command writes its until-time.
+    /// The zone of the object's local times, for the time in the annotation.
     ///
     /// # Errors
-    /// The object has no schedule, its schedule is refused, or a pause beats the command.
+    /// If the object has no schedule, its schedule is rejected, or a pause has priority over the
+    /// command.
     pub fn zone(
         &self,
         inputs: &Inputs,
@@ -148,7 +150,7 @@ impl OverrideCommand {
             return Ok(context.default_zone);
         }
         let replaced = self.keys();
-        // What is wrong with an override that goes is no reason to refuse the one that comes.
+        // An override that the command replaces can be invalid.
         match read(&inputs.clone().without(replaced), context) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal)),
@@ -162,8 +164,8 @@ impl OverrideCommand {
         }
     }
 
-    /// Whether a scaler has obeyed, by the state labels of the object. While an override is active,
-    /// the label `next` is its end.
+    /// Whether the state labels show that the controller has applied the command. While an override
+    /// is active, the label `next` is its end.
     pub fn is_obeyed(&self, state: &State) -> bool {
         match self {
             Self::Begin(begun) => begun.holds(state),
@@ -172,30 +174,30 @@ impl OverrideCommand {
     }
 }
 
-/// How long an override lasts where no boundary is to come.
+/// How long the override of a `sync` lasts if there is no next boundary.
 const WITHOUT_BOUNDARY: TimeDelta = TimeDelta::hours(1);
 
-/// What makes an object what its schedule says.
+/// The action that makes an object match its schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SyncAction {
-    /// A command that a controller obeys.
+    /// An override, which the controller applies.
     Command(OverrideCommand),
-    /// A count that no override sets. Like one that somebody sets, it holds until the next boundary.
+    /// A count that no override can set. Like a manual change, it stays until the next boundary.
     Count {
-        /// What to write.
+        /// The change to write.
         change: Box<Change>,
-        /// The next boundary, if there is one.
+        /// The next boundary, if any.
         until: Option<DateTime<Utc>>,
     },
 }
 
 impl SyncAction {
-    /// What makes the object what its schedule says at `now`, until the next boundary: an override
-    /// until then, the end of the one that holds, or a count; `None` where it is so already.
+    /// The action that makes the object match its schedule at `now`: an override until the next
+    /// boundary, the end of the active override, or a count. `None` if the object matches already.
     ///
     /// # Errors
-    /// The object is paused, its Namespace holds it, its schedule says nothing yet, or a later
-    /// version wrote the labels that a count would be written beside.
+    /// If the object is paused, its Namespace has an active override, its schedule requires nothing
+    /// yet, or a count is needed and a later version wrote the labels.
     pub fn plan(
         spec: &ScheduleSpec,
         observed: &Observed,
@@ -227,12 +229,12 @@ impl SyncAction {
             return Ok(None);
         }
         let next = spec.next_after(&observed.object, now).map(|next| next.at);
-        // Where there is none, what it says now is what it says when the override ends.
+        // Without a next boundary the schedule requires the same when the override ends.
         let until = next.unwrap_or(now + WITHOUT_BOUNDARY);
         let over = match says {
             Action::Start => Override::Wake(until),
             Action::Stop | Action::Scale(0) => Override::Sleep(until),
-            // A wake sets the largest count of the schedule, or what is there if that is more.
+            // A wake sets the largest count of the schedule, but never lowers the observed one.
             Action::Scale(count)
                 if spec.largest_count() == Some(Replicas::new(count).max(seen)) =>
             {
@@ -259,7 +261,7 @@ impl SyncAction {
     }
 }
 
-/// Why an object that may be stopped is not restored.
+/// Why an object that might be stopped is not restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotRestored {
     /// The object is being deleted.
@@ -271,28 +273,27 @@ pub enum NotRestored {
          version"
     )]
     LaterVersion,
-    /// The label of the saved count cannot be read.
+    /// The label of the saved count is invalid.
     #[error(
         "its saved count `{quoted}` is not a number: set {field} yourself",
         quoted = dayshift_text::quote(.text)
     )]
     Unreadable {
-        /// What the label holds.
+        /// The value of the label.
         text: String,
-        /// Where the object holds its count.
+        /// The field of the count.
         field: String,
     },
 }
 
-/// The change that raises the object to its saved count, whether it has a schedule or not; `None`
-/// where nothing is saved, or as many run already.
+/// The change that raises the object to its saved count, with or without a schedule. `None` if
+/// nothing is saved, or if the object runs as many already.
 ///
-/// It is a start by the saved count alone: it raises and never lowers, and the saved count goes. A
-/// state of `stopped` becomes `running`, so that `enforce` does not take the raised count for a manual
-/// change.
+/// Like a start it never lowers the count, and it removes the saved count. The phase `stopped`
+/// becomes `running`, so that `enforce` does not treat the raised count as a manual change.
 ///
 /// # Errors
-/// The object is being deleted, a later version wrote its labels, or its saved count is unreadable.
+/// If the object is being deleted, a later version wrote its labels, or its saved count is invalid.
 pub fn plan_restore(
     observed: &Observed,
     now: DateTime<Utc>,
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn is_written_with_the_offset_of_the_object() {
+    fn times_are_written_with_the_offset_of_the_object() {
         let until = at("2026-11-20T13:00:00Z");
         let (wake, sleep) = (Override::Wake(until), Override::Sleep(until));
         let woken = scheduled().with(Key::WakeUntil, "2026-11-21T00:00:00Z");
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_stands_in_its_way() {
+    fn reports_why_a_command_would_have_no_effect() {
         let now = at("2026-11-20T10:00:00Z");
         let wake = OverrideCommand::Begin(Override::Wake(at("2026-11-20T13:00:00Z")));
         let paused = scheduled().with(Key::Pause, "true");
@@ -401,14 +402,14 @@ mod tests {
             refused.to_string().contains("dayshift/hours: `9`"),
             "{refused}"
         );
-        // An override that is replaced may be wrong.
+        // The command replaces the invalid override.
         let replaced = scheduled().with(Key::WakeUntil, "tonight");
         assert!(wake.zone(&replaced, &Zone::UTC.into(), now).is_ok());
         assert!(longer.zone(&replaced, &Zone::UTC.into(), now).is_err());
         let replaced = scheduled().with(Key::Pause, "yes");
         assert!(longer.zone(&replaced, &Zone::UTC.into(), now).is_ok());
         assert!(wake.zone(&replaced, &Zone::UTC.into(), now).is_err());
-        // But what is wrong can always be taken away.
+        // `resume` can always remove an invalid override.
         assert!(
             OverrideCommand::Resume
                 .zone(&wrong, &Zone::UTC.into(), now)

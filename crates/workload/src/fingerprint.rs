@@ -6,28 +6,28 @@ use std::fmt;
 use dayshift_text::number;
 use ring::digest::{Context, SHA256};
 
-/// A hash of the object's UID, and one of the text of the schedule.
+/// A hash of the object's UID, and one of the schedule text.
 ///
-/// It is shown as `v2-`, the first 16 hexadecimal digits of the SHA-256 of the UID, `-`, and the first
-/// 16 of the SHA-256 of the schedule's text: for each of `start stop hours scale timezone except
-/// treat-as jitter` that is present, in this order, a line feed, the name, `=`, the length of the text in
-/// bytes, `:` and the text. What is absent does not count, and neither do flags nor versions, so
-/// the same object keeps its fingerprint when dayshift is upgraded or started with another
+/// The text form is `v2-`, the first 16 hexadecimal digits of the SHA-256 of the UID, `-`, and the
+/// first 16 of the SHA-256 of the schedule text. That text consists of the annotations `start stop
+/// hours scale timezone except treat-as jitter` in this order, without the missing ones: a line
+/// feed, the name, `=`, the length of the value in bytes, `:` and the value. Flags and versions are
+/// not included, so an object keeps its fingerprint if dayshift is upgraded or started with another
 /// `--timezone`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
     /// The hash of the UID.
     object: u64,
-    /// The hash of the schedule's text.
+    /// The hash of the schedule text.
     text: u64,
 }
 
-/// What stands before the `-` of a fingerprint, after a `v`.
+/// The version in the text form, after `v`.
 const VERSION: u32 = 2;
 
 impl Fingerprint {
-    /// The fingerprint of the object with this UID. `schedule` are the names and texts of the schedule
-    /// annotations, in the documented order.
+    /// The fingerprint of a schedule on the object with this UID. `schedule` has the names and
+    /// values of its annotations in the documented order.
     pub(crate) fn new<'a>(
         uid: &str,
         schedule: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -50,7 +50,7 @@ impl Fingerprint {
         self.object == sha256_prefix(uid)
     }
 
-    /// Reads the text of a label; `None` where it is not a fingerprint of this version.
+    /// Parses a label value; `None` if it is not a fingerprint of this version.
     pub fn parse(text: &str) -> Option<Self> {
         let hash = |text: &str| {
             let is_hash = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -64,19 +64,21 @@ impl Fingerprint {
         })
     }
 
-    /// Whether the text of a label is a fingerprint of a later version, whose object is left alone.
+    /// Whether a label value is a fingerprint of a later dayshift version. Such an object must not
+    /// be changed.
     pub(crate) fn is_of_a_later_version(text: &str) -> bool {
         split(text).is_some_and(|(version, _)| version > VERSION)
     }
 }
 
-/// The version of a fingerprint, and what follows it.
+/// The version of a fingerprint, and the rest.
 fn split(text: &str) -> Option<(u32, &str)> {
     let (version, rest) = text.strip_prefix('v')?.split_once('-')?;
     Some((number(version)?, rest))
 }
 
-/// The first eight bytes of the SHA-256 of a text, which are the same in each version.
+/// The first eight bytes of the SHA-256 of a string. They are the same in every version of
+/// dayshift.
 pub fn sha256_prefix(text: &str) -> u64 {
     let mut hash = Context::new(&SHA256);
     hash.update(text.as_bytes());
@@ -100,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prints_what_it_reads() {
+    fn parsing_and_printing_are_inverse() {
         let text = "v2-0123456789abcdef-0000000000000000";
         assert_eq!(Fingerprint::parse(text).unwrap().to_string(), text);
         for text in [
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_version_has_a_larger_number_and_a_text() {
+    fn recognizes_a_fingerprint_of_a_later_version() {
         for (text, is_later) in [
             ("v3-whatever", true),
             ("v10-0123456789abcdef", true),

@@ -1,68 +1,71 @@
 //! The CPU and memory that one replica of a workload requests, calculated as Kubernetes' scheduler does.
 
 use crate::{
-    kinds::{kind::Kind, row::Part},
+    kinds::{definition::PodGroup, kind::Kind},
     quantity::{nanos, whole},
 };
 
-/// The replicas for which 1 of an object's count stands: 1 of a Deployment, all instances of a database
-/// with a switch, and 0 where nothing says that there are any, as of a CronJob.
+/// The number and requests of the replicas in one unit of an object's count. The number is 1 for a
+/// Deployment, the number of instances for a database with an on/off field, and 0 if unknown, for
+/// example for a CronJob.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Footprint {
-    /// How many they are.
+    /// The number of replicas.
     pub replicas: u32,
-    /// What each of them requests.
+    /// The requests of each replica.
     pub requests: ResourceRequests,
 }
 
-/// What is read of a `spec` for its [`Footprint`], whether it stands in a file or in a live object.
+/// A node of a `spec`, in a file or in a live object, as needed for a [`Footprint`].
 pub trait SpecNode: Copy {
-    /// A member that is not `null`.
+    /// A member, unless it is `null`.
     fn member(self, name: &str) -> Option<Self>;
-    /// The items of a list; none of anything else.
+    /// The items of a list; empty for other values.
     fn items(self) -> impl Iterator<Item = Self>;
     /// A whole number.
     fn number(self) -> Option<u32>;
     /// `true` or `false`.
     fn flag(self) -> Option<bool>;
-    /// What `read` makes of a text or a number, as it is written; `None` of anything else.
+    /// Calls `read` with a string or the text of a number; `None` for other values.
     fn written<R>(self, read: impl FnOnce(&str) -> R) -> Option<R>;
 }
 
-/// Whether an object says `enabled: false` of itself, as operators do of a part that is not to run.
+/// Whether a node is not disabled with `enabled: false`, as operators do for parts that should not
+/// run.
 fn is_enabled<T: SpecNode>(node: T) -> bool {
     node.member("enabled").and_then(T::flag) != Some(false)
 }
 
-/// Whether an item of a list runs: it does not say `suspend: true` either.
+/// Whether an item of a list runs: it is enabled and does not have `suspend: true`.
 fn is_running<T: SpecNode>(item: T) -> bool {
     is_enabled(item) && item.member("suspend").and_then(T::flag) != Some(true)
 }
 
-fn at<T: SpecNode>(node: T, path: &[&str]) -> Option<T> {
+fn at<T: SpecNode>(node: T, path: &[String]) -> Option<T> {
     path.iter().try_fold(node, |parent, name| {
         parent.member(name).filter(|child| is_enabled(*child))
     })
 }
 
-/// Shows what stands at a path through lists.
-fn each<T: SpecNode>(node: T, path: &[&str], show: &mut impl FnMut(T)) {
+/// Calls `show` with each node at a path through lists.
+fn each<T: SpecNode>(node: T, path: &[String], show: &mut impl FnMut(T)) {
     match path {
         [] => show(node),
-        [Part::EACH, rest @ ..] => node
+        [token, rest @ ..] if token == PodGroup::EACH => node
             .items()
             .filter(|item| is_running(*item))
             .for_each(|item| each(item, rest, show)),
-        [name, rest @ ..] => at(node, &[name])
+        [_, rest @ ..] => at(node, &path[..1])
             .into_iter()
             .for_each(|child| each(child, rest, show)),
     }
 }
 
-/// How many pods a part runs: none where the object that would say so is not there, and one where
-/// that says nothing. `None` where that cannot be read, or `spec` itself says nothing.
-fn instances<T: SpecNode>(node: T, part: &Part) -> Option<u32> {
-    let Some([above @ .., name]) = part.instances else {
+/// The number of pods in a group. It is 0 if the object with the number is missing, and 1 if only
+/// the number is missing. `None` if the number is invalid, or if it is missing directly below
+/// `spec`.
+fn instances<T: SpecNode>(node: T, group: &PodGroup) -> Option<u32> {
+    let Some([above @ .., name]) = group.instances.as_deref() else {
         return Some(1);
     };
     let Some(holder) = at(node, above) else {
@@ -70,13 +73,13 @@ fn instances<T: SpecNode>(node: T, part: &Part) -> Option<u32> {
     };
     let number_or = |name: &str, unsaid| holder.member(name).map_or(unsaid, T::number);
     let beside = |name: Option<&str>, unsaid| name.map_or(unsaid, |name| number_or(name, unsaid));
-    let is_spec = part.list.is_empty() && above.is_empty();
-    let unsaid = (!is_spec).then_some(u32::from(part.at_least.is_none()));
-    let number = number_or(name, unsaid)?.max(beside(part.at_least, Some(0))?);
-    Some(number.saturating_mul(beside(part.times, Some(1))?))
+    let is_spec = group.list.is_empty() && above.is_empty();
+    let unsaid = (!is_spec).then_some(u32::from(group.at_least.is_none()));
+    let number = number_or(name, unsaid)?.max(beside(group.at_least.as_deref(), Some(0))?);
+    Some(number.saturating_mul(beside(group.times.as_deref(), Some(1))?))
 }
 
-/// What a pod requests by its template or, where there is none, by the `resources` that stand there.
+/// The requests of a pod template, or of the `resources` of the node itself.
 fn requests_of<T: SpecNode>(node: T) -> ResourceRequests {
     if node.member("spec").is_some() {
         ResourceRequests::from_template(node)
@@ -86,22 +89,22 @@ fn requests_of<T: SpecNode>(node: T) -> ResourceRequests {
 }
 
 impl Footprint {
-    /// The footprint of an object of this kind, where nothing is known of the object itself.
-    pub fn for_kind(kind: Kind) -> Self {
+    /// The footprint of a kind if nothing else is known about the object.
+    pub fn for_kind(kind: &Kind) -> Self {
         Self {
             replicas: u32::from(kind.counts().is_replicas()),
             requests: ResourceRequests::default(),
         }
     }
 
-    /// The footprint of an object of this kind, by what its `spec` says: the requests of its pod template,
-    /// or the sum of its parts, of which each replica requests the mean.
+    /// The footprint of an object according to its `spec`: the requests of its pod template, or the
+    /// sum of its pod groups with the mean requests of a replica.
     pub fn from_spec<T: SpecNode>(
-        kind: Kind,
+        kind: &Kind,
         template: impl Fn() -> ResourceRequests,
         spec: Option<T>,
     ) -> Self {
-        if kind.size().is_empty() {
+        if kind.pod_groups().is_empty() {
             let requests = template();
             return Self {
                 requests,
@@ -109,17 +112,17 @@ impl Footprint {
             };
         }
         let (mut sum, mut is_readable) = (Self::default(), true);
-        for part in kind.size() {
+        for group in kind.pod_groups() {
             let mut add = |node: T| {
-                let replicas = instances(node, part);
+                let replicas = instances(node, group);
                 is_readable &= replicas.is_some();
-                let of_one = part.resources.map_or_else(&template, |path| {
+                let of_one = group.resources.as_deref().map_or_else(&template, |path| {
                     at(node, path).map_or_else(ResourceRequests::default, requests_of)
                 });
                 sum.add(replicas.unwrap_or_default(), of_one);
             };
             spec.into_iter()
-                .for_each(|spec| each(spec, part.list, &mut add));
+                .for_each(|spec| each(spec, &group.list, &mut add));
         }
         if is_readable {
             sum.mean()
@@ -134,7 +137,7 @@ impl Footprint {
         self.requests = self.requests.combine(of_one, add);
     }
 
-    /// With what one of them requests in place of their sum.
+    /// Converts the sum of the requests into their mean.
     fn mean(self) -> Self {
         let replicas = u64::from(self.replicas).max(1);
         let mean = |sum: u64, _| sum / replicas;
@@ -143,17 +146,17 @@ impl Footprint {
     }
 }
 
-/// What one replica requests by its pod template; 0 of what it requests none of.
+/// The requests of one replica; 0 if it requests none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ResourceRequests {
-    /// CPU, in billionths of a core.
+    /// CPU in billionths of a core.
     pub cpu_nanos: u64,
-    /// Memory, in bytes.
+    /// Memory in bytes.
     pub memory_bytes: u64,
 }
 
 impl ResourceRequests {
-    /// Reads a pod template. What has another form than Kubernetes gives it requests nothing.
+    /// Reads a pod template. Parts with an unexpected form request nothing.
     pub fn from_template<T: SpecNode>(template: T) -> Self {
         let Some(spec) = template.member("spec") else {
             return Self::default();
@@ -195,7 +198,7 @@ impl ResourceRequests {
     }
 }
 
-/// A list of amounts, such as `requests` or `limits`.
+/// A list of quantities, such as `requests` or `limits`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResourceList {
     cpu_nanos: Option<u64>,
@@ -215,7 +218,7 @@ impl ResourceList {
         }
     }
 
-    /// Takes in one of the list. What is no amount is left out, and so is every other resource.
+    /// Sets the quantity of a resource. Invalid quantities and other resources are ignored.
     pub fn insert(&mut self, resource: &str, amount: &str) {
         match resource {
             "cpu" => self.cpu_nanos = nanos(amount),
@@ -239,7 +242,7 @@ impl ResourceList {
     }
 }
 
-/// The `resources` of a container, or of a whole pod.
+/// The `resources` of a container or of a whole pod.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resources {
     /// Its `requests`.
@@ -257,19 +260,19 @@ impl Resources {
     }
 }
 
-/// Adds up what a pod requests
+/// Adds up the requests of a pod
 /// (<https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers>):
-/// its containers and sidecars together, or the largest step of its initialization where that is
-/// more; what stands on the pod itself in place of that; and its overhead. A container with a limit
-/// and no request requests its limit.
+/// the sum of its containers and sidecars, or the largest step of its initialization if that is
+/// more. Requests of the pod itself replace them, and its overhead is added. If a container has a
+/// limit but no request, it requests its limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PodRequests {
     /// The `resources` of the pod itself.
     pub resources: Resources,
     /// Its `overhead`.
     pub overhead: ResourceList,
-    /// The memory of the virtual machine that it runs, which it requests where its `resources` do not say
-    /// so (KubeVirt's `renderresources.go`).
+    /// The memory of its virtual machine, which it requests if its `resources` do not set it
+    /// (KubeVirt's `renderresources.go`).
     pub guest: ResourceList,
     together: ResourceRequests,
     sidecars: ResourceRequests,
@@ -277,15 +280,15 @@ pub struct PodRequests {
 }
 
 impl PodRequests {
-    /// Takes in a container.
+    /// Adds a container.
     pub fn container(&mut self, resources: Resources) {
         self.together = self
             .together
             .combine(effective_requests(resources), u64::saturating_add);
     }
 
-    /// Takes in the next init container: a sidecar (`restartPolicy: Always`) runs on beside all
-    /// that come after it.
+    /// Adds the next init container. A sidecar (`restartPolicy: Always`) keeps running together
+    /// with all later ones.
     pub fn init_container(&mut self, resources: Resources, is_sidecar: bool) {
         let step = self
             .sidecars
@@ -297,7 +300,7 @@ impl PodRequests {
         self.largest_step = self.largest_step.combine(step, u64::max);
     }
 
-    /// What it comes to.
+    /// The total requests.
     pub fn total(&self) -> ResourceRequests {
         let containers = self.together.combine(self.largest_step, u64::max);
         let limit = self

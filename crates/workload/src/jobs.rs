@@ -1,7 +1,7 @@
-//! What the Jobs of a CronJob have to be: `stop-jobs`.
+//! Whether the Jobs of a CronJob should run: the annotation `stop-jobs`.
 //!
-//! It follows from the state of their CronJob at any time, so that a scaler which comes up in the
-//! middle does what is left (`docs/decisions/state/jobs.md`).
+//! The result depends only on the current state of the CronJob, so a controller that starts in
+//! between completes the rest (`docs/decisions/state/jobs.md`).
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -13,27 +13,27 @@ use crate::{
     state::Phase,
 };
 
-/// A Job made so long after the stop is still one that the CronJob made before: its controller sees
-/// the stop late, and its clock is another.
+/// A Job that is created this long after the stop can still belong to the time before it: the
+/// CronJob controller observes the stop late, and its clock can differ.
 pub const LATE_JOB_TOLERANCE: TimeDelta = TimeDelta::seconds(15);
 
-/// What the Jobs of an object have to be.
+/// The desired state of a CronJob's Jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DesiredJobs {
-    /// Nobody asks for anything: none that dayshift has suspended may stay so.
+    /// `stop-jobs` is not set. If dayshift has suspended a Job, it is resumed.
     Unmanaged,
-    /// As they are: nothing says that they should stop or run.
+    /// The Jobs stay as they are, because nothing requires a stop or a start.
     Unchanged,
-    /// Those made until then are suspended.
+    /// Jobs are suspended if they were created by then.
     Suspended {
-        /// A while after the stop; what is made later is made by a person.
+        /// Shortly after the stop. If a Job is created later, a user created it.
         created_until: DateTime<Utc>,
     },
-    /// They run.
+    /// The Jobs run.
     Running,
 }
 
-/// What the Jobs of an object have to be, as it was seen.
+/// The desired state of the Jobs of an observed object.
 pub fn desired_jobs(observed: &Observed, parsed: &ParsedInputs) -> DesiredJobs {
     let inputs = &observed.inputs;
     let text = inputs.own().text(Key::StopJobs);
@@ -52,48 +52,49 @@ pub fn desired_jobs(observed: &Observed, parsed: &ParsedInputs) -> DesiredJobs {
         (Some(Phase::Stopped | Phase::Slept), Some(last)) => DesiredJobs::Suspended {
             created_until: last + LATE_JOB_TOLERANCE,
         },
-        // Somebody had suspended the CronJob before; its Jobs were suspended by the stop.
+        // The CronJob was already suspended before the stop, but its Jobs were not.
         (Some(Phase::Running | Phase::Woken), _) => DesiredJobs::Running,
         _ => DesiredJobs::Unchanged,
     }
 }
 
-/// Whether a stop of the object may have suspended Jobs of it, by what it says now.
+/// Whether an earlier stop can have suspended Jobs of the object, to judge by its current
+/// annotations.
 pub fn may_have_suspended_jobs(observed: &Observed) -> bool {
     let inputs = &observed.inputs;
     let asks = inputs.counts().has(Key::StopJobs) && inputs.own().text(Key::StopJobs).is_some();
     asks && !observed.deleting && !observed.labels.are_from_later_version()
 }
 
-/// A Job, as far as this is decided from it.
+/// The fields of a Job that the decision needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// Its name.
     pub name: Box<str>,
     /// Its UID.
     pub uid: Box<str>,
-    /// The UID of the object that controls it.
+    /// The UID of the controlling owner.
     pub owner: Option<Box<str>>,
-    /// When it was made.
+    /// Its creation time.
     pub created: DateTime<Utc>,
-    /// `spec.suspend`, where it is there.
+    /// `spec.suspend`, if present.
     pub suspend: Option<bool>,
-    /// The text of our label `suspended-by`.
+    /// The value of our label `suspended-by`.
     pub suspended_by: Option<Box<str>>,
-    /// Whether it has any label at all.
+    /// Whether it has any labels.
     pub has_labels: bool,
-    /// Whether it has ended, or is being deleted.
+    /// Whether it has finished or is being deleted.
     pub is_finished: bool,
 }
 
-/// What is to be done to a Job.
+/// A change of one Job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum JobChange {
-    /// It is suspended, and gets our label.
+    /// Suspend it and add our label.
     Suspend,
-    /// It runs again, and our label goes.
+    /// Resume it and remove our label.
     Resume,
-    /// Somebody has resumed it meanwhile: our label alone goes.
+    /// Remove only our label, because a user has resumed it.
     Release,
 }
 
@@ -103,14 +104,14 @@ impl Job {
         self.suspend == Some(true)
     }
 
-    /// What is to be done to it where the object with this UID wants this of its Jobs.
+    /// The change that it needs if the owner with this UID has this desired state.
     pub fn change(&self, owner: &str, desired: DesiredJobs) -> Option<JobChange> {
         if self.is_finished || self.owner.as_deref() != Some(owner) {
             return None;
         }
         let is_ours = self.suspended_by.as_deref() == Some(owner);
         match desired {
-            // With our label somebody has resumed it, since the stop.
+            // If a running Job has our label, a user has resumed it since the stop.
             DesiredJobs::Suspended { created_until } => {
                 let is_left = self.suspended_by.is_none() && !self.is_suspended();
                 (is_left && self.created <= created_until).then_some(JobChange::Suspend)
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_label_tells_what_dayshift_has_suspended_from_what_somebody_has() {
+    fn the_label_distinguishes_jobs_that_dayshift_suspended() {
         let (yes, no, ours) = (Some(true), Some(false), Some("1"));
         for (suspend, label, at_night, by_day) in [
             (no, None, Some(JobChange::Suspend), None),
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_ended_is_made_at_night_or_is_anothers_stays() {
+    fn finished_later_and_foreign_jobs_are_not_changed() {
         let running = job(Some(false), None);
         let ended = Job {
             is_finished: true,

@@ -6,54 +6,55 @@ use dayshift_text::{nearest, quote};
 
 use crate::names::is_dns_label;
 
-/// An annotation that a user writes. The order is the one in which they are documented.
+/// An annotation that a user writes, in the order of the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
-    /// When to start: a list of times.
+    /// Start times.
     Start,
-    /// When to stop: a list of times.
+    /// Stop times.
     Stop,
-    /// Running hours, in place of start and stop.
+    /// Running hours, instead of `start` and `stop`.
     Hours,
-    /// Exact counts at times, in place of start, stop and hours.
+    /// Exact counts at times, instead of `start`, `stop` and `hours`.
     Scale,
-    /// IANA zone of every local time on the object.
+    /// The IANA time zone of all local times on the object.
     Timezone,
     /// The exact count after a start.
     Replicas,
     /// The count after a stop.
     StopReplicas,
-    /// How long starts are spread over.
+    /// The duration over which starts are spread.
     Jitter,
-    /// Local dates on which no start happens.
+    /// Excluded local dates, on which nothing starts.
     Except,
-    /// Local dates on which the schedule does what it does on another day of the week.
+    /// Local dates that the schedule treats as another day of the week.
     TreatAs,
-    /// What has to be ready before a start.
+    /// Dependencies that must be ready before a start.
     After,
-    /// `true`, or a time until which dayshift leaves the object alone.
+    /// `true`, or the time until which dayshift does not change the object.
     Pause,
-    /// Running until a time, whatever the schedule says.
+    /// The time until which the object runs, regardless of the schedule.
     WakeUntil,
-    /// Stopped until a time, whatever the schedule says.
+    /// The time until which the object is stopped, regardless of the schedule.
     SleepUntil,
-    /// A change made by hand while stopped is put back.
+    /// Whether manual changes are reverted while the object is stopped.
     Enforce,
-    /// How long before a stop people are told of it.
+    /// How long before a stop dayshift sends a notice.
     Notice,
-    /// How long a start may take before somebody is told that the object is not ready.
+    /// How long a start can take before dayshift sends a warning that the object is not ready.
     ReadyWithin,
-    /// `true`: the object is left alone, whatever its Namespace says.
+    /// `true`: dayshift ignores the object, regardless of its Namespace.
     Exclude,
-    /// `true`: the object is scaled down although its volumes are deleted then.
+    /// `true`: dayshift stops the object even if that deletes its volumes.
     AllowVolumeDeletion,
-    /// `true`: a stop of this CronJob suspends the Jobs that it has running, and a start resumes them.
+    /// `true`: a stop of this CronJob suspends its running Jobs, and a start resumes them.
     StopJobs,
-    /// Why somebody woke, paused or put it to sleep, in their words.
+    /// The reason for an override, in a user's words.
     Reason,
-    /// Who did, as the API server knows them (`manifests/policy/stamp.yaml`).
+    /// The author of an override, as authenticated by the API server
+    /// (`manifests/policy/stamp.yaml`).
     OverrideBy,
-    /// How long a connection to its Service wakes the object, for `dayshift activator`.
+    /// How long a connection to a Service wakes the object, for `dayshift activator`.
     WakeOnRequest,
     /// Paths of HTTP requests that do not wake it.
     WakeOnRequestIgnore,
@@ -88,17 +89,17 @@ impl Key {
         Self::WakeOnRequestIgnore,
     ];
 
-    /// Those that make a schedule: an object needs one of them to have one.
+    /// The keys of a schedule. Without any of them an object has no schedule.
     pub const SCHEDULE: [Self; 4] = [Self::Start, Self::Stop, Self::Hours, Self::Scale];
 
-    /// Those that lay something over it.
+    /// The keys of overrides.
     pub const OVERRIDES: [Self; 3] = [Self::Pause, Self::WakeUntil, Self::SleepUntil];
 
-    /// Those that say whose override it is and why. Nothing is decided by them.
+    /// The keys that describe an override's author and reason. No decision depends on them.
     pub const AUTHOR: [Self; 2] = [Self::OverrideBy, Self::Reason];
 
-    /// Whether decisions rest on it: not on who wrote an override and why, nor on when people are told,
-    /// nor on what becomes of the Jobs of a CronJob, nor on what is for `dayshift activator` alone.
+    /// Whether decisions depend on it. They do not depend on the author of an override, on notices,
+    /// on the Jobs of a CronJob, or on settings of `dayshift activator`.
     pub const fn is_decided_by(self) -> bool {
         !matches!(
             self,
@@ -142,16 +143,16 @@ impl Key {
         }
     }
 
-    /// The key with that name; `None` for other names.
+    /// The key with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|key| key.name() == name)
     }
 
-    /// The key whose name is nearest to a misspelt one; `None` where no name is near.
+    /// The key with the most similar name; `None` if no name is similar.
     pub fn nearest(name: &str) -> Option<Self> {
-        // No key is half as long, and a name in a file may be as long as the file.
+        // No key is half as long, but a name in a file can be as long as the file.
         let name: String = name.chars().take(64).collect::<String>().to_lowercase();
-        // What other tools, and other people, call it.
+        // Names in other tools, and common guesses.
         let synonym = match &*name {
             "uptime" | "schedule" | "window" | "windows" | "working-hours" => Some(Self::Hours),
             "tz" => Some(Self::Timezone),
@@ -185,20 +186,20 @@ impl fmt::Display for Key {
     }
 }
 
-/// A label that dayshift writes on an object: its state.
+/// A label with state that dayshift writes on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Label {
-    /// What was done last, a [`crate::Phase`].
+    /// The last change: a [`crate::Phase`].
     State,
-    /// Everything up to here has been considered.
+    /// All boundaries up to this time have been considered.
     Last,
-    /// The next boundary, or the end of the active override; absent where there is neither.
+    /// The next boundary or the end of the active override; absent if there is neither.
     Next,
-    /// The count to come back to.
+    /// The count that the next start restores.
     SavedReplicas,
-    /// What the field of a switch held before it was turned off.
+    /// The value of an on/off field before the stop.
     SavedValue,
-    /// Which schedule, on which object, the others belong to.
+    /// The schedule and the object to which the other labels belong.
     Fingerprint,
 }
 
@@ -226,30 +227,30 @@ impl Label {
     }
 }
 
-/// The name of the annotation in which dayshift writes why a schedule is refused.
+/// The annotation in which dayshift explains why a schedule is rejected.
 const ERROR: &str = "error";
 
-/// The name of the annotation in which dayshift writes when the active override began.
+/// The annotation with the time at which the active override began.
 ///
-/// `kubectl rollout undo` brings it back together with its override, so dayshift can tell an
+/// `kubectl rollout undo` restores it together with its override, so dayshift can recognize an
 /// override that has ended (`docs/decisions/state/ended-overrides.md`).
 pub const OVERRIDE_BEGAN: &str = "override-began";
 
-/// The name of the annotation in which dayshift writes what an object goes by that is written
-/// elsewhere: on its Namespace, or among the flags of the scaler.
+/// The annotation in which dayshift writes the settings that an object inherits from its Namespace
+/// and from the controller's flags.
 pub const INHERITED: &str = "inherited";
 
-/// The name of the label of a Job that dayshift has suspended: the UID of its CronJob.
+/// The label of a Job that dayshift has suspended. Its value is the UID of the CronJob.
 const SUSPENDED_BY: &str = "suspended-by";
 
-/// The names of the annotations that dayshift writes itself.
+/// The annotations that dayshift writes.
 pub const OWN_ANNOTATIONS: [&str; 3] = [ERROR, OVERRIDE_BEGAN, INHERITED];
 
-/// What stands before the `/` of every annotation and label, `dayshift` by default.
+/// The prefix before the `/` of every annotation and label, `dayshift` by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix(Arc<str>);
 
-/// A text that cannot stand before the `/` of an annotation or label key, cut where it is long.
+/// A string that is not a valid prefix of annotation and label keys, truncated if it is long.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a prefix of Kubernetes keys; write a DNS name in lower case of at most 253 characters, such as dayshift or scaling.example.com"
@@ -257,10 +258,10 @@ pub struct Prefix(Arc<str>);
 pub struct PrefixError(String);
 
 impl Prefix {
-    /// Reads a prefix; it is a DNS subdomain (RFC 1123), as Kubernetes wants of key prefixes.
+    /// Parses a prefix. As Kubernetes requires, it must be a DNS subdomain (RFC 1123).
     ///
     /// # Errors
-    /// The text is not such a name, or is longer than 253 characters.
+    /// If the string is not a DNS subdomain, or is longer than 253 characters.
     pub fn parse(text: &str) -> Result<Self, PrefixError> {
         if text.len() <= 253 && text.split('.').all(is_dns_label) {
             Ok(Self(text.into()))
@@ -269,37 +270,37 @@ impl Prefix {
         }
     }
 
-    /// The full name of an input annotation, such as `dayshift/start`.
+    /// The full name of an annotation, such as `dayshift/start`.
     pub fn annotation(&self, key: Key) -> String {
         self.full(key.name())
     }
 
-    /// The full name of a state label, such as `dayshift/next`.
+    /// The full name of a label, such as `dayshift/next`.
     pub fn label(&self, label: Label) -> String {
         self.full(label.name())
     }
 
-    /// The full name of the annotation that says why a schedule is refused.
+    /// The full name of the annotation [`ERROR`].
     pub fn error(&self) -> String {
         self.full(ERROR)
     }
 
-    /// The full name of the annotation that says when the active override began.
+    /// The full name of the annotation [`OVERRIDE_BEGAN`].
     pub fn override_began(&self) -> String {
         self.full(OVERRIDE_BEGAN)
     }
 
-    /// The full name of the annotation that says what an object inherits.
+    /// The full name of the annotation [`INHERITED`].
     pub fn inherited(&self) -> String {
         self.full(INHERITED)
     }
 
-    /// The full name of the label of a Job that dayshift has suspended.
+    /// The full name of the label [`SUSPENDED_BY`].
     pub fn suspended_by(&self) -> String {
         self.full(SUSPENDED_BY)
     }
 
-    /// ` --annotation-prefix scaling.example.com`, for a command; nothing for the default.
+    /// ` --annotation-prefix scaling.example.com` for a command; empty for the default.
     pub fn flag(&self) -> String {
         if *self == Self::default() {
             String::new()
@@ -308,18 +309,18 @@ impl Prefix {
         }
     }
 
-    /// `name` behind this prefix and a slash.
+    /// The prefix, a slash and `name`.
     pub fn full(&self, name: &str) -> String {
         format!("{}/{name}", self.0)
     }
 
-    /// What follows this prefix and the slash in a full name, if it stands there.
+    /// The part after this prefix and the slash; `None` if the name has another prefix.
     pub fn strip<'a>(&self, full: &'a str) -> Option<&'a str> {
         full.strip_prefix(&*self.0)?.strip_prefix('/')
     }
 
-    /// Whether a full name stands behind this prefix, or may have been meant to: the prefix is in
-    /// it in any case and with anything around it, or a key follows one that is spelt much alike.
+    /// Whether a full name has this prefix, or was probably meant to: it contains the prefix in any
+    /// case, or has a similar prefix before the name of a key.
     pub fn resembles(&self, full: &str) -> bool {
         let ours = self.0.as_bytes();
         let holds = |name: &str| {
@@ -350,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_key_is_told_the_nearest_right_one() {
+    fn finds_the_key_with_the_most_similar_name() {
         for (typo, expected) in [
             ("strat", Some(Key::Start)),
             ("Start", Some(Key::Start)),
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_have_been_meant_to_be_ours() {
+    fn recognizes_names_that_probably_mean_our_prefix() {
         let prefix = Prefix::default();
         for (name, expected) in [
             ("dayshift/start", true),
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn another_prefix_that_begins_alike_is_not_ours() {
+    fn a_longer_prefix_is_not_ours() {
         let prefix = Prefix::default();
         assert_eq!(prefix.strip("dayshift/start"), Some("start"));
         assert_eq!(prefix.strip("dayshift.io/start"), None);

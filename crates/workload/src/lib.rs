@@ -53,12 +53,16 @@ pub use jobs::{
 };
 pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, PrefixError};
 pub use kinds::count::{CountKind, allows_zero};
-pub use kinds::definition::{Holds, KindDefinition, PartDefinition, SwitchText};
-pub use kinds::kind::{Kind, SpecMember, pointer};
+pub use kinds::definition::{
+    CountForm, CustomField, KindDefinition, PodGroup, Pods, ReadyForm, Shape,
+};
+pub use kinds::kind::{Kind, pointer};
 pub use kinds::not_stopped::NotStopped;
-pub use kinds::row::{CountForm, Part, Pods, ReadyForm, Shape};
 pub use kinds::switch::{Switch, SwitchConstant, SwitchField, SwitchValue};
-pub use kinds::table::{DefinitionError, MAX_DEFINITIONS};
+pub use kinds::table::{
+    DefinitionError, KindTable, MAX_DEFINITIONS, SpecMember, defined_kind, guess_resource,
+    ready_condition,
+};
 pub use observed::{CountField, Observed};
 pub use quantity::NANOS;
 pub use readiness::{READY_WITHIN, Readiness};

@@ -1,18 +1,18 @@
-//! Names that Kubernetes takes.
+//! The syntax of names, labels and annotations in Kubernetes.
 
-/// Whether a text is a DNS label (RFC 1123), as the name of a namespace is: 1 to 63 of `a-z`,
+/// Whether a string is a DNS label (RFC 1123), such as the name of a namespace: 1 to 63 of `a-z`,
 /// `0-9` and `-`, without a `-` at either end.
 pub fn is_dns_label(text: &str) -> bool {
     (1..=63).contains(&text.len()) && is_label(text)
 }
 
-/// Whether a text is a DNS subdomain as the API server checks it, as most names of objects are:
-/// labels of any length with dots between them, at most 253 bytes.
+/// Whether a string is a DNS subdomain as the API server checks it, such as most names of objects:
+/// labels of any length, separated by dots, at most 253 bytes.
 pub fn is_dns_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
 }
 
-/// Whether a text is a label's value: empty, or at most 63 letters, digits, `-`, `_` and `.`, with
+/// Whether a string is a label value: empty, or at most 63 letters, digits, `-`, `_` and `.`, with
 /// a letter or digit at both ends.
 pub fn is_label_value(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
@@ -24,8 +24,8 @@ pub fn is_label_value(text: &str) -> bool {
             && text.ends_with(edge))
 }
 
-/// Whether a text is a label's key: a name as a value is, perhaps behind a domain and a slash. That of an
-/// annotation may have capitals in its domain.
+/// Whether a string is a label key: a name with the syntax of a nonempty value, optionally after a
+/// domain and a slash. In an annotation key the domain can have capital letters.
 pub fn is_label_key(text: &str) -> bool {
     let (domain, name) = text.rsplit_once('/').unwrap_or(("a", text));
     is_dns_subdomain(domain) && !name.is_empty() && is_label_value(name)
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_what_the_api_server_takes() {
+    fn accepts_the_same_names_as_the_api_server() {
         let long = "a".repeat(64);
         for (text, label, subdomain, value) in [
             ("web", true, true, true),

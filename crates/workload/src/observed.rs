@@ -1,4 +1,4 @@
-//! An object as the API server showed it.
+//! An object as the API server sent it.
 
 use std::sync::Arc;
 
@@ -25,67 +25,68 @@ use crate::{
     workload_ref::WorkloadRef,
 };
 
-/// One object as the API server showed it, with all that a decision and its guard rest on.
+/// An object as the API server sent it, with all fields that a decision and the guard of its patch
+/// depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
-    /// Which object.
+    /// The reference to the object.
     pub object: WorkloadRef,
-    /// Its count: `spec.replicas`, for most kinds.
+    /// Its count: for most kinds, `spec.replicas`.
     pub replicas: Replicas,
-    /// What stands in the object where it holds its count.
+    /// The content of the field for the count.
     pub count_field: CountField,
-    /// What 1 of its count stands for.
+    /// The resources of one unit of the count.
     pub footprint: Footprint,
-    /// How much of it is ready. Nothing is decided from it.
+    /// How much of it is ready. Its own schedule does not depend on it.
     pub readiness: Readiness,
-    /// The annotations that are in force for it.
+    /// The annotations in force.
     pub inputs: Inputs,
-    /// The state labels, as texts.
+    /// The values of the state labels.
     pub labels: Labels,
-    /// The text of our annotation `error`, of which no more is kept than of an input.
+    /// The annotation `error`, truncated like other values.
     pub error: Option<Box<str>>,
-    /// The text of our annotation `override-began`, likewise.
+    /// The annotation `override-began`, truncated too.
     pub override_began: Option<Box<str>>,
-    /// The text of our annotation `inherited`, likewise. Nothing is decided from it.
+    /// The annotation `inherited`, truncated too. Decisions do not depend on it.
     pub inherited: Option<Box<str>>,
-    /// Whether the object has any label at all, ours or not.
+    /// Whether the object has any labels.
     pub has_labels: bool,
-    /// Whether the object has any annotation at all, ours or not.
+    /// Whether the object has any annotations.
     pub has_annotations: bool,
     /// Whether it is being deleted (`deletionTimestamp` is set).
     pub deleting: bool,
 }
 
-/// What stands in an object where it holds its count.
+/// The content of the field for the count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CountField {
-    /// The count, in the form that its kind has for it.
+    /// The count, in the form of its kind.
     #[default]
     Present,
-    /// Nothing: the count is what its kind takes for that.
+    /// The field is absent, and the count is the default of the kind.
     Absent,
-    /// Nothing, nor a `spec` that would hold it.
+    /// The field and the whole `spec` are absent.
     WithoutSpec,
-    /// Nothing, as its kind has no such field: the API server drops what is written there.
+    /// The kind has no such field: the API server would drop a write to it.
     Missing,
-    /// Nothing that counts: a label says that a switch stopped the object, and no row of its kind says
-    /// where that is.
+    /// A label shows that an on/off field stops the object, but the kind has no definition that
+    /// names the field.
     UnknownSwitch,
-    /// A text that says more than the count.
+    /// A string that contains more than the count.
     Text(Box<str>),
-    /// What a switch holds, of which no label need be able to keep what means stopped.
+    /// The value of an on/off field. If it means stopped, it might not fit into a label.
     Switch(SwitchField),
-    /// Something else stands beside a switch, and changes what it means.
+    /// Another field is set that changes the meaning of an on/off field.
     Beside,
-    /// Not a count, quoted: a custom resource may have anything there.
+    /// Anything else, quoted. A custom resource can have any value there.
     Invalid(Box<str>),
 }
 
 impl Observed {
-    /// Why it is refused whatever its schedule says: where it holds its count there is none, or its
-    /// kind has no such place.
+    /// Why the object is rejected regardless of its schedule: its count is invalid, or its kind has
+    /// no field for one.
     pub fn count_refusal(&self) -> Option<InvalidSchedule> {
-        let kind = self.object.kind;
+        let kind = &self.object.kind;
         let refusal = |found: &str, wrong: String, help: &'static str| {
             InvalidSchedule::for_field(&kind.path().join("."), found, wrong, help)
         };
@@ -122,7 +123,9 @@ impl Observed {
                 Some(refusal("", wrong, "give the row with --kind-file"))
             }
             CountField::Beside => {
-                let other = kind.switch().and_then(|switch| switch.not_beside);
+                let other = kind
+                    .switch()
+                    .and_then(|switch| switch.not_beside.as_deref());
                 let other = other.unwrap_or_default().join(".");
                 let wrong = format!("cannot be combined with {other}: a {kind} uses one of them");
                 Some(refusal("", wrong, "remove one of them"))
@@ -143,8 +146,7 @@ impl Observed {
         }
     }
 
-    /// Why nothing that rests on its count can be told or done: no row says where it is, and it is
-    /// not at `spec.replicas`.
+    /// The same, if the kind needs a definition because the count is not at `spec.replicas`.
     pub fn missing_row(&self) -> Option<InvalidSchedule> {
         let is_elsewhere = match self.count_field {
             CountField::UnknownSwitch => true,
@@ -154,50 +156,50 @@ impl Observed {
         self.count_refusal().filter(|_| is_elsewhere)
     }
 
-    /// The state in the labels.
+    /// The state from the labels.
     pub fn state(&self) -> State {
         State::from_labels(&self.labels)
     }
 
-    /// Whether all of it is ready; `None` where that is not known.
+    /// Whether all of it is ready; `None` if unknown.
     pub fn is_ready(&self) -> Option<bool> {
         self.readiness.is_ready(self.replicas)
     }
 
-    /// By when it should be ready, as [`Readiness::due`] says.
+    /// When it should be ready: see [`Readiness::due`].
     pub fn ready_due(&self, within: TimeDelta) -> Option<DateTime<Utc>> {
-        // The labels are read where it makes a difference alone.
+        // Parse the labels only if they make a difference.
         let is_not_ready = !self.deleting && self.is_ready() == Some(false);
         let state = is_not_ready.then(|| self.state())?;
         self.readiness.due(self.replicas, &state, within)
     }
 
-    /// The phase of [`Self::state`]. Reading one label takes a fraction of reading them all.
+    /// The phase of [`Self::state`]. Parsing one label is much cheaper than parsing all of them.
     pub fn phase(&self) -> Option<Phase> {
         self.labels.text(Label::State).and_then(Phase::from_label)
     }
 
-    /// The `next` of [`Self::state`], likewise.
+    /// The `next` of [`Self::state`], which is cheaper too.
     pub fn next(&self) -> Option<Next> {
         self.labels.text(Label::Next).and_then(Next::from_label)
     }
 
-    /// The overrides of its schedule, without those that have ended before, by the state that is
-    /// known of it: [`Overrides::without_ended`].
+    /// The overrides of its schedule, without ended ones that were restored: see
+    /// [`Overrides::without_ended`].
     pub fn overrides(&self, spec: &ScheduleSpec, state: &State, now: DateTime<Utc>) -> Overrides {
         let began = self.override_began.as_deref();
         spec.overrides.without_ended(began, state, now)
     }
 
-    /// The same object with the annotations of its Namespace as defaults, in place of any other.
+    /// Replaces the defaults with the annotations of its Namespace.
     #[must_use]
     pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
         let inputs = self.inputs.with_defaults(defaults);
         Self { inputs, ..self }
     }
 
-    /// What its inputs ask for, to somebody who sees the object alone, and whether it can be scaled at
-    /// all. An override without a schedule is no error where its labels say that it is scheduled.
+    /// Parses the inputs for an observer who has only the object, and checks its count. If its
+    /// labels show that it has an inherited schedule, an override without a schedule is valid.
     pub fn read(&self, context: &ParseContext) -> ParsedInputs {
         let parsed = if self.phase().is_some() && !self.inputs.has_schedule() {
             read(&self.inputs.clone().without(&Key::OVERRIDES), context)
@@ -210,8 +212,8 @@ impl Observed {
         }
     }
 
-    /// Its inputs, with hours that are always on where its labels say that it is scheduled and no
-    /// schedule is seen: an override does not rest on it.
+    /// The inputs for checking an override. If the labels show that the object has an inherited
+    /// schedule, hours that are always on are added.
     pub fn scheduled_inputs(&self) -> Inputs {
         let inputs = self.inputs.clone();
         match self.phase() {
@@ -220,7 +222,7 @@ impl Observed {
         }
     }
 
-    /// Whether dayshift has anything to do with the object: an input, or something of its own.
+    /// Whether the object has any annotation or label of ours, or inherits a schedule.
     pub fn concerns_us(&self) -> bool {
         let ours = [&self.error, &self.override_began];
         !self.inputs.is_empty()
@@ -228,11 +230,13 @@ impl Observed {
             || ours.iter().any(|annotation| annotation.is_some())
     }
 
-    /// What the schedule says at `now` where the object is plainly not so: some run that should be
-    /// stopped, none runs that should, or the count is not the one that `scale` sets.
+    /// The action that the schedule requires at `now`, if the object clearly does not match it: it
+    /// runs but should be stopped, nothing runs although it should, or it does not have the count
+    /// of `scale`.
     pub fn contradicted_action(&self, spec: &ScheduleSpec, now: DateTime<Utc>) -> Option<Action> {
         spec.says(&self.object, now).filter(|says| match says {
-            // Where nothing ever starts, people start it by hand, and it is meant to run then.
+            // If a schedule has no starts, users start the workload manually, and it should keep
+            // running.
             Action::Stop => self.replicas > spec.stop_replicas && spec.may(true),
             Action::Start => {
                 let (seen, state) = (self.replicas, self.state());
@@ -244,10 +248,11 @@ impl Observed {
         })
     }
 
-    /// The object with what it inherits, as its annotation `inherited` says, in place of any other.
+    /// Replaces the defaults with the values in the annotation `inherited`.
     ///
-    /// `kubectl rollout undo` brings back an old one, and anybody may write another: a schedule whose
-    /// hash is not the one among the labels is not what dayshift goes by, and is left out.
+    /// `kubectl rollout undo` can restore an old annotation, and users can edit it. If the schedule
+    /// in it does not match the label `fingerprint`, it is not the one that dayshift uses, and is
+    /// ignored.
     #[must_use]
     pub fn with_inherited(self) -> Self {
         let inherited = self.inherited.as_deref().and_then(Inherited::parse);
@@ -266,15 +271,16 @@ impl Observed {
         candidate.with_defaults(Some(inherited.without_schedule().defaults()))
     }
 
-    /// Whether its Namespace, which has these annotations, gives it something that is not in what a
-    /// scaler has written on it: no scaler has taken that up.
+    /// Whether the Namespace with these annotations has a default that is missing from the
+    /// annotation `inherited`, because no controller has adopted it yet.
     pub fn lags_behind(&self, namespace: &Arc<Annotations>) -> bool {
         let Some(inherited) = self.inherited.as_deref().and_then(Inherited::parse) else {
             return false;
         };
         let given = self.inputs.clone();
         let given = given.with_defaults(Some(Arc::clone(namespace)));
-        // Overrides that are over stay on a Namespace. What no decision rests on brings about no write.
+        // Ended overrides stay on a Namespace, and dayshift does not write for keys on which no
+        // decision depends.
         let is_kept = |key: &Key| {
             key.is_decided_by()
                 && !Key::OVERRIDES.contains(key)

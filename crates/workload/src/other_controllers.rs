@@ -9,52 +9,51 @@ use dayshift_text::{first_of, quote};
 
 use crate::{ChangeKind, Key, Kind, Prefix, Replicas, WorkloadRef};
 
-/// One of those who have set a count
+/// A client that has set a count
 /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldManager {
-    /// What it calls itself: a text of somebody else's, as it came.
+    /// Its name, as the client sent it.
     pub manager: String,
-    /// Whether it declares the field (server-side apply) and does not only write it.
+    /// Whether it uses server-side apply rather than an update.
     pub applies: bool,
-    /// Whether it came through the subresource `scale`.
+    /// Whether it used the subresource `scale`.
     pub scales: bool,
-    /// When it wrote last, in whole seconds; this field or another. None where that is not kept.
+    /// Its last write to any of its fields, in whole seconds; `None` if not recorded.
     pub at: Option<DateTime<Utc>>,
 }
 
-/// What sort of manager it is.
+/// The kind of manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManagerKind {
-    /// The controller, this process or another.
+    /// The dayshift controller: this process or another one.
     Dayshift,
-    /// Somebody with kubectl, a command of dayshift or a dashboard, who has meant it.
+    /// A user, with kubectl, the dayshift CLI or a dashboard.
     Person,
-    /// A program that is known.
+    /// A known program.
     OtherController(OtherController),
     /// Any other program.
     Unknown,
 }
 
-/// What the controller calls itself.
+/// The field manager of the controller.
 pub const CONTROLLER: &str = "dayshift";
 
-/// What the commands call themselves, with which people write.
+/// The field manager of the dayshift CLI.
 pub const COMMANDS: &str = "dayshift-cli";
 
-/// What `dayshift activator` calls itself, which sets no count.
+/// The field manager of `dayshift activator`, which sets no count.
 pub const ACTIVATOR: &str = "dayshift-activator";
 
-/// What people's own programs call themselves, besides kubectl's commands: k9s, a browser before a
-/// dashboard, and Lens.
+/// Field managers of other interactive programs: k9s, a browser with a dashboard, and Lens.
 const PEOPLE: [&str; 3] = ["k9s", "Mozilla", "node-fetch"];
 
-/// Who has changed a count while dayshift wrote it: the API server does not keep which one it was, and
-/// takes the count for dayshift's.
+/// The name for a webhook or policy that changed a count while dayshift wrote it. The API server
+/// does not record which one it was, and records dayshift as the manager.
 pub const ADMISSION: &str = "an admission webhook or policy";
 
 impl FieldManager {
-    /// Whoever changes what dayshift writes before it is stored.
+    /// The manager for a change during admission.
     pub fn admission(at: Option<DateTime<Utc>>) -> Self {
         Self {
             manager: ADMISSION.to_owned(),
@@ -64,12 +63,12 @@ impl FieldManager {
         }
     }
 
-    /// What sort of manager it is.
+    /// The kind of manager.
     pub fn kind(&self) -> ManagerKind {
         let owner = match &*self.manager {
             CONTROLLER => return ManagerKind::Dayshift,
             COMMANDS => return ManagerKind::Person,
-            // The Deployment controller never sets the count: what comes from there is an HPA.
+            // The Deployment controller never sets the count, so this is an HPA.
             "kube-controller-manager" if self.scales => OtherController::Hpa,
             "keda" | "keda-operator" => OtherController::Keda,
             "argocd-controller" | "argocd-application-controller" => OtherController::ArgoCd,
@@ -87,7 +86,7 @@ impl FieldManager {
         ManagerKind::OtherController(owner)
     }
 
-    /// What it calls itself, safe to show, with how its users call it where that says more.
+    /// Its name, safe to print, with a more familiar name if there is one.
     pub fn name(&self) -> String {
         let manager = match quote(&self.manager) {
             nameless if nameless.is_empty() => "a client without a name".to_owned(),
@@ -107,7 +106,7 @@ impl FieldManager {
     }
 }
 
-/// A program that sets counts again and again, so that it may undo what dayshift does.
+/// A program that sets counts repeatedly, so it might revert dayshift's changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OtherController {
     /// A HorizontalPodAutoscaler.
@@ -122,16 +121,16 @@ pub enum OtherController {
     FluxHelmRelease,
     /// Helm.
     Helm,
-    /// Server-side apply, by kubectl or another.
+    /// Server-side apply, by kubectl or another client.
     ServerSideApply,
-    /// `kubectl apply`, on the side of the client.
+    /// Client-side `kubectl apply`.
     ClientSideApply,
     /// `kubectl replace`.
     Replace,
 }
 
 impl OtherController {
-    /// Every one.
+    /// Every variant.
     pub const ALL: [Self; 9] = [
         Self::Hpa,
         Self::Keda,
@@ -144,7 +143,7 @@ impl OtherController {
         Self::Replace,
     ];
 
-    /// Its name, as its users say it.
+    /// Its name in text for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hpa => "HPA",
@@ -159,7 +158,7 @@ impl OtherController {
         }
     }
 
-    /// Its name in the label `manager` of a metric.
+    /// Its value in the label `manager` of a metric.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Hpa => "hpa",
@@ -174,19 +173,18 @@ impl OtherController {
         }
     }
 
-    /// Whether it comes back by itself, or cannot: an apply on the side of the server that meets
-    /// another count fails.
+    /// Whether it sets the count again by itself, or fails when it meets another count, as
+    /// server-side apply does.
     pub const fn reapplies(self) -> bool {
         !matches!(self, Self::ClientSideApply | Self::Replace)
     }
 
-    /// Whether it sets counts by what there is to do.
+    /// Whether it sets counts according to load.
     pub const fn scales_by_load(self) -> bool {
         matches!(self, Self::Hpa | Self::Keda)
     }
 
-    /// What makes it leave the counts of these kinds alone, in one line: an instruction, with the
-    /// setting to paste.
+    /// The setting that makes it ignore the counts of these kinds, as an instruction in one line.
     pub fn fix(self, kinds: &[Kind], prefix: &Prefix) -> String {
         let fields = fields(kinds);
         match self {
@@ -225,9 +223,9 @@ impl OtherController {
         }
     }
 
-    /// What to do about it on these objects, with what has to be written where, on lines of its own.
+    /// The instruction for these objects in several lines, with the settings to add.
     pub fn advice(self, objects: &[&WorkloadRef], prefix: &Prefix) -> String {
-        let kinds: BTreeSet<_> = objects.iter().map(|object| object.kind).collect();
+        let kinds: BTreeSet<_> = objects.iter().map(|object| object.kind.clone()).collect();
         let kinds: &[_] = &kinds.into_iter().collect::<Vec<_>>();
         let fields = fields(kinds);
         match self {
@@ -284,12 +282,11 @@ leaves {fields} out."
     }
 }
 
-/// `replicas`, or `replicas and suspend`: the fields in which these kinds hold their counts.
+/// The fields with the counts of these kinds: `replicas`, or `replicas and suspend`.
 fn fields(kinds: &[Kind]) -> String {
     let mut fields: Vec<&str> = Vec::new();
     for kind in kinds {
-        let path = kind.path();
-        let field = path.last().copied().unwrap_or_default();
+        let field = kind.field();
         if !fields.contains(&field) {
             fields.push(field);
         }
@@ -313,33 +310,32 @@ fn flux_ignore(kinds: &[Kind]) -> String {
     format!("[{}]", each.collect::<Vec<_>>().join(", "))
 }
 
-/// For how long after dayshift has set a count it is said who sets it back, where nobody says
-/// otherwise.
+/// The default for how long after a change of ours another controller's change counts as a revert.
 pub const REVERT_WINDOW: Duration = Duration::from_secs(15 * 60);
 
-/// What was set, and what it was set back to.
+/// A count that dayshift set and another controller changed back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revert {
-    /// By what dayshift set it.
+    /// The change of dayshift.
     pub by: ChangeKind,
-    /// The count before that.
+    /// The count before that change.
     pub from: Replicas,
-    /// What dayshift set.
+    /// The count that dayshift set.
     pub to: Replicas,
-    /// What it was seen to be afterwards.
+    /// The count that was observed later.
     pub now: Replicas,
-    /// How much later.
+    /// The time in between.
     pub after: Duration,
 }
 
 impl Revert {
-    /// Whether somebody has moved a count back where we have moved it: after a stop a raise, after
-    /// a start what lowers it.
+    /// Whether a count moved back after we had changed it: up after a stop, or down after a start.
     pub fn is_back(from: Replicas, to: Replicas, now: Replicas) -> bool {
         if from > to { now > to } else { now < to }
     }
 
-    /// Whether a manager does what it is there for: an autoscaler that scales down what runs.
+    /// Whether the revert is expected from this manager. For example, an autoscaler should scale
+    /// down after a start.
     pub fn needs_no_warning(&self, manager: ManagerKind) -> bool {
         match manager {
             ManagerKind::Dayshift | ManagerKind::Person => true,
@@ -348,8 +344,8 @@ impl Revert {
         }
     }
 
-    /// What has become of it, as in `set 3 again 12 s after the stop`.
-    pub fn words(&self, kind: Kind) -> String {
+    /// The revert as text: `set 3 again 12 s after the stop`.
+    pub fn words(&self, kind: &Kind) -> String {
         let undone = kind.counts().reverted_to(self.from, self.now);
         format!(
             "{undone} {} {}",
@@ -359,7 +355,7 @@ impl Revert {
     }
 }
 
-/// `the stop`, after which a count was set back.
+/// The change of dayshift: `the stop`.
 fn change_text(by: ChangeKind) -> String {
     match by {
         ChangeKind::Enforce => "it was put back by `enforce`".to_owned(),
@@ -368,7 +364,7 @@ fn change_text(by: ChangeKind) -> String {
     }
 }
 
-/// `12 s after`, `3 min after`.
+/// `12 s after`, `3 min after`
 pub fn elapsed_after(after: Duration) -> String {
     match after.as_secs() {
         0 => "less than 1 s after".to_owned(),
@@ -382,7 +378,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manager_is_told_by_its_name_and_its_way() {
+    fn recognizes_managers_by_name_and_operation() {
         use ManagerKind::{Dayshift, Person, Unknown};
         let owner = ManagerKind::OtherController;
         for (manager, applies, scales, expected) in [
@@ -487,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cure_names_the_field_of_each_kind() {
+    fn a_fix_contains_the_field_of_each_kind() {
         let prefix = Prefix::default();
         let kinds = [Kind::STATEFUL_SET, Kind::CRON_JOB];
         assert_eq!(
@@ -509,10 +505,10 @@ mod tests {
     }
 
     #[test]
-    fn no_cure_is_long() {
+    fn no_fix_is_long() {
         for owner in OtherController::ALL {
             for kind in Kind::BUILT_IN {
-                let fix = owner.fix(&[kind], &Prefix::default());
+                let fix = owner.fix(std::slice::from_ref(&kind), &Prefix::default());
                 assert!(fix.len() < 400, "{}: {fix}", fix.len());
             }
         }
@@ -523,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revert_goes_back_where_it_came_from() {
+    fn a_revert_moves_back_toward_the_previous_count() {
         for (from, to, now, is_back) in [
             (3, 0, 3, true),
             (3, 0, 1, true),
@@ -539,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn an_autoscaler_may_scale_down_what_was_started() {
+    fn scaling_down_by_an_autoscaler_after_a_start_is_expected() {
         let after_start = Revert {
             by: ChangeKind::Start,
             from: count(0),

@@ -1,19 +1,19 @@
-//! Amounts as Kubernetes writes them: `100m`, `1.5Gi`, `1e3`
+//! Kubernetes quantities: `100m`, `1.5Gi`, `1e3`
 //! (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>).
 
-/// Billionths in one. Kubernetes keeps nothing finer, and rounds up to it.
+/// The factor to billionths. Kubernetes stores nothing finer, and rounds up.
 pub const NANOS: u64 = 1_000_000_000;
 
-/// More digits than any amount has in use; the rest of a longer text only rounds up.
+/// More digits than any quantity in use has. If a string has more, the rest only rounds up.
 const MAX_DIGITS: u128 = 10_u128.pow(19);
 
-/// The amount in billionths. None where the text is no amount, or a negative one; an amount that is too
-/// large is the largest.
+/// The quantity in billionths, at most `u64::MAX`. `None` if the string is not a quantity or is
+/// negative.
 pub(super) fn nanos(text: &str) -> Option<u64> {
     u64::try_from(exact(text)?).ok().or(Some(u64::MAX))
 }
 
-/// The same in whole ones, rounded up.
+/// The quantity in whole units, rounded up.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let whole = exact(text)?.div_ceil(NANOS.into());
     u64::try_from(whole).ok().or(Some(u64::MAX))
@@ -26,7 +26,7 @@ fn exact(text: &str) -> Option<u128> {
     let end = unsigned.find(|c| !is_number(c));
     let (number, suffix) = unsigned.split_at(end.unwrap_or(unsigned.len()));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    // One without a digit is 0, as it is to Kubernetes.
+    // Kubernetes reads a quantity without a digit as 0.
     if text.is_empty() || fraction.contains('.') {
         return None;
     }
@@ -56,7 +56,7 @@ fn exact(text: &str) -> Option<u128> {
     })
 }
 
-/// The powers of two and of ten that a suffix stands for.
+/// The powers of two and of ten of a suffix.
 fn power(suffix: &str) -> Option<(u32, i32)> {
     Some(match suffix {
         "" => (0, 0),
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_amount_is_what_kubernetes_takes_it_for() {
+    fn parses_quantities_like_kubernetes() {
         for (text, expected) in [
             ("1", 1_000_000_000),
             ("100m", 100_000_000),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_not_amounts_are_refused() {
+    fn rejects_strings_that_are_not_quantities() {
         for text in [
             "",
             "-1",

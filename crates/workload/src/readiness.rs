@@ -1,4 +1,4 @@
-//! How much of an object is ready, as its status says.
+//! How much of an object is ready, from its `status`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -7,33 +7,34 @@ use crate::{
     state::{Phase, State},
 };
 
-/// How long after a start an object may take to be ready, where nobody says otherwise.
+/// How long a start can take before a user is notified, unless configured otherwise.
 pub const READY_WITHIN: TimeDelta = TimeDelta::minutes(10);
 
-/// How much of an object is ready. Nothing is decided about its schedule from it.
+/// How much of an object is ready. Its own schedule does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readiness {
-    /// Its status does not say, or its kind has no such field.
+    /// The status does not report it, or the kind has no such field.
     #[default]
     Unknown,
-    /// By a number of replicas.
+    /// The status has a number of ready replicas.
     Replicas {
-        /// How many are ready.
+        /// The number of ready replicas.
         ready: Replicas,
-        /// Whether its controller has seen the `spec` as it is: before, the status is of another.
+        /// Whether the status belongs to the current `spec`. Before the object's controller has
+        /// observed a new `spec`, the status is that of the old one.
         is_current: bool,
     },
-    /// By a condition.
+    /// The status has a condition.
     Condition {
-        /// Whether it is true.
+        /// Whether the condition is `True`.
         holds: bool,
-        /// As for replicas.
+        /// Whether the status belongs to the current `spec`.
         is_current: bool,
     },
 }
 
 impl Readiness {
-    /// Whether an object with this count is ready; `None` where that is not known.
+    /// Whether an object with this count is ready; `None` if unknown.
     pub fn is_ready(self, count: Replicas) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -43,8 +44,8 @@ impl Readiness {
         }
     }
 
-    /// By when an object with this count and state should be ready, which dayshift has started and
-    /// which is known not to be; `None` for every other, and where a start may take any time.
+    /// The time by which an object that dayshift has started should be ready. `None` if it is
+    /// ready, if its readiness is unknown, if dayshift did not start it, or if `within` is zero.
     pub fn due(self, count: Replicas, state: &State, within: TimeDelta) -> Option<DateTime<Utc>> {
         let is_started = matches!(state.phase, Some(Phase::Running | Phase::Woken));
         let is_not_ready = count > Replicas::ZERO && self.is_ready(count) == Some(false);
@@ -54,7 +55,7 @@ impl Readiness {
             .flatten()
     }
 
-    /// How many replicas are ready, where it is known by their number.
+    /// The number of ready replicas, if the status has one.
     pub const fn replicas(self) -> Option<Replicas> {
         match self {
             Self::Replicas { ready, .. } => Some(ready),
@@ -62,7 +63,7 @@ impl Readiness {
         }
     }
 
-    /// As in a column, for an object with this count: `1/3`, `yes`, `no`; `None` where it is not known.
+    /// A table cell for an object with this count: `1/3`, `yes` or `no`; `None` if unknown.
     pub fn short_text(self, count: Replicas) -> Option<String> {
         match self {
             Self::Replicas { ready, .. } => Some(format!("{ready}/{count}")),
@@ -84,16 +85,16 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_ready_where_its_whole_count_is_by_a_status_of_its_spec() {
+    fn an_object_is_ready_if_its_whole_count_is_in_a_current_status() {
         for (readiness, count, is_ready, word) in [
             (Readiness::Unknown, 3, None, None),
             (replicas(0, true), 3, Some(false), Some("0/3")),
             (replicas(3, true), 3, Some(true), Some("3/3")),
             (replicas(0, true), 0, Some(true), Some("0/0")),
             (replicas(0, false), 0, Some(true), Some("0/0")),
-            // Those of a rollout that surges.
+            // A rollout can surge above the count.
             (replicas(4, true), 3, Some(true), Some("4/3")),
-            // It was 3 of 3 before somebody changed the template.
+            // The status is older than the current pod template.
             (replicas(3, false), 3, Some(false), Some("3/3")),
         ] {
             let count = Replicas::new(count);

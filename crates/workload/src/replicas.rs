@@ -5,17 +5,18 @@ use std::fmt;
 use dayshift_schedule::{Diagnostic, Proposal, normalize_characters};
 use dayshift_text::number;
 
-/// A count from 0 to 2147483647, which is what `spec.replicas` (an int32) can hold.
+/// A count from 0 to 2147483647, the range of `spec.replicas` (an int32).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Replicas(u32);
 
 impl Replicas {
-    /// Nothing runs.
+    /// No replicas.
     pub const ZERO: Self = Self(0);
-    /// The count of a Deployment that names none, and the count after a start with nothing saved.
+    /// The count of a Deployment without `spec.replicas`, and the count after a start if none is
+    /// saved.
     pub const ONE: Self = Self(1);
 
-    /// A count, cut to what `spec.replicas` can hold.
+    /// Limits the count to the range of `spec.replicas`.
     pub const fn new(count: u32) -> Self {
         Self(if count > i32::MAX as u32 {
             i32::MAX as u32
@@ -24,15 +25,15 @@ impl Replicas {
         })
     }
 
-    /// The plain number.
+    /// The count as an integer.
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// Reads decimal digits alone: no sign, no blank.
+    /// Parses decimal digits, without a sign or blanks.
     ///
     /// # Errors
-    /// The text is anything else, or above 2147483647.
+    /// If the string is anything else, or above 2147483647.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let read = |text: &str| number(text).filter(|count| *count <= i32::MAX as u32);
         read(text).map(Self).ok_or_else(|| {
@@ -57,8 +58,8 @@ impl fmt::Display for Replicas {
     }
 }
 
-/// The count and the saved count after a stop. A stop never raises, and saves the larger of the
-/// remembered and the seen count. It does not save a 0 if nothing is remembered.
+/// The count and the saved count after a stop. A stop never raises the count. It saves the larger
+/// of the remembered and the observed count, and saves a 0 only if one is remembered.
 pub fn count_after_stop(
     seen: Replicas,
     remembered: Option<Replicas>,
@@ -68,8 +69,8 @@ pub fn count_after_stop(
     (seen.min(stop_replicas), remembered.max(worth_saving))
 }
 
-/// The count after a start: the exact one if given, else the remembered one, but never less than
-/// is there. With nothing remembered a 0 becomes 1.
+/// The count after a start: the exact count if there is one. Otherwise the remembered count, but
+/// never less than the observed one. If nothing is remembered, 0 becomes 1.
 pub fn count_after_start(
     seen: Replicas,
     remembered: Option<Replicas>,
@@ -78,8 +79,8 @@ pub fn count_after_start(
     exact.unwrap_or_else(|| seen.max(remembered.unwrap_or(Replicas::ONE)))
 }
 
-/// The count after `wake-until` begins: that of a start, but at least 1 unless an exact count is
-/// given, because somebody wants it now.
+/// The count when `wake-until` begins: as after a start, but at least 1 unless an exact count is
+/// given. A user wants the workload now.
 pub fn count_after_wake(
     seen: Replicas,
     remembered: Option<Replicas>,
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_whole_numbers_and_nothing_else() {
+    fn parses_only_whole_numbers() {
         assert_eq!(Replicas::parse("0"), Ok(Replicas::ZERO));
         assert_eq!(Replicas::parse("2147483647"), Ok(Replicas::new(u32::MAX)));
         for bad in [
@@ -119,11 +120,11 @@ mod tests {
     fn a_stop_saves_the_larger_count_and_never_raises() {
         for (seen, remembered, stop_replicas, expected) in [
             (3, None, 0, (0, some(3))),
-            (3, some(0), 0, (0, some(3))), // up again since it was wanted off
-            (3, some(5), 0, (0, some(5))), // raised by hand at night, less than it was
+            (3, some(0), 0, (0, some(3))), // raised since a manual 0
+            (3, some(5), 0, (0, some(5))), // raised manually while stopped, to less than was saved
             (6, some(5), 0, (0, some(6))),
-            (0, some(0), 0, (0, some(0))), // wanted off since our start
-            (0, None, 0, (0, None)),       // a manifest's 0 is no wish of the night
+            (0, some(0), 0, (0, some(0))), // a manual 0 since our start
+            (0, None, 0, (0, None)),       // a 0 from a manifest is not saved
             (3, None, 1, (1, some(3))),
             (1, None, 2, (1, some(1))), // not raised
             (0, some(0), 2, (0, some(0))),
@@ -145,9 +146,9 @@ mod tests {
     fn a_start_raises_to_the_remembered_count_and_never_lowers() {
         for (seen, remembered, exact, expected) in [
             (0, some(5), None, 5),
-            (1, some(5), None, 5), // a 1 by hand at night is 5 again in the morning
-            (6, some(5), None, 6), // and a 6 stays 6
-            (0, some(0), None, 0), // wanted off
+            (1, some(5), None, 5), // a manual 1 while stopped: the next start restores 5
+            (6, some(5), None, 6), // a manual 6 is kept
+            (0, some(0), None, 0), // a manual 0
             (0, None, None, 1),    // a manifest's 0
             (4, None, None, 4),
             (6, some(5), some(2), 2), // exact, even lower
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wake_brings_up_even_what_was_wanted_off() {
+    fn a_wake_raises_even_a_manual_0() {
         for (seen, remembered, exact, expected) in [
             (0, some(5), None, 5),
             (0, some(0), None, 1),

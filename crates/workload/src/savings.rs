@@ -8,19 +8,19 @@ use dayshift_text::{counted, quote};
 
 use crate::{Footprint, Label, NANOS, Observed, ParsedInputs, Phase, Replicas};
 
-/// What does not run now because of schedules.
+/// Resources that schedules keep from running now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoppedCapacity {
-    /// How many replicas.
+    /// The number of replicas.
     pub replicas: u64,
-    /// The CPU that they request together, in billionths of a core.
+    /// The CPU requests of all of them, in billionths of a core.
     pub cpu_nanos: u64,
-    /// The memory that they request together, in bytes.
+    /// The memory requests of all of them, in bytes.
     pub memory_bytes: u64,
 }
 
 impl StoppedCapacity {
-    /// That of a count, each of which has this footprint.
+    /// The resources of a count, each of which has this footprint.
     pub fn new(count: Replicas, footprint: Footprint) -> Self {
         let Footprint { replicas, requests } = footprint;
         let replicas = u64::from(count.get()) * u64::from(replicas);
@@ -42,12 +42,12 @@ impl Sum for StoppedCapacity {
     }
 }
 
-/// Whether the schedule or `sleep-until` keeps an object stopped: not where somebody has raised its
-/// count meanwhile. `None` where it has no schedule.
+/// Whether the schedule or `sleep-until` keeps an object stopped. If a user has raised its count
+/// since, it is not. `None` without a schedule.
 pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<bool> {
     let stop = match parsed {
         ParsedInputs::Scheduled(spec) => spec.stop_replicas,
-        // A schedule that is refused leaves the object as the last one made it.
+        // A rejected schedule leaves the object as the previous one made it.
         ParsedInputs::Invalid(_) => observed.inputs.stop_replicas(),
         ParsedInputs::Unscheduled => return None,
     };
@@ -55,13 +55,14 @@ pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<boo
     Some(is_down && observed.replicas <= stop)
 }
 
-/// What does not run now because of the schedule: the replicas that would run without it, less those
-/// that do, and what they request.
+/// The resources that do not run now because of the schedule: the replicas that would run without
+/// it, minus the running ones, and their requests.
 ///
-/// Without it the saved count would run, or `replicas`, or the largest count of `scale`. It counts
-/// only while the schedule or `sleep-until` holds the object down: what somebody scales by hand is
-/// not saved by dayshift. It is 0 for kinds whose count stands for no replicas: a CronJob, a
-/// ScaledObject, the minimum of an autoscaler, a switch whose row does not say where its size stands.
+/// Without the schedule the saved count would run, or `replicas`, or the largest count of `scale`.
+/// This counts only while the schedule or `sleep-until` stops the object: if a user scales it down,
+/// dayshift saves nothing. It is 0 for kinds whose count is not a number of replicas: a CronJob, a
+/// ScaledObject, the minimum of an autoscaler, or an on/off kind without pod groups in its
+/// definition.
 pub fn stopped_capacity(observed: &Observed, parsed: &ParsedInputs) -> StoppedCapacity {
     let label = observed.labels.text(Label::SavedReplicas);
     let saved = label.and_then(|text| Replicas::parse(text).ok());
@@ -69,8 +70,7 @@ pub fn stopped_capacity(observed: &Observed, parsed: &ParsedInputs) -> StoppedCa
     StoppedCapacity::new(count, observed.footprint)
 }
 
-/// The part of its count that [`stopped_capacity`] means, of an object with this count whose state has this
-/// phase and this saved count.
+/// The count of [`stopped_capacity`] for an object with this count, phase and saved count.
 pub fn stopped_count(
     running: Replicas,
     phase: Option<Phase>,
@@ -79,14 +79,15 @@ pub fn stopped_count(
 ) -> Replicas {
     let spec = match parsed {
         ParsedInputs::Scheduled(spec) => Some(spec),
-        // A schedule that is refused leaves the object as the last one made it.
+        // A rejected schedule leaves the object as the previous one made it.
         ParsedInputs::Invalid(_) => None,
         ParsedInputs::Unscheduled => return Replicas::ZERO,
     };
     let is_down = phase.is_some_and(Phase::follows_a_stop);
     let largest = spec.and_then(|spec| spec.schedule.rule().largest_count());
     let without = match largest {
-        // Between two steps it is as small as the schedule says, stopped or not.
+        // Between two steps of `scale` the count is below the largest one, whether the object is
+        // stopped or not.
         Some(largest) if is_down || phase == Some(Phase::Running) => Some(Replicas::new(largest)),
         None if is_down => spec.and_then(|spec| spec.replicas).or(saved),
         _ => None,
@@ -95,33 +96,32 @@ pub fn stopped_count(
     Replicas::new(without.saturating_sub(running.get()))
 }
 
-/// What was saved, or will be, over some time.
+/// Savings over some time, in the past or planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Saved {
-    /// The time of replicas that would have run.
+    /// Hours of replicas that would have run.
     pub replica_hours: f64,
-    /// That of the CPU cores that they request.
+    /// Hours of the CPU cores that these replicas request.
     pub cpu_core_hours: f64,
-    /// That of the GiB of memory that they request.
+    /// Hours of the GiB of memory that these replicas request.
     pub memory_gib_hours: f64,
 }
 
-/// What a controller has counted since it began.
+/// The savings that a controller has counted since it started.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SavedSoFar {
-    /// All of it.
+    /// The total.
     pub all: Saved,
-    /// When it began to count.
+    /// The start of counting.
     pub since: DateTime<Utc>,
-    /// What of it was saved since each of the instants that were asked for.
+    /// The savings since each of the times that a caller asked for.
     pub since_each: [Saved; 3],
 }
 
-/// Bytes in a GiB.
 const GIB: f64 = (1_u64 << 30) as f64;
 
 impl Saved {
-    /// What is held down, for so long.
+    /// The savings if these resources are stopped for this long.
     #[expect(
         clippy::cast_precision_loss,
         reason = "exact for more than any cluster has"
@@ -135,14 +135,14 @@ impl Saved {
         }
     }
 
-    /// The hours of a count, each of which has this footprint.
+    /// The savings if a count with this footprint is stopped for this many hours.
     pub fn from_hours(hours: f64, footprint: Footprint) -> Self {
         let one = StoppedCapacity::new(Replicas::ONE, footprint);
         let hour = Self::new(one, TimeDelta::hours(1));
         hour.combine(Self::default(), |amount, _| amount * hours)
     }
 
-    /// Whether CPU or memory is in it.
+    /// Whether CPU or memory is included.
     pub fn requests_any(&self) -> bool {
         self.cpu_core_hours > 0.0 || self.memory_gib_hours > 0.0
     }
@@ -172,7 +172,7 @@ impl Sub for Saved {
     }
 }
 
-/// What an hour of a CPU core and of a GiB of memory costs.
+/// The price of an hour of one CPU core and of one GiB of memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Price {
     cpu: f64,
@@ -180,7 +180,7 @@ pub struct Price {
     currency: String,
 }
 
-/// Why a text is no price.
+/// Why a string is not a price.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}; write what an hour of a CPU core and of a GiB of memory costs, such as \
@@ -189,11 +189,11 @@ pub struct Price {
 pub struct PriceError(String);
 
 impl Price {
-    /// Reads a text such as `cpu=0.031,memory=0.0042,currency=EUR`.
+    /// Parses a price such as `cpu=0.031,memory=0.0042,currency=EUR`.
     ///
     /// # Errors
-    /// Where a part is unknown, given twice or has no such value, and where neither CPU nor memory
-    /// has a price.
+    /// If a part is unknown, is repeated or has an invalid value, or if neither CPU nor memory has
+    /// a price.
     pub fn parse(text: &str) -> Result<Self, PriceError> {
         let (mut cpu, mut memory, mut currency) = (None, None, None);
         for part in text.split(',') {
@@ -233,18 +233,18 @@ impl Price {
         })
     }
 
-    /// What so much costs.
+    /// The price of these savings.
     pub fn cost(&self, saved: &Saved) -> f64 {
         self.cpu * saved.cpu_core_hours + self.memory * saved.memory_gib_hours
     }
 
-    /// The currency, as it was given; empty where it was not.
+    /// The currency as given; empty if none was.
     pub fn currency(&self) -> &str {
         &self.currency
     }
 }
 
-/// What was saved or is held down, in words, and in money where a price is known.
+/// Saved or stopped resources as text, with their price if one is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Bill<'p> {
     amounts: Saved,
@@ -273,10 +273,10 @@ impl<'p> Bill<'p> {
 }
 
 impl Bill<'_> {
-    /// The same with how many workloads are not all in it, of those for which it is known whether
-    /// their replicas request both CPU and memory:
-    /// `354 replica-hours, 177 GiB-hours of memory; 1 of 2 workloads requests no CPU or no memory`.
-    /// Nothing is said where nothing but replicas is counted.
+    /// The same text, with the number of workloads that are not fully included. `complete` has, for
+    /// each workload, whether its replicas request both CPU and memory: `354 replica-hours, 177
+    /// GiB-hours of memory; 1 of 2 workloads requests no CPU or no memory`. If only replicas are
+    /// counted, nothing is added.
     pub fn with_incomplete(&self, complete: impl Iterator<Item = bool>) -> String {
         let (mut all, mut incomplete) = (0, 0);
         for is_complete in complete {
@@ -327,7 +327,7 @@ impl fmt::Display for Bill<'_> {
     }
 }
 
-/// A number with as many decimals as it needs: three digits, and all of a larger one.
+/// A number with three significant digits, or all digits before the decimal point.
 pub fn short_number(number: f64) -> String {
     let decimals = match number.abs() {
         small if small < 9.995 => 2,
@@ -344,7 +344,7 @@ mod tests {
     use crate::ResourceRequests;
 
     #[test]
-    fn each_part_may_be_left_out_but_one() {
+    fn every_part_of_a_price_is_optional_except_one() {
         let saved = Saved {
             replica_hours: 1.0,
             cpu_core_hours: 100.0,
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_part_and_shows_a_right_price() {
+    fn errors_contain_the_invalid_part_and_an_example() {
         for (text, expected) in [
             ("", "`` is not cpu=, memory= or currency="),
             ("0.031", "`0.031` is not cpu=, memory= or currency="),
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_decimals_they_need() {
+    fn numbers_have_three_significant_digits() {
         for (number, expected) in [
             (0.0, "0"),
             (0.004, "0"),
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bill_says_what_is_known() {
+    fn a_bill_contains_the_known_resources() {
         let price = Price::parse("cpu=0.031,memory=0.0042,currency=EUR").unwrap();
         let plain = Price::parse("cpu=0.031").unwrap();
         let requests = |cpu_nanos, memory_bytes| Footprint {

@@ -1,4 +1,4 @@
-//! What dayshift remembers of an object, in the labels on the object itself.
+//! The state that dayshift stores in labels on the object itself.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use chrono::{DateTime, NaiveDateTime, SecondsFormat, SubsecRound, TimeDelta, Utc
 
 use crate::{fingerprint::Fingerprint, keys::Label, replicas::Replicas};
 
-/// What was done to an object last: the label `state`.
+/// The last change of an object: the label `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
-    /// Its schedule was seen; nothing has been scaled since.
+    /// Its schedule was observed, and nothing has been scaled since.
     Adopted,
     /// The last boundary was a start.
     Running,
@@ -19,7 +19,7 @@ pub enum Phase {
     Woken,
     /// `sleep-until` is active: the object is stopped.
     Slept,
-    /// A pause is active: dayshift leaves the object alone.
+    /// A pause is active: dayshift does not change the object.
     Paused,
 }
 
@@ -34,7 +34,7 @@ impl Phase {
         Self::Paused,
     ];
 
-    /// The text of the label.
+    /// The value of the label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Adopted => "adopted",
@@ -46,22 +46,22 @@ impl Phase {
         }
     }
 
-    /// Reads the text of the label `state`.
+    /// Parses the label `state`.
     pub(super) fn from_label(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| phase.name() == text)
     }
 
-    /// Whether the last thing done was a start of ours, so that a 0 seen since is somebody's wish.
+    /// Whether the last change was a start. Then a count of 0 was set by a user.
     pub const fn follows_a_start(self) -> bool {
         matches!(self, Self::Running | Self::Woken)
     }
 
-    /// Whether the last thing done was a stop of ours, so that nothing more should run.
+    /// Whether the last change was a stop. Then no more than the stopped count should run.
     pub const fn follows_a_stop(self) -> bool {
         matches!(self, Self::Stopped | Self::Slept)
     }
 
-    /// Whether an override holds the object.
+    /// Whether an override is active.
     pub const fn is_override(self) -> bool {
         matches!(self, Self::Woken | Self::Slept | Self::Paused)
     }
@@ -73,46 +73,45 @@ impl fmt::Display for Phase {
     }
 }
 
-/// The state labels of one object, parsed. What is absent or unreadable is `None`.
+/// The parsed state labels of one object. Missing and invalid labels are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State {
-    /// What was done last.
+    /// The last change.
     pub phase: Option<Phase>,
-    /// Everything up to this instant, in whole seconds, has been considered.
+    /// All boundaries up to this time, in whole seconds, have been considered.
     pub last: Option<DateTime<Utc>>,
-    /// The next boundary, or the end of the active override, as it was when the state was written.
+    /// The next boundary or the end of the active override, at the time of the write.
     pub next: Option<Next>,
-    /// The count to come back to.
+    /// The count that the next start restores.
     pub saved: Option<Replicas>,
-    /// What the field of a switch held before it was turned off, as its label says it; `None` for
-    /// every other kind.
+    /// The value of an on/off field before the stop, as in its label; `None` for other kinds.
     pub saved_value: Option<Box<str>>,
-    /// Which schedule, on which object, the rest belongs to.
+    /// The schedule and the object to which the other labels belong.
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// What comes next for an object: the label `next`. Every state that dayshift writes says it.
+/// The time of the next change: the label `next`. dayshift always writes it.
 ///
-/// No boundary before it is ever carried out, so that a schedule that another zone, other calendars
-/// or a new version reads differently does not act backwards.
+/// A boundary before it is never due. So if another zone, other calendars or a new version
+/// interprets a schedule differently, the schedule does not act on the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Next {
-    /// A boundary, or the end of an override. The label holds whole seconds.
+    /// A boundary, or the end of an override. The label has whole seconds.
     At(DateTime<Utc>),
-    /// Nothing. It is later than every instant.
+    /// No further boundary. Sorts after every time.
     Never,
 }
 
 impl Next {
-    /// The text of the label where nothing comes.
+    /// The label value without a next boundary.
     const NEVER: &'static str = "never";
 
-    /// That instant, or never.
+    /// This time, or never.
     pub fn or_never(at: Option<DateTime<Utc>>) -> Self {
         at.map_or(Self::Never, Self::At)
     }
 
-    /// When, if ever.
+    /// The time, if any.
     pub const fn at(self) -> Option<DateTime<Utc>> {
         match self {
             Self::At(at) => Some(at),
@@ -120,7 +119,7 @@ impl Next {
         }
     }
 
-    /// Reads the text of the label `next`.
+    /// Parses the label `next`.
     pub(super) fn from_label(text: &str) -> Option<Self> {
         if text == Self::NEVER {
             return Some(Self::Never);
@@ -133,38 +132,39 @@ impl Next {
     }
 }
 
-/// The texts of the state labels, as they stand on the object.
+/// The values of the state labels on the object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Labels([Option<Box<str>>; Label::ALL.len()]);
 
 impl Labels {
-    /// The text of a label.
+    /// The value of a label.
     pub fn text(&self, label: Label) -> Option<&str> {
         self.0[label as usize].as_deref()
     }
 
-    /// Puts a text in place of another, or takes it away.
+    /// Replaces or removes a value.
     pub fn set(&mut self, label: Label, text: Option<String>) {
         self.0[label as usize] = text.map(String::into_boxed_str);
     }
 
-    /// Whether a later version of dayshift wrote them, whose object is left alone.
+    /// Whether a later version of dayshift wrote them. Such an object must not be changed.
     pub fn are_from_later_version(&self) -> bool {
         self.text(Label::Fingerprint)
             .is_some_and(Fingerprint::is_of_a_later_version)
     }
 
-    /// Whether no label of ours is there.
+    /// Whether the object has none of our labels.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)
     }
 }
 
-/// How an instant stands in a label, which takes no colon: RFC 3339 in UTC with dots in the time.
+/// The format of a time in a label, where colons are not allowed: RFC 3339 in UTC with dots in the
+/// time.
 const LABEL_TIME: &str = "%Y-%m-%dT%H.%M.%SZ";
 
 impl State {
-    /// Reads the labels; one that cannot be read is as good as absent.
+    /// Parses the labels. An invalid label is treated as missing.
     pub fn from_labels(labels: &Labels) -> Self {
         let text = |label| labels.text(label);
         Self {
@@ -177,7 +177,7 @@ impl State {
         }
     }
 
-    /// The labels that hold this state.
+    /// The labels for this state.
     pub fn to_labels(&self) -> Labels {
         let mut labels = Labels::default();
         labels.set(Label::State, self.phase.map(|phase| phase.to_string()));
@@ -196,20 +196,21 @@ impl State {
         labels
     }
 
-    /// The count to come back to, as far as it is known. Where nothing has been saved since
-    /// a start of ours it is 0: less than what runs, and a 0 seen since is somebody's wish.
+    /// The count that the next start should restore, if known. If nothing was saved since our last
+    /// start, this is 0: it is not more than the running count, and if the object has a count of 0,
+    /// a user has set that.
     pub fn remembered(&self) -> Option<Replicas> {
         let has_started = self.phase.is_some_and(Phase::follows_a_start);
         self.saved.or(has_started.then_some(Replicas::ZERO))
     }
 
-    /// When the next boundary comes, or the active override ends; `None` where neither does, or no
-    /// label says so.
+    /// The time of the next boundary or the end of the active override; `None` if there is neither,
+    /// or if the label is missing.
     pub fn next_at(&self) -> Option<DateTime<Utc>> {
         self.next?.at()
     }
 
-    /// Whether a saved count is all there is: the schedule was removed.
+    /// Whether only a saved count is left, because the schedule was removed.
     pub fn is_only_saved(&self) -> bool {
         let rest = Self {
             saved: None,
@@ -219,8 +220,7 @@ impl State {
         self.saved.is_some() && rest.is_empty()
     }
 
-    /// What stays when the schedule is removed and this many run: a saved count that is
-    /// more than that.
+    /// The state after the schedule is removed while this many run: a larger saved count is kept.
     pub(super) fn after_removal(&self, running: Replicas) -> Self {
         let saved = self.saved.filter(|saved| *saved > running);
         Self {
@@ -230,39 +230,38 @@ impl State {
         }
     }
 
-    /// The text of the annotation `override-began` beside this state; `None` while no override
-    /// holds.
+    /// The value of the annotation `override-began` for this state; `None` without an active
+    /// override.
     pub fn override_began(&self) -> Option<Box<str>> {
         self.phase.filter(|phase| phase.is_override())?;
         let began = self.last?.to_rfc3339_opts(SecondsFormat::Secs, true);
         Some(began.into())
     }
 
-    /// Whether none of the labels is there.
+    /// Whether all labels are missing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// How far ahead of the clock a `last` may be before it is not believed.
+/// How far the label `last` can be ahead of the clock.
 const AHEAD: TimeDelta = TimeDelta::hours(1);
 
-/// Whether a `last` is too far ahead of a good clock to be believed.
+/// Whether a `last` is too far ahead of a correct clock to be valid.
 pub(super) fn is_from_future(last: DateTime<Utc>, now: DateTime<Utc>) -> bool {
     last - now > AHEAD
 }
 
-/// `at` without its fraction of a second: all that a label can hold.
+/// The time without fractions of a second, as in a label.
 pub(super) fn whole_second(at: DateTime<Utc>) -> DateTime<Utc> {
     at.trunc_subsecs(0)
 }
 
-/// The text of a label that holds an instant.
 fn label_time(at: DateTime<Utc>) -> String {
     at.format(LABEL_TIME).to_string()
 }
 
-/// Reads the text of a label that holds an instant.
+/// Parses a label with a time.
 pub(super) fn parse_time(text: &str) -> Option<DateTime<Utc>> {
     NaiveDateTime::parse_from_str(text, LABEL_TIME)
         .ok()
@@ -274,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_hold_a_state_and_give_it_back() {
+    fn labels_preserve_the_state() {
         let state = State {
             phase: Some(Phase::Stopped),
             last: parse_time("2026-11-20T10.00.00Z"),
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_nothing_was_saved_since_is_remembered_as_0() {
+    fn a_phase_after_a_start_implies_a_remembered_0() {
         for phase in Phase::ALL {
             let state = State {
                 phase: Some(phase),
@@ -312,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn when_an_override_began_is_when_it_was_considered() {
+    fn override_began_is_the_time_of_the_label_last() {
         let state = |phase| State {
             phase: Some(phase),
             last: parse_time("2026-11-20T10.00.00Z"),
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_absent() {
+    fn invalid_labels_are_treated_as_missing() {
         let mut labels = Labels::default();
         labels.set(Label::State, Some("asleep".into()));
         labels.set(Label::Last, Some("yesterday".into()));

@@ -14,30 +14,30 @@ use crate::{
     keys::Key,
 };
 
-/// How long a connection wakes an object, and the hours in which one does.
+/// How long a connection wakes a workload, and the hours in which a connection has an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WakeOnRequest {
-    /// How long the object runs, from the connection on: one second to a day.
+    /// How long the workload runs from the connection on: one second to one day.
     pub lasts: TimeDelta,
     hours: Option<Hours>,
 }
 
 impl WakeOnRequest {
-    /// Reads a length of time and, after a `;`, running hours in which a connection counts: `2h`,
-    /// `2h; Mon-Fri 06:00-23:00`.
+    /// Parses a duration and, after a `;`, the running hours in which a connection has an effect:
+    /// `2h`, `2h; Mon-Fri 06:00-23:00`.
     ///
     /// # Errors
-    /// The length or the hours cannot be read. The span is in bytes of the text.
+    /// If the duration or the hours are invalid. The span is in bytes of the string.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let (lasts, hours) = match text.split_once(';') {
             Some((lasts, _)) => {
-                // Blanks in place of the length: so the spans are those of the whole text.
+                // Blanks replace the duration, so that spans are those of the whole string.
                 let blanks = " ".repeat(lasts.len() + 1);
                 (lasts, Some(blanks + &text[lasts.len() + 1..]))
             }
             None => (text, None),
         };
-        // What was meant by a part is not what was meant by the whole.
+        // A proposal for one part must not replace the whole string.
         let of_whole = |error: Diagnostic| error.with_proposal(None);
         Ok(Self {
             lasts: parse_grace(lasts).map_err(of_whole)?,
@@ -47,7 +47,7 @@ impl WakeOnRequest {
         })
     }
 
-    /// Whether a connection at that instant wakes an object whose times are in this zone.
+    /// Whether a connection at this time wakes a workload with this time zone.
     pub fn counts_at(&self, now: DateTime<Utc>, zone: Zone) -> bool {
         let Some(hours) = &self.hours else {
             return true;
@@ -58,16 +58,16 @@ impl WakeOnRequest {
     }
 }
 
-/// Paths of HTTP requests that do not wake an object: `/healthz; /metrics; /static/*`.
+/// Paths of HTTP requests that do not wake a workload: `/healthz; /metrics; /static/*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredPaths(Vec<Box<str>>);
 
 impl IgnoredPaths {
-    /// Reads paths separated by `;`. A `*` at the end stands for anything.
+    /// Parses paths separated by `;`. A `*` at the end matches anything.
     ///
     /// # Errors
-    /// The list or an item is empty; an item does not begin with `/`, has a blank, or a `*` before its
-    /// end. The span is in bytes of the text.
+    /// If the list or an item is empty, or if an item does not begin with `/`, contains a blank, or
+    /// has a `*` before its end. The span is in bytes of the string.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         const EXAMPLE: &str = "/healthz; /static/*";
         let path = |(span, item): (Range<usize>, &str)| {
@@ -85,7 +85,7 @@ impl IgnoredPaths {
         items.map(path).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether a request for this path, which has no query, does not wake.
+    /// Whether a request for this path, without its query, has no effect.
     pub fn has(&self, path: &str) -> bool {
         self.0
             .iter()
@@ -96,7 +96,7 @@ impl IgnoredPaths {
     }
 }
 
-/// What is wrong with the texts that are in force for `dayshift activator`. The scaler reads neither.
+/// Problems with the annotations for `dayshift activator`. The controller does not read them.
 pub fn wake_on_request_problems(inputs: &Inputs) -> Vec<Problem> {
     let text = |key| inputs.text(key);
     let wake = text(Key::WakeOnRequest).map(|text| WakeOnRequest::parse(text).err());
@@ -113,14 +113,14 @@ pub fn wake_on_request_problems(inputs: &Inputs) -> Vec<Problem> {
     .collect()
 }
 
-/// A Service, as far as it matters whether somebody can stand in for it.
+/// The fields of a Service that determine whether `dayshift activator` can accept its connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceSpec {
     /// Whether its type is `ExternalName`.
     pub is_external_name: bool,
     /// Whether its `clusterIP` is `None`.
     pub is_headless: bool,
-    /// The labels of the pods behind it.
+    /// The labels of its pods.
     pub selector: BTreeMap<String, String>,
     /// Its ports.
     pub ports: Vec<ServicePort>,
@@ -129,27 +129,27 @@ pub struct ServiceSpec {
 /// A port of a Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServicePort {
-    /// Its name, empty where it has none.
+    /// Its name; empty if it has none.
     pub name: Box<str>,
     /// Its number.
     pub number: i32,
-    /// `TCP`, `UDP` or `SCTP`; `None` is TCP.
+    /// `TCP`, `UDP` or `SCTP`; `None` means TCP.
     pub protocol: Option<Box<str>>,
 }
 
-/// Why nobody can stand in for a Service.
+/// Why `dayshift activator` cannot accept the connections of a Service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotCovered {
-    /// It is a name in DNS.
+    /// It is a DNS name.
     ExternalName,
-    /// It has no address of its own.
+    /// It has no address.
     Headless,
-    /// It has no port that takes connections.
+    /// It has no TCP port.
     NoTcpPort,
 }
 
 impl NotCovered {
-    /// Why, in words.
+    /// The reason as text.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::ExternalName => "it is an ExternalName Service",
@@ -160,7 +160,7 @@ impl NotCovered {
 }
 
 impl ServicePort {
-    /// Whether it takes connections.
+    /// Whether it is a TCP port.
     pub fn is_tcp(&self) -> bool {
         self.protocol
             .as_deref()
@@ -168,7 +168,7 @@ impl ServicePort {
     }
 }
 
-/// Its name or, without one, its number.
+/// The name or, without one, the number.
 impl fmt::Display for ServicePort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.name {
@@ -179,8 +179,8 @@ impl fmt::Display for ServicePort {
 }
 
 impl ServiceSpec {
-    /// Why nobody can stand in for it, if nobody can. One without a selector selects nothing, and
-    /// nobody stands in for it either.
+    /// Why `dayshift activator` cannot accept its connections; `None` if it can. A Service without
+    /// a selector selects no pods and is never covered.
     pub fn not_covered(&self) -> Option<NotCovered> {
         if self.is_external_name {
             Some(NotCovered::ExternalName)
@@ -199,23 +199,23 @@ impl ServiceSpec {
     }
 }
 
-/// Whether a selector, which selects nothing while it is empty, takes these labels.
+/// Whether a selector matches these labels. An empty selector matches nothing.
 pub fn selects(selector: &BTreeMap<String, String>, labels: &BTreeMap<String, String>) -> bool {
     let has = |(key, value): (&String, &String)| labels.get(key) == Some(value);
     !selector.is_empty() && selector.iter().all(has)
 }
 
-/// What requests to the Services of a workload with `wake-on-request` come to.
+/// The effect of requests to the Services of a workload with `wake-on-request`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestCoverage {
-    /// The names of Services to which a connection wakes it.
+    /// The names of Services whose connections wake it.
     pub services: Vec<Box<str>>,
-    /// Services and ports that select its pods and wake nothing, each with the reason.
+    /// Services and ports that select its pods but wake nothing, each with the reason.
     pub not_covered: Vec<String>,
 }
 
 impl RequestCoverage {
-    /// Of a workload whose pods have these labels, and the Services of its namespace, by name.
+    /// For a workload whose pods have these labels, and the Services of its namespace by name.
     pub fn new<'s>(
         labels: &BTreeMap<String, String>,
         services: impl IntoIterator<Item = (&'s str, &'s ServiceSpec)>,
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_alone_wakes_at_any_time() {
+    fn a_duration_without_hours_wakes_at_any_time() {
         for (text, seconds) in [("2h", 7200), (" 90s ", 90), ("1h30m", 5400), ("24h", 86400)] {
             let wake = WakeOnRequest::parse(text).unwrap();
             assert_eq!(wake.lasts, TimeDelta::seconds(seconds), "{text}");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_limit_it_in_the_zone_of_the_object() {
+    fn hours_apply_in_the_time_zone_of_the_object() {
         let wake = WakeOnRequest::parse("2h; Mon-Fri 06:00-23:00").unwrap();
         let tokyo = Zone::parse("Asia/Tokyo").unwrap();
         for (at, zone, expected) in [
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong_and_where() {
+    fn errors_contain_the_reason_and_the_span() {
         for (text, span, message) in [
             ("two hours", 0..9, "`two hours` is not a duration"),
             ("0s", 0..2, "`0s` is not a duration"),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_ignored_whole_or_by_its_beginning() {
+    fn ignores_exact_paths_and_prefixes() {
         let paths = IgnoredPaths::parse("/healthz ; /static/*").unwrap();
         for (path, expected) in [
             ("/healthz", true),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scaler_takes_a_schedule_beside_a_text_that_cannot_be_read() {
+    fn an_invalid_wake_on_request_does_not_affect_the_schedule() {
         let inputs = Inputs::default()
             .with(Key::Hours, "09:00-19:00")
             .with(Key::WakeOnRequest, "soon");
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_is_covered_for_its_tcp_ports() {
+    fn a_service_is_covered_on_its_tcp_ports() {
         let web = service(&[
             ("http", 80, None),
             ("", 53, Some("UDP")),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_can_stand_in_for_is_told_with_the_reason() {
+    fn reports_why_a_service_is_not_covered() {
         let tcp = service(&[("http", 80, Some("TCP"))]);
         for (service, why) in [
             (
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_that_no_service_selects_is_told() {
+    fn reports_a_workload_that_no_service_selects() {
         let web = service(&[("http", 80, None)]);
         let everything = ServiceSpec {
             selector: BTreeMap::new(),

@@ -1,10 +1,10 @@
-//! The reference to one object: kind, namespace, name and UID.
+//! A reference to one object: kind, namespace, name and UID.
 
 use std::{fmt, sync::Arc};
 
 use crate::kinds::kind::Kind;
 
-/// A reference to one object. The UID tells it from another object of the same name.
+/// A reference to one object. The UID distinguishes it from a later object of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WorkloadRef {
     /// The kind.
@@ -13,22 +13,22 @@ pub struct WorkloadRef {
     pub namespace: Arc<str>,
     /// The name.
     pub name: Arc<str>,
-    /// The UID: an object that is deleted and created again gets another one.
+    /// The UID. An object that is deleted and created again gets another one.
     pub uid: Arc<str>,
 }
 
 impl WorkloadRef {
-    /// `deploy/web -n dev`, as commands name it.
+    /// The arguments of a command: `deploy/web -n dev`.
     pub fn argument(&self) -> String {
         format!("{} -n {}", self.kind_and_name(), self.namespace)
     }
 
-    /// `deploy/web`.
+    /// `deploy/web`
     pub fn kind_and_name(&self) -> String {
         format!("{}/{}", self.kind.short_name(), self.name)
     }
 
-    /// `web`, or `sts/db`: a name alone is a Deployment's.
+    /// `web`, or `sts/db`: the kind is omitted for a Deployment.
     pub fn short_name(&self) -> String {
         if self.kind == Kind::OF_A_NAME {
             self.name.to_string()
@@ -37,13 +37,13 @@ impl WorkloadRef {
         }
     }
 
-    /// `dev/web`, or `dev/sts/db`: what a command takes for it.
+    /// `dev/web`, or `dev/sts/db`: the argument of a dayshift command.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.namespace, self.short_name())
     }
 }
 
-/// `dev/web`.
+/// `dev/web`
 impl fmt::Display for WorkloadRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.name)

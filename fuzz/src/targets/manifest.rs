@@ -9,7 +9,7 @@ use dayshift_manifest::{
     plan::{Period, Plan, Planner},
 };
 use dayshift_schedule::Zone;
-use dayshift_workload::Prefix;
+use dayshift_workload::{KindTable, Prefix};
 
 use super::super::texts::check_printable;
 
@@ -47,7 +47,7 @@ pub fn run(bytes: &[u8]) {
 
 fn plan(source: &SourceFile, from: DateTime<Utc>) {
     let prefix = Prefix::default();
-    let manifests = source.manifests(&prefix, "default");
+    let manifests = source.manifests(&prefix, "default", &KindTable::default());
     let planner = Planner {
         period: Period::days(from, 7, Zone::UTC).expect("a week is a period"),
         context: Zone::UTC.into(),

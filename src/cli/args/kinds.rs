@@ -6,12 +6,13 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use dayshift_manifest::{OpenError, SourceFile, SyntaxError};
 use dayshift_text::quote;
 use dayshift_workload::{
-    Kind, NotStopped,
+    Kind, KindTable, NotStopped,
     names::{is_dns_label, is_dns_subdomain},
 };
 
@@ -27,7 +28,7 @@ pub(crate) struct KindArgs {
         value_name = "KINDS",
         value_delimiter = ',',
         default_value = "deployments,statefulsets,cronjobs",
-        value_parser = parse_kind
+        value_parser = |text: &str| parse_kind(text, &KindTable::default())
     )]
     kinds: Vec<Kind>,
 
@@ -58,17 +59,19 @@ impl KindArgs {
     pub(crate) fn kinds(&self, files: &KindFiles) -> Vec<Kind> {
         let mut kinds = Vec::new();
         for kind in &self.kinds {
-            if !kinds.contains(kind) && !files.is_rejected(*kind) {
-                kinds.push(*kind);
+            if !kinds.contains(kind) && !files.is_rejected(kind) {
+                kinds.push(kind.clone());
             }
         }
         kinds
     }
 }
 
-pub(crate) fn parse_kind(text: &str) -> Result<Kind, String> {
+pub(crate) fn parse_kind(text: &str, table: &KindTable) -> Result<Kind, String> {
     let text = text.trim();
-    let known = Kind::from_argument(text).or_else(|| custom_kind(text));
+    let known = table
+        .from_argument(text)
+        .or_else(|| custom_kind(text, table));
     let not_stopped =
         || resource(text).and_then(|resource| NotStopped::from_resource(&resource.0, &resource.1));
     known.ok_or_else(|| match not_stopped() {
@@ -97,10 +100,10 @@ fn unknown_kind(text: &str) -> String {
 
 /// The kind of `rollouts.argoproj.io` or `rollouts.v1alpha1.argoproj.io`; the API server decides
 /// which version is used. `None` if a stop of this kind would not stop anything.
-pub(crate) fn custom_kind(text: &str) -> Option<Kind> {
+pub(crate) fn custom_kind(text: &str, table: &KindTable) -> Option<Kind> {
     let (plural, group) = resource(text)?;
     let is_stopped = NotStopped::from_resource(&plural, &group).is_none();
-    is_stopped.then(|| Kind::named(&plural, &group))
+    is_stopped.then(|| table.resource(&plural, &group))
 }
 
 /// Splits a custom resource into its plural and its group. The group must contain a dot.
@@ -126,6 +129,8 @@ pub(crate) const KIND_FILE_VARIABLE: &str = "DAYSHIFT_KIND_FILE";
 
 #[derive(Debug, Default)]
 pub(crate) struct KindFiles {
+    /// The built-in kinds and those of the files.
+    pub(crate) table: Arc<KindTable>,
     /// The invalid definitions, each with its file, line and column.
     pub(crate) problems: Vec<String>,
     /// The resources of invalid definitions, which must not be treated as kinds with `spec.replicas`.
@@ -180,8 +185,8 @@ impl KindFiles {
             }
             loaded.rejected.extend(found.refused);
             for (row, place) in found.rows {
-                let (file, resource) = (source.name(), format!("{}.{}", row.plural, row.group));
-                if let Err(error) = row.take_up() {
+                let (file, resource) = (source.name(), format!("{}.{}", row.plural(), row.group()));
+                if let Err(error) = loaded.table.add(row) {
                     let (line, column) = (place.line, place.column);
                     loaded
                         .problems
@@ -196,7 +201,7 @@ impl KindFiles {
     }
 
     /// Whether the definition of this kind is invalid, so that dayshift cannot stop it.
-    pub(crate) fn is_rejected(&self, kind: Kind) -> bool {
+    pub(crate) fn is_rejected(&self, kind: &Kind) -> bool {
         self.rejected
             .iter()
             .any(|resource| resource == kind.argument())
@@ -217,26 +222,27 @@ mod tests {
                 "is not a kind of workload; write for example deployments",
             ),
         ] {
-            let error = parse_kind(text).unwrap_err();
+            let error = parse_kind(text, &KindTable::default()).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }
 
     #[test]
     fn accepts_built_in_kinds_and_kinds_with_a_group() {
-        let rollouts = Some(Kind::named("rollouts", "argoproj.io"));
+        let table = KindTable::default();
+        let rollouts = Some(table.resource("rollouts", "argoproj.io"));
         for (text, expected) in [
             ("deployments", Some(Kind::DEPLOYMENT)),
             (" hpa ", Some(Kind::HORIZONTAL_POD_AUTOSCALER)),
             ("scaledobjects.keda.sh", Some(Kind::SCALED_OBJECT)),
-            ("rollouts.argoproj.io", rollouts),
+            ("rollouts.argoproj.io", rollouts.clone()),
             ("Rollouts.v1alpha1.argoproj.io", rollouts),
             ("widgets", None),
             ("widgets.example", None),
             ("a b.example.com", None),
             ("", None),
         ] {
-            let found = parse_kind(text);
+            let found = parse_kind(text, &table);
             match expected {
                 Some(kind) => assert_eq!(found, Ok(kind), "{text}"),
                 None => assert!(found.is_err(), "{text}: {found:?}"),

@@ -1,7 +1,7 @@
 //! The flags that decide how annotations are read: the default time zone, tzdata, the prefix, calendars, and
 //! the defaults that workloads inherit.
 
-use std::ffi::OsStr;
+use std::{ffi::OsStr, sync::Arc};
 
 use clap::{
     Arg, ArgAction, Command,
@@ -12,7 +12,9 @@ use dayshift_workload::{
     DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
 };
 
-use crate::cli::{calendar_files::CalendarFile, output::messages::print_warning};
+use crate::cli::{
+    args::kinds::KindFiles, calendar_files::CalendarFile, output::messages::print_warning,
+};
 
 /// The time zone database to use. `cli::zoneinfo` reads this flag before the arguments are parsed,
 /// and [`with_tzdata`] makes the database its value.
@@ -133,15 +135,21 @@ impl ScheduleArgs {
     }
 
     /// The context in which annotations are parsed.
-    pub(crate) fn context(&self) -> ParseContext {
-        let files = self.calendar.iter();
-        let named = files.map(|file| (file.name.clone(), file.contents.calendar.clone()));
+    pub(crate) fn context(&self, kinds: &KindFiles) -> ParseContext {
         ParseContext {
             default_zone: self.zone(),
             tzdata: self.tzdata(),
-            calendars: Calendars::from_files(named),
+            calendars: self.calendars(),
+            kinds: Arc::clone(&kinds.table),
             ..ParseContext::default()
         }
+    }
+
+    /// The calendars of `--calendar`.
+    pub(crate) fn calendars(&self) -> Calendars {
+        let files = self.calendar.iter();
+        let named = files.map(|file| (file.name.clone(), file.contents.calendar.clone()));
+        Calendars::from_files(named)
     }
 
     /// Warns about unreadable calendars. If no annotation refers to one of them, nothing else would
@@ -159,8 +167,8 @@ impl ScheduleArgs {
 
     /// The same context, but calendars that only the controller can read are accepted without
     /// dates.
-    pub(crate) fn context_of_others(&self) -> ParseContext {
-        let context = self.context();
+    pub(crate) fn context_of_others(&self, kinds: &KindFiles) -> ParseContext {
+        let context = self.context(kinds);
         ParseContext {
             calendars: context.calendars.accepting_any(),
             ..context

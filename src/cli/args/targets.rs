@@ -5,7 +5,7 @@ use clap::builder::BoolishValueParser;
 use dayshift_cluster::Query;
 use dayshift_text::{nearest, quote};
 use dayshift_workload::{
-    Kind,
+    Kind, KindTable,
     names::{is_dns_label, is_dns_subdomain},
 };
 
@@ -318,7 +318,7 @@ pub(super) fn parse_names(
             _ => (None, &**word),
         };
         let (kind, name) = match rest.split_once('/') {
-            None => (kind.unwrap_or(Kind::OF_A_NAME), rest),
+            None => (kind.clone().unwrap_or(Kind::OF_A_NAME), rest),
             Some((kind, name)) => match named_kind(kind, files) {
                 Some(kind) => (kind, name),
                 None => return Err(TargetError::OtherKind(quote(word))),
@@ -333,7 +333,10 @@ pub(super) fn parse_names(
             }
             named_in = Some(namespace.to_owned());
         }
-        if !names.iter().any(|known| *known == (kind, name.to_owned())) {
+        if !names
+            .iter()
+            .any(|known| *known == (kind.clone(), name.to_owned()))
+        {
             names.push((kind, name.to_owned()));
         }
     }
@@ -341,20 +344,25 @@ pub(super) fn parse_names(
 }
 
 fn named_kind(word: &str, files: &KindFiles) -> Option<Kind> {
-    let kind = Kind::from_argument(word).or_else(|| custom_kind(word));
-    kind.filter(|kind| !files.is_rejected(*kind))
+    let table = &files.table;
+    let kind = table
+        .from_argument(word)
+        .or_else(|| custom_kind(word, table));
+    kind.filter(|kind| !files.is_rejected(kind))
 }
 
 /// Proposes a kind for a misspelt one, for example `deploy` for `depoly/web`.
 fn similar_kind(word: &str) -> String {
     let kind = word.split('/').next().unwrap_or_default();
-    let known = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+    let table = KindTable::default();
+    let operators = table.operators().iter().cloned();
+    let known = Kind::BUILT_IN.into_iter().chain(operators);
     let names: Vec<_> = known
         .flat_map(|kind| {
             [
-                kind.short_name().into(),
+                kind.short_name().to_owned(),
                 kind.singular(),
-                kind.plural().into(),
+                kind.plural().to_owned(),
             ]
         })
         .collect();
@@ -364,7 +372,7 @@ fn similar_kind(word: &str) -> String {
 
 /// Whether the word before a slash can only be a namespace.
 fn is_namespace(text: &str) -> bool {
-    is_dns_label(text) && Kind::from_argument(text).is_none() && !is_other_kind(text)
+    is_dns_label(text) && KindTable::default().from_argument(text).is_none() && !is_other_kind(text)
 }
 
 /// Kinds that dayshift does not scale, but that users might try.

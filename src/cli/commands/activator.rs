@@ -17,7 +17,7 @@ use dayshift_cluster::{
 use dayshift_operations::parse_length;
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_text::quote;
-use dayshift_workload::{Kind, Pods, names::is_dns_label};
+use dayshift_workload::{Kind, KindTable, Pods, names::is_dns_label};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -164,6 +164,7 @@ impl Activation {
             listen: args.listen,
             settings: Settings {
                 kinds: args.which.kinds,
+                kind_table: Arc::default(),
                 namespaces: args.which.namespace,
                 service: args.service,
                 prefix: args.which.prefix.annotation_prefix,
@@ -215,13 +216,15 @@ fn parse_ports(text: &str) -> Result<(u16, u16), String> {
 fn kind_with_pods(text: &str) -> Result<Kind, String> {
     // The pods of an autoscaler belong to another object, and those of a CronJob serve no requests.
     let has_pods = |kind: &Kind| kind.pods() != Pods::OfTarget && *kind != Kind::CRON_JOB;
-    Some(parse_kind(text)?).filter(has_pods).ok_or_else(|| {
-        format!(
-            "`{}` is not a kind of workload whose pods a Service selects; write for example \
+    Some(parse_kind(text, &KindTable::default())?)
+        .filter(has_pods)
+        .ok_or_else(|| {
+            format!(
+                "`{}` is not a kind of workload whose pods a Service selects; write for example \
              deployments,statefulsets",
-            quote(text.trim())
-        )
-    })
+                quote(text.trim())
+            )
+        })
 }
 
 impl ActivatorArgs {

@@ -22,7 +22,7 @@ use dayshift_cluster::{
 };
 use dayshift_schedule::Tzdata;
 use dayshift_text::printable;
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, KindTable};
 
 use crate::cli::{
     args::kinds::custom_kind,
@@ -41,6 +41,7 @@ const NO_FILE_COMPLETION: u8 = 4;
 struct TypedWords<'a> {
     command: &'a Command,
     tzdata: &'a Tzdata,
+    table: &'a KindTable,
     flags: BTreeMap<String, String>,
     /// The values of `--as-group`, which can be repeated.
     groups: Vec<String>,
@@ -51,12 +52,17 @@ struct TypedWords<'a> {
 }
 
 /// The candidates for the last word, in cobra's format.
-pub(crate) fn complete(mut root: Command, words: &[String], tzdata: &Tzdata) -> String {
+pub(crate) fn complete(
+    mut root: Command,
+    words: &[String],
+    tzdata: &Tzdata,
+    table: &KindTable,
+) -> String {
     root.build();
     let (last, before) = words
         .split_last()
         .map_or(("", &[][..]), |(last, before)| (last.as_str(), before));
-    let typed = TypedWords::read(&root, before, tzdata);
+    let typed = TypedWords::read(&root, before, tzdata, table);
     let (candidates, directive) = typed.candidates(last);
     let mut lines = String::new();
     for (candidate, help) in candidates {
@@ -70,10 +76,11 @@ pub(crate) fn complete(mut root: Command, words: &[String], tzdata: &Tzdata) -> 
 type Candidates = Vec<(String, String)>;
 
 impl<'a> TypedWords<'a> {
-    fn read(root: &'a Command, words: &[String], tzdata: &'a Tzdata) -> Self {
+    fn read(root: &'a Command, words: &[String], tzdata: &'a Tzdata, table: &'a KindTable) -> Self {
         let mut typed = Self {
             command: root,
             tzdata,
+            table,
             flags: BTreeMap::new(),
             groups: Vec::new(),
             positionals: 0,
@@ -200,7 +207,7 @@ impl<'a> TypedWords<'a> {
             });
         let found = match arg.get_id().as_str() {
             "workloads" => self.workloads(last),
-            "kinds" => kinds(last),
+            "kinds" => kinds(last, self.table),
             "namespace" | "namespaces" => plain(last, self.namespaces()),
             "context" => plain(last, self.connection().contexts().ok()),
             "timezone" => {
@@ -225,7 +232,11 @@ impl<'a> TypedWords<'a> {
         }
         let kind = match typed.strip_suffix('/') {
             None => Kind::OF_A_NAME,
-            Some(kind) => match Kind::from_argument(kind).or_else(|| custom_kind(kind)) {
+            Some(kind) => match self
+                .table
+                .from_argument(kind)
+                .or_else(|| custom_kind(kind, self.table))
+            {
                 None => return Candidates::default(),
                 Some(kind) => kind,
             },
@@ -241,7 +252,7 @@ impl<'a> TypedWords<'a> {
 
     fn live_names(&self, kind: Kind) -> Option<Vec<String>> {
         let (connection, namespace) = (self.connection(), self.value("namespace"));
-        in_time(async move || live_names(&connection, kind, namespace).await)
+        in_time(async move || live_names(&connection, &kind, namespace).await)
     }
 
     fn namespaces(&self) -> Option<Vec<String>> {
@@ -292,13 +303,13 @@ fn in_time<T: Send + 'static, F: Future<Output = Option<T>>>(
 
 async fn live_names(
     connection: &Connection,
-    kind: Kind,
+    kind: &Kind,
     namespaces: Option<String>,
 ) -> Option<Vec<String>> {
     let (client, _) = connect_silently(connection).await.ok()?;
     let namespaces = namespaces.unwrap_or(client.default_namespace().to_owned());
     let namespaces: Vec<_> = namespaces.split(',').map(str::to_owned).collect();
-    let query = Query::all(&[kind], &namespaces, None);
+    let query = Query::all(std::slice::from_ref(kind), &namespaces, None);
     let (found, _) = find::<Workload>(&client, &query).await.ok()?;
     let names = found
         .workloads
@@ -322,14 +333,15 @@ fn plain(last: &str, names: Option<Vec<String>>) -> Candidates {
 }
 
 /// The kinds that the typed list does not contain yet.
-fn kinds(last: &str) -> Candidates {
+fn kinds(last: &str, table: &KindTable) -> Candidates {
     let typed = last.rfind(',').map_or("", |at| &last[..=at]);
-    let mut others = Kind::BUILT_IN
+    let kinds = Kind::BUILT_IN
         .into_iter()
-        .chain(Kind::of_operators())
-        .map(Kind::argument)
+        .chain(table.operators().iter().cloned());
+    let mut others = kinds
+        .map(|kind| kind.argument().to_owned())
         .collect::<Vec<_>>();
-    others.retain(|kind| !typed.split(',').any(|known| known == *kind));
+    others.retain(|kind| !typed.split(',').any(|known| known == kind));
     let lists = others
         .into_iter()
         .map(|kind| (format!("{typed}{kind}"), String::new()));

@@ -433,7 +433,7 @@ pub(crate) fn live_query(
     }
     let names = query.parts().into_iter().filter_map(|(part, _)| {
         Some(LiveName {
-            api_version: part.kind.api_version().to_owned(),
+            api_version: part.kind.api_version().clone(),
             plural: part.kind.plural().to_owned(),
             name: part.name?,
         })

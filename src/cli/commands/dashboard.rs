@@ -108,7 +108,7 @@ impl DashboardArgs {
             .await
             .map_err(ClusterError::from)?;
         let server = without_credentials(&server);
-        let (publisher, feed) = CalendarFeed::open(self.schedules.context().calendars);
+        let (publisher, feed) = CalendarFeed::open(self.schedules.calendars());
         let dashboard = self
             .dashboard(client, &server, kind_files)
             .with_calendars(feed);
@@ -143,7 +143,7 @@ impl DashboardArgs {
             title: format!("{}, {server}", query.place()),
             query,
             prefix: self.schedules.prefix.annotation_prefix.clone(),
-            context: self.schedules.context_of_others(),
+            context: self.schedules.context_of_others(kind_files),
             zone: self.schedules.given_zone(),
         };
         Dashboard::new(client, Clock::system(), settings).at_price(self.price.price.clone())

@@ -4,7 +4,6 @@ use std::io::{self, BufWriter, Write};
 
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::read::{kind_access, lacking_for_jobs};
-use dayshift_workload::Kind;
 
 use crate::cli::{
     args::{
@@ -72,7 +71,7 @@ impl KindsArgs {
         if let KindsFormat::Yaml = self.output {
             return shown(Exit::Done, |out| write_roles(out, &named, self.stop_jobs));
         }
-        let kinds: Vec<Kind> = Kind::known().collect();
+        let kinds = kind_files.table.known();
         let namespace = self.namespace.clone();
         let asked = self.connection.on_cluster("kinds", async |client| {
             let namespace = namespace.as_deref();
@@ -85,7 +84,7 @@ impl KindsArgs {
         };
         let rows = kinds.iter().map(|kind| {
             let access = access.iter().find(|access| access.kind == *kind);
-            KindRow::for_kind(*kind, named.contains(kind), access)
+            KindRow::for_kind(kind, named.contains(kind), access)
         });
         let jobs = KindRow::for_jobs(self.stop_jobs, jobs.as_deref());
         let rows: Vec<_> = rows.chain([jobs]).collect();

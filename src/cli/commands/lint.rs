@@ -151,7 +151,7 @@ impl LintArgs {
         let opened = self.given.open(&self.given.all(&self.files));
         let linter = Linter {
             from,
-            context: self.schedules.context(),
+            context: self.schedules.context(kind_files),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
             kinds: self.kinds.kinds(kind_files),

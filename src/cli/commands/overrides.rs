@@ -222,8 +222,8 @@ impl OverrideArgs {
         let request = OverrideRequest {
             context: match requested {
                 // The current state of the schedule can depend on calendar dates.
-                RequestedOverride::Sync => self.schedules.context(),
-                _ => self.schedules.context_of_others(),
+                RequestedOverride::Sync => self.schedules.context(kind_files),
+                _ => self.schedules.context_of_others(kind_files),
             },
             requested,
             prefix: self.schedules.prefix.annotation_prefix,

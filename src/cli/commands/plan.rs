@@ -162,7 +162,7 @@ impl PlanArgs {
         };
         let planner = Planner {
             period,
-            context: self.schedules.context(),
+            context: self.schedules.context(kind_files),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
         };
         let Planned {
@@ -401,7 +401,7 @@ impl PlanArgs {
             // A kind with an invalid definition is skipped, because its problem is reported
             // already.
             !workload.is_filled_in()
-                && !kind_files.is_rejected(workload.object.kind)
+                && !kind_files.is_rejected(&workload.object.kind)
                 && (is_looked_at || workload.inputs.schedule_origin() != Some(Origin::Scaler))
         };
         let named = opened.sources.iter().zip(&contents);
@@ -501,12 +501,12 @@ impl PlanArgs {
         let mut planned = Planned::default();
         let mut notes = Notes::new(&planner.prefix, now);
         for (kind, managed) in &found.workloads {
-            let workload = defaults.applied(managed.workload.observe(*kind, &planner.prefix));
+            let workload = defaults.applied(managed.workload.observe(kind, &planner.prefix));
             let plan = planner.plan_live(&workload);
             if is_summary {
                 let neighbours = OtherManagers {
                     owners: owners(&workload.object, managed, &autoscalers),
-                    operated_by: managed.operated_by(),
+                    operated_by: managed.operated_by(&planner.context.kinds),
                 };
                 planned.summary.add(&workload, plan.as_ref(), neighbours);
                 let plan = plan.map(|plan| plan.at_price(price.clone()));

@@ -297,7 +297,7 @@ impl Run {
             }
             _ => None,
         };
-        let known = args.timing.schedules.context().calendars;
+        let known = args.timing.schedules.calendars();
         let default_zone = args.timing.schedules.zone();
         let tzdata = args.timing.schedules.tzdata();
         let (publisher, calendars) = CalendarFeed::open(known);
@@ -308,6 +308,7 @@ impl Run {
             dashboard: args.own.dashboard_listen,
             login: args.own.login.login(),
             settings: Settings {
+                kinds: Arc::clone(&files.table),
                 default_zone,
                 tzdata,
                 calendars,

@@ -13,7 +13,7 @@ use dayshift_controller::{CalendarFeed, Scope, Settings};
 use dayshift_manifest::{ManifestWorkload, SourceFile, last_of_each, lint::Linter};
 use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use dayshift_text::{printable, quote};
-use dayshift_workload::{Inheritance, Kind, ParsedInputs, Prefix, read};
+use dayshift_workload::{Inheritance, Kind, KindTable, ParseContext, ParsedInputs, Prefix, read};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -120,7 +120,7 @@ impl SandboxArgs {
         };
         let linter = Linter {
             from,
-            context: self.schedules.context(),
+            context: self.schedules.context(kind_files),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             namespace: "default".to_owned(),
             kinds: self.kinds.kinds(kind_files),
@@ -148,14 +148,21 @@ impl SandboxArgs {
             .iter()
             .map(|loaded| loaded.workload.clone())
             .collect();
-        let zone = self.zone_shown(&workloads);
-        let requests = match user_requests(&self.request, &workloads, from, zone) {
+        let context = &linter.context;
+        let zone = self.zone_shown(&workloads, context);
+        let requests = match user_requests(&self.request, &workloads, &context.kinds, from, zone) {
             Ok(requests) => requests,
             Err(error) => return wrong_usage(&error),
         };
         let kinds = self.simulated_kinds(&input.workloads, &inheritance, kind_files);
-        let simulated =
-            block_on_paused_time(self.simulate(&input, kinds, from, inheritance, requests));
+        let simulated = block_on_paused_time(self.simulate(
+            &input,
+            kinds,
+            context,
+            from,
+            inheritance,
+            requests,
+        ));
         match simulated.map_err(SandboxError::System).flatten() {
             Ok(exit) => so_far.worse(exit),
             // A closed pipe is not an error: the reader has seen enough.
@@ -188,13 +195,12 @@ impl SandboxArgs {
 
     /// The zone of all times in the output: `--timezone`, or else the zone that all schedules have
     /// in common, or else UTC.
-    fn zone_shown(&self, workloads: &[ManifestWorkload]) -> Zone {
+    fn zone_shown(&self, workloads: &[ManifestWorkload], context: &ParseContext) -> Zone {
         if let Some(given) = self.schedules.given_zone() {
             return given;
         }
-        let context = self.schedules.context();
         let mut zones = workloads.iter().filter_map(|workload| {
-            let ParsedInputs::Scheduled(spec) = read(&workload.inputs, &context) else {
+            let ParsedInputs::Scheduled(spec) = read(&workload.inputs, context) else {
                 return None;
             };
             Some(spec.schedule.zone())
@@ -219,7 +225,7 @@ impl SandboxArgs {
         }
         for LoadedWorkload { workload, .. } in workloads {
             if !kinds.contains(&workload.object.kind) {
-                kinds.push(workload.object.kind);
+                kinds.push(workload.object.kind.clone());
             }
         }
         kinds
@@ -235,11 +241,17 @@ impl SandboxArgs {
     }
 
     /// The settings of the controller.
-    fn settings(&self, kinds: Vec<Kind>, inheritance: Inheritance) -> Settings {
+    fn settings(
+        &self,
+        kinds: Vec<Kind>,
+        context: &ParseContext,
+        inheritance: Inheritance,
+    ) -> Settings {
         Settings {
+            kinds: Arc::clone(&context.kinds),
             default_zone: self.schedules.zone(),
             tzdata: self.schedules.tzdata(),
-            calendars: CalendarFeed::fixed(self.schedules.context().calendars),
+            calendars: CalendarFeed::fixed(context.calendars.clone()),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             default_schedule: inheritance.default_schedule,
             instance: "sandbox".to_owned(),
@@ -252,29 +264,35 @@ impl SandboxArgs {
         }
     }
 
-    fn dashboard_settings(&self, kinds: &[Kind]) -> dashboard::Settings {
+    fn dashboard_settings(&self, kinds: &[Kind], context: &ParseContext) -> dashboard::Settings {
         dashboard::Settings {
             query: Query::all(kinds, &[], None),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
-            context: self.schedules.context(),
+            context: context.clone(),
             zone: self.schedules.given_zone(),
             title: "sandbox: a cluster in memory, in simulated time".to_owned(),
         }
     }
 
     /// The simulated actions of users. Only the examples have any.
-    fn user_actions(&self, workloads: &[ManifestWorkload], from: DateTime<Utc>) -> Vec<UserAction> {
+    fn user_actions(
+        &self,
+        workloads: &[ManifestWorkload],
+        context: &ParseContext,
+        from: DateTime<Utc>,
+    ) -> Vec<UserAction> {
         if !self.is_of_examples() {
             return Vec::new();
         }
         let prefix = &self.schedules.prefix.annotation_prefix;
-        example_actions(workloads, from, prefix, &self.schedules.context())
+        example_actions(workloads, from, prefix, context)
     }
 
     async fn simulate(
         &self,
         input: &SandboxInput,
         kinds: Vec<Kind>,
+        context: &ParseContext,
         from: DateTime<Utc>,
         inheritance: Inheritance,
         requests: Vec<UserAction>,
@@ -282,14 +300,15 @@ impl SandboxArgs {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
         let listener = self.listener().await?;
-        let dashboard = self.dashboard_settings(&kinds);
-        let mut simulation = Simulation::new(clock.clone(), self.settings(kinds, inheritance));
+        let dashboard = self.dashboard_settings(&kinds, context);
+        let mut simulation =
+            Simulation::new(clock.clone(), self.settings(kinds, context, inheritance));
         let taken = input.load_into(&mut simulation);
         if taken.is_empty() {
             // The errors are reported already.
             return Ok(Exit::Problems);
         }
-        let mut actions = self.user_actions(&taken, from);
+        let mut actions = self.user_actions(&taken, context, from);
         actions.extend(requests);
         let mut out = io::stdout();
         let names: Vec<_> = taken
@@ -298,7 +317,7 @@ impl SandboxArgs {
             .collect();
         let page = SandboxPage::new(
             terminal::style(&out),
-            self.zone_shown(&taken),
+            self.zone_shown(&taken, context),
             names.iter().map(String::as_str),
         );
         let is_watched = out.is_terminal() && listener.is_none();
@@ -403,8 +422,10 @@ impl SandboxInput {
         input.has_errors = has_errors(&findings);
         let mut workloads = Vec::new();
         for source in &sources {
-            input.namespaces.extend(source.namespaces(prefix));
-            let loaded = source.manifests(prefix, &linter.namespace);
+            input
+                .namespaces
+                .extend(source.namespaces(prefix, &linter.context.kinds));
+            let loaded = source.manifests(prefix, &linter.namespace, &linter.context.kinds);
             workloads.extend(
                 loaded
                     .into_iter()
@@ -416,7 +437,7 @@ impl SandboxInput {
             );
         }
         workloads.retain(|loaded| {
-            !loaded.workload.is_filled_in() && !kind_files.is_rejected(loaded.workload.object.kind)
+            !loaded.workload.is_filled_in() && !kind_files.is_rejected(&loaded.workload.object.kind)
         });
         let (last, before) = last_of_each(workloads, |loaded| &loaded.workload.object);
         for LoadedWorkload { workload, file, .. } in &before {
@@ -490,11 +511,12 @@ const REQUEST_EXAMPLE: &str =
 pub(crate) fn user_requests(
     texts: &[String],
     workloads: &[ManifestWorkload],
+    kinds: &KindTable,
     from: DateTime<Utc>,
     zone: Zone,
 ) -> Result<Vec<UserAction>, clap::Error> {
     let one = |text: &String| {
-        parse_request(text, workloads, from, zone).map_err(|why| invalid_request(text, &why))
+        parse_request(text, workloads, kinds, from, zone).map_err(|why| invalid_request(text, &why))
     };
     texts.iter().map(one).collect()
 }
@@ -502,6 +524,7 @@ pub(crate) fn user_requests(
 fn parse_request(
     text: &str,
     workloads: &[ManifestWorkload],
+    kinds: &KindTable,
     from: DateTime<Utc>,
     zone: Zone,
 ) -> Result<UserAction, String> {
@@ -512,7 +535,7 @@ fn parse_request(
         [namespace, kind, name] => (Some(namespace), kind, name),
         _ => return Err(REQUEST_EXAMPLE.to_owned()),
     };
-    let kind = Kind::from_argument(kind).ok_or(REQUEST_EXAMPLE)?;
+    let kind = kinds.from_argument(kind).ok_or(REQUEST_EXAMPLE)?;
     let is_meant = |workload: &&ManifestWorkload| {
         let object = &workload.object;
         let is_there = namespace.is_none_or(|namespace| *object.namespace == *namespace);

@@ -25,7 +25,7 @@ use dayshift_operations::{
     suggest_workload,
 };
 use dayshift_text::counted;
-use dayshift_workload::savings::Price;
+use dayshift_workload::{ParseContext, savings::Price};
 use kube::Client;
 
 use crate::cli::{
@@ -152,6 +152,7 @@ impl StatusArgs {
             sort_by: self.sort_by,
             problems: self.problems,
             price: self.price.price,
+            parse_context: self.schedules.context_of_others(kind_files),
             schedules: self.schedules,
         };
         let shown = self.connection.on_cluster("status", async |client| {
@@ -182,6 +183,7 @@ pub(crate) struct StatusView {
     pub(crate) problems: bool,
     pub(crate) price: Option<Arc<Price>>,
     pub(crate) schedules: ScheduleArgs,
+    pub(crate) parse_context: ParseContext,
 }
 
 /// The state of the cluster at one time.
@@ -414,7 +416,7 @@ impl StatusView {
         let prefix = &self.schedules.prefix.annotation_prefix;
         let (all, _) = all.ok()?;
         let scheduled = all.workloads.iter().filter(|(kind, managed)| {
-            let observed = defaults.applied(managed.workload.observe(*kind, prefix));
+            let observed = defaults.applied(managed.workload.observe(kind, prefix));
             observed.inputs.has_schedule() || observed.phase().is_some()
         });
         let count = scheduled.count();
@@ -439,7 +441,7 @@ impl StatusView {
     ) -> Services {
         let prefix = &self.schedules.prefix.annotation_prefix;
         let mut all = found.workloads.iter();
-        if !all.any(|(kind, managed)| wakes_on_request(*kind, managed, defaults, prefix)) {
+        if !all.any(|(kind, managed)| wakes_on_request(&kind.clone(), managed, defaults, prefix)) {
             return Services::default();
         }
         Services::find(client, query).await
@@ -531,7 +533,7 @@ impl StatusView {
             .found
             .workloads
             .iter()
-            .map(|(kind, managed)| (*kind, managed));
+            .map(|(kind, managed)| (kind.clone(), managed));
         let context = StatusContext {
             workloads: &SeenWorkloads::new(query, live.refused, all),
             defaults: live.defaults,
@@ -539,12 +541,12 @@ impl StatusView {
             services: live.services,
             waiting_starts: &live.reports.waiting_starts,
             prefix: &self.schedules.prefix.annotation_prefix,
-            parse_context: &self.schedules.context_of_others(),
+            parse_context: &self.parse_context,
             now,
         };
         let mut statuses = Vec::new();
         for (kind, managed) in &live.found.workloads {
-            match WorkloadStatus::new(*kind, managed, &context) {
+            match WorkloadStatus::new(&kind.clone(), managed, &context) {
                 Some(status) => {
                     let limits = &live.reports.correction_limits;
                     statuses.push(status.with_correction_limits(limits));

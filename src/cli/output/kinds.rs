@@ -7,7 +7,7 @@ use std::{
 
 use dayshift_cluster::read::{JOB_VERBS, KindAccess, VERBS};
 use dayshift_text::TerminalSafe;
-use dayshift_workload::{CountForm, CountKind, Kind, SwitchConstant, pointer};
+use dayshift_workload::{CountForm, CountKind, Kind, KindTable, SwitchConstant, pointer};
 use serde_json::{Value, json};
 
 use crate::cli::output::{
@@ -32,7 +32,7 @@ pub(crate) struct KindRow<'a> {
     argument: &'a str,
     /// For example `Cluster`.
     name: &'a str,
-    path: &'a [&'a str],
+    path: Vec<&'a str>,
     stopped: String,
     running: String,
     /// Whether `--kinds` includes it.
@@ -44,12 +44,12 @@ pub(crate) struct KindRow<'a> {
 }
 
 impl<'a> KindRow<'a> {
-    pub(crate) fn for_kind(kind: Kind, is_named: bool, access: Option<&'a KindAccess>) -> Self {
+    pub(crate) fn for_kind(kind: &'a Kind, is_named: bool, access: Option<&'a KindAccess>) -> Self {
         let (stopped, running) = values(kind);
         Self {
             argument: kind.argument(),
             name: kind.name(),
-            path: kind.path(),
+            path: kind.path().iter().map(String::as_str).collect(),
             stopped,
             running,
             is_named,
@@ -63,7 +63,7 @@ impl<'a> KindRow<'a> {
         Self {
             argument: "jobs",
             name: "Job",
-            path: &["spec", "suspend"],
+            path: vec!["spec", "suspend"],
             stopped: "true".to_owned(),
             running: "false".to_owned(),
             is_named,
@@ -99,7 +99,7 @@ impl<'a> KindRow<'a> {
         json!({
             "kind": self.argument,
             "name": self.name,
-            "field": pointer(self.path),
+            "field": pointer(&self.path),
             "stopped": self.stopped,
             "running": self.running,
             "lookedAt": self.is_named,
@@ -110,10 +110,10 @@ impl<'a> KindRow<'a> {
 }
 
 /// The values of the field while a workload is stopped and while it runs.
-fn values(kind: Kind) -> (String, String) {
-    let text = |constant: SwitchConstant| match constant {
+fn values(kind: &Kind) -> (String, String) {
+    let text = |constant: &SwitchConstant| match constant {
         SwitchConstant::Flag(flag) => flag.to_string(),
-        SwitchConstant::Text(text) => text.to_owned(),
+        SwitchConstant::Text(text) => text.clone(),
         SwitchConstant::Instant => "a time".to_owned(),
     };
     let pair = |stopped: &str, running: &str| (stopped.to_owned(), running.to_owned());
@@ -125,8 +125,14 @@ fn values(kind: Kind) -> (String, String) {
         CountForm::Suspended => pair("true", "false"),
         CountForm::RestsAt => pair("stop-replicas", "absent"),
         CountForm::Switch(switch) => {
-            let running = switch.running.map_or_else(|| "absent".to_owned(), text);
-            (text(switch.stopped), format!("saved value, else {running}"))
+            let running = switch
+                .running
+                .as_ref()
+                .map_or_else(|| "absent".to_owned(), text);
+            (
+                text(&switch.stopped),
+                format!("saved value, else {running}"),
+            )
         }
     }
 }
@@ -157,7 +163,7 @@ pub(crate) fn write_roles(out: &mut impl Write, kinds: &[Kind], has_jobs: bool) 
         writeln!(out, "---")?;
         write_yaml(out, &role)?;
     }
-    let lines: Vec<String> = kinds.iter().copied().filter_map(policy_line).collect();
+    let lines: Vec<String> = kinds.iter().filter_map(policy_line).collect();
     if lines.is_empty() {
         return Ok(());
     }
@@ -172,13 +178,17 @@ pub(crate) fn write_roles(out: &mut impl Write, kinds: &[Kind], has_jobs: bool) 
 
 /// The entry for a user-defined kind in the policy that restricts dayshift, or `None` if it needs
 /// none.
-fn policy_line(kind: Kind) -> Option<String> {
-    let mut shipped = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+fn policy_line(kind: &Kind) -> Option<String> {
+    let table = KindTable::default();
+    let mut shipped = Kind::BUILT_IN.iter().chain(table.operators());
     let path = kind.path();
     if path == ["spec", "replicas"] || shipped.any(|known| known == kind) {
         return None;
     }
-    let path = path.strip_prefix(&["metadata"]).unwrap_or(path);
+    let path = match path {
+        [metadata, rest @ ..] if metadata == "metadata" => rest,
+        path => path,
+    };
     let path: Vec<String> = path.iter().map(|token| format!("'{token}'")).collect();
     Some(format!("'{}': [{}]", kind.resource(), path.join(", ")))
 }

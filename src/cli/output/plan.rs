@@ -11,7 +11,7 @@ use dayshift_operations::status::{short_time, time_of_day};
 use dayshift_schedule::{Action, Zone};
 use dayshift_text::{counted, cut_chars, printable};
 use dayshift_workload::{
-    CountKind, Key, Kind, Origin, Prefix, Replicas,
+    CountKind, Key, Origin, Prefix, Replicas,
     savings::{Bill, Saved},
 };
 use serde::Serialize;
@@ -379,7 +379,10 @@ fn remedies(summary: &StopSummary, all: &NamespaceSummary, prefix: &Prefix) -> V
         lines.push(format!("{name} sets the count of {counted} too: {cure}."));
     }
     if all.operated > 0 {
-        let kinds: Vec<_> = summary.operating().map(Kind::name).collect();
+        let kinds: Vec<_> = summary
+            .operating()
+            .map(|kind| kind.name().to_owned())
+            .collect();
         lines.push(format!(
             "OPERATED: an operator sets the count again. Schedule what it makes them of: {}.",
             kinds.join(", ")

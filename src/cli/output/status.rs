@@ -585,11 +585,11 @@ impl<'a> Notes<'a> {
     }
 
     /// Adds the notes of a workload that `is_wanted` selects.
-    pub(crate) fn add_notes(&mut self, status: &WorkloadStatus, is_wanted: fn(Note) -> bool) {
+    pub(crate) fn add_notes(&mut self, status: &WorkloadStatus, is_wanted: fn(&Note) -> bool) {
         let object = status.object.full_name();
-        for note in status.notes.iter().filter(|note| is_wanted(**note)) {
+        for note in status.notes.iter().filter(|note| is_wanted(note)) {
             let level = if note.is_warning() { "warning" } else { "note" };
-            let said = status.note_text(*note, self.prefix, self.now);
+            let said = status.note_text(note.clone(), self.prefix, self.now);
             self.push(level, Paint::Yellow, &object, said.text, said.command);
         }
     }
@@ -598,7 +598,11 @@ impl<'a> Notes<'a> {
     pub(crate) fn texts(&self, status: &WorkloadStatus) -> Vec<String> {
         let notes = status.notes.iter();
         notes
-            .map(|note| status.note_text(*note, self.prefix, self.now).to_string())
+            .map(|note| {
+                status
+                    .note_text(note.clone(), self.prefix, self.now)
+                    .to_string()
+            })
             .collect()
     }
 

@@ -145,7 +145,7 @@ impl Form {
 }
 
 fn seen(workload: &Workload) -> (String, (Observed, Version)) {
-    let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
+    let observed = workload.observe(&Kind::DEPLOYMENT, &Prefix::default());
     (workload.name().to_owned(), (observed, workload.version()))
 }
 

@@ -4,7 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::plan::{Period, Planner};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Inputs, Key, Kind, Label, Labels, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, read,
+    Inputs, Key, Kind, KindTable, Label, Labels, Observed, ParsedInputs, Prefix, Replicas,
+    WorkloadRef, read,
 };
 use proptest::prelude::*;
 
@@ -37,7 +38,7 @@ fn a_live_plan_knows_the_count_after_a_start() {
             },
             replicas: Replicas::new(seen),
             count_field: dayshift_workload::CountField::Present,
-            footprint: dayshift_workload::Footprint::for_kind(Kind::DEPLOYMENT),
+            footprint: dayshift_workload::Footprint::for_kind(&Kind::DEPLOYMENT),
             readiness: dayshift_workload::Readiness::default(),
             inputs: inputs.clone(),
             labels,
@@ -67,7 +68,7 @@ fn a_live_plan_knows_the_count_after_a_start() {
             },
             replicas: Replicas::ONE,
             count_field: dayshift_workload::CountField::Present,
-            footprint: dayshift_workload::Footprint::for_kind(Kind::DEPLOYMENT),
+            footprint: dayshift_workload::Footprint::for_kind(&Kind::DEPLOYMENT),
             readiness: dayshift_workload::Readiness::default(),
             inputs,
             labels: Labels::default(),
@@ -95,14 +96,14 @@ fn does_not_plan_a_kind_without_counts() {
     };
     let observed = Observed {
         object: WorkloadRef {
-            kind: Kind::named("planes", "paper.example.com"),
+            kind: KindTable::default().resource("planes", "paper.example.com"),
             namespace: "dev".into(),
             name: "web".into(),
             uid: "".into(),
         },
         replicas: Replicas::ONE,
         count_field: dayshift_workload::CountField::Missing,
-        footprint: dayshift_workload::Footprint::for_kind(Kind::DEPLOYMENT),
+        footprint: dayshift_workload::Footprint::for_kind(&Kind::DEPLOYMENT),
         readiness: dayshift_workload::Readiness::default(),
         inputs: Inputs::default().with(Key::Hours, "09:00-19:00"),
         labels: Labels::default(),

@@ -16,7 +16,7 @@ pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> StoppedCapa
     story.block_on(async {
         let client = story.api.client_as("somebody");
         let (found, _) = find::<WithManagers>(&client, query).await.unwrap();
-        let all = found.workloads.iter().map(|(kind, it)| (*kind, it));
+        let all = found.workloads.iter().map(|(kind, it)| (kind.clone(), it));
         let context = StatusContext {
             workloads: &SeenWorkloads::new(query, &[], all),
             defaults: &NamespaceDefaults::find(&client, query, &prefix).await,
@@ -28,7 +28,7 @@ pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> StoppedCapa
             now,
         };
         let all = found.workloads.iter();
-        let all = all.filter_map(|(kind, it)| WorkloadStatus::new(*kind, it, &context));
+        let all = all.filter_map(|(kind, it)| WorkloadStatus::new(&kind.clone(), it, &context));
         all.map(|it| it.stopped_capacity).sum()
     })
 }

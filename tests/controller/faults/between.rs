@@ -11,7 +11,7 @@ use std::{
 
 use chrono::TimeDelta;
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, KindTable};
 use http::{Method, Request, Response};
 use kube::{Client, client::Body};
 use kube_in_memory::{Fault, RequestLine, Status};
@@ -227,7 +227,7 @@ fn unavailable_server_of_one_kind_delays_no_other_kind() {
         (503, unreachable.to_owned()),
         (500, conversion.to_string()),
     ] {
-        let foils = Kind::named("parafoils", "wings.example.com");
+        let foils = KindTable::default().resource("parafoils", "wings.example.com");
         let scope = Scope {
             kinds: vec![foils, Kind::DEPLOYMENT],
             ..Scope::default()

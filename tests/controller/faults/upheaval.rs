@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, KindTable};
 use kube_in_memory::{Fault, RequestLine};
 use serde_json::{Value, json};
 
@@ -168,7 +168,10 @@ fn custom_resource_recreated_in_another_version_is_watched_again() {
     story.api.serve_custom(group, "v1", plural, "Coral");
     story.start_scaler(Settings {
         scope: Scope {
-            kinds: vec![Kind::named(plural, group), Kind::DEPLOYMENT],
+            kinds: vec![
+                KindTable::default().resource(plural, group),
+                Kind::DEPLOYMENT,
+            ],
             ..Scope::default()
         },
         ..Settings::default()

@@ -1,7 +1,7 @@
 //! Kinds that are defined later, or move to another version.
 
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, KindTable};
 use serde_json::json;
 
 use super::line::{Line, begin, object, rollout, saved};
@@ -42,7 +42,9 @@ fn kafka_connect_without_a_count_starts_with_three() {
     }
     story.start_scaler(Settings {
         scope: Scope {
-            kinds: all.map(|(plural, ..)| Kind::named(plural, group)).to_vec(),
+            kinds: all
+                .map(|(plural, ..)| KindTable::default().resource(plural, group))
+                .to_vec(),
             ..Scope::default()
         },
         ..Settings::default()
@@ -64,7 +66,7 @@ fn follows_a_custom_kind_to_another_version() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("sky.example.com", "gliders");
     story.api.serve_custom(group, "v1alpha1", plural, "Glider");
-    let kind = Kind::named(plural, group);
+    let kind = KindTable::default().resource(plural, group);
     let line = Line::default();
     story.start_scaler_with(
         |api| line.client(api),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, KindTable};
 use http::{Method, Request};
 use kube::{Client, client::Body};
 use kube_in_memory::Api;
@@ -72,7 +72,7 @@ pub(super) fn begin(line: &Line, objects: &[Value]) -> Sandbox {
     for (group, version, plural, kind) in [keda, argo] {
         story.api.serve_custom(group, version, plural, kind);
     }
-    let rollouts = Kind::named("rollouts", "argoproj.io");
+    let rollouts = KindTable::default().resource("rollouts", "argoproj.io");
     let settings = Settings {
         scope: Scope {
             kinds: Kind::BUILT_IN.into_iter().chain([rollouts]).collect(),

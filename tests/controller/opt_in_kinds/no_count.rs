@@ -1,7 +1,7 @@
 //! A custom kind whose schema has no `spec.replicas`: the API server drops values written there.
 
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, KindTable};
 use serde_json::{Value, json};
 
 use super::line::object;
@@ -13,7 +13,10 @@ fn story(plural: &str, kind: &str) -> Sandbox {
     story
         .api
         .serve_without_replicas(group, version, plural, kind);
-    let kinds = vec![Kind::named(plural, group), Kind::DEPLOYMENT];
+    let kinds = vec![
+        KindTable::default().resource(plural, group),
+        Kind::DEPLOYMENT,
+    ];
     let scope = Scope {
         kinds,
         ..Scope::default()

@@ -3,7 +3,7 @@
 
 use dayshift_cluster::Query;
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::{Kind, savings::StoppedCapacity};
+use dayshift_workload::{Kind, KindTable, savings::StoppedCapacity};
 use serde_json::{Value, json};
 
 use crate::{bill::by_status::held_down_by_status, sandbox::Sandbox};
@@ -11,8 +11,9 @@ use crate::{bill::by_status::held_down_by_status, sandbox::Sandbox};
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
 fn kinds() -> Vec<Kind> {
-    let cnpg = Kind::named("clusters", "postgresql.cnpg.io");
-    let click_house = Kind::named("clickhouseinstallations", "clickhouse.altinity.com");
+    let cnpg = KindTable::default().resource("clusters", "postgresql.cnpg.io");
+    let click_house =
+        KindTable::default().resource("clickhouseinstallations", "clickhouse.altinity.com");
     vec![cnpg, click_house]
 }
 

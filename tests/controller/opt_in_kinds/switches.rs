@@ -2,7 +2,7 @@
 //! changes.
 
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::Kind;
+use dayshift_workload::KindTable;
 use serde_json::{Value, json};
 
 use super::line::{Line, object};
@@ -13,8 +13,8 @@ const PATH: &str = "/metadata/annotations/cnpg.io~1hibernation";
 
 fn settings() -> Settings {
     let kinds = vec![
-        Kind::named("clusters", "postgresql.cnpg.io"),
-        Kind::named("postgresclusters", "postgres-operator.crunchydata.com"),
+        KindTable::default().resource("clusters", "postgresql.cnpg.io"),
+        KindTable::default().resource("postgresclusters", "postgres-operator.crunchydata.com"),
     ];
     Settings {
         scope: Scope {

@@ -1,17 +1,17 @@
 //! Files, and what is read in them.
 
 use dayshift_manifest::{ManifestWorkload, SourceFile};
-use dayshift_workload::Prefix;
+use dayshift_workload::{KindTable, Prefix};
 
 pub(crate) fn workloads(text: &str) -> Vec<ManifestWorkload> {
     SourceFile::new("file.yaml", text)
-        .workloads(&Prefix::default(), "default")
+        .workloads(&Prefix::default(), "default", &KindTable::default())
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn refusal(text: &str) -> String {
     SourceFile::new("file.yaml", text)
-        .workloads(&Prefix::default(), "default")
+        .workloads(&Prefix::default(), "default", &KindTable::default())
         .expect_err(&text.chars().take(80).collect::<String>())
         .to_string()
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use dayshift_manifest::SourceFile;
-use dayshift_workload::Prefix;
+use dayshift_workload::{KindTable, Prefix};
 
 use crate::manifest::files::annotated;
 
@@ -93,7 +93,11 @@ fn rejects_or_reads_hostile_files_quickly() {
     let mut told = BTreeMap::new();
     for (name, text) in hostile() {
         let begun = Instant::now();
-        let read = SourceFile::new("file.yaml", text).workloads(&Prefix::default(), "default");
+        let read = SourceFile::new("file.yaml", text).workloads(
+            &Prefix::default(),
+            "default",
+            &KindTable::default(),
+        );
         let took = begun.elapsed();
         assert!(took.as_secs() < 20, "{name} took {took:?}");
         match read {

@@ -13,7 +13,7 @@ use std::path::Path;
 use dayshift::examples::EXAMPLES;
 use dayshift_manifest::{FileSearch, SourceFile, inherit};
 use dayshift_schedule::Zone;
-use dayshift_workload::{Inheritance, Key, ParsedInputs, Prefix, Replicas, read};
+use dayshift_workload::{Inheritance, Key, KindTable, ParsedInputs, Prefix, Replicas, read};
 use files::{annotated, refusal, workloads};
 
 #[test]
@@ -74,8 +74,11 @@ spec:
   replicas: 3
   paused: off
 ";
-    let (web, manifest) =
-        &SourceFile::new("file.yaml", text).manifests(&Prefix::default(), "default")[0];
+    let (web, manifest) = &SourceFile::new("file.yaml", text).manifests(
+        &Prefix::default(),
+        "default",
+        &KindTable::default(),
+    )[0];
     assert_eq!(web.object.to_string(), "dev/web");
     assert_eq!(web.replicas, Some(Replicas::new(3)));
     assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));
@@ -287,7 +290,10 @@ fn reads_annotations_with_another_prefix() {
         annotated("    dayshift/stop: 'x'\n    night.example/stop: 'y'"),
     );
     let prefix = Prefix::parse("night.example").unwrap();
-    let web = source.workloads(&prefix, "dev").unwrap().remove(0);
+    let web = source
+        .workloads(&prefix, "dev", &KindTable::default())
+        .unwrap()
+        .remove(0);
     assert_eq!(
         (web.inputs.text(Key::Stop), &*web.object.namespace),
         (Some("y"), "dev")
@@ -378,7 +384,11 @@ fn lists_every_example_without_problems() {
             assert_eq!(written, format!("\"{}\"", annotation.text), "{name}");
         }
         // The schedule of one is on the Namespace in the same file.
-        let mut contents = [SourceFile::new(name, text).contents(&Prefix::default(), "default")];
+        let mut contents = [SourceFile::new(name, text).contents(
+            &Prefix::default(),
+            "default",
+            &KindTable::default(),
+        )];
         inherit(&mut contents, &Inheritance::default());
         let parsed = read(&contents[0].workloads[0].inputs, &Zone::UTC.into());
         assert!(

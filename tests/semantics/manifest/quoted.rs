@@ -2,14 +2,14 @@
 //! kubectl, which `tests/cluster` compares.
 
 use dayshift_manifest::SourceFile;
-use dayshift_workload::{Key, Prefix};
+use dayshift_workload::{Key, KindTable, Prefix};
 
 use crate::quoted_text::QUOTED;
 
 fn read(text: &str) -> Result<Vec<(String, String)>, String> {
     let source = SourceFile::new("file.yaml", text);
-    let read = source.manifests(&Prefix::default(), "default");
-    let faults = source.workloads(&Prefix::default(), "default");
+    let read = source.manifests(&Prefix::default(), "default", &KindTable::default());
+    let faults = source.workloads(&Prefix::default(), "default", &KindTable::default());
     faults.map_err(|error| error.to_string())?;
     let each = read.into_iter().map(|(workload, manifest)| {
         let annotation = &manifest["metadata"]["annotations"]["note"];
@@ -37,7 +37,9 @@ fn locates_text_after_a_quoted_scalar() {
         "{first}---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: 'a\nb' # é\n    dayshift/hours: \"Mon-Fry 09:00-19:00\"\n"
     );
     let source = SourceFile::new("file.yaml", &text);
-    let all = source.workloads(&Prefix::default(), "default").unwrap();
+    let all = source
+        .workloads(&Prefix::default(), "default", &KindTable::default())
+        .unwrap();
     assert_eq!(all.len(), 2);
     let hours = &all[1].annotations[0];
     let (value, at) = (&hours.value, hours.locate(&(4..7)));
@@ -54,7 +56,7 @@ fn locates_text_after_a_quoted_scalar() {
 fn locates_an_error_after_quoted_lines() {
     let text = format!("{}---\na: [1\n", QUOTED[0].0);
     let source = SourceFile::new("file.yaml", &text);
-    let contents = source.contents(&Prefix::default(), "default");
+    let contents = source.contents(&Prefix::default(), "default", &KindTable::default());
     assert_eq!((contents.workloads.len(), contents.errors.len()), (1, 1));
     let line = text.lines().count();
     let place = &contents.errors[0].place;

@@ -1,7 +1,7 @@
 //! The requests of a replica, of a file and of a live object.
 
 use dayshift_manifest::SourceFile;
-use dayshift_workload::{Kind, Prefix};
+use dayshift_workload::{KindTable, Prefix};
 use serde_json::Value;
 
 /// Millicores and MiB, calculated manually.
@@ -51,20 +51,21 @@ const CASES: [(&str, u64, u64); 9] = [
 #[test]
 fn a_file_and_a_live_object_request_the_same() {
     let prefix = Prefix::default();
-    Kind::named("rollouts", "argoproj.io");
+    let kinds = KindTable::default();
+    kinds.resource("rollouts", "argoproj.io");
     for (api_version, name) in [
         ("apps/v1", "Deployment"),
         ("apps/v1", "StatefulSet"),
         ("argoproj.io/v1alpha1", "Rollout"),
     ] {
-        let kind = Kind::of(api_version, name).unwrap();
+        let kind = kinds.from_manifest(api_version, name).unwrap();
         for (spec, cpu, memory) in CASES {
             let expected = (cpu * 1_000_000, memory << 20);
             let text = format!(
                 "{{apiVersion: {api_version}, kind: {name}, metadata: {{name: web, namespace: dev}}, spec: {spec}}}"
             );
             let source = SourceFile::new("file", text.clone());
-            let found = source.contents(&prefix, "default").workloads;
+            let found = source.contents(&prefix, "default", &kinds).workloads;
             let of_file = found[0].footprint.requests;
             assert_eq!(
                 (of_file.cpu_nanos, of_file.memory_bytes),
@@ -72,11 +73,11 @@ fn a_file_and_a_live_object_request_the_same() {
                 "{text}"
             );
 
-            let manifests = source.manifests(&prefix, "default");
+            let manifests = source.manifests(&prefix, "default", &kinds);
             let object: Value = manifests[0].1.clone();
             let live: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
             assert_eq!(
-                live.observe(kind, &prefix).footprint.requests,
+                live.observe(&kind, &prefix).footprint.requests,
                 of_file,
                 "{text}"
             );
@@ -89,16 +90,17 @@ fn a_file_and_a_live_object_request_the_same() {
 fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64, u64)) {
     let prefix = Prefix::default();
     let (plural, group) = resource.split_once('.').unwrap();
-    let kind = Kind::named(plural, group);
+    let kinds = KindTable::default();
+    let kind = kinds.resource(plural, group);
     let name = kind.name();
     let text = format!(
         "{{apiVersion: {group}/v1, kind: {name}, metadata: {{name: db, namespace: dev}}, spec: {spec}}}"
     );
     let source = SourceFile::new("file", text);
-    let of_file = source.contents(&prefix, "default").workloads[0].footprint;
-    let object: Value = source.manifests(&prefix, "default")[0].1.clone();
+    let of_file = source.contents(&prefix, "default", &kinds).workloads[0].footprint;
+    let object: Value = source.manifests(&prefix, "default", &kinds)[0].1.clone();
     let live: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
-    assert_eq!(live.observe(kind, &prefix).footprint, of_file, "{spec}");
+    assert_eq!(live.observe(&kind, &prefix).footprint, of_file, "{spec}");
     let requests = of_file.requests;
     let found = (of_file.replicas, requests.cpu_nanos, requests.memory_bytes);
     assert_eq!(found, (replicas, cpu * 1_000_000, memory << 20), "{spec}");

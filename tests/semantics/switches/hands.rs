@@ -1,6 +1,6 @@
 //! Manual changes of on/off fields, and rejected objects.
 
-use dayshift_workload::{Holds, KindDefinition, SwitchText};
+use dayshift_workload::{CustomField, KindDefinition, KindTable, Switch, SwitchConstant};
 use serde_json::{Value, json};
 
 use super::{
@@ -165,21 +165,18 @@ fn rejects_a_virtual_machine_with_both_fields() {
 fn rejects_a_custom_kind_with_an_excluded_field() {
     let row = |plural: &str, beside: &[&str]| {
         let tokens = |path: &[&str]| path.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-        let row = KindDefinition {
-            name: "Mill".to_owned(),
-            plural: plural.to_owned(),
-            group: "beside.example.com".to_owned(),
-            path: tokens(&["spec", "paused"]),
-            holds: Holds::Switch {
-                stopped: SwitchText::Flag(true),
-                running: None,
-                is_absent_stopped: false,
-                not_beside: Some(tokens(beside)),
-            },
-            size: Vec::new(),
+        let switch = Switch {
+            not_beside: Some(tokens(beside)),
+            ..Switch::new(SwitchConstant::Flag(true), None)
         };
-        row.take_up().unwrap();
-        format!("{plural}.beside.example.com")
+        let definition = KindDefinition::custom(
+            "Mill",
+            (plural, "beside.example.com"),
+            &tokens(&["spec", "paused"]),
+            CustomField::Switch(switch),
+            Vec::new(),
+        );
+        KindTable::default().add(definition).unwrap()
     };
     let mills = row("mills", &["spec", "replicas"]);
     let pumps = row("pumps", &["spec", "pool", "size"]);
@@ -193,9 +190,9 @@ fn rejects_a_custom_kind_with_an_excluded_field() {
             "spec.pool.size",
         ),
     ] {
-        let mut live = Live::new(kind, json!({"spec": spec.clone()}));
+        let mut live = Live::with_kind(kind.clone(), json!({"spec": spec.clone()}));
         live.until("2026-11-19 20:00");
-        assert_eq!(live.object["spec"], spec, "{kind}");
+        assert_eq!(live.object["spec"], spec, "{}", kind.resource());
         let expected = format!("spec.paused: cannot be combined with {said}");
         assert!(live.error().starts_with(&expected), "{}", live.error());
     }
@@ -207,7 +204,7 @@ fn rejects_a_custom_kind_with_an_excluded_field() {
         (&pumps, json!({"spec": {"pool": null}})),
         (&pumps, json!({})),
     ] {
-        let mut live = Live::new(kind, object);
+        let mut live = Live::with_kind(kind.clone(), object);
         let before = live.theirs();
         live.until("2026-11-19 20:00");
         assert_eq!(live.object["spec"]["paused"], true, "{kind} {before}");

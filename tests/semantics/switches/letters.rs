@@ -1,7 +1,7 @@
 //! A start restores an on/off field verbatim.
 
 use dayshift_cluster::{Workload, write::guarded_patch};
-use dayshift_workload::{Kind, Prefix, plan_restore};
+use dayshift_workload::{KindTable, Prefix, plan_restore};
 use serde_json::{Value, json};
 
 use super::{
@@ -156,7 +156,7 @@ fn restore_writes_the_saved_value() {
         live.until("2026-11-19 20:00");
         let prefix = Prefix::default();
         let workload: Workload = serde_json::from_value(live.object.clone()).unwrap();
-        let observed = workload.observe(live.kind, &prefix);
+        let observed = workload.observe(&live.kind, &prefix);
         let change = plan_restore(&observed, live.now).unwrap().unwrap();
         let patch = as_sent(&guarded_patch(&observed, &change, &prefix));
         apply(&mut live.object, &patch).unwrap();
@@ -178,7 +178,7 @@ fn other_kinds_have_no_such_label() {
 /// Every row must be tested, because its values are from documentation.
 #[test]
 fn each_row_stops_and_starts_something() {
-    for kind in Kind::of_operators() {
+    for kind in KindTable::default().operators() {
         let path = kind.pointer();
         let mut object = json!({"spec": {}});
         if kind.switch().is_none() {

@@ -1,9 +1,9 @@
 //! An object with an on/off field on a server, and a controller that can be killed at any time.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::{Workload, write::guarded_patch};
+use dayshift_cluster::{Workload, decode::FullWorkload, write::guarded_patch};
 use dayshift_workload::{
-    Change, Decision, DecisionContext, Kind, Memory, ParseContext, Prefix, decide,
+    Change, Decision, DecisionContext, Kind, KindTable, Memory, ParseContext, Prefix, decide,
 };
 use json_patch::{Patch, PatchOperation};
 use serde_json::{Value, json};
@@ -25,8 +25,13 @@ impl Live {
     /// An object with office hours, at noon.
     pub(super) fn new(kind: &str, object: Value) -> Self {
         let (plural, group) = kind.split_once('.').unwrap();
+        Self::with_kind(KindTable::default().resource(plural, group), object)
+    }
+
+    /// The same of this kind.
+    pub(super) fn with_kind(kind: Kind, object: Value) -> Self {
         let mut live = Self {
-            kind: Kind::named(plural, group),
+            kind,
             object,
             now: utc("2026-11-19 12:00"),
             memory: None,
@@ -40,6 +45,17 @@ impl Live {
         live
     }
 
+    /// The object as a client decodes it.
+    fn decode(&self) -> Workload {
+        let object = self.object.clone();
+        if self.kind.has_own_spec_members() {
+            let full: FullWorkload = serde_json::from_value(object).unwrap();
+            full.into()
+        } else {
+            serde_json::from_value(object).unwrap()
+        }
+    }
+
     pub(super) fn annotate(&mut self, key: &str, text: &str) -> &mut Self {
         self.object["metadata"]["annotations"][format!("{PREFIX}{key}")] = json!(text);
         self.seen = self.now;
@@ -49,8 +65,8 @@ impl Live {
     /// The change that is due and its patch, if there is one.
     pub(super) fn due(&mut self) -> Result<(Change, Patch), Option<DateTime<Utc>>> {
         let prefix = Prefix::default();
-        let workload: Workload = serde_json::from_value(self.object.clone()).unwrap();
-        let observed = workload.observe(self.kind, &prefix);
+        let workload = self.decode();
+        let observed = workload.observe(&self.kind, &prefix);
         let parsed = observed.read(&ParseContext::default());
         let memory = self.memory.get_or_insert_with(|| Memory::new(&observed));
         memory.observe(&observed, self.now);

@@ -9,7 +9,9 @@ use std::{
 use chrono_tz::Tz;
 use dayshift_manifest::SourceFile;
 use dayshift_schedule::{Calendar, CalendarName, Calendars, Zone};
-use dayshift_workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, read};
+use dayshift_workload::{
+    Annotations, Inputs, Kind, KindTable, ParseContext, ParsedInputs, Prefix, read,
+};
 
 use crate::{
     checker::objects::{
@@ -46,15 +48,15 @@ pub fn kind_of(row: &Row) -> Kind {
     static WIDGET: LazyLock<Kind> = LazyLock::new(|| {
         let rows = SourceFile::new("kinds.yaml", kinds::KIND_FILE).kind_rows();
         let (widget, _) = rows.rows.into_iter().next().unwrap();
-        widget.take_up().unwrap()
+        KindTable::default().add(widget).unwrap()
     });
     match row.name {
         "Deployment" => Kind::DEPLOYMENT,
         "StatefulSet" => Kind::STATEFUL_SET,
         "CronJob" => Kind::CRON_JOB,
         "ScaledObject" => Kind::SCALED_OBJECT,
-        "Widget" => *WIDGET,
-        _ => Kind::named(row.plural, row.custom().unwrap()[0]),
+        "Widget" => WIDGET.clone(),
+        _ => KindTable::default().resource(row.plural, row.custom().unwrap()[0]),
     }
 }
 

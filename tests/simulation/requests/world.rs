@@ -159,6 +159,7 @@ impl<'n> World<'n> {
             prefix: Prefix::default(),
             default_zone: Zone::UTC,
             tzdata: dayshift_schedule::Tzdata::default(),
+            kind_table: Arc::default(),
             bind: Some(address()),
             ports: PORTS,
             hold: Duration::from_secs(60),

@@ -61,7 +61,7 @@ impl Stopped {
 
     pub(crate) fn of(object: Value) -> Self {
         let workload: Workload = serde_json::from_value(object).unwrap();
-        let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
+        let observed = workload.observe(&Kind::DEPLOYMENT, &Prefix::default());
         Self {
             parsed: read(&observed.inputs, &Zone::UTC.into()),
             memory: Memory::new(&observed),

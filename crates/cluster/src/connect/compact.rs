@@ -75,7 +75,8 @@ impl Service<Request<Body>> for Compact {
 
 /// Whether objects at this path are decoded from protobuf.
 fn is_sent_as_protobuf(path: &str) -> bool {
-    let mut rows = Kind::BUILT_IN.into_iter().map(KindApi::new);
+    let built_in = Kind::BUILT_IN;
+    let mut rows = built_in.iter().map(KindApi::new);
     rows.any(|row| row.message().is_some() && row.is_above(path))
 }
 

@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use tower::{BoxError, service_fn};
 use tower_http::timeout::TimeoutBody;
 
-use crate::decode::kind_api::kind_of_collection;
+use crate::decode::kind_api::is_collection;
 
 /// One request and its result.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ pub(crate) fn is_too_large(error: &(dyn StdError + 'static)) -> bool {
 pub(crate) fn verb(request: &Request<Body>) -> &'static str {
     match *request.method() {
         Method::GET if is_watch(request) => "watch",
-        Method::GET if kind_of_collection(request.uri().path()).is_some() => "list",
+        Method::GET if is_collection(request.uri().path()) => "list",
         Method::GET => "get",
         Method::PATCH => "patch",
         Method::POST => "create",

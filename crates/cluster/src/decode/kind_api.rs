@@ -19,8 +19,8 @@ use crate::decode::spec::{Count, Spec};
 
 /// How the objects of one kind are addressed, read and written.
 #[derive(Debug)]
-pub(crate) struct KindApi {
-    kind: Kind,
+pub(crate) struct KindApi<'k> {
+    kind: &'k Kind,
 }
 
 /// The protobuf message of a kind, by the count field that it contains.
@@ -37,23 +37,23 @@ pub(crate) enum ProtobufMessage {
 }
 
 /// The part of a patch that concerns the count. Paths are lists of JSON pointer tokens.
-pub(crate) struct CountPatch {
+pub(crate) struct CountPatch<'p> {
     /// The fields that must not have changed since the decision, with their values. Empty if the field
     /// contains no count.
-    pub(crate) tests: Vec<(Path, Value)>,
+    pub(crate) tests: Vec<(Path<'p>, Value)>,
     /// The new value; `None` removes the field.
-    pub(crate) write: (Path, Option<Value>),
+    pub(crate) write: (Path<'p>, Option<Value>),
 }
 
-type Path = &'static [&'static str];
+type Path<'p> = &'p [String];
 
-impl KindApi {
-    pub(crate) const fn new(kind: Kind) -> Self {
+impl<'k> KindApi<'k> {
+    pub(crate) const fn new(kind: &'k Kind) -> Self {
         Self { kind }
     }
 
     /// The protobuf message of the kind; `None` if it is only read as JSON.
-    pub(crate) const fn message(&self) -> Option<ProtobufMessage> {
+    pub(crate) fn message(&self) -> Option<ProtobufMessage> {
         match self.kind.shape() {
             Shape::Pods if self.kind.has_claim_policy() => Some(ProtobufMessage::StatefulSet),
             Shape::Pods => Some(ProtobufMessage::Deployment),
@@ -69,7 +69,7 @@ impl KindApi {
         spec: &Spec,
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
-        let name = self.count().last().copied().unwrap_or_default();
+        let name = self.kind.field();
         let annotation = || annotations.and_then(|annotations| annotations.get(name));
         let count = match self.kind.form() {
             CountForm::Suspended => {
@@ -91,7 +91,7 @@ impl KindApi {
                 return self.switched(switch, spec, found);
             }
             CountForm::Number(_) if self.kind.shape() == Shape::Autoscaler => spec.min_replicas,
-            CountForm::Number(absent) => {
+            &CountForm::Number(absent) => {
                 let found = match name {
                     "replicas" => spec.replicas.clone(),
                     name => spec.member(name).map(Count::new),
@@ -127,7 +127,10 @@ impl KindApi {
         spec: &Spec,
         found: Result<SwitchField, Box<str>>,
     ) -> (Replicas, CountField) {
-        let beside = switch.not_beside.map(|path| in_spec(spec, &path[1..]));
+        let beside = switch
+            .not_beside
+            .as_deref()
+            .map(|path| in_spec(spec, &path[1..]));
         let beside_missing = match beside.map(|field| field.map(|field| field.value)) {
             None => 0,
             Some(Ok(SwitchValue::Absent(missing))) => missing,
@@ -147,7 +150,7 @@ impl KindApi {
             return (Replicas::ONE, CountField::Missing);
         }
         let has_its_form = matches!(
-            (&field.value, switch.stopped),
+            (&field.value, &switch.stopped),
             (SwitchValue::Absent(_), _)
                 | (SwitchValue::Flag(_), SwitchConstant::Flag(_))
                 | (
@@ -164,7 +167,7 @@ impl KindApi {
     }
 
     /// Makes the tests and the write for a change of the count.
-    pub(crate) fn patch(&self, observed: &Observed, change: &Change) -> CountPatch {
+    pub(crate) fn patch(&self, observed: &Observed, change: &Change) -> CountPatch<'k> {
         let path = self.count();
         if let (Some(switch), CountField::Switch(field)) =
             (self.kind.switch(), &observed.count_field)
@@ -210,13 +213,15 @@ impl KindApi {
     }
 
     /// The path of the count, as JSON pointer tokens.
-    pub(crate) const fn count(&self) -> &'static [&'static str] {
+    pub(crate) fn count(&self) -> Path<'k> {
         self.kind.path()
     }
 
     /// Whether the count is an annotation.
     pub(crate) fn count_is_annotation(&self) -> bool {
-        self.count().first() == Some(&"metadata")
+        self.count()
+            .first()
+            .is_some_and(|token| token == "metadata")
     }
 
     /// The path of the count in a manager's `fieldsV1` (structured merge diff v4), as a JSON pointer.
@@ -238,7 +243,7 @@ impl KindApi {
 
     /// Whether the path belongs to an object or a collection of this kind.
     pub(crate) fn is_above(&self, path: &str) -> bool {
-        let Some(rest) = path.strip_prefix(self.kind.root()) else {
+        let Some(rest) = path.strip_prefix(&*self.kind.root()) else {
             return false;
         };
         // Jobs are in the same group as CronJobs and must not be decoded as CronJobs.
@@ -250,19 +255,24 @@ impl KindApi {
 
     /// The path of one object.
     pub(crate) fn path_of(object: &WorkloadRef) -> String {
-        let collection = Self::new(object.kind).path(Some(&object.namespace));
+        let collection = KindApi::new(&object.kind).path(Some(&object.namespace));
         format!("{collection}/{}", object.name)
     }
 }
 
 /// Makes the tests and the write for an on/off field.
-fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Change) -> CountPatch {
+fn switch_patch<'p>(
+    path: Path<'p>,
+    switch: &'p Switch,
+    field: &SwitchField,
+    change: &Change,
+) -> CountPatch<'p> {
     let is_stop = change.replicas == Replicas::ZERO;
     let wanted = if is_stop {
         let at = change.state.last.unwrap_or_default();
-        match switch.stopped {
-            SwitchConstant::Flag(flag) => SwitchValue::Flag(flag),
-            SwitchConstant::Text(text) => SwitchValue::Text(text.into()),
+        match &switch.stopped {
+            SwitchConstant::Flag(flag) => SwitchValue::Flag(*flag),
+            SwitchConstant::Text(text) => SwitchValue::Text(text.as_str().into()),
             SwitchConstant::Instant => {
                 SwitchValue::Text(at.to_rfc3339_opts(SecondsFormat::Secs, true).into())
             }
@@ -285,7 +295,7 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
     // Only the beginning of such a long text was kept, so it cannot be tested.
     let is_cut = matches!(&field.value, SwitchValue::Text(text) if is_too_long(text));
     let test = (!is_cut).then(|| (at, seen.map_or(Value::Null, nested)));
-    let beside = switch.not_beside.map(|path| {
+    let beside = switch.not_beside.as_deref().map(|path| {
         let missing = usize::from(field.beside_missing);
         (&path[..path.len().saturating_sub(missing)], Value::Null)
     });
@@ -296,8 +306,8 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
 }
 
 /// Wraps a value in objects with these member names.
-fn nested(names: &[&str], value: Value) -> Value {
-    names.iter().rfold(value, |it, name| json!({ *name: it }))
+fn nested(names: &[String], value: Value) -> Value {
+    names.iter().rfold(value, |it, name| json!({ name: it }))
 }
 
 /// The value as JSON; `None` if the field is absent.
@@ -309,23 +319,23 @@ fn json_of(value: &SwitchValue) -> Option<Value> {
     }
 }
 
-/// The kind whose collection has this path, in one namespace or in all; `None` for any other path, such
-/// as that of one object.
-pub(crate) fn kind_of_collection(path: &str) -> Option<Kind> {
-    let is_of = |kind: &Kind| {
-        let plural = kind.plural();
-        let root = kind.root();
-        let rest = path.strip_prefix(root).filter(|_| !root.is_empty());
-        rest.is_some_and(|rest| {
-            let mut parts = rest.split('/');
-            match (parts.next(), parts.next(), parts.next(), parts.next()) {
-                (Some(only), None, None, None) => only == plural,
-                (Some("namespaces"), Some(_), Some(last), None) => last == plural,
-                _ => false,
-            }
-        })
+/// Whether a path is that of a collection of workloads, in one namespace or in all. Any resource of a
+/// custom group can be one; the groups of Kubernetes itself have others too.
+pub(crate) fn is_collection(path: &str) -> bool {
+    let mut parts = path.split('/').skip(1);
+    let (Some("apis"), Some(group), Some(version)) = (parts.next(), parts.next(), parts.next())
+    else {
+        return false;
     };
-    Kind::known().find(is_of)
+    let plural = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(only), None, None, None) => only,
+        (Some("namespaces"), Some(_), Some(last), None) => last,
+        _ => return false,
+    };
+    let is_custom = group.contains('.') && !group.ends_with(".k8s.io");
+    let is_built_in =
+        |kind: &Kind| (kind.group(), &*kind.version(), kind.plural()) == (group, version, plural);
+    is_custom || Kind::BUILT_IN.iter().any(is_built_in)
 }
 
 /// An on/off field in an annotation. The patch writes a missing annotation map separately.
@@ -341,7 +351,7 @@ pub(crate) fn annotated(text: Option<&String>) -> SwitchField {
 /// # Errors
 /// If the field or a member above it contains a value that is neither a flag nor a string: that value,
 /// quoted.
-pub(crate) fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str>> {
+pub(crate) fn in_spec(spec: &Spec, path: &[String]) -> Result<SwitchField, Box<str>> {
     let absent = |missing| SwitchValue::Absent(u8::try_from(missing).unwrap_or(u8::MAX));
     let mut alone = match spec.members {
         None => return Ok(observed_field(absent(path.len()), 0)),
@@ -350,13 +360,13 @@ pub(crate) fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str
     let mut found: Option<&Value> = None;
     for (depth, name) in path.iter().enumerate() {
         let next = match found {
-            None if *name == "replicas" && spec.replicas.is_some() => {
+            None if name == "replicas" && spec.replicas.is_some() => {
                 return Err("a count".into());
             }
             None => spec.member(name),
             Some(Value::Object(members)) => {
                 alone = if members.len() == 1 { alone + 1 } else { 0 };
-                members.get(*name).filter(|value| !value.is_null())
+                members.get(name).filter(|value| !value.is_null())
             }
             Some(other) => return Err(quote(&other.to_string()).into()),
         };
@@ -387,22 +397,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_collections_of_known_kinds_are_recognized() {
+    fn only_collections_of_workloads_are_recognized() {
         for (path, expected) in [
-            ("/apis/apps/v1/deployments", Some(Kind::DEPLOYMENT)),
-            (
-                "/apis/apps/v1/namespaces/dev/statefulsets",
-                Some(Kind::STATEFUL_SET),
-            ),
-            ("/apis/batch/v1/cronjobs", Some(Kind::CRON_JOB)),
-            ("/apis/batch/v1/jobs", None),
-            ("/apis/apps/v1/namespaces/dev/deployments/web", None),
-            ("/apis/apps/v1/namespaces/a/statefulsets/deployments", None),
-            ("/apis/apps/v1/namespaces/deployments", None),
-            ("/apis/apps/v1beta1/deployments", None),
-            ("/api/v1/namespaces", None),
+            ("/apis/apps/v1/deployments", true),
+            ("/apis/apps/v1/namespaces/dev/statefulsets", true),
+            ("/apis/batch/v1/cronjobs", true),
+            ("/apis/batch/v1/jobs", false),
+            ("/apis/apps/v1/namespaces/dev/deployments/web", false),
+            ("/apis/apps/v1/namespaces/a/statefulsets/deployments", false),
+            ("/apis/apps/v1/namespaces/deployments", false),
+            ("/apis/apps/v1beta1/deployments", false),
+            ("/api/v1/namespaces", false),
         ] {
-            assert_eq!(kind_of_collection(path), expected, "{path}");
+            assert_eq!(is_collection(path), expected, "{path}");
         }
     }
 
@@ -419,11 +426,11 @@ mod tests {
             "/apis/apps/v1/namespaces/dev/deployments/db"
         );
         assert_eq!(
-            KindApi::new(Kind::DEPLOYMENT).managed_count(),
+            KindApi::new(&Kind::DEPLOYMENT).managed_count(),
             "/f:spec/f:replicas"
         );
         assert_eq!(
-            KindApi::new(Kind::SCALED_OBJECT).managed_count(),
+            KindApi::new(&Kind::SCALED_OBJECT).managed_count(),
             "/f:metadata/f:annotations/f:autoscaling.keda.sh~1paused-replicas"
         );
     }

@@ -102,8 +102,8 @@ fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
     let Unknown { types, raw } = Unknown::decode(message)?;
     let types = types.unwrap_or_default();
     let message = |name: &str| {
-        let kind = Kind::of(&types.api_version, name)?;
-        KindApi::new(kind).message()
+        let kind = Kind::built_in(&types.api_version, name)?;
+        KindApi::new(&kind).message()
     };
     let name = types.kind.as_str();
     if name == "Status" {

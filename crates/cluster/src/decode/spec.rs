@@ -3,7 +3,7 @@
 //! A custom kind can have any value under the same names, nested to any depth. No such value makes an
 //! object, and with it the whole list, unreadable.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use dayshift_text::quote;
 use dayshift_workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, allows_zero};
@@ -30,7 +30,7 @@ pub(crate) struct Spec {
     /// The target of a ScaledObject.
     pub(crate) scale_target_ref: Option<Box<ScaleTarget>>,
     /// The members in which other kinds have their counts.
-    others: Vec<(&'static str, Value)>,
+    others: Vec<(Cow<'static, str>, Value)>,
     /// The number of members, including unread ones; `None` if there is no `spec`.
     pub(crate) members: Option<usize>,
 }
@@ -157,12 +157,35 @@ impl Count {
     }
 }
 
-/// The name of a member; `None` if the member is not read.
-struct MemberName(Option<SpecMember>);
+/// A `spec` with all of its members. The kinds of a user's own can have their count in any of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FullSpec(pub(crate) Spec);
 
-impl<'de> Deserialize<'de> for MemberName {
+impl<'de> Deserialize<'de> for FullSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
+        let members = MemberReader { keeps_all: true };
+        deserializer.deserialize_map(members).map(Self)
+    }
+}
+
+/// Reads the members of a `spec`: all of them, or those that dayshift's own kinds need.
+#[derive(Clone, Copy)]
+struct MemberReader {
+    keeps_all: bool,
+}
+
+/// The name of a member.
+enum MemberName {
+    Known(SpecMember),
+    Other(String),
+    Unread,
+}
+
+impl<'de> DeserializeSeed<'de> for MemberReader {
+    type Value = MemberName;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<MemberName, D::Error> {
+        struct Name(MemberReader);
 
         impl Visitor<'_> for Name {
             type Value = MemberName;
@@ -172,67 +195,75 @@ impl<'de> Deserialize<'de> for MemberName {
             }
 
             fn visit_str<E>(self, name: &str) -> Result<MemberName, E> {
-                Ok(MemberName(SpecMember::from_name(name)))
+                Ok(match SpecMember::from_name(name) {
+                    Some(member) => MemberName::Known(member),
+                    None if self.0.keeps_all => MemberName::Other(name.to_owned()),
+                    None => MemberName::Unread,
+                })
             }
         }
 
-        deserializer.deserialize_identifier(Name)
+        deserializer.deserialize_identifier(Name(self))
     }
 }
 
 impl<'de> Deserialize<'de> for Spec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+        deserializer.deserialize_map(MemberReader { keeps_all: false })
+    }
+}
 
-        impl<'de> Visitor<'de> for Members {
-            type Value = Spec;
+impl<'de> Visitor<'de> for MemberReader {
+    type Value = Spec;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a spec")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a spec")
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spec, A::Error> {
-                let mut spec = Spec::default();
-                let mut members = 0;
-                while let Some(MemberName(member)) = map.next_key()? {
-                    members += 1;
-                    let Some(member) = member else {
-                        map.next_value::<IgnoredAny>()?;
-                        continue;
-                    };
-                    match member {
-                        SpecMember::Replicas => {
-                            let BoundedValue(value) = map.next_value()?;
-                            let value = Some(value).filter(|value| !value.is_null());
-                            spec.replicas = value.as_ref().map(Count::new);
-                        }
-                        SpecMember::Template => {
-                            spec.template = map.next_value::<TemplateRequests>()?.0;
-                        }
-                        SpecMember::Suspend => {
-                            let BoundedValue(value) = map.next_value()?;
-                            spec.suspend = Some(value);
-                        }
-                        SpecMember::MinReplicas => spec.min_replicas = readable(&mut map)?,
-                        SpecMember::Metrics => {
-                            let metrics: Option<Vec<Metric>> = readable(&mut map)?;
-                            let mut metrics = metrics.iter().flatten();
-                            spec.has_outer_metric = metrics.any(|metric| allows_zero(&metric.kind));
-                        }
-                        SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
-                        SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
-                        SpecMember::Named(name) => {
-                            let BoundedValue(value) = map.next_value()?;
-                            spec.others.push((name, value));
-                        }
-                    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spec, A::Error> {
+        let mut spec = Spec::default();
+        let mut members = 0;
+        while let Some(name) = map.next_key_seed(self)? {
+            members += 1;
+            let member = match name {
+                MemberName::Known(member) => member,
+                MemberName::Other(name) => {
+                    let BoundedValue(value) = map.next_value()?;
+                    spec.others.push((name.into(), value));
+                    continue;
                 }
-                spec.members = Some(members);
-                Ok(spec)
+                MemberName::Unread => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            match member {
+                SpecMember::Replicas => {
+                    let BoundedValue(value) = map.next_value()?;
+                    let value = Some(value).filter(|value| !value.is_null());
+                    spec.replicas = value.as_ref().map(Count::new);
+                }
+                SpecMember::Template => spec.template = map.next_value::<TemplateRequests>()?.0,
+                SpecMember::Suspend => {
+                    let BoundedValue(value) = map.next_value()?;
+                    spec.suspend = Some(value);
+                }
+                SpecMember::MinReplicas => spec.min_replicas = readable(&mut map)?,
+                SpecMember::Metrics => {
+                    let metrics: Option<Vec<Metric>> = readable(&mut map)?;
+                    let mut metrics = metrics.iter().flatten();
+                    spec.has_outer_metric = metrics.any(|metric| allows_zero(&metric.kind));
+                }
+                SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
+                SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
+                SpecMember::Named(name) => {
+                    let BoundedValue(value) = map.next_value()?;
+                    spec.others.push((name.into(), value));
+                }
             }
         }
-
-        deserializer.deserialize_map(Members)
+        spec.members = Some(members);
+        Ok(spec)
     }
 }
 

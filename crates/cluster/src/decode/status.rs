@@ -3,7 +3,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use dayshift_workload::{Kind, Readiness, ReadyForm, Replicas};
+use dayshift_workload::{Kind, Readiness, ReadyForm, Replicas, ready_condition};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
@@ -22,7 +22,7 @@ pub(crate) struct ObjectStatus {
 
 impl ObjectStatus {
     /// The readiness of an object of this kind with this `metadata.generation`.
-    pub(crate) fn readiness(&self, kind: Kind, generation: Option<i64>) -> Readiness {
+    pub(crate) fn readiness(&self, kind: &Kind, generation: Option<i64>) -> Readiness {
         let form = kind.ready_form();
         if form == ReadyForm::ReplicasIfShown && self.ready_replicas.is_some() {
             kind.note_ready_replicas();
@@ -169,7 +169,7 @@ struct ConditionType(Option<&'static str>);
 
 impl FromAnyForm<'_> for ConditionType {
     fn from_text(text: &str) -> Self {
-        Self(Kind::ready_condition(text))
+        Self(ready_condition(text))
     }
 }
 
@@ -258,11 +258,12 @@ impl<'de, T: FromAnyForm<'de>> Visitor<'de> for AnyFormVisitor<T> {
 
 #[cfg(test)]
 mod tests {
+    use dayshift_workload::KindTable;
     use serde_json::{Value, json};
 
     use super::*;
 
-    fn readiness(kind: Kind, status: Value, generation: i64) -> Readiness {
+    fn readiness(kind: &Kind, status: Value, generation: i64) -> Readiness {
         let text = status.to_string();
         let from_text: ObjectStatus = serde_json::from_str(&text).unwrap();
         let from_value = ObjectStatus::deserialize(status).unwrap();
@@ -308,29 +309,29 @@ mod tests {
             ),
         ] {
             for kind in [Kind::DEPLOYMENT, Kind::STATEFUL_SET] {
-                assert_eq!(readiness(kind, status.clone(), 7), expected, "{status}");
+                assert_eq!(readiness(&kind, status.clone(), 7), expected, "{status}");
             }
-            assert_eq!(readiness(Kind::CRON_JOB, status, 7), Readiness::Unknown);
+            assert_eq!(readiness(&Kind::CRON_JOB, status, 7), Readiness::Unknown);
         }
     }
 
     #[test]
     fn a_custom_kind_has_ready_replicas_if_one_of_its_objects_shows_them() {
-        let kind = Kind::named("kites", "air.example.com");
-        assert_eq!(readiness(kind, json!({}), 1), Readiness::Unknown);
+        let kind = KindTable::default().resource("kites", "air.example.com");
+        assert_eq!(readiness(&kind, json!({}), 1), Readiness::Unknown);
         assert_eq!(
-            readiness(kind, json!({"readyReplicas": 1}), 1),
+            readiness(&kind, json!({"readyReplicas": 1}), 1),
             replicas(1, true)
         );
-        assert_eq!(readiness(kind, json!({}), 1), replicas(0, true));
-        let rollout = Kind::named("rollouts", "argoproj.io");
+        assert_eq!(readiness(&kind, json!({}), 1), replicas(0, true));
+        let rollout = KindTable::default().resource("rollouts", "argoproj.io");
         let status = json!({"observedGeneration": "4", "readyReplicas": 2});
-        assert_eq!(readiness(rollout, status, 5), replicas(2, false));
+        assert_eq!(readiness(&rollout, status, 5), replicas(2, false));
     }
 
     #[test]
     fn a_kind_with_an_on_off_field_is_ready_by_its_condition() {
-        let kind = Kind::named("virtualmachines", "kubevirt.io");
+        let kind = KindTable::default().resource("virtualmachines", "kubevirt.io");
         let odd = json!([null, "Ready", 7, {"type": 7, "status": "True"}, {"type": "Ready"}]);
         let condition = |text: &str| json!([{"type": "Paused", "status": "True"}, {"status": text, "type": "Ready", "reason": "x"}]);
         for (conditions, holds) in [
@@ -346,7 +347,7 @@ mod tests {
                 is_current: true,
             });
             let status = json!({"conditions": conditions});
-            assert_eq!(readiness(kind, status.clone(), 1), expected, "{status}");
+            assert_eq!(readiness(&kind, status.clone(), 1), expected, "{status}");
         }
     }
 
@@ -358,8 +359,8 @@ mod tests {
             let nested = json!({
                 "readyReplicas": odd, "observedGeneration": odd, "conditions": odd, "more": odd,
             });
-            assert_eq!(readiness(Kind::DEPLOYMENT, odd, 1), Readiness::Unknown);
-            readiness(Kind::DEPLOYMENT, nested, 1);
+            assert_eq!(readiness(&Kind::DEPLOYMENT, odd, 1), Readiness::Unknown);
+            readiness(&Kind::DEPLOYMENT, nested, 1);
         }
     }
 }

@@ -5,17 +5,21 @@ use std::{collections::BTreeMap, fmt::Debug};
 
 use chrono::{DateTime, Utc};
 use dayshift_workload::{
-    Kind,
+    Kind, KindTable,
     other_controllers::{FieldManager, ManagerKind},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
-use kube::{Resource, core::DynamicResourceScope};
+use kube::{
+    Resource,
+    api::ObjectList,
+    core::{DynamicResourceScope, WatchEvent},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::decode::{
     kind_api::KindApi,
-    spec::{BoundedValue, Spec},
+    spec::{BoundedValue, FullSpec},
     status::ObjectStatus,
     workload::{Workload, WorkloadMeta, resource_of_workload},
 };
@@ -24,23 +28,131 @@ use crate::decode::{
 /// [`WithManagers`].
 pub trait WorkloadView:
     Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-    + Clone
     + Debug
-    + DeserializeOwned
-    + Send
-    + 'static
+    + Decode<Full: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug>
 {
 }
 
 impl<D> WorkloadView for D where
     D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
-        + Clone
         + Debug
-        + DeserializeOwned
-        + Send
-        + 'static
+        + Decode<Full: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug>
 {
 }
+
+/// A type to which objects are decoded.
+pub trait Decode: Clone + DeserializeOwned + Send + 'static {
+    /// The same with all members of the `spec`, for the kinds of a user's own.
+    type Full: Clone + DeserializeOwned + Into<Self>;
+}
+
+impl Decode for Workload {
+    type Full = FullWorkload;
+}
+
+impl Decode for WithManagers {
+    type Full = Self;
+}
+
+impl Decode for WithPodLabels {
+    type Full = Self;
+}
+
+/// The members of a `spec` that are decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecMembers {
+    /// Those that the definitions of dayshift name.
+    Known,
+    /// All of them.
+    All,
+}
+
+impl SpecMembers {
+    /// The members for objects of this kind.
+    pub(crate) fn for_kind(kind: &Kind) -> Self {
+        if kind.has_own_spec_members() {
+            Self::All
+        } else {
+            Self::Known
+        }
+    }
+
+    /// Decodes an object.
+    pub(crate) fn decode<D: Decode>(self, json: &[u8]) -> Result<D, serde_json::Error> {
+        match self {
+            Self::Known => serde_json::from_slice(json),
+            Self::All => serde_json::from_slice::<D::Full>(json).map(Into::into),
+        }
+    }
+
+    /// Decodes a list.
+    pub(crate) fn decode_list<D: Decode>(
+        self,
+        json: &[u8],
+    ) -> Result<ObjectList<D>, serde_json::Error> {
+        match self {
+            Self::Known => serde_json::from_slice(json),
+            Self::All => {
+                let list: ObjectList<D::Full> = serde_json::from_slice(json)?;
+                Ok(ObjectList {
+                    types: list.types,
+                    metadata: list.metadata,
+                    items: list.items.into_iter().map(Into::into).collect(),
+                })
+            }
+        }
+    }
+
+    /// Decodes an event of a watch.
+    pub(crate) fn decode_event<D: Decode>(
+        self,
+        json: &[u8],
+    ) -> Result<WatchEvent<D>, serde_json::Error> {
+        match self {
+            Self::Known => serde_json::from_slice(json),
+            Self::All => Ok(match serde_json::from_slice::<WatchEvent<D::Full>>(json)? {
+                WatchEvent::Added(object) => WatchEvent::Added(object.into()),
+                WatchEvent::Modified(object) => WatchEvent::Modified(object.into()),
+                WatchEvent::Deleted(object) => WatchEvent::Deleted(object.into()),
+                WatchEvent::Bookmark(bookmark) => WatchEvent::Bookmark(bookmark),
+                WatchEvent::Error(error) => WatchEvent::Error(error),
+            }),
+        }
+    }
+}
+
+/// A [`Workload`] that was decoded with all members of its `spec`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "RawFullWorkload")]
+pub struct FullWorkload {
+    workload: Workload,
+}
+
+#[derive(Deserialize)]
+struct RawFullWorkload {
+    metadata: WorkloadMeta,
+    #[serde(default)]
+    spec: FullSpec,
+    #[serde(default)]
+    status: ObjectStatus,
+}
+
+impl From<RawFullWorkload> for FullWorkload {
+    fn from(raw: RawFullWorkload) -> Self {
+        let FullSpec(spec) = raw.spec;
+        Self {
+            workload: Workload::new(raw.metadata, spec, raw.status),
+        }
+    }
+}
+
+impl From<FullWorkload> for Workload {
+    fn from(full: FullWorkload) -> Self {
+        full.workload
+    }
+}
+
+resource_of_workload!(FullWorkload);
 
 /// A workload with its managed fields, which show who set its count. The controller does not need them
 /// in lists and watches, where they would cost memory.
@@ -92,7 +204,7 @@ impl From<RawWithManagers> for WithManagers {
     fn from(raw: RawWithManagers) -> Self {
         let (BoundedValue(spec), BoundedValue(status)) = (raw.spec, raw.status);
         let readiness = ObjectStatus::deserialize(&status).unwrap_or_default();
-        let counts = Spec::deserialize(&spec).unwrap_or_default();
+        let FullSpec(counts) = FullSpec::deserialize(&spec).unwrap_or_default();
         Self {
             workload: Workload::new(raw.metadata.meta, counts, readiness),
             pod_labels: pod_labels(&spec),
@@ -106,10 +218,10 @@ impl From<RawWithManagers> for WithManagers {
 impl WithManagers {
     /// The kind of the custom resource that owns this object and sets its count, if that resource can be
     /// scheduled instead.
-    pub fn operated_by(&self) -> Option<Kind> {
+    pub fn operated_by(&self, kinds: &KindTable) -> Option<Kind> {
         let mut owners = self.owners.iter();
         let controller = owners.find(|owner| owner.controller == Some(true))?;
-        Kind::of_owner(&controller.api_version, &controller.kind)
+        kinds.from_owner(&controller.api_version, &controller.kind)
     }
 
     /// Why the object is not healthy, in the words of Kubernetes or of its operator.
@@ -119,7 +231,7 @@ impl WithManagers {
 
     /// The managers of the count field
     /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
-    pub fn managers(&self, kind: Kind) -> Vec<FieldManager> {
+    pub fn managers(&self, kind: &Kind) -> Vec<FieldManager> {
         let count = KindApi::new(kind).managed_count();
         let entries = self.managed_fields.iter();
         entries
@@ -129,7 +241,7 @@ impl WithManagers {
 
     /// The manager that last set the count. If several have applied it, dayshift is chosen last. `None`
     /// if the API server does not record managers.
-    pub fn last_manager(&self, kind: Kind) -> Option<FieldManager> {
+    pub fn last_manager(&self, kind: &Kind) -> Option<FieldManager> {
         let all = self.managers(kind).into_iter();
         let last = all.max_by_key(|manager| (manager.kind() != ManagerKind::Dayshift, manager.at));
         last.or_else(|| self.last_writer())
@@ -214,7 +326,7 @@ struct RawWithPodLabels {
 impl From<RawWithPodLabels> for WithPodLabels {
     fn from(raw: RawWithPodLabels) -> Self {
         let BoundedValue(spec) = raw.spec;
-        let counts = Spec::deserialize(&spec).unwrap_or_default();
+        let FullSpec(counts) = FullSpec::deserialize(&spec).unwrap_or_default();
         Self {
             workload: Workload::new(raw.metadata, counts, Default::default()),
             labels: pod_labels(&spec),
@@ -259,7 +371,7 @@ mod tests {
             at: None,
         };
         assert_eq!(
-            managed.managers(Kind::DEPLOYMENT),
+            managed.managers(&Kind::DEPLOYMENT),
             [
                 manager("kubectl", true, false),
                 manager("kube-controller-manager", false, true),

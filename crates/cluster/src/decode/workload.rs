@@ -93,23 +93,23 @@ impl Workload {
     }
 
     /// The count as an object of this kind, and the content of its field.
-    pub fn count(&self, kind: Kind) -> (Replicas, CountField) {
+    pub fn count(&self, kind: &Kind) -> (Replicas, CountField) {
         KindApi::new(kind).read(&self.spec, self.metadata.annotations.as_ref())
     }
 
     /// The capacity that one replica of this kind uses.
-    pub fn footprint(&self, kind: Kind) -> Footprint {
+    pub fn footprint(&self, kind: &Kind) -> Footprint {
         let spec = &self.spec;
         Footprint::from_spec(kind, || spec.template, Some(LiveNode::Spec(spec)))
     }
 
     /// The readiness as an object of this kind.
-    pub fn readiness(&self, kind: Kind) -> Readiness {
+    pub fn readiness(&self, kind: &Kind) -> Readiness {
         self.status.readiness(kind, self.metadata.generation)
     }
 
     /// The meaning of the count.
-    pub fn counts(&self, kind: Kind) -> CountKind {
+    pub fn counts(&self, kind: &Kind) -> CountKind {
         kind.counts().scaling_to_zero(self.spec.scales_to_zero())
     }
 
@@ -120,7 +120,7 @@ impl Workload {
 
     /// The kind and name of a ScaledObject's target. If the target is not a StatefulSet, its pods are
     /// named like those of a Deployment.
-    pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
+    pub fn scale_target(&self, kind: &Kind) -> Option<(Kind, &str)> {
         let target = self.spec.scale_target_ref.as_deref();
         let target = target.filter(|_| kind.pods() == Pods::OfTarget)?;
         let mut by_number = Kind::BUILT_IN.into_iter();
@@ -159,7 +159,7 @@ impl Workload {
     }
 
     /// The input of a decision, as an object of this kind.
-    pub fn observe(&self, kind: Kind, prefix: &Prefix) -> Observed {
+    pub fn observe(&self, kind: &Kind, prefix: &Prefix) -> Observed {
         let annotations = self.metadata.annotations.as_ref();
         let labels = self.metadata.labels.as_ref();
         let texts = annotations
@@ -181,7 +181,7 @@ impl Workload {
         }
         Observed {
             object: WorkloadRef {
-                kind,
+                kind: kind.clone(),
                 namespace: self.namespace().into(),
                 name: self.name().into(),
                 uid: self.uid().into(),
@@ -217,7 +217,7 @@ impl Resource for Workload {
     }
 
     fn version(kind: &Kind) -> Cow<'_, str> {
-        kind.version().into()
+        kind.version()
     }
 
     fn plural(kind: &Kind) -> Cow<'_, str> {
@@ -370,7 +370,7 @@ mod tests {
             workload.metadata.annotations.as_ref().unwrap()[LAST_APPLIED],
             ""
         );
-        let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
+        let observed = workload.observe(&Kind::DEPLOYMENT, &Prefix::default());
         assert_eq!(observed.object.to_string(), "dev/web");
         assert_eq!(observed.replicas, Replicas::ZERO);
         assert_eq!(observed.labels.text(Label::State), Some("stopped"));
@@ -384,7 +384,7 @@ mod tests {
             "metadata": {"name": "web", "annotations": null, "labels": null}, "spec": {},
         }))
         .unwrap();
-        let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
+        let observed = workload.observe(&Kind::DEPLOYMENT, &Prefix::default());
         assert_eq!(observed.replicas, Replicas::ONE);
         assert!(!observed.has_annotations && !observed.has_labels && !observed.concerns_us());
     }

@@ -24,9 +24,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The targets of HorizontalPodAutoscalers and ScaledObjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Autoscalers {
-    scaled: HashMap<(Kind, String, String), BTreeSet<OtherController>>,
+    scaled: HashMap<ScaleTargetKey, BTreeSet<OtherController>>,
     forbidden: Vec<ForbiddenList>,
 }
+
+/// The API group, kind, namespace and name of a scaled workload.
+type ScaleTargetKey = [String; 4];
 
 /// A kind that the API server has and the user may not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,11 +157,11 @@ impl Autoscalers {
     /// The autoscalers of a workload.
     pub fn owners(
         &self,
-        kind: Kind,
+        kind: &Kind,
         namespace: &str,
         name: &str,
     ) -> impl Iterator<Item = OtherController> {
-        let key = (kind, namespace.to_owned(), name.to_owned());
+        let key = [kind.group(), kind.name(), namespace, name].map(str::to_owned);
         let owners = self.scaled.get(&key);
         owners.into_iter().flatten().copied()
     }
@@ -170,7 +173,7 @@ impl ScalerKind {
         self,
         client: &Client,
         namespace: Option<&str>,
-    ) -> Result<Vec<(Kind, String, String)>, ForbiddenList> {
+    ) -> Result<Vec<ScaleTargetKey>, ForbiddenList> {
         let Self {
             group,
             version,
@@ -206,7 +209,7 @@ async fn list_targets(
     client: &Client,
     path: &str,
     owner: OtherController,
-) -> Result<Vec<(Kind, String, String)>, Error> {
+) -> Result<Vec<ScaleTargetKey>, Error> {
     let mut found = Vec::new();
     let mut rest = String::new();
     loop {
@@ -220,9 +223,13 @@ async fn list_targets(
             let version = target.api_version.or_else(|| by_default("apps/v1"));
             let kind = target.kind.or_else(|| by_default("Deployment"));
             let (version, kind) = (version.unwrap_or_default(), kind.unwrap_or_default());
-            if let Some(kind) = Kind::of(&version, &kind) {
-                found.push((kind, scaler.metadata.namespace, target.name));
-            }
+            let group = version.split_once('/').map_or("", |(group, _)| group);
+            found.push([
+                group.to_owned(),
+                kind,
+                scaler.metadata.namespace,
+                target.name,
+            ]);
         }
         match page.metadata.token.filter(|token| !token.is_empty()) {
             // The server's token consists of base64url characters, which need no escaping.

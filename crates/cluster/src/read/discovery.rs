@@ -23,7 +23,7 @@ use crate::read::list::{FindError, query_error};
 ///
 /// # Errors
 /// If the request fails; 404 if the server does not have the kind.
-pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
+pub async fn discover(client: &Client, kind: &Kind) -> Result<(), Error> {
     if kind.is_unasked() {
         discover_again(client, kind).await
     } else {
@@ -35,7 +35,7 @@ pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
 ///
 /// # Errors
 /// See [`discover`].
-pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
+pub async fn discover_again(client: &Client, kind: &Kind) -> Result<(), Error> {
     let group: APIGroup = get(client, format!("/apis/{}", kind.group())).await?;
     let preferred = group.preferred_version.iter();
     for version in preferred.chain(&group.versions) {
@@ -60,7 +60,7 @@ pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
 
 /// Records that the schema of a kind does not have the count field, and logs a warning the first time.
 /// From then on its objects are rejected.
-pub fn note_lacks_count(kind: Kind) {
+pub fn note_lacks_count(kind: &Kind) {
     if kind.note_lacks_count(true) {
         tracing::warn!(
             kind = kind.argument(),
@@ -76,7 +76,7 @@ async fn get<T: DeserializeOwned>(client: &Client, path: String) -> Result<T, Er
     client.request(request.map_err(Error::HttpError)?).await
 }
 
-fn not_found(kind: Kind) -> Status {
+fn not_found(kind: &Kind) -> Status {
     let message = format!("the server has no resource {}", kind.resource());
     Status::failure(&message, "NotFound").with_code(StatusCode::NOT_FOUND.as_u16())
 }
@@ -109,14 +109,14 @@ pub async fn kind_access(
     kinds: &[Kind],
     namespace: Option<&str>,
 ) -> Result<Vec<KindAccess>, FindError> {
-    let asked = kinds.iter().map(|kind| access_to(client, *kind, namespace));
+    let asked = kinds.iter().map(|kind| access_to(client, kind, namespace));
     let answers: Vec<_> = stream::iter(asked).buffered(KINDS_AT_ONCE).collect().await;
     answers.into_iter().collect()
 }
 
 async fn access_to(
     client: &Client,
-    kind: Kind,
+    kind: &Kind,
     namespace: Option<&str>,
 ) -> Result<KindAccess, FindError> {
     let is_served = is_served(client, kind).await?;
@@ -126,7 +126,7 @@ async fn access_to(
         None
     };
     Ok(KindAccess {
-        kind,
+        kind: kind.clone(),
         is_served,
         lacks,
     })
@@ -163,7 +163,7 @@ async fn lacking(
     Ok(lacks)
 }
 
-async fn is_served(client: &Client, kind: Kind) -> Result<bool, FindError> {
+async fn is_served(client: &Client, kind: &Kind) -> Result<bool, FindError> {
     let found = if kind.is_discovered() {
         discover(client, kind).await.map(|()| true)
     } else {
@@ -198,7 +198,7 @@ struct ReviewStatus {
 /// If the API server cannot be reached or rejects the access review.
 pub async fn may_list(
     client: &Client,
-    kind: Kind,
+    kind: &Kind,
     namespace: Option<&str>,
 ) -> Result<bool, FindError> {
     let found = review(client, &kind_attributes(kind, "list", namespace)).await;
@@ -227,7 +227,7 @@ async fn is_allowed(client: &Client, attributes: &Value) -> Result<Option<bool>,
     }
 }
 
-fn kind_attributes(kind: Kind, verb: &str, namespace: Option<&str>) -> Value {
+fn kind_attributes(kind: &Kind, verb: &str, namespace: Option<&str>) -> Value {
     resource_attributes(kind.group(), kind.plural(), verb, namespace)
 }
 
@@ -294,13 +294,13 @@ impl Schema {
     }
 
     /// Whether the schema does not allow a field.
-    fn lacks(&self, path: &[&str]) -> bool {
+    fn lacks<T: AsRef<str>>(&self, path: &[T]) -> bool {
         let (Some((name, below)), Some(properties)) = (path.split_first(), self.all_properties())
         else {
             return false;
         };
         properties
-            .get(*name)
+            .get(name.as_ref())
             .is_none_or(|schema| schema.lacks(below))
     }
 }
@@ -308,10 +308,12 @@ impl Schema {
 impl OpenApi {
     /// Whether the schema of a kind is known and does not allow a field such as `spec.replicas`. If so,
     /// the API server drops writes to it. `metadata` exists in every object.
-    pub(crate) fn lacks(&self, kind: &str, path: &[&str]) -> bool {
+    pub(crate) fn lacks<T: AsRef<str>>(&self, kind: &str, path: &[T]) -> bool {
         let mut schemas = self.components.schemas.values();
         let schema = schemas.find(|schema| schema.kinds.iter().any(|schema| schema.kind == kind));
-        path.first() != Some(&"metadata") && schema.is_some_and(|schema| schema.lacks(path))
+        path.first()
+            .is_none_or(|token| token.as_ref() != "metadata")
+            && schema.is_some_and(|schema| schema.lacks(path))
     }
 }
 

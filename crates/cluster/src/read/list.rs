@@ -5,17 +5,14 @@ use std::fmt::Debug;
 use dayshift_workload::Kind;
 use http::{Request, StatusCode};
 use kube::{
-    Api, Client, Error,
+    Api, Client, Error, Resource,
     api::ListParams,
-    core::{ObjectList, Status},
+    core::{DynamicResourceScope, ObjectList, Status},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{
-    connect::redact::{redacted, redacted_chain},
-    decode::views::WorkloadView,
-};
+use crate::connect::redact::{redacted, redacted_chain};
 
 /// Why a query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,19 +50,19 @@ pub enum FindError {
 
 impl FindError {
     /// Whether the error concerns only one kind or one object, so that others might be readable.
-    pub const fn is_refusal(&self) -> bool {
+    pub fn is_refusal(&self) -> bool {
         self.kind().is_some()
     }
 
     /// The kind that the error concerns; `None` if it concerns all.
-    pub const fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<&Kind> {
         match self {
-            Self::Forbidden { kind, .. } | Self::NotServed { kind, .. } => Some(*kind),
+            Self::Forbidden { kind, .. } | Self::NotServed { kind, .. } => Some(kind),
             Self::Unauthorized(_) | Self::Rejected(_) | Self::Unavailable(_) => None,
         }
     }
 
-    pub(crate) fn classify(verb: &'static str, kind: Kind, place: &str, error: Error) -> Self {
+    pub(crate) fn classify(verb: &'static str, kind: &Kind, place: &str, error: Error) -> Self {
         match error {
             Error::Api(status) => Self::answered(verb, kind, place, *status),
             Error::Auth(error) => Self::Unauthorized(redacted(&error)),
@@ -73,17 +70,20 @@ impl FindError {
         }
     }
 
-    fn answered(verb: &'static str, kind: Kind, place: &str, status: Status) -> Self {
+    fn answered(verb: &'static str, kind: &Kind, place: &str, status: Status) -> Self {
         let code = StatusCode::from_u16(status.code).unwrap_or_default();
         let message = status.message;
         match code {
             StatusCode::FORBIDDEN => Self::Forbidden {
-                kind,
+                kind: kind.clone(),
                 verb,
                 place: place.to_owned(),
                 message,
             },
-            StatusCode::NOT_FOUND => Self::NotServed { kind, message },
+            StatusCode::NOT_FOUND => Self::NotServed {
+                kind: kind.clone(),
+                message,
+            },
             StatusCode::UNAUTHORIZED => Self::Unauthorized(message),
             code if code.is_client_error() && code != StatusCode::TOO_MANY_REQUESTS => {
                 Self::Rejected(format!("{code}: {message}"))
@@ -203,14 +203,14 @@ pub(crate) fn query_error(error: Error) -> FindError {
 pub(crate) const PAGE: u32 = 100;
 
 /// The API of a kind in one namespace or in all.
-pub(crate) fn api_of<D: WorkloadView>(
+pub(crate) fn api_of<D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>>(
     client: &Client,
-    kind: Kind,
+    kind: &Kind,
     namespace: Option<&str>,
 ) -> Api<D> {
     match namespace {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &kind),
-        None => Api::all_with(client.clone(), &kind),
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, kind),
+        None => Api::all_with(client.clone(), kind),
     }
 }
 

@@ -5,10 +5,11 @@ use std::{collections::BTreeSet, fmt::Debug};
 
 use dayshift_workload::{Kind, WorkloadRef};
 use futures::{StreamExt as _, stream};
-use kube::Client;
+use kube::{Client, Resource, core::DynamicResourceScope};
+use serde::de::DeserializeOwned;
 
 use crate::{
-    decode::views::WorkloadView,
+    decode::views::{SpecMembers, WorkloadView},
     read::{
         discovery::discover,
         list::{AT_ONCE, FindError, api_of, listed},
@@ -37,12 +38,12 @@ pub struct QueryPart {
 impl QueryPart {
     /// Whether the object belongs to this part.
     pub fn includes(&self, object: &WorkloadRef) -> bool {
-        self.has(object.kind, &object.namespace, &object.name)
+        self.has(&object.kind, &object.namespace, &object.name)
     }
 
     /// Like [`QueryPart::includes`], for an object that is known only by its name.
-    pub fn has(&self, kind: Kind, namespace: &str, name: &str) -> bool {
-        self.kind == kind
+    pub fn has(&self, kind: &Kind, namespace: &str, name: &str) -> bool {
+        self.kind == *kind
             && self.namespace.as_deref().is_none_or(|own| own == namespace)
             && self.name.as_deref().is_none_or(|own| own == name)
     }
@@ -67,7 +68,7 @@ impl Query {
     pub fn all(kinds: &[Kind], namespaces: &[String], selector: Option<String>) -> Self {
         let of = |namespace: Option<&String>| {
             let part = move |kind: &Kind| QueryPart {
-                kind: *kind,
+                kind: kind.clone(),
                 namespace: namespace.cloned(),
                 name: None,
             };
@@ -104,7 +105,7 @@ impl Query {
         let mut kinds = Vec::new();
         for part in &self.parts {
             if !kinds.contains(&part.kind) {
-                kinds.push(part.kind);
+                kinds.push(part.kind.clone());
             }
         }
         kinds
@@ -144,7 +145,8 @@ impl Query {
     /// The message if the query matches no workload with a schedule: `no scheduled Deployment in
     /// namespace lab matches app=web`.
     pub fn nothing_scheduled(&self) -> String {
-        let kind = match &*self.kinds() {
+        let kinds = self.kinds();
+        let kind = match &*kinds {
             [kind] if !self.is_by_name() => kind.name(),
             _ => "workload",
         };
@@ -237,12 +239,14 @@ pub async fn find<D: WorkloadView>(
             ) => {
                 if let Some(name) = name.filter(|_| workloads.is_empty()) {
                     found.missing.push(MissingWorkload {
-                        kind,
+                        kind: kind.clone(),
                         namespace: namespace.unwrap_or_default(),
                         name,
                     });
                 }
-                let of_kind = workloads.into_iter().map(|workload| (kind, workload));
+                let of_kind = workloads
+                    .into_iter()
+                    .map(|workload| (kind.clone(), workload));
                 found.workloads.extend(of_kind);
             }
             (Err(error), part) if error.is_refusal() => {
@@ -263,7 +267,27 @@ async fn find_part<D: WorkloadView>(
     query: &Query,
     part: &QueryPart,
 ) -> Result<Vec<D>, FindError> {
-    let kind = part.kind;
+    match SpecMembers::for_kind(&part.kind) {
+        SpecMembers::Known => find_part_as(client, query, part).await,
+        SpecMembers::All => {
+            let found = find_part_as::<D::Full>(client, query, part).await?;
+            Ok(found.into_iter().map(Into::into).collect())
+        }
+    }
+}
+
+async fn find_part_as<D>(
+    client: &Client,
+    query: &Query,
+    part: &QueryPart,
+) -> Result<Vec<D>, FindError>
+where
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned,
+{
+    let kind = &part.kind;
     let answer = async {
         discover(client, kind).await?;
         let api = api_of::<D>(client, kind, part.namespace.as_deref());

@@ -65,7 +65,7 @@ pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WorkloadEvents<
             (None, None) => selectors,
         };
         let namespace = part.namespace.as_deref();
-        watch_part(client, part.kind, namespace, selectors, query.place())
+        watch_part(client, &part.kind, namespace, selectors, query.place())
     });
     complete_together(watches.collect())
 }
@@ -88,27 +88,27 @@ fn complete_together<D: Send + 'static>(watches: Vec<WorkloadEvents<D>>) -> Work
 
 fn watch_part<D: WorkloadView>(
     client: &Client,
-    kind: Kind,
+    kind: &Kind,
     namespace: Option<&str>,
     selectors: WatchParams,
     place: String,
 ) -> WorkloadEvents<D> {
-    let random = fastrand::Rng::new();
-    let watch = Reflector::for_kind(client.clone(), kind, namespace, selectors, random);
+    let (random, kind) = (fastrand::Rng::new(), kind.clone());
+    let watch = Reflector::for_kind(client.clone(), &kind, namespace, selectors, random);
     Box::pin(watch.into_stream().filter_map(move |event| {
         let seen = match event {
             ReflectorEvent::Opened { .. } | ReflectorEvent::Init => None,
             ReflectorEvent::Applied { object, .. } => {
-                Some(Ok(WorkloadEvent::Is(kind, Box::new(object))))
+                Some(Ok(WorkloadEvent::Is(kind.clone(), Box::new(object))))
             }
             ReflectorEvent::Deleted { name, .. } => Some(Ok(WorkloadEvent::Gone {
-                kind,
+                kind: kind.clone(),
                 namespace: name.namespace.as_ref().to_owned(),
                 name: name.name.as_ref().to_owned(),
             })),
             ReflectorEvent::Listed { .. } => Some(Ok(WorkloadEvent::Complete)),
             ReflectorEvent::Failed(error) if error.is_expired() => None,
-            ReflectorEvent::Failed(error) => Some(match classify_failure(error, kind, &place) {
+            ReflectorEvent::Failed(error) => Some(match classify_failure(error, &kind, &place) {
                 Ok(error) => Err(error),
                 Err(error) => Ok(WorkloadEvent::Interrupted(error)),
             }),
@@ -118,7 +118,7 @@ fn watch_part<D: WorkloadView>(
 }
 
 /// Classifies the failure of a watch: `Ok` if a retry will fail too.
-fn classify_failure(error: WatchError, kind: Kind, place: &str) -> Result<FindError, FindError> {
+fn classify_failure(error: WatchError, kind: &Kind, place: &str) -> Result<FindError, FindError> {
     match FindError::classify(error.verb, kind, place, error.error) {
         error @ (FindError::Forbidden { .. }
         | FindError::NotServed { .. }

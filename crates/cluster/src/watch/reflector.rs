@@ -18,11 +18,13 @@ use dayshift_workload::Kind;
 use futures::{Stream, stream};
 use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::{Client, Error, Resource, api::WatchParams, client::Body, core::WatchEvent};
-use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use crate::{
-    decode::{views::WorkloadView, workload::Version},
+    decode::{
+        views::{Decode, WorkloadView},
+        workload::Version,
+    },
     delays::{CALM, Delays, MAX_RETRY_AFTER},
     read::{list::PAGE, namespaces::NamespaceMeta, services::SLICES_ROOT},
     watch::{
@@ -101,12 +103,12 @@ impl<D: WorkloadView> Reflector<D> {
     /// not have is a failure like any other.
     pub fn for_kind(
         client: Client,
-        kind: Kind,
+        kind: &Kind,
         namespace: Option<&str>,
         selectors: WatchParams,
         random: fastrand::Rng,
     ) -> Self {
-        let source = WatchSource::new(client, Collection::Kind(kind), namespace, selectors);
+        let source = WatchSource::new(client, Collection::Kind(kind.clone()), namespace, selectors);
         Self::new(source, random)
     }
 }
@@ -119,7 +121,19 @@ impl Reflector<NamespaceMeta> {
     }
 }
 
-impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
+impl Decode for Service {
+    type Full = Self;
+}
+
+impl Decode for EndpointSlice {
+    type Full = Self;
+}
+
+impl Decode for NamespaceMeta {
+    type Full = Self;
+}
+
+impl<D: Resource + Decode> Reflector<D> {
     pub(crate) fn new(source: WatchSource, random: fastrand::Rng) -> Self {
         Self {
             source,
@@ -289,7 +303,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         let since = Instant::now();
         self.resume_trusted_after = Some(since + life.saturating_sub(LIFE_MARGIN));
         self.state = WatchState::Open(OpenWatch {
-            events: EventLines::new(body),
+            events: EventLines::new(body, self.source.spec_members()),
             since,
             life,
             version,

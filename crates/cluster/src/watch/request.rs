@@ -15,11 +15,13 @@ use kube::{
     core::{ObjectList, Request as Requests, Status, WatchEvent},
 };
 use memchr::memchr;
-use serde::de::DeserializeOwned;
 
 use crate::{
     connect::middleware::{bounded, is_too_large, next_piece, retry_after},
-    decode::kind_api::KindApi,
+    decode::{
+        kind_api::KindApi,
+        views::{Decode, SpecMembers},
+    },
     read::{
         discovery::{discover, discover_again},
         namespaces::NAMESPACES_PATH,
@@ -38,7 +40,7 @@ pub(crate) struct WatchSource {
 }
 
 /// The collection that is watched.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Collection {
     /// The workloads of a kind.
     Kind(Kind),
@@ -49,18 +51,18 @@ pub(crate) enum Collection {
 }
 
 impl Collection {
-    const fn kind(self) -> Option<Kind> {
+    fn kind(&self) -> Option<&Kind> {
         match self {
             Self::Kind(kind) => Some(kind),
             Self::Namespaces | Self::BuiltIn(..) => None,
         }
     }
 
-    const fn is_metadata_alone(self) -> bool {
+    const fn is_metadata_alone(&self) -> bool {
         matches!(self, Self::Namespaces)
     }
 
-    fn path(self, namespace: Option<&str>) -> String {
+    fn path(&self, namespace: Option<&str>) -> String {
         match self {
             Self::Kind(kind) => KindApi::new(kind).path(namespace),
             Self::Namespaces => NAMESPACES_PATH.to_owned(),
@@ -98,6 +100,12 @@ impl WatchSource {
         found.map_err(|error| WatchError::new("list", error))?;
         self.is_lost = false;
         Ok(())
+    }
+
+    /// The members of a `spec` that are decoded.
+    pub(crate) fn spec_members(&self) -> SpecMembers {
+        let kind = self.collection.kind();
+        kind.map_or(SpecMembers::Known, SpecMembers::for_kind)
     }
 
     /// Whether the server might have the kind in another version.
@@ -193,7 +201,7 @@ pub(crate) struct PageToken {
     version: Option<String>,
 }
 
-impl<D: Clone + DeserializeOwned> Page<D> {
+impl<D: Decode> Page<D> {
     /// The state before the first page.
     pub(crate) fn none() -> Self {
         Self {
@@ -213,8 +221,10 @@ impl<D: Clone + DeserializeOwned> Page<D> {
         let body = source.list(limit, text.clone()).await?;
         let read = bounded(body).await;
         let read = read.map_err(|error| failed(Error::Service(error)))?;
-        let list: ObjectList<D> =
-            serde_json::from_slice(&read).map_err(|error| failed(Error::SerdeError(error)))?;
+        let list: ObjectList<D> = source
+            .spec_members()
+            .decode_list(&read)
+            .map_err(|error| failed(Error::SerdeError(error)))?;
         let non_empty = |text: Option<String>| text.filter(|text| !text.is_empty());
         let next = non_empty(list.metadata.continue_);
         if next.is_some() && next == text {
@@ -272,6 +282,7 @@ fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
 
 /// The events of a watch, one line of JSON each.
 pub(crate) struct EventLines {
+    members: SpecMembers,
     body: BodyDataStream<Body>,
     read: BytesMut,
     /// How many buffered bytes are known to contain no line break.
@@ -279,8 +290,9 @@ pub(crate) struct EventLines {
 }
 
 impl EventLines {
-    pub(crate) fn new(body: Body) -> Self {
+    pub(crate) fn new(body: Body, members: SpecMembers) -> Self {
         Self {
+            members,
             body: body.into_data_stream(),
             read: BytesMut::new(),
             searched: 0,
@@ -290,7 +302,7 @@ impl EventLines {
     /// Returns the next event, or `None` at the end of the watch. An incomplete line is dropped.
     pub(crate) async fn next<D>(&mut self) -> Option<Result<WatchEvent<D>, Error>>
     where
-        D: DeserializeOwned,
+        D: Decode,
     {
         loop {
             if let Some(end) = memchr(b'\n', &self.read[self.searched..]) {
@@ -300,7 +312,7 @@ impl EventLines {
                     some => self.read.split_to(some),
                 };
                 self.searched = 0;
-                return Some(event(&line));
+                return Some(event(&line, self.members));
             }
             self.searched = self.read.len();
             if self.searched > MAX_EVENT {
@@ -317,8 +329,8 @@ impl EventLines {
 }
 
 /// Decodes a line. It can also be a bare status.
-fn event<D: DeserializeOwned>(line: &[u8]) -> Result<WatchEvent<D>, Error> {
-    serde_json::from_slice(line).map_err(|error| {
+fn event<D: Decode>(line: &[u8], members: SpecMembers) -> Result<WatchEvent<D>, Error> {
+    members.decode_event(line).map_err(|error| {
         let status = serde_json::from_slice::<Status>(line);
         match status.ok().filter(|status| status.code > 0) {
             Some(status) => Error::Api(Box::new(status)),

@@ -11,11 +11,13 @@ use futures::{
     stream::{BoxStream, SelectAll},
 };
 use kube::Resource;
-use serde::de::DeserializeOwned;
 
-use crate::watch::{
-    known_names::KnownNames,
-    reflector::{Reflector, ReflectorEvent},
+use crate::{
+    decode::views::Decode,
+    watch::{
+        known_names::KnownNames,
+        reflector::{Reflector, ReflectorEvent},
+    },
 };
 
 type Events<E> = BoxStream<'static, (usize, E)>;
@@ -42,7 +44,7 @@ impl<E: Send + 'static> WatchSet<E> {
         reflector: impl Fn() -> Reflector<D> + Send + 'static,
         event: impl Fn(ReflectorEvent<D>) -> E + Clone + Send + 'static,
     ) where
-        D: Resource + Clone + DeserializeOwned + Send + 'static,
+        D: Resource + Decode,
     {
         let id = self.watches.len();
         let known = Arc::<Mutex<KnownNames>>::default();

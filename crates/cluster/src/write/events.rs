@@ -1,6 +1,6 @@
 //! The objects and the JSON of the Events that dayshift sends.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_text::cut_bytes;
@@ -13,9 +13,9 @@ use crate::read::{events::REPORTER, namespaces::ObservedNamespace};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventObject {
     /// For example `apps/v1`.
-    pub api_version: &'static str,
+    pub api_version: Cow<'static, str>,
     /// For example `Deployment`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// The namespace of the Event. For a Namespace, this is the namespace itself, so that its users can
     /// read the Event.
     pub namespace: Arc<str>,
@@ -28,8 +28,8 @@ pub struct EventObject {
 impl From<&WorkloadRef> for EventObject {
     fn from(object: &WorkloadRef) -> Self {
         Self {
-            api_version: object.kind.api_version(),
-            kind: object.kind.name(),
+            api_version: object.kind.api_version().into(),
+            kind: object.kind.name().to_owned().into(),
             namespace: object.namespace.clone(),
             name: object.name.clone(),
             uid: object.uid.clone(),
@@ -48,8 +48,8 @@ impl EventObject {
     /// not `kubectl describe`.
     pub fn namespace(name: Arc<str>, uid: Arc<str>) -> Self {
         Self {
-            api_version: "v1",
-            kind: "Namespace",
+            api_version: "v1".into(),
+            kind: "Namespace".into(),
             namespace: name.clone(),
             name,
             uid,
@@ -65,7 +65,7 @@ impl EventObject {
         let Some(at) = once_of else {
             return ("generateName", format!("{short}.dayshift-"));
         };
-        let object = [self.kind, &*self.namespace, &*self.name, &*self.uid];
+        let object = [&*self.kind, &*self.namespace, &*self.name, &*self.uid];
         let (at, hash) = (
             at.format("%Y%m%dt%H%M%Sz"),
             sha256_prefix(&object.join("/")),

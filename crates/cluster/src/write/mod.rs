@@ -39,6 +39,7 @@ use crate::{
         middleware::{bounded, is_too_large, retry_after},
         redact::redacted_chain,
     },
+    decode::views::SpecMembers,
     decode::{
         kind_api::KindApi,
         views::WithManagers,
@@ -182,7 +183,8 @@ impl Writer {
         patch: &Patch,
     ) -> Result<Workload, PatchError> {
         let answer = self.patched(KindApi::path_of(object), patch).await?;
-        let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
+        let members = SpecMembers::for_kind(&object.kind);
+        let workload: Workload = members.decode(&answer).map_err(malformed)?;
         let is_it = is_at(&workload, object) && workload.uid() == &*object.uid;
         Ok(shown(workload, is_it, object)?)
     }
@@ -201,7 +203,8 @@ impl Writer {
     /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
         let answer = self.get(Request::get(KindApi::path_of(object))).await?;
-        let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
+        let members = SpecMembers::for_kind(&object.kind);
+        let workload: Workload = members.decode(&answer).map_err(malformed)?;
         let is_it = is_at(&workload, object);
         Ok(shown(workload, is_it, object)?)
     }
@@ -225,7 +228,7 @@ impl Writer {
     /// If the API server cannot be reached or rejects the request.
     pub async fn current_version(
         &self,
-        kind: Kind,
+        kind: &Kind,
         namespace: Option<&str>,
     ) -> Result<Version, ReadError> {
         let uri = format!("{}?limit=1", KindApi::new(kind).path(namespace));

@@ -20,7 +20,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     patch.test(&["metadata", "deletionTimestamp"], Value::Null);
-    let row = KindApi::new(observed.object.kind);
+    let row = KindApi::new(&observed.object.kind);
     let count = row.patch(observed, change);
     let is_changed = change.replicas != observed.replicas;
     // A missing annotation map is added as a whole.
@@ -132,7 +132,7 @@ struct Operation {
 }
 
 impl Operation {
-    fn new(op: &'static str, path: &[&str], value: Option<Value>) -> Self {
+    fn new(op: &'static str, path: &[impl AsRef<str>], value: Option<Value>) -> Self {
         Self {
             op,
             path: pointer(path),
@@ -193,8 +193,8 @@ impl Operations {
             let texts = ours
                 .into_iter()
                 .filter_map(|(name, _, wanted)| Some((name, json!(wanted.as_deref()?))));
-            let name = observed.object.kind.path().last().copied();
-            let paused = name.map(str::to_owned).zip(paused.cloned());
+            let name = observed.object.kind.path().last().cloned();
+            let paused = name.zip(paused.cloned());
             let texts: Map<_, _> = texts.chain(paused).collect();
             if !texts.is_empty() {
                 self.add(&MAP, Value::Object(texts));
@@ -273,19 +273,19 @@ impl Operations {
         }
     }
 
-    pub(crate) fn test(&mut self, path: &[&str], value: Value) {
+    pub(crate) fn test(&mut self, path: &[impl AsRef<str>], value: Value) {
         self.tests.push(Operation::new("test", path, Some(value)));
     }
 
-    fn add(&mut self, path: &[&str], value: Value) {
+    fn add(&mut self, path: &[impl AsRef<str>], value: Value) {
         self.writes.push(Operation::new("add", path, Some(value)));
     }
 
-    pub(crate) fn put(&mut self, path: &[&str], text: Option<&str>) {
+    pub(crate) fn put(&mut self, path: &[impl AsRef<str>], text: Option<&str>) {
         self.put_value(path, text.map(|text| json!(text)));
     }
 
-    pub(crate) fn put_value(&mut self, path: &[&str], value: Option<Value>) {
+    pub(crate) fn put_value(&mut self, path: &[impl AsRef<str>], value: Option<Value>) {
         match value {
             Some(value) => self.add(path, value),
             None => self.writes.push(Operation::new("remove", path, None)),

@@ -463,7 +463,7 @@ impl Core {
     fn current_version(&mut self, now: Now, effects: &mut Vec<Effect>) {
         if let Some(question) = self.store.history.take_question(now.elapsed) {
             let request = Request::Version {
-                kind: question.kind,
+                kind: question.kind.clone(),
                 namespace: question.namespace.as_deref().map(Into::into),
             };
             let about = About::History(question);
@@ -475,7 +475,7 @@ impl Core {
     fn ask_the_time(&mut self, now: Now, effects: &mut Vec<Effect>) {
         let scope = &self.settings.scope;
         let is_known = |kind: &&Kind| !kind.version().is_empty();
-        let Some(kind) = scope.kinds.iter().find(is_known).copied() else {
+        let Some(kind) = scope.kinds.iter().find(is_known).cloned() else {
             return;
         };
         let namespace = scope.namespaces.first().map(|name| name.as_str().into());

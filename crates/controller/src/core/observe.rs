@@ -53,7 +53,7 @@ impl Core {
             WatchInput::Listed { objects } => self.listed(watch, objects),
             WatchInput::Failed(error) => self.watch_failed(watch, &error, now),
             WatchInput::Workload(kind, sighting) => {
-                self.observe_workload(watch, kind, sighting, now);
+                self.observe_workload(watch, &kind, sighting, now);
             }
             WatchInput::Namespace(sighting) => {
                 self.observe_namespace(watch, sighting, now, effects);
@@ -73,7 +73,7 @@ impl Core {
     fn observe_workload(
         &mut self,
         watch: WatchId,
-        kind: Kind,
+        kind: &Kind,
         sighting: Sighting<Workload>,
         now: Now,
     ) {
@@ -104,7 +104,7 @@ impl Core {
 
     fn apply_workload(
         &mut self,
-        kind: Kind,
+        kind: &Kind,
         name: &ObjectName,
         workload: &Workload,
         shown: Shown,
@@ -201,7 +201,7 @@ impl Core {
         let namespace = ObservedNamespace::new(namespace, &self.settings.prefix);
         let seen_at = self.clock.seen_at(now);
         let watches = &self.watches;
-        let watch_of = |kind| watches.watch_of(kind, &namespace.name);
+        let watch_of = |kind: &Kind| watches.watch_of(kind, &namespace.name);
         let (news, ids) = self
             .store
             .observe_namespace(&namespace, shown, seen_at, watch_of);

@@ -113,10 +113,10 @@ impl Core {
         }
         match result {
             Ok(workload) => {
-                let (known, kind) = (sent.known, sent.object.kind);
-                let (made, field) = workload.count(kind);
+                let (known, kind) = (sent.known, sent.object.kind.clone());
+                let (made, field) = workload.count(&kind);
                 if kind.is_discovered() && made_no_count(&sent, &field) {
-                    self.note_no_count(id, kind, now);
+                    self.note_no_count(id, &kind, now);
                 } else {
                     self.succeeded(sent, made, now);
                 }
@@ -157,7 +157,7 @@ impl Core {
 
     /// The API server has stored a patch without its count. Observations of that kind show this from
     /// now on, and the next decision rejects them.
-    fn note_no_count(&mut self, id: Id, kind: Kind, now: Now) {
+    fn note_no_count(&mut self, id: Id, kind: &Kind, now: Now) {
         self.throttle.responded(now);
         note_lacks_count(kind);
         self.write_succeeded(id);

@@ -246,7 +246,7 @@ impl Rig {
 
     fn watch(&mut self, sighting: Sighting<Workload>) {
         let kind = Kind::DEPLOYMENT;
-        let watch = self.core.watches.watch_of(kind, "");
+        let watch = self.core.watches.watch_of(&kind, "");
         self.step(Input::Watch(watch, WatchInput::Workload(kind, sighting)));
     }
 
@@ -374,7 +374,7 @@ impl Rig {
     pub(super) fn decisions(&self, name: &str) -> usize {
         let namespace = self.objects[name].0["metadata"]["namespace"].as_str();
         let store = &self.core.store;
-        let id = store.find(Kind::DEPLOYMENT, namespace.unwrap(), name);
+        let id = store.find(&Kind::DEPLOYMENT, namespace.unwrap(), name);
         store.decisions.borrow()[&id.unwrap()]
     }
 

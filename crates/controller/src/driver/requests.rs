@@ -77,14 +77,14 @@ impl Requests {
                 let writer = self.writer.clone();
                 self.spawn(id, async move {
                     let namespace = namespace.as_deref();
-                    Response::Version(writer.current_version(kind, namespace).await)
+                    Response::Version(writer.current_version(&kind, namespace).await)
                 })
             }
             Request::Probe(object) => {
                 let writer = self.writer.within(PROBE_TIMEOUT);
                 self.spawn(id, async move {
                     let namespace = Some(&*object.namespace);
-                    Response::Version(writer.current_version(object.kind, namespace).await)
+                    Response::Version(writer.current_version(&object.kind, namespace).await)
                 })
             }
         };

@@ -18,7 +18,7 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
     for (id, (what, namespace)) in scope.watches().enumerate() {
         let client = client.clone();
         let namespace = namespace.map(str::to_owned);
-        let selectors = selectors(scope, what, namespace.as_deref());
+        let selectors = selectors(scope, &what, namespace.as_deref());
         let seed = seed.wrapping_add(id as u64);
         let random = move || fastrand::Rng::with_seed(seed);
         match what {
@@ -26,13 +26,21 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
                 move || Reflector::for_namespaces(client.clone(), selectors.clone(), random()),
                 |event| input(event, WatchInput::Namespace),
             ),
-            Watched::Kind(kind) => watches.add(
-                move || {
-                    let (client, selectors) = (client.clone(), selectors.clone());
-                    Reflector::for_kind(client, kind, namespace.as_deref(), selectors, random())
-                },
-                move |event| input(event, |sighting| WatchInput::Workload(kind, sighting)),
-            ),
+            Watched::Kind(kind) => {
+                let watched = kind.clone();
+                watches.add(
+                    move || {
+                        let (client, selectors) = (client.clone(), selectors.clone());
+                        let namespace = namespace.as_deref();
+                        Reflector::for_kind(client, &watched, namespace, selectors, random())
+                    },
+                    move |event| {
+                        input(event, |sighting| {
+                            WatchInput::Workload(kind.clone(), sighting)
+                        })
+                    },
+                );
+            }
             Watched::Services => watches.add(
                 move || {
                     let (client, selectors) = (client.clone(), selectors.clone());
@@ -69,7 +77,7 @@ fn input<D>(
 
 /// The objects that a watch asks for: one or all Namespaces, the objects of a kind in scope, or all
 /// EndpointSlices that others write for Services.
-fn selectors(scope: &Scope, what: Watched, namespace: Option<&str>) -> WatchParams {
+fn selectors(scope: &Scope, what: &Watched, namespace: Option<&str>) -> WatchParams {
     let (label_selector, field) = match what {
         Watched::Namespaces => (scope.namespace_selector.clone(), "metadata.name"),
         Watched::Kind(_) => (scope.selector.clone(), "metadata.namespace"),

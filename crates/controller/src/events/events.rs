@@ -133,7 +133,7 @@ impl Events {
         };
         if is_news {
             let namespace = is_for_all.then_some(&*name.namespace);
-            let event = EventText::scale_failed(name.kind, why, namespace);
+            let event = EventText::scale_failed(&name.kind, why, namespace);
             self.announce(&name, event, now);
         }
     }
@@ -153,7 +153,7 @@ impl Events {
         made: Replicas,
         now: Now,
     ) -> Option<EventText> {
-        let event = EventText::overruled(change, made, object.kind);
+        let event = EventText::overruled(change, made, &object.kind);
         self.count_revert(ManagerKind::Unknown, object);
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         let is_news = reported.is_some_and(|known| {

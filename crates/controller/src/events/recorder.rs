@@ -86,7 +86,7 @@ impl Recorder {
     /// Queues an Event, or logs it in a dry run.
     pub(crate) fn record(&mut self, object: EventObject, text: EventText, at: DateTime<Utc>) {
         if self.is_dry_run {
-            tracing::info!(kind = object.kind, %object, reason = %text.reason, "would tell: {}", text.text);
+            tracing::info!(kind = %object.kind, %object, reason = %text.reason, "would tell: {}", text.text);
             return;
         }
         let event = Arc::new(PendingEvent { object, text, at });
@@ -205,8 +205,8 @@ mod tests {
 
     fn record(recorder: &mut Recorder, namespace: &str) {
         let object = EventObject {
-            api_version: "apps/v1",
-            kind: "Deployment",
+            api_version: "apps/v1".into(),
+            kind: "Deployment".into(),
             namespace: namespace.into(),
             name: "web".into(),
             uid: "1".into(),

@@ -68,7 +68,7 @@ impl Readiness {
             if let Some(sent) = start.and_then(|start| start.sent.take()) {
                 object.free_start();
                 let took = TimeDelta::from_std(now.since(sent)).unwrap_or(TimeDelta::MAX);
-                let kind = object.name().kind;
+                let kind = &object.name().kind;
                 self.telemetry.starts.ready(kind, took);
             }
         } else if let Some(due) = ready_due(object).filter(|due| *due > now.wall) {

@@ -179,12 +179,12 @@ impl Reverts {
         let object = &lookup.object;
         match result {
             Ok(managed) if managed.workload.uid() == &*object.uid => {
-                let manager = managed.last_manager(object.kind);
+                let manager = managed.last_manager(&object.kind);
                 report(lookup, manager.as_ref(), known, events, now);
             }
             Ok(_) | Err(ReadError::Gone) => {}
             Err(error) => {
-                let what = lookup.reverted.words(object.kind);
+                let what = lookup.reverted.words(&object.kind);
                 tracing::warn!(kind = %object.kind, %object, "somebody {what}; managedFields, \
                     which say who, cannot be read: {error}");
             }
@@ -212,7 +212,7 @@ fn report(
     let gave_up = lookup.gave_up;
     let Some(event) = EventText::reverted(reverted, object, manager, gave_up, events.prefix())
     else {
-        let what = reverted.words(object.kind);
+        let what = reverted.words(&object.kind);
         tracing::debug!(kind = %object.kind, %object, "{name} {what}");
         return;
     };

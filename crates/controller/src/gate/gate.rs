@@ -58,13 +58,16 @@ impl Scene<'_> {
     /// The state of something that a start needs.
     fn state_of(&self, namespace: &str, needed: &Dependency) -> DependencyState {
         let known = self.store.state_of(namespace, needed, self.now.wall);
-        known.unwrap_or_else(
-            || match self.watches.sight_of(needed.kind.into(), namespace) {
+        known.unwrap_or_else(|| {
+            match self
+                .watches
+                .sight_of(&needed.kind.clone().into(), namespace)
+            {
                 Sight::Unwatched => DependencyState::Unwatched,
                 Sight::Unlisted => DependencyState::NotReady,
                 Sight::Listed => DependencyState::Missing,
-            },
-        )
+            }
+        })
     }
 }
 
@@ -182,7 +185,7 @@ impl Gate {
             return false;
         };
         let name = object.name().clone();
-        if is_silent(name.kind) {
+        if is_silent(&name.kind) {
             return false;
         }
         match self.slots.ask(id, object, scene.timers, start.is_request) {

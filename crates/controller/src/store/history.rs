@@ -41,16 +41,16 @@ pub(crate) struct VersionQuestion {
 
 impl History {
     /// A watch shows this version of an object.
-    pub(crate) fn note_shown(&mut self, kind: Kind, version: Version) {
-        let newest = self.newest.entry(kind).or_default();
+    pub(crate) fn note_shown(&mut self, kind: &Kind, version: Version) {
+        let newest = self.newest.entry(kind.clone()).or_default();
         if *newest == Version::default() || newest.is_before(version) {
             *newest = version;
         }
     }
 
     /// The versions that are known now, given that of an object of this kind.
-    pub(crate) fn known(&self, kind: Kind, object: Version) -> KnownVersions {
-        let newest = self.newest.get(&kind).copied().unwrap_or_default();
+    pub(crate) fn known(&self, kind: &Kind, object: Version) -> KnownVersions {
+        let newest = self.newest.get(kind).copied().unwrap_or_default();
         KnownVersions { object, newest }
     }
 
@@ -125,7 +125,7 @@ mod tests {
     /// A history of which this version was shown.
     fn shown(newest: u32) -> History {
         let mut history = History::default();
-        history.note_shown(KIND, version(newest));
+        history.note_shown(&KIND, version(newest));
         history
     }
 
@@ -138,9 +138,9 @@ mod tests {
             (7, true),
         ] {
             let mut history = shown(90);
-            history.note_shown(KIND, version(80));
-            let known = history.known(KIND, version(80));
-            history.note_shown(KIND, version(92)); // while the write was under way
+            history.note_shown(&KIND, version(80));
+            let known = history.known(&KIND, version(80));
+            history.note_shown(&KIND, version(92)); // while the write was under way
             history.note_write(version(written), known);
             assert_eq!(
                 history.take_relist(Duration::from_secs(100)),
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_kind_of_which_nothing_was_shown_does_not_count() {
         let mut history = shown(90);
-        let known = history.known(Kind::STATEFUL_SET, version(6));
+        let known = history.known(&Kind::STATEFUL_SET, version(6));
         history.note_write(version(7), known);
         assert!(!history.take_relist(Duration::from_secs(100)));
     }
@@ -197,7 +197,7 @@ mod tests {
         let (mut history, mut now) = (shown(90), Duration::from_secs(100));
         history.note_response(version(8), version(9));
         assert!(history.take_relist(now) && !history.take_relist(now));
-        let known = history.known(KIND, version(7));
+        let known = history.known(&KIND, version(7));
         history.note_write(version(8), known);
         now += RELIST_INTERVAL;
         assert!(!history.take_relist(now), "nothing was shown since");

@@ -129,7 +129,7 @@ fn parse_uuid(text: &str) -> Option<u128> {
 
 impl Plain {
     /// An object without any key of ours.
-    pub(super) fn from_workload(kind: Kind, workload: &Workload) -> Self {
+    pub(super) fn from_workload(kind: &Kind, workload: &Workload) -> Self {
         let (replicas, count_field) = workload.count(kind);
         Self {
             uid: Uid::new(workload.uid()),
@@ -174,11 +174,16 @@ impl Plain {
     }
 
     /// The object as it was observed.
-    fn into_observed(self, kind: Kind, namespace: Arc<str>, name: Arc<str>) -> (Observed, Version) {
+    fn into_observed(
+        self,
+        kind: &Kind,
+        namespace: Arc<str>,
+        name: Arc<str>,
+    ) -> (Observed, Version) {
         let count_field = self.count_field.map_or(CountField::Present, |field| *field);
         let observed = Observed {
             object: WorkloadRef {
-                kind,
+                kind: kind.clone(),
                 namespace,
                 name,
                 uid: self.uid.text(),
@@ -209,17 +214,17 @@ fn boxed(field: CountField) -> Option<Box<CountField>> {
 
 impl Namespace {
     /// The object of that name.
-    pub(super) fn get(&self, kind: Kind, name: &str) -> Option<&Known> {
+    pub(super) fn get(&self, kind: &Kind, name: &str) -> Option<&Known> {
         self.of_kind(kind)?.get(name)
     }
 
-    fn of_kind(&self, kind: Kind) -> Option<&HashMap<Arc<str>, Known>> {
+    fn of_kind(&self, kind: &Kind) -> Option<&HashMap<Arc<str>, Known>> {
         let mut kinds = self.objects.iter();
-        kinds.find(|(of, _)| *of == kind).map(|(_, names)| names)
+        kinds.find(|(of, _)| *of == *kind).map(|(_, names)| names)
     }
 
     /// The scheduled object of that name.
-    pub(super) fn id(&self, kind: Kind, name: &str) -> Option<Id> {
+    pub(super) fn id(&self, kind: &Kind, name: &str) -> Option<Id> {
         match self.get(kind, name)? {
             Known::Scheduled(id) => Some(*id),
             Known::Plain(_) => None,
@@ -227,15 +232,15 @@ impl Namespace {
     }
 
     /// Gives a name to a scheduled object, in place of any before.
-    pub(super) fn insert(&mut self, kind: Kind, name: &Arc<str>, id: Id) {
+    pub(super) fn insert(&mut self, kind: &Kind, name: &Arc<str>, id: Id) {
         self.scheduled += 1;
         self.set(kind, name, Known::Scheduled(id));
     }
 
     /// Gives a name to an object without a schedule, in place of any before.
-    pub(super) fn insert_plain(&mut self, kind: Kind, name: &Arc<str>, plain: Plain) {
+    pub(super) fn insert_plain(&mut self, kind: &Kind, name: &Arc<str>, plain: Plain) {
         let mut kinds = self.objects.iter_mut();
-        let names = kinds.find(|(of, _)| *of == kind).map(|(_, names)| names);
+        let names = kinds.find(|(of, _)| *of == *kind).map(|(_, names)| names);
         if let Some(Known::Plain(known)) = names.and_then(|names| names.get_mut(name)) {
             **known = plain;
             return;
@@ -243,10 +248,10 @@ impl Namespace {
         self.set(kind, name, Known::Plain(Box::new(plain)));
     }
 
-    fn set(&mut self, kind: Kind, name: &Arc<str>, known: Known) {
-        let at = self.objects.iter().position(|(of, _)| *of == kind);
+    fn set(&mut self, kind: &Kind, name: &Arc<str>, known: Known) {
+        let at = self.objects.iter().position(|(of, _)| *of == *kind);
         let at = at.unwrap_or_else(|| {
-            self.objects.push((kind, HashMap::new()));
+            self.objects.push((kind.clone(), HashMap::new()));
             self.objects.len() - 1
         });
         let replaced = self.objects[at].1.insert(Arc::clone(name), known);
@@ -258,8 +263,8 @@ impl Namespace {
     }
 
     /// Removes a name, if `is_it` holds for its object.
-    pub(super) fn remove(&mut self, kind: Kind, name: &str, is_it: impl FnOnce(&Known) -> bool) {
-        let Some(at) = self.objects.iter().position(|(of, _)| *of == kind) else {
+    pub(super) fn remove(&mut self, kind: &Kind, name: &str, is_it: impl FnOnce(&Known) -> bool) {
+        let Some(at) = self.objects.iter().position(|(of, _)| *of == *kind) else {
             return;
         };
         let names = &mut self.objects[at].1;
@@ -279,7 +284,7 @@ impl Namespace {
         for (kind, names) in &mut self.objects {
             let plain = names.extract_if(|_, known| matches!(known, Known::Plain(_)));
             taken.extend(plain.filter_map(|(name, known)| match known {
-                Known::Plain(plain) => Some((*kind, name, plain)),
+                Known::Plain(plain) => Some((kind.clone(), name, plain)),
                 Known::Scheduled(_) => None,
             }));
         }
@@ -288,7 +293,7 @@ impl Namespace {
             (kind, name).cmp(&(other, other_name))
         });
         let observed = |(kind, name, plain): (Kind, Arc<str>, Box<Plain>)| {
-            plain.into_observed(kind, Arc::clone(namespace), name)
+            plain.into_observed(&kind, Arc::clone(namespace), name)
         };
         taken.into_iter().map(observed).collect()
     }

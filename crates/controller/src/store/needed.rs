@@ -34,7 +34,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Option<DependencyState> {
         let known = self.namespaces.get(namespace)?;
-        let kind = match needed.kind {
+        let kind = match &needed.kind {
             DependencyKind::Workload(kind) => kind,
             DependencyKind::Service => return known.slices.state(&needed.name),
         };
@@ -70,7 +70,7 @@ impl Store {
     /// decided about.
     pub(crate) fn waits_for(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
-            let DependencyKind::Workload(kind) = one.kind else {
+            let DependencyKind::Workload(ref kind) = one.kind else {
                 return Vec::new();
             };
             let id = self.find(kind, &object.namespace, &one.name);
@@ -88,11 +88,11 @@ impl Progress {
     /// How far an object has come.
     pub(crate) fn new(object: &Object) -> Self {
         let observed = &object.observed;
-        let (kind, replicas) = (observed.object.kind, observed.replicas);
+        let (kind, replicas) = (observed.object.kind.clone(), observed.replicas);
         if replicas == Replicas::ZERO || observed.deleting {
             return Self::Stopped;
         }
-        if from_readiness(kind, observed.readiness, replicas) != DependencyState::NotReady {
+        if from_readiness(&kind, observed.readiness, replicas) != DependencyState::NotReady {
             return Self::Ready;
         }
         let state = observed.state();
@@ -104,7 +104,7 @@ impl Progress {
 }
 
 /// Whether objects of a kind do not show whether they are ready.
-pub(crate) fn is_silent(kind: Kind) -> bool {
+pub(crate) fn is_silent(kind: &Kind) -> bool {
     match kind.ready_form() {
         ReadyForm::Replicas | ReadyForm::Condition(_) => false,
         ReadyForm::ReplicasIfShown => !kind.shows_ready_replicas(),
@@ -112,7 +112,7 @@ pub(crate) fn is_silent(kind: Kind) -> bool {
     }
 }
 
-fn from_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> DependencyState {
+fn from_readiness(kind: &Kind, readiness: Readiness, replicas: Replicas) -> DependencyState {
     match readiness.is_ready(replicas) {
         Some(true) => DependencyState::Ready,
         None if is_silent(kind) => DependencyState::Unreported,

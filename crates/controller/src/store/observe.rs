@@ -41,7 +41,7 @@ impl Store {
     /// late, and so is a list that was requested before a response came.
     pub(crate) fn observe(
         &mut self,
-        kind: Kind,
+        kind: &Kind,
         name: &ObjectName,
         workload: &Workload,
         shown: Shown,
@@ -144,7 +144,7 @@ impl Store {
         }
         if is_news {
             let defaults = self.namespaces.defaults(&name.namespace);
-            let observed = workload.observe(name.kind, &self.prefix);
+            let observed = workload.observe(&name.kind, &self.prefix);
             let mut observed = observed.with_defaults(defaults);
             observed.object = name;
             self.update(id, observed, version, seen_at);
@@ -159,7 +159,7 @@ impl Store {
     /// Returns it to be removed, if it is scheduled.
     pub(crate) fn delete(
         &mut self,
-        kind: Kind,
+        kind: &Kind,
         name: &ObjectName,
         uid: Option<&str>,
     ) -> Option<Id> {
@@ -180,7 +180,7 @@ impl Store {
         observed: &ObservedNamespace,
         shown: Shown,
         seen_at: SeenAt,
-        watch_of: impl Fn(Kind) -> WatchId,
+        watch_of: impl Fn(&Kind) -> WatchId,
     ) -> (NamespaceNews, Vec<Id>) {
         let news = self.namespaces.observe(observed, shown, &self.prefix);
         if !news.is_changed {
@@ -193,7 +193,7 @@ impl Store {
         let namespace = self.namespaces.get_mut(&name);
         let plain = namespace.map_or_else(Vec::new, |namespace| namespace.take_plain(&name));
         for (observed, version) in plain {
-            let watch = watch_of(observed.object.kind);
+            let watch = watch_of(&observed.object.kind);
             let observed = observed.with_defaults(defaults.clone());
             ids.extend(self.add(observed, version, watch, seen_at));
         }
@@ -275,7 +275,7 @@ mod tests {
 
     fn observe(store: &mut Store, workload: &Workload, shown: Shown) -> Seen {
         let name = ObjectName::from_resource(workload);
-        store.observe(Kind::DEPLOYMENT, &name, workload, shown, EPOCH)
+        store.observe(&Kind::DEPLOYMENT, &name, workload, shown, EPOCH)
     }
 
     /// The object that a watch shows, if that is news.
@@ -349,10 +349,10 @@ mod tests {
         let mut store = store();
         let id = news(&mut store, &web(100, 3), LIST);
         let name = ObjectName::from_resource(&web(100, 3));
-        assert_eq!(store.delete(Kind::DEPLOYMENT, &name, Some("other")), None);
-        assert_eq!(store.delete(Kind::STATEFUL_SET, &name, None), None);
-        assert_eq!(store.delete(Kind::DEPLOYMENT, &name, Some("web")), id);
-        assert_eq!(store.delete(Kind::DEPLOYMENT, &name, None), id);
+        assert_eq!(store.delete(&Kind::DEPLOYMENT, &name, Some("other")), None);
+        assert_eq!(store.delete(&Kind::STATEFUL_SET, &name, None), None);
+        assert_eq!(store.delete(&Kind::DEPLOYMENT, &name, Some("web")), id);
+        assert_eq!(store.delete(&Kind::DEPLOYMENT, &name, None), id);
     }
 
     fn team(version: u32, stop: &str) -> ObservedNamespace {
@@ -429,10 +429,10 @@ mod tests {
         let id = news(&mut store, &placed("team", "web", 90, 3), LIST).unwrap();
         store.keep_plain(id);
         store.remove(id);
-        assert_eq!(store.find(Kind::DEPLOYMENT, "team", "web"), None);
+        assert_eq!(store.find(&Kind::DEPLOYMENT, "team", "web"), None);
         let shown = Shown { watch: 1, ..LIST };
         let (_, ids) = store.observe_namespace(&team(95, "19:00"), shown, EPOCH, |_| 0);
-        let id = store.find(Kind::DEPLOYMENT, "team", "web");
+        let id = store.find(&Kind::DEPLOYMENT, "team", "web");
         assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
         assert_eq!(replicas(&store, id.unwrap()), 3);
     }

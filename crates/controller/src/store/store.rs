@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// The scheduled object of that name.
-    pub(crate) fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<Id> {
+    pub(crate) fn find(&self, kind: &Kind, namespace: &str, name: &str) -> Option<Id> {
         self.namespaces.get(namespace)?.id(kind, name)
     }
 
@@ -108,7 +108,7 @@ impl Store {
         let namespace = self.namespaces.entry(&object.namespace);
         if !observed.concerns_us() {
             let plain = Plain::from_observed(&observed, version);
-            namespace.insert_plain(object.kind, &object.name, plain);
+            namespace.insert_plain(&object.kind, &object.name, plain);
             return None;
         }
         let id = loop {
@@ -117,7 +117,7 @@ impl Store {
                 break self.last_id;
             }
         };
-        namespace.insert(object.kind, &object.name, id);
+        namespace.insert(&object.kind, &object.name, id);
         let object = Object::new(observed, version, watch, seen_at, &mut self.parse_cache);
         let mut object = Box::new(object);
         touch(&mut self.touched, id, &mut object);
@@ -154,7 +154,7 @@ impl Store {
         let name = removed.name();
         if let Some(namespace) = self.namespaces.get_mut(&name.namespace) {
             let is_it = |known: &Known| matches!(known, Known::Scheduled(known) if *known == id);
-            namespace.remove(name.kind, &name.name, is_it);
+            namespace.remove(&name.kind, &name.name, is_it);
             if !namespace.has_scheduled() {
                 self.namespaces.forget_gone(&name.namespace);
             }
@@ -170,7 +170,7 @@ impl Store {
             let name = object.name();
             let plain = Plain::from_observed(&object.observed, object.version);
             let namespace = self.namespaces.entry(&name.namespace);
-            namespace.insert_plain(name.kind, &name.name, plain);
+            namespace.insert_plain(&name.kind, &name.name, plain);
         }
     }
 
@@ -209,7 +209,7 @@ impl Store {
 
     /// The known versions of an object and its kind.
     pub(crate) fn known_versions(&self, object: &Object) -> KnownVersions {
-        self.history.known(object.name().kind, object.version)
+        self.history.known(&object.name().kind, object.version)
     }
 
     /// Sets other calendars. Returns the objects that name any.

@@ -64,7 +64,7 @@ pub struct Telemetry {
     next_boundary: Optional<Gauge>,
     api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
     watch_restarts: Counter,
-    watch_up: Family<Labels<1>, Gauge>,
+    watch_up: Family<Labels<1, String>, Gauge>,
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
     pub(crate) boundaries_skipped: Counter,
@@ -299,8 +299,8 @@ impl Telemetry {
     }
 
     /// All workloads of that kind in scope are watched now, or not.
-    pub fn watch_up(&self, kind: &'static str, is_up: bool) {
-        let gauge = self.watch_up.get_or_create(&[("kind", kind)]);
+    pub fn watch_up(&self, kind: &str, is_up: bool) {
+        let gauge = self.watch_up.get_or_create(&[("kind", kind.to_owned())]);
         gauge.set(is_up.into());
     }
 

@@ -107,7 +107,11 @@ impl PublishedObjects {
         objects.sort_by(|one, other| {
             let place = |it: &ObjectSnapshot| {
                 let object = &it.object;
-                (object.kind, object.namespace.clone(), object.name.clone())
+                (
+                    object.kind.clone(),
+                    object.namespace.clone(),
+                    object.name.clone(),
+                )
             };
             place(one).cmp(&place(other))
         });

@@ -19,7 +19,7 @@ const DURATION_SECONDS: [f64; 12] = [
 pub(crate) struct StartMetrics {
     pub(crate) not_ready: Gauge,
     waiting: Gauge,
-    durations: Family<Labels<1>, Histogram, fn() -> Histogram>,
+    durations: Family<Labels<1, String>, Histogram, fn() -> Histogram>,
 }
 
 impl StartMetrics {
@@ -44,7 +44,7 @@ impl StartMetrics {
         // Begun at zero, so that `increase()` sees the first of each too.
         let says_it = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;
         for kind in Kind::DEFAULT.into_iter().filter(says_it) {
-            drop(durations.get_or_create(&[("kind", kind.name())]));
+            drop(durations.get_or_create(&[("kind", kind.name().to_owned())]));
         }
         Self {
             not_ready,
@@ -59,8 +59,9 @@ impl StartMetrics {
     }
 
     /// An object of that kind is ready, so long after its start was sent.
-    pub(crate) fn ready(&self, kind: Kind, took: TimeDelta) {
-        let histogram = self.durations.get_or_create(&[("kind", kind.name())]);
+    pub(crate) fn ready(&self, kind: &Kind, took: TimeDelta) {
+        let kind = kind.name().to_owned();
+        let histogram = self.durations.get_or_create(&[("kind", kind)]);
         histogram.observe(took.as_seconds_f64());
     }
 }

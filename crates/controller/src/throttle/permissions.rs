@@ -17,7 +17,7 @@ pub(crate) type Permission = (Kind, Arc<str>);
 
 /// The permission to patch this object.
 pub(crate) fn permission(object: &WorkloadRef) -> Permission {
-    (object.kind, object.namespace.clone())
+    (object.kind.clone(), object.namespace.clone())
 }
 
 /// The permissions that are missing, as far as is known.
@@ -180,9 +180,9 @@ mod tests {
 
     use super::*;
 
-    fn web(kind: Kind, namespace: &str) -> WorkloadRef {
+    fn web(kind: &Kind, namespace: &str) -> WorkloadRef {
         WorkloadRef {
-            kind,
+            kind: kind.clone(),
             namespace: namespace.into(),
             name: "web".into(),
             uid: "u".into(),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn dev() -> WorkloadRef {
-        web(Kind::DEPLOYMENT, "dev")
+        web(&Kind::DEPLOYMENT, "dev")
     }
 
     fn ids(numbers: impl IntoIterator<Item = u32>) -> BTreeSet<Id> {
@@ -248,8 +248,8 @@ mod tests {
         assert!(scene.permissions.has_all());
         scene.forbid(1);
         assert!(!scene.permissions.has_all() && !scene.admits(2));
-        let sets = web(Kind::STATEFUL_SET, "dev");
-        let prod = web(Kind::DEPLOYMENT, "prod");
+        let sets = web(&Kind::STATEFUL_SET, "dev");
+        let prod = web(&Kind::DEPLOYMENT, "prod");
         assert!(scene.permissions.admits(&sets, Id::new(3)));
         assert!(scene.permissions.admits(&prod, Id::new(4)));
         assert_eq!(scene.permissions.permit(&sets, Id::new(3)), None);
@@ -313,7 +313,7 @@ mod tests {
     fn namespaces_that_come_and_go_leave_nothing_behind() {
         let mut scene = Scene::new();
         for number in 0..10_000 {
-            let object = web(Kind::DEPLOYMENT, &format!("team-{number}"));
+            let object = web(&Kind::DEPLOYMENT, &format!("team-{number}"));
             let (id, now) = (Id::new(number), scene.now);
             let permissions = &mut scene.permissions;
             permissions.forbid(&object, id, now, &mut scene.random);

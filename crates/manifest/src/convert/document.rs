@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use dayshift_workload::Kind;
+use dayshift_workload::{Kind, defined_kind};
 
 use crate::{
     convert::conversion::ObjectRef,
@@ -133,8 +133,7 @@ pub(crate) fn group(api_version: &str) -> &str {
 
 /// The kind definition of a group and a kind.
 pub(crate) fn known_kind(group: &str, kind: &str) -> Option<Kind> {
-    let mut all = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
-    all.find(|known| known.group() == group && known.name() == kind)
+    defined_kind(group, kind)
 }
 
 /// The prefix of GoKubeDownscaler's and py-kube-downscaler's annotations.

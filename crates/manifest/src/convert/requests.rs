@@ -80,7 +80,7 @@ impl ObjectSelection {
         let others = others.map(|name| format!("metadata.name!={name}"));
         let fields: Vec<_> = name.chain(others).collect();
         let list = |all: Vec<String>| (!all.is_empty()).then(|| all.join(","));
-        let kinds = self.kinds.iter().map(|kind| kind.argument());
+        let kinds = self.kinds.iter().map(Kind::argument);
         ChangeTarget::All {
             kinds: kinds.collect::<Vec<_>>().join(","),
             namespace: self.namespace.clone(),
@@ -320,9 +320,10 @@ impl<'c> AnnotationRequests<'c> {
     }
 
     /// Reports that `--kinds` has to name a kind, if it has to.
-    pub(crate) fn opt_in(&mut self, kind: Kind, place: &Location) {
-        if !Kind::DEFAULT.contains(&kind) {
-            self.opt_ins.push((self.document, kind, place.clone()));
+    pub(crate) fn opt_in(&mut self, kind: &Kind, place: &Location) {
+        if !Kind::DEFAULT.contains(kind) {
+            self.opt_ins
+                .push((self.document, kind.clone(), place.clone()));
         }
     }
 

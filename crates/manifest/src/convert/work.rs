@@ -9,7 +9,9 @@ use std::{
 
 use dayshift_schedule::Calendars;
 use dayshift_text::quote;
-use dayshift_workload::{Inputs, Key, Kind, ParseContext, ParsedInputs, VolumeRetention, read};
+use dayshift_workload::{
+    Inputs, Key, Kind, ParseContext, ParsedInputs, VolumeRetention, guess_resource, read,
+};
 
 use crate::{
     convert::{
@@ -64,7 +66,7 @@ pub(crate) fn kind_of(object: &ObjectRef, has_count: bool) -> KindOf {
         Some(known) if Kind::DEFAULT.contains(&known) => KindOf::Scaled,
         Some(known) => KindOf::OptIn(known.argument().to_owned()),
         None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
-        None => Kind::guessed_resource(api_version, kind)
+        None => guess_resource(api_version, kind)
             .filter(|_| has_count)
             .map_or(KindOf::Other, KindOf::OptIn),
     }
@@ -169,7 +171,7 @@ impl<'a> ConversionRun<'_, 'a> {
         let kind = known_kind(document.group(), &document.object.kind);
         // Counts that mean something else were reported with each annotation.
         let counts = kind
-            .map(Kind::counts)
+            .map(|kind| kind.counts())
             .filter(|counts| counts.has(Key::StopJobs));
         let inputs = Inputs::from_annotations(prefix, all).with_counts(counts.unwrap_or_default());
         let ParsedInputs::Invalid(refusal) = read(&inputs, &self.any_calendar()) else {

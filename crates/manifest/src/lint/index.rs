@@ -40,7 +40,7 @@ impl<'c> ContentsIndex<'c> {
         for (source, contents) in contents.iter().enumerate() {
             for object in &contents.others {
                 if let Some(target) = &object.scales {
-                    let key = (target.kind, &*object.namespace, &*target.name);
+                    let key = (target.kind.clone(), &*object.namespace, &*target.name);
                     index.scalers.entry(key).or_default().push(Scaler {
                         source,
                         object,
@@ -63,7 +63,7 @@ impl<'c> ContentsIndex<'c> {
 
     /// The objects that scale a workload.
     pub(crate) fn scalers<'s>(&'s self, object: &'s WorkloadRef) -> &'s [Scaler<'s>] {
-        let key = (object.kind, &*object.namespace, &*object.name);
+        let key = (object.kind.clone(), &*object.namespace, &*object.name);
         self.scalers.get(&key).map_or(&[], Vec::as_slice)
     }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use dayshift_text::{quote, shell_word};
-use dayshift_workload::{Key, Kind, NotStopped, Origin};
+use dayshift_workload::{Key, Kind, NotStopped, Origin, guess_resource};
 
 use crate::{
     annotations::{KeySite, MisplacedKey},
@@ -27,8 +27,8 @@ fn is_scheduled_by_user(workload: &ManifestWorkload) -> bool {
 /// A schedule on a kind that dayshift can scale, but not with these `--kinds`.
 pub(crate) fn opt_in_kind(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_>) {
     let workload = check.workload;
-    let kind = workload.object.kind;
-    if check.kinds.contains(&kind) || !is_scheduled_by_user(workload) {
+    let kind = &workload.object.kind;
+    if check.kinds.contains(kind) || !is_scheduled_by_user(workload) {
         return;
     }
     let mut annotations = workload.annotations.iter();
@@ -36,7 +36,7 @@ pub(crate) fn opt_in_kind(object: &mut ObjectFindings<'_>, check: &WorkloadCheck
     let place = first.map_or(&workload.place, |annotation| &annotation.key);
     let permissions = match kind {
         kind if kind.is_discovered() => None,
-        kind if Kind::DEFAULT.contains(&kind) => Some(String::new()),
+        kind if Kind::DEFAULT.contains(kind) => Some(String::new()),
         kind => Some(format!(
             "; kubectl apply -f manifests/kinds/{}.yaml gives it the permissions",
             kind.plural()
@@ -64,7 +64,7 @@ fn add_opt_in(
         "dayshift scales a {} only where it runs with --kinds",
         object.name.kind
     );
-    let names = kinds.iter().map(|kind| kind.argument()).chain([resource]);
+    let names = kinds.iter().map(Kind::argument).chain([resource]);
     let names = names.collect::<Vec<_>>().join(",");
     let permissions = permissions.unwrap_or_else(|| {
         format!("; dayshift kinds -o yaml --kinds={names} prints the permissions")
@@ -75,8 +75,11 @@ fn add_opt_in(
 
 /// A schedule on a workload whose operator sets its count.
 pub(crate) fn operated(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_>) {
-    let operator = check.workload.operated_by;
-    let Some(operator) = operator.filter(|_| is_scheduled_by_user(check.workload)) else {
+    let operator = &check.workload.operated_by;
+    let Some(operator) = operator
+        .clone()
+        .filter(|_| is_scheduled_by_user(check.workload))
+    else {
         return;
     };
     let message = format!(
@@ -114,7 +117,7 @@ fn custom_resource(check: &OtherCheck<'_>) -> Option<String> {
     if is_known || NotStopped::from_kind(&kind, group).is_some() || !other.has_replicas {
         return None;
     }
-    Kind::guessed_resource(&version, &kind)
+    guess_resource(&version, &kind)
 }
 
 pub(crate) fn opt_in_custom_resource(object: &mut ObjectFindings<'_>, check: &OtherCheck<'_>) {

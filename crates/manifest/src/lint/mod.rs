@@ -95,7 +95,9 @@ impl Linter {
 
     /// Reads sources, and gives each workload the defaults that it inherits.
     pub fn read(&self, sources: &[SourceFile]) -> Vec<Contents> {
-        let read = |source: &SourceFile| source.contents(&self.prefix, &self.namespace);
+        let read = |source: &SourceFile| {
+            source.contents(&self.prefix, &self.namespace, &self.context.kinds)
+        };
         let mut contents: Vec<Contents> = sources.iter().map(read).collect();
         inherit(&mut contents, &self.inheritance);
         contents
@@ -180,7 +182,7 @@ fn unreadable(source: usize, error: &SyntaxError) -> LintFinding {
         let message = "this is a template, and was not checked";
         return LintFinding::new(LintRule::NotRendered, place, message, RENDER_HELP);
     }
-    let (rule, help) = match (error.in_object, error.kind) {
+    let (rule, help) = match (error.in_object, error.kind.clone()) {
         (false, _) => (
             LintRule::Syntax,
             "fix this first: the rest of the file was not checked".to_owned(),

@@ -178,8 +178,8 @@ pub(crate) fn reverts_counts(object: &mut ObjectFindings<'_>, check: &OtherCheck
         .filter_map(|other| other.ignored_by_all.as_ref())
         .collect();
     let policy = |workload: &ManifestWorkload| {
-        let (kind, name) = (workload.object.kind, &*workload.object.name);
-        delivery.count_policy(kind, name, &by_all)
+        let (kind, name) = (workload.object.kind.clone(), &*workload.object.name);
+        delivery.count_policy(&kind, name, &by_all)
     };
     let windows = others().find(|other| {
         let is_project = delivery.project.as_deref() == Some(&*other.name);
@@ -194,7 +194,7 @@ pub(crate) fn reverts_counts(object: &mut ObjectFindings<'_>, check: &OtherCheck
         if reverted.is_empty() {
             continue;
         }
-        let kinds: BTreeSet<_> = reverted.iter().map(|object| object.kind).collect();
+        let kinds: BTreeSet<_> = reverted.iter().map(|object| object.kind.clone()).collect();
         let kinds: Vec<_> = kinds.into_iter().collect();
         let names: Vec<_> = reverted.iter().map(|object| object.full_name()).collect();
         let when = match (hidden, delivery.timing) {

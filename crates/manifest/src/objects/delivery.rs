@@ -83,7 +83,7 @@ impl IgnoredByAll {
         Some(Self(rules.collect()))
     }
 
-    fn ignores(&self, kind: Kind, name: &str) -> bool {
+    fn ignores(&self, kind: &Kind, name: &str) -> bool {
         self.0.iter().any(|rule| rule.covers(kind, name))
     }
 }
@@ -126,7 +126,7 @@ impl Delivery {
     }
 
     /// What it does with the count of a workload. `by_all` are the rules for every Application.
-    pub fn count_policy(&self, kind: Kind, name: &str, by_all: &[&IgnoredByAll]) -> CountPolicy {
+    pub fn count_policy(&self, kind: &Kind, name: &str, by_all: &[&IgnoredByAll]) -> CountPolicy {
         let is_argo_cd = self.owner == OtherController::ArgoCd;
         let is_ignored = self.ignores.iter().any(|rule| rule.covers(kind, name))
             || is_argo_cd && by_all.iter().any(|rules| rules.ignores(kind, name));
@@ -139,7 +139,7 @@ impl Delivery {
 }
 
 impl Ignore {
-    fn covers(&self, kind: Kind, name: &str) -> bool {
+    fn covers(&self, kind: &Kind, name: &str) -> bool {
         let is_it = |wanted: &Option<Box<str>>, text: &str| {
             wanted
                 .as_deref()

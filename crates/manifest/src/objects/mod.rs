@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_workload::{Inheritance, Key, Kind, Origin, Problem, WorkloadRef};
+use dayshift_workload::{Inheritance, Key, Kind, KindTable, Origin, Problem, WorkloadRef};
 
 use crate::{
     annotations::ReadScope,
@@ -86,12 +86,12 @@ pub(crate) fn objects<'n, 'a>(
     each: &mut impl FnMut(FoundObject<'n, 'a>),
 ) {
     let (version, name) = kind(document);
-    if let Some(kind) = kind_of_list(version, name) {
+    if let Some(kind) = kind_of_list(version, name, scope.kinds) {
         // The items of a typed list from the API server have no kind.
         match list(document) {
             Ok(items) => items
                 .iter()
-                .for_each(|item| workload(kind, item, scope, each)),
+                .for_each(|item| workload(&kind, item, scope, each)),
             Err(fault) => each(FoundObject::ParseError(fault)),
         }
         return;
@@ -117,13 +117,13 @@ fn object<'n, 'a>(
     let (version, name) = kind(node);
     let kind = version
         .zip(name)
-        .and_then(|(version, name)| Kind::of(version, name));
+        .and_then(|(version, name)| scope.kinds.from_manifest(version, name));
     if let Some(kind) = kind {
         // An autoscaler has a count of its own, and sets the counts of another workload.
         if let Some(scaler) = OtherObject::scaler(node, scope) {
             each(FoundObject::Other(Box::new(scaler)));
         }
-        workload(kind, node, scope, each);
+        workload(&kind, node, scope, each);
     } else if (version, name) == (Some("v1"), Some("Namespace")) {
         namespace(node, scope, each);
     } else {
@@ -150,7 +150,7 @@ fn other<'n, 'a>(
 }
 
 fn workload<'n, 'a>(
-    kind: Kind,
+    kind: &Kind,
     node: &'n Node<'a>,
     scope: ReadScope<'_>,
     each: &mut impl FnMut(FoundObject<'n, 'a>),
@@ -173,8 +173,8 @@ fn namespace<'n, 'a>(
 }
 
 /// The kind of the items of a list such as `DeploymentList`.
-fn kind_of_list(version: Option<&str>, name: Option<&str>) -> Option<Kind> {
-    Kind::of(version?, name?.strip_suffix("List")?)
+fn kind_of_list(version: Option<&str>, name: Option<&str>, kinds: &KindTable) -> Option<Kind> {
+    kinds.from_manifest(version?, name?.strip_suffix("List")?)
 }
 
 fn kind<'n>(node: &'n Node<'_>) -> (Option<&'n str>, Option<&'n str>) {

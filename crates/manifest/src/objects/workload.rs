@@ -5,9 +5,9 @@ use std::{borrow::Cow, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use dayshift_text::{cut_bytes, quote};
 use dayshift_workload::{
-    CountForm, Footprint, Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, ServicePort,
-    ServiceSpec, SpecNode, Switch, SwitchConstant, SwitchValue, VolumeRetention, WorkloadRef,
-    allows_zero,
+    CountForm, Footprint, Inputs, Kind, KindTable, Origin, Problem, Replicas, ResourceRequests,
+    ServicePort, ServiceSpec, SpecNode, Switch, SwitchConstant, SwitchValue, VolumeRetention,
+    WorkloadRef, allows_zero,
     names::{is_dns_label, is_dns_subdomain},
     other_controllers::OtherController,
 };
@@ -73,7 +73,7 @@ impl ManifestWorkload {
 
     /// Reads an object of this kind.
     pub(crate) fn read(
-        kind: Kind,
+        kind: &Kind,
         node: &Node<'_>,
         scope: ReadScope<'_>,
     ) -> Result<Self, ParseError> {
@@ -121,7 +121,7 @@ impl ManifestWorkload {
         let counts = kind.counts().scaling_to_zero(metrics.any(takes) || is_zero);
         Ok(Self {
             object: WorkloadRef {
-                kind,
+                kind: kind.clone(),
                 namespace: namespace.into(),
                 name: (*name).into(),
                 uid: Arc::from(text(metadata, "metadata.", "uid")?.unwrap_or_default()),
@@ -137,7 +137,7 @@ impl ManifestWorkload {
                     VolumeRetention::from_text(node.text())
                 }),
             ),
-            operated_by: operated_by(metadata),
+            operated_by: operated_by(metadata, scope.kinds),
             scale_down_disabled: scale_down_disabled(kind, node),
             unmanaged_by: unmanaged_by(metadata),
             volumes_place: volumes.map(|node| node.place.clone()),
@@ -149,7 +149,7 @@ impl ManifestWorkload {
 }
 
 /// The kind of the controller among the owners of an object, if it can be scheduled.
-fn operated_by(metadata: &Node<'_>) -> Option<Kind> {
+fn operated_by(metadata: &Node<'_>, kinds: &KindTable) -> Option<Kind> {
     let owners = metadata.get("ownerReferences")?.items();
     let is_controller = |owner: &Node<'_>| {
         let flag = owner.get("controller").and_then(Node::scalar);
@@ -157,10 +157,10 @@ fn operated_by(metadata: &Node<'_>) -> Option<Kind> {
     };
     let controller = owners.iter().find(|owner| is_controller(owner))?;
     let text = |name| controller.get(name).and_then(Node::text);
-    Kind::of_owner(text("apiVersion")?, text("kind")?)
+    kinds.from_owner(text("apiVersion")?, text("kind")?)
 }
 
-fn scale_down_disabled(kind: Kind, node: &Node<'_>) -> Option<Location> {
+fn scale_down_disabled(kind: &Kind, node: &Node<'_>) -> Option<Location> {
     let scale_down = node.get("spec")?.get("behavior")?.get("scaleDown")?;
     let policy = scale_down.get("selectPolicy")?;
     let is_hpa = kind.name() == "HorizontalPodAutoscaler";
@@ -266,7 +266,7 @@ pub(crate) fn text<'n>(
 /// # Errors
 /// If the field has a value that the API server would reject.
 pub(crate) fn count(
-    kind: Kind,
+    kind: &Kind,
     node: &Node<'_>,
 ) -> Result<Option<(Replicas, Location)>, ParseError> {
     let path = kind.path();
@@ -283,7 +283,7 @@ pub(crate) fn count(
 
 type PlacedCount = Option<(Replicas, Location)>;
 
-fn number(path: &[&str], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
+fn number(path: &[String], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
     let count = match field.scalar() {
         Some(Scalar::Number(number)) => number.as_u64().and_then(|count| u32::try_from(count).ok()),
         _ => None,
@@ -294,7 +294,7 @@ fn number(path: &[&str], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
     }
 }
 
-fn suspend(path: &[&str], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
+fn suspend(path: &[String], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
     match field.scalar() {
         Some(Scalar::Bool(is_suspended)) => {
             let count = Replicas::new(u32::from(!is_suspended));
@@ -304,8 +304,8 @@ fn suspend(path: &[&str], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
     }
 }
 
-fn switch(switch: &Switch, path: &[&str], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
-    let value = match (field.scalar(), switch.stopped) {
+fn switch(switch: &Switch, path: &[String], field: &Node<'_>) -> Result<PlacedCount, ParseError> {
+    let value = match (field.scalar(), &switch.stopped) {
         (Some(Scalar::Null), _) => return Ok(None),
         (Some(Scalar::Bool(flag)), SwitchConstant::Flag(_)) => SwitchValue::Flag(flag),
         (Some(Scalar::Text), SwitchConstant::Text(_) | SwitchConstant::Instant) => {
@@ -317,7 +317,7 @@ fn switch(switch: &Switch, path: &[&str], field: &Node<'_>) -> Result<PlacedCoun
     Ok(Some((count, field.place.clone())))
 }
 
-fn not(path: &[&str], field: &Node<'_>, wanted: &str) -> ParseError {
+fn not(path: &[String], field: &Node<'_>, wanted: &str) -> ParseError {
     let written = field.written().map(|text| format!("`{}`", quote(text)));
     let found = written.unwrap_or_else(|| field.type_name().to_owned());
     ParseError::at(
@@ -339,8 +339,8 @@ pub struct CronTimes {
 
 impl CronTimes {
     /// Reads the times of an object of this kind; `None` if it has none.
-    pub(crate) fn read(kind: Kind, node: &Node<'_>) -> Option<Self> {
-        let spec = node.get("spec").filter(|_| kind == Kind::CRON_JOB)?;
+    pub(crate) fn read(kind: &Kind, node: &Node<'_>) -> Option<Self> {
+        let spec = node.get("spec").filter(|_| *kind == Kind::CRON_JOB)?;
         let schedule = spec.get("schedule")?;
         Some(Self {
             text: schedule.text()?.into(),
@@ -351,7 +351,7 @@ impl CronTimes {
 }
 
 /// The pods and requests of 1 of the count of an object.
-pub(crate) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
+pub(crate) fn footprint(kind: &Kind, object: &Node<'_>) -> Footprint {
     Footprint::from_spec(kind, || requests(object), object.get("spec"))
 }
 

@@ -136,7 +136,7 @@ impl StopSummary {
         for owner in managers.owners {
             let (count, kinds) = self.owned.entry(owner).or_default();
             *count += 1;
-            kinds.insert(object.kind);
+            kinds.insert(object.kind.clone());
         }
         self.operating.extend(managers.operated_by);
     }
@@ -169,13 +169,13 @@ impl StopSummary {
     /// Other controllers that set counts, with the number and the kinds of their workloads.
     pub fn owned(&self) -> impl Iterator<Item = (OtherController, usize, Vec<Kind>)> {
         let owned = self.owned.iter();
-        owned.map(|(owner, (count, kinds))| (*owner, *count, kinds.iter().copied().collect()))
+        owned.map(|(owner, (count, kinds))| (*owner, *count, kinds.iter().cloned().collect()))
     }
 
     /// The kinds of resources that can be scheduled instead of the workloads that their operators
     /// make.
     pub fn operating(&self) -> impl Iterator<Item = Kind> {
-        self.operating.iter().copied()
+        self.operating.iter().cloned()
     }
 }
 

@@ -23,7 +23,7 @@ use crate::plan::{
 /// The plan of one object. A problem prevents all boundaries.
 #[derive(Clone, Debug)]
 pub struct WorkloadPlan {
-    kind: &'static str,
+    kind: Box<str>,
     namespace: Arc<str>,
     name: Arc<str>,
     /// `web`, or `sts/db`.
@@ -62,7 +62,7 @@ impl Serialize for WorkloadPlan {
         let saved = self.saved();
         let round = |number: f64| (number * 100.0).round() / 100.0;
         let mut fields = serializer.serialize_map(None)?;
-        fields.serialize_entry("kind", self.kind)?;
+        fields.serialize_entry("kind", &self.kind)?;
         fields.serialize_entry("namespace", &self.namespace)?;
         fields.serialize_entry("name", &self.name)?;
         fields.serialize_entry("timezone", &self.timezone)?;
@@ -189,7 +189,7 @@ impl Planner {
             return None;
         }
         Some(WorkloadPlan {
-            kind: object.kind.name(),
+            kind: object.kind.name().into(),
             namespace: Arc::clone(&object.namespace),
             name: Arc::clone(&object.name),
             short_name: object.short_name(),
@@ -215,7 +215,7 @@ impl Planner {
             },
             runs: None,
             beginning: Beginning::AsItIs,
-            footprint: Footprint::for_kind(object.kind),
+            footprint: Footprint::for_kind(&object.kind),
             price: None,
             on_request: None,
             problems: problems

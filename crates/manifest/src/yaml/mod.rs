@@ -20,7 +20,7 @@ pub(crate) struct ParseError {
     /// Whether the text is valid YAML and an object in it is invalid.
     pub(crate) in_object: bool,
     /// The kind of that object, if it is known.
-    pub(crate) kind: Option<&'static str>,
+    pub(crate) kind: Option<Box<str>>,
 }
 
 impl ParseError {
@@ -33,9 +33,9 @@ impl ParseError {
     }
 
     /// The error, of an object of this kind.
-    pub(crate) fn with_kind(self, kind: &'static str) -> Self {
+    pub(crate) fn with_kind(self, kind: &str) -> Self {
         Self {
-            kind: Some(kind),
+            kind: Some(kind.into()),
             ..self
         }
     }
@@ -69,7 +69,7 @@ pub struct SyntaxError {
     /// Whether the text is valid YAML and an object in it is invalid.
     pub in_object: bool,
     /// The kind of that object, if it is known.
-    pub kind: Option<&'static str>,
+    pub kind: Option<Box<str>>,
     /// Whether a tool fills in the invalid text before anything is applied.
     pub is_filled_in: bool,
 }

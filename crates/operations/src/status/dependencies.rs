@@ -145,12 +145,12 @@ impl<'a> SeenWorkloads<'a> {
         &self,
         namespace: &str,
         needed: &Dependency,
-        read: impl Fn(Kind, &WithManagers) -> (Observed, ParsedInputs),
+        read: impl Fn(&Kind, &WithManagers) -> (Observed, ParsedInputs),
     ) -> DependencyLookup {
-        let DependencyKind::Workload(kind) = needed.kind else {
+        let DependencyKind::Workload(kind) = &needed.kind else {
             return DependencyLookup::Unknown;
         };
-        match self.known.get(&(namespace, kind, &*needed.name)) {
+        match self.known.get(&(namespace, kind.clone(), &*needed.name)) {
             Some(managed) => DependencyLookup::There(Box::new(read(kind, managed))),
             None if self.has_all_of(kind, namespace) => DependencyLookup::Missing,
             None => DependencyLookup::Unknown,
@@ -158,10 +158,10 @@ impl<'a> SeenWorkloads<'a> {
     }
 
     /// Whether the query covers all objects of a kind in a namespace.
-    fn has_all_of(&self, kind: Kind, namespace: &str) -> bool {
+    fn has_all_of(&self, kind: &Kind, namespace: &str) -> bool {
         let is_of = |part: &QueryPart| {
             let is_here = part.namespace.as_deref().is_none_or(|own| own == namespace);
-            part.kind == kind && part.name.is_none() && is_here
+            part.kind == *kind && part.name.is_none() && is_here
         };
         let is_refused = self
             .refused

@@ -77,7 +77,7 @@ impl LiveView {
     /// Removes the objects of a part that has become unreadable.
     fn forget(&mut self, part: &QueryPart) {
         self.known
-            .retain(|(namespace, name, kind), _| !part.has(*kind, namespace, name));
+            .retain(|(namespace, name, kind), _| !part.has(kind, namespace, name));
     }
 
     /// The unreadable parts and their errors.
@@ -102,7 +102,7 @@ impl LiveView {
 
     /// The objects, by namespace, name and kind.
     pub fn workloads(&self) -> impl Iterator<Item = (Kind, &WithManagers)> {
-        self.known.iter().map(|((.., kind), it)| (*kind, it))
+        self.known.iter().map(|((.., kind), it)| (kind.clone(), it))
     }
 
     /// The objects as the result of the query, with the named objects that do not exist if that is
@@ -115,7 +115,7 @@ impl LiveView {
         if !self.query.is_by_name() {
             let all = self.known.iter();
             found.workloads = all
-                .map(|((.., kind), workload)| (*kind, workload.clone()))
+                .map(|((.., kind), workload)| (kind.clone(), workload.clone()))
                 .collect();
             return found;
         }
@@ -128,7 +128,7 @@ impl LiveView {
             let key = (
                 namespace.unwrap_or_default(),
                 name.unwrap_or_default(),
-                kind,
+                kind.clone(),
             );
             match self.known.get(&key) {
                 Some(managed) => found.workloads.push((kind, managed.clone())),

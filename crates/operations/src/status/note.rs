@@ -9,7 +9,7 @@ use dayshift_workload::{
 };
 
 /// A fact about a workload that a reader of its status should know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// A boundary or an override is overdue.
     Overdue(Overdue),
@@ -135,7 +135,7 @@ impl Note {
     }
 
     /// Whether the note explains a count that differs from the schedule.
-    pub const fn explains_count(self) -> bool {
+    pub const fn explains_count(&self) -> bool {
         matches!(
             self,
             Self::SetManually { .. }
@@ -146,7 +146,7 @@ impl Note {
     }
 
     /// Whether the user should act.
-    pub const fn is_warning(self) -> bool {
+    pub const fn is_warning(&self) -> bool {
         matches!(
             self,
             Self::Overdue(_)

@@ -59,7 +59,7 @@ impl Unreadable {
     pub fn workloads(query: &Query, refused: &[UnreadablePart], left: &str) -> Vec<Self> {
         let mut groups: Vec<(Kind, Option<&str>)> = Vec::new();
         for UnreadablePart { part, .. } in refused {
-            let one = (part.kind, part.namespace.as_deref());
+            let one = (part.kind.clone(), part.namespace.as_deref());
             if !groups.contains(&one) {
                 groups.push(one);
             }
@@ -68,8 +68,10 @@ impl Unreadable {
             let refused: Vec<_> = refused
                 .iter()
                 .filter(|unreadable| {
-                    (unreadable.part.kind, unreadable.part.namespace.as_deref())
-                        == (kind, namespace)
+                    (
+                        unreadable.part.kind.clone(),
+                        unreadable.part.namespace.as_deref(),
+                    ) == (kind.clone(), namespace)
                 })
                 .collect();
             let error = &refused.first()?.error;
@@ -84,7 +86,7 @@ impl Unreadable {
                 [one] => format!("{one} is"),
                 several => format!("{} are", first_of(several)),
             };
-            let kinds: Vec<_> = groups.iter().map(|(kind, _)| *kind).collect();
+            let kinds: Vec<_> = groups.iter().map(|(kind, _)| kind.clone()).collect();
             Some(Self {
                 hides_workloads: true,
                 text: format!("{what} {left}: {error}"),
@@ -92,7 +94,10 @@ impl Unreadable {
                 resource,
             })
         };
-        groups.iter().filter_map(|part| describe(*part)).collect()
+        groups
+            .iter()
+            .filter_map(|part| describe(part.clone()))
+            .collect()
     }
 
     /// Describes unreadable Namespaces, from which unobserved workloads might inherit a schedule.
@@ -133,7 +138,7 @@ fn fix_for(query: &Query, refused: &[Kind], error: &FindError, resource: &str) -
     };
     let rest = query.kinds();
     let rest = rest.iter().filter(|kind| !refused.contains(kind));
-    let rest: Vec<_> = rest.map(|kind| kind.argument()).collect();
+    let rest: Vec<_> = rest.map(Kind::argument).collect();
     let can_leave_out = !query.is_by_name() && !rest.is_empty();
     let leave_out =
         can_leave_out.then(|| format!("leave them out with --kinds {}", rest.join(",")));

@@ -100,7 +100,7 @@ pub enum ScheduleStatus {
 
 impl WorkloadStatus {
     /// The status of a workload; `None` if it has no schedule and nothing is saved.
-    pub fn new(kind: Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
+    pub fn new(kind: &Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
         let StatusContext {
             defaults,
             autoscalers,
@@ -144,7 +144,7 @@ impl WorkloadStatus {
                 let is_problem = is_none_ready || status.complaint.is_some();
                 status.notes.push(Note::NotReady { since, is_problem });
             }
-            let read = |kind, workload: &WithManagers| {
+            let read = |kind: &Kind, workload: &WithManagers| {
                 let seen = defaults.applied(workload.workload.observe(kind, prefix));
                 let parsed = seen.read(parse_context);
                 (seen, parsed)
@@ -158,7 +158,7 @@ impl WorkloadStatus {
                 seen,
             ));
             status.find_revert(managed, &observed);
-            let operated_by = managed.operated_by();
+            let operated_by = managed.operated_by(&parse_context.kinds);
             status
                 .notes
                 .extend(operated_by.map(|by| Note::Operated { by }));
@@ -426,7 +426,7 @@ impl WorkloadStatus {
 
     /// Whether the user should act, because of an error or a warning.
     pub fn has_problem(&self) -> bool {
-        self.error.is_some() || self.notes.iter().any(|note| note.is_warning())
+        self.error.is_some() || self.notes.iter().any(|note| note.clone().is_warning())
     }
 
     /// The command that restores the saved count.
@@ -476,7 +476,7 @@ pub struct StatusContext<'a> {
 
 /// Whether the workload has wake-on-request, by its own annotation or that of its Namespace.
 pub fn wakes_on_request(
-    kind: Kind,
+    kind: &Kind,
     managed: &WithManagers,
     defaults: &NamespaceDefaults,
     prefix: &Prefix,
@@ -516,12 +516,12 @@ pub fn owners(
     managed: &WithManagers,
     autoscalers: &Autoscalers,
 ) -> BTreeSet<OtherController> {
-    let managers = managed.managers(object.kind).into_iter();
+    let managers = managed.managers(&object.kind).into_iter();
     let have_set = managers.filter_map(|manager| match manager.kind() {
         ManagerKind::OtherController(owner) => Some(owner).filter(|owner| owner.reapplies()),
         _ => None,
     });
-    let scaled_by = autoscalers.owners(object.kind, &object.namespace, &object.name);
+    let scaled_by = autoscalers.owners(&object.kind, &object.namespace, &object.name);
     have_set.chain(scaled_by).collect()
 }
 
@@ -545,7 +545,7 @@ impl RevertedBy {
         observed: &Observed,
         last: DateTime<Utc>,
     ) -> Option<Self> {
-        let manager = managed.last_manager(observed.object.kind)?;
+        let manager = managed.last_manager(&observed.object.kind)?;
         let at = manager.at;
         // A manager that owns the count although its write is older did not change it since.
         if at.is_some_and(|at| at < last) {
@@ -638,7 +638,9 @@ impl WorkloadStatus {
     /// unknown.
     pub fn fix(&self, prefix: &Prefix) -> Option<String> {
         match self.reverted_by.as_ref()?.manager.kind() {
-            ManagerKind::OtherController(owner) => Some(owner.fix(&[self.object.kind], prefix)),
+            ManagerKind::OtherController(owner) => {
+                Some(owner.fix(std::slice::from_ref(&self.object.kind), prefix))
+            }
             _ => None,
         }
     }

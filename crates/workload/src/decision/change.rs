@@ -16,39 +16,40 @@ use crate::{
     state::{Phase, State, whole_second},
 };
 
-/// What one patch writes to an object.
+/// The content of one patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Which sort of change it is.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// Why it is made now.
     pub cause: Cause,
-    /// The boundary that it carries out; `None` unless it is a start, a stop or a count. After an
-    /// override, its `at` is the end of the override.
+    /// The boundary that a start, a stop or an exact count carries out; `None` for other changes.
+    /// After an override, its `at` is the end of the override.
     pub boundary: Option<Boundary>,
-    /// The count afterwards.
+    /// The count after the change.
     pub replicas: Replicas,
-    /// The state labels afterwards.
+    /// The state labels after the change.
     pub state: State,
-    /// What a switch that is turned on gets back, as its label had it; `None` where nothing says
-    /// that.
+    /// The value that a start restores in an on/off field, as stored in the label; `None` if none
+    /// was saved.
     pub value: Option<Box<str>>,
-    /// The error annotation afterwards.
+    /// The annotation `error` after the change.
     pub error: Option<Box<str>>,
-    /// The annotation `override-began` afterwards.
+    /// The annotation `override-began` after the change.
     pub override_began: Option<Box<str>>,
-    /// The annotation `inherited` afterwards.
+    /// The annotation `inherited` after the change.
     pub inherited: Option<Box<str>>,
-    /// Which dates of calendars it was decided by: [`ParsedInputs::calendar_digest`](crate::ParsedInputs::calendar_digest).
+    /// The calendar dates that the decision used:
+    /// [`ParsedInputs::calendar_digest`](crate::ParsedInputs::calendar_digest).
     pub calendars: u64,
-    /// The override annotations that are over, which the patch removes.
+    /// The annotations of ended overrides, which the patch removes.
     pub expired: Vec<Key>,
-    /// The Event to send once the patch is accepted.
+    /// The note for the Event to send when the patch is accepted.
     pub note: Option<EventNote>,
 }
 
 impl Change {
-    /// A change that a person makes now: the count and the state afterwards, and all else as it is.
+    /// A change by a CLI command: it sets the count and the state, and keeps everything else.
     pub(crate) fn requested(
         kind: ChangeKind,
         observed: &Observed,
@@ -72,8 +73,8 @@ impl Change {
         }
     }
 
-    /// The same start after a wait that ended then: it is due since then, and everything up to then is
-    /// considered.
+    /// Updates a start that has waited until `ended`. It is due since then, and all boundaries up
+    /// to then are considered.
     #[must_use]
     pub fn after_wait(mut self, ended: DateTime<Utc>) -> Self {
         self.cause = match self.cause {
@@ -85,10 +86,10 @@ impl Change {
         self
     }
 
-    /// What this changes about the field of a switch, beside its count: one that is turned off has
-    /// its value saved, one that is turned on gets back what was saved.
+    /// Adds the effect on the value of an on/off field: a stop saves the value, and a start
+    /// restores it.
     ///
-    /// `enforce` takes back what somebody has set since the stop, so what the stop saved stays.
+    /// `enforce` reverts a manual change since the stop, so it keeps the value that the stop saved.
     pub(crate) fn with_value(mut self, observed: &Observed) -> Self {
         let CountField::Switch(field) = &observed.count_field else {
             return self;
@@ -111,20 +112,20 @@ impl Change {
 /// Why a change is made now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// The clock: at this instant a boundary came, or an override ended by itself.
+    /// At this time a boundary was reached, or an override ended by itself.
     Clock(DateTime<Utc>),
-    /// A user, by annotations that were first seen then: a schedule that is new, edited or
-    /// removed, an override that begins or is taken away.
+    /// A user changed annotations: a schedule is new, edited or removed, or an override begins or
+    /// is removed.
     Request {
-        /// When they were seen.
+        /// When the annotations were first observed.
         seen: DateTime<Utc>,
     },
-    /// A correction: somebody has changed what dayshift wrote, and dayshift writes it again.
-    /// [`Memory`](crate::Memory) counts these.
+    /// A correction: another client changed something that dayshift had written.
+    /// [`Memory`](crate::Memory) counts corrections.
     Correction,
 }
 
-/// The sorts of changes.
+/// The kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
     /// A start is due.
@@ -139,37 +140,39 @@ pub enum ChangeKind {
     Sleep,
     /// A pause begins.
     Pause,
-    /// The schedule is adopted: followed from now on, without scaling. Where the adoption starts
-    /// what was held down it is a [`Self::Start`].
+    /// The schedule is adopted without scaling. If the adoption also starts the object, the kind is
+    /// [`Self::Start`].
     Adopt(Adoption),
-    /// The schedule is refused.
+    /// The schedule is rejected.
     Refuse,
-    /// A refused schedule was corrected.
+    /// A rejected schedule was corrected.
     Resume,
-    /// The next instant has moved: an override ends at another time, or a boundary moved with the
-    /// default zone or new zone data.
+    /// The next time has moved: an override ends at another time, or a boundary moved with the
+    /// default zone or with new time zone data.
     Reschedule,
-    /// A count raised by hand while stopped is lowered again.
+    /// A manual increase while stopped is reverted.
     Enforce,
-    /// An override that was over when it was first seen, or already ended and was restored, is removed.
+    /// An override is removed that had ended before it was first observed, or that was restored
+    /// after its end.
     RemoveExpiredOverride,
-    /// State that vanished or went backwards is written again.
+    /// State labels that were removed or replaced by older ones are written again.
     Heal,
     /// The schedule was removed.
     Remove,
     /// `dayshift restore` raises the object to its saved count.
     Restore,
-    /// `dayshift sync` sets the count that the schedule says.
+    /// `dayshift sync` sets the count that the schedule requires.
     Sync,
 }
 
 impl ChangeKind {
-    /// Whether the change is a start, a stop or a count. These are sent before all others.
+    /// Whether the change is a start, a stop or an exact count. Those have priority over other
+    /// writes.
     pub const fn is_transition(self) -> bool {
         self.action().is_some()
     }
 
-    /// What a boundary, or the beginning of an override, does.
+    /// The action of a boundary, or of the beginning of an override.
     pub const fn action(self) -> Option<Action> {
         match self {
             Self::Start | Self::Wake => Some(Action::Start),
@@ -203,145 +206,144 @@ impl fmt::Display for ChangeKind {
     }
 }
 
-/// Why a schedule is adopted: followed from now on, without scaling.
+/// Why a schedule is adopted, so that it takes effect at its next boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Adoption {
-    /// No state was there.
+    /// The object has no state labels.
     New,
-    /// The state belongs to another text or another object.
+    /// The state belongs to another schedule or another object.
     Changed,
-    /// A pause is over, or an override after which the schedule says nothing.
+    /// A pause ended, or an override ended after which the schedule requires nothing yet.
     Over,
-    /// The boundary that is due was missed for longer than the catch-up.
+    /// The due boundary was missed for longer than the catch-up limit.
     Missed,
-    /// The state is from more than an hour ahead of a good clock.
+    /// The state is more than an hour ahead of a correct clock.
     FromFuture,
 }
 
-/// What a user is to be told of a change, in an Event of the object. Instants are told in `zone`,
-/// that of the schedule.
+/// The content of an Event about a change. Times are printed in `zone`, the zone of the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventNote {
-    /// A boundary changed the count, or the end of an override did.
+    /// A boundary, or the end of an override, changed the count.
     Scaled {
-        /// What was carried out, and when it was due.
+        /// The action, and when it was due.
         boundary: Boundary,
-        /// The override that ended then.
+        /// The override that ended.
         ended: Option<Key>,
         /// The count before.
         from: Replicas,
-        /// The count afterwards.
+        /// The count after.
         to: Replicas,
         /// The boundary after that.
         next: Option<Boundary>,
         /// The zone of the schedule.
         zone: Zone,
     },
-    /// An override or a pause has begun, whether it changed the count or not.
+    /// An override began, whether it changed the count or not.
     Began {
-        /// Which, and until when.
+        /// The override.
         active: Override,
         /// The count before.
         from: Replicas,
-        /// The count afterwards.
+        /// The count after.
         to: Replicas,
         /// The zone of the schedule.
         zone: Zone,
-        /// Whose it is.
+        /// The author of the override.
         author: Box<Author>,
     },
-    /// A schedule was seen for the first time, and differs from what runs.
+    /// A schedule was observed for the first time, and the object does not match it.
     Adopted {
-        /// What it says.
+        /// The action that the schedule requires.
         says: Action,
-        /// The count that stays.
+        /// The count, which is not changed.
         replicas: Replicas,
-        /// Until when it stays; `None` where nothing ends that.
+        /// When the schedule takes effect, if ever.
         until: Option<DateTime<Utc>>,
         /// The zone of the schedule.
         zone: Zone,
     },
     /// A new or edited schedule was adopted.
     ScheduleChanged(AdoptedSchedule),
-    /// An override or a pause ended, and the schedule was adopted again.
+    /// An override ended, and the schedule was adopted again.
     Resumed(AdoptedSchedule),
-    /// A schedule was taken up that says running, and what dayshift held down is started.
+    /// The adoption of a schedule started a workload that dayshift had stopped.
     Restored {
-        /// Why it was taken up.
+        /// Why it was adopted.
         why: Adoption,
         /// The count before.
         from: Replicas,
-        /// The count afterwards.
+        /// The count after.
         to: Replicas,
         /// The boundary after that.
         next: Option<Boundary>,
         /// The zone of the schedule.
         zone: Zone,
     },
-    /// The schedule was edited while an override holds.
+    /// The schedule was edited while an override is active.
     ChangedDuringOverride {
         /// The override.
         active: Override,
         /// The zone of the schedule.
         zone: Zone,
     },
-    /// `enforce` put the count back.
+    /// `enforce` reverted a manual change.
     Enforced {
         /// The count before.
         from: Replicas,
-        /// The count afterwards.
+        /// The count after.
         to: Replicas,
     },
-    /// It runs, and `enforce` stops it.
+    /// The object runs against its schedule, and `enforce` will stop it.
     StopsSoon {
-        /// When.
+        /// When `enforce` stops it.
         due: DateTime<Utc>,
         /// The zone of the schedule.
         zone: Zone,
     },
-    /// The time of this override was over when it was first seen.
+    /// The override had ended before it was first observed.
     Expired(Key),
-    /// This override already ended, and its annotation was restored.
+    /// The override had already ended, and its annotation was restored.
     EndedBefore(Key),
-    /// The schedule was removed while fewer run than are saved.
+    /// The schedule was removed while more was saved than runs.
     Removed {
-        /// The count that stays.
+        /// The count, which is not changed.
         running: Replicas,
-        /// The count that was saved.
+        /// The saved count.
         saved: Replicas,
-        /// What a switch held before, as its label has it.
+        /// The saved value of an on/off field, as in its label.
         value: Option<Box<str>>,
     },
-    /// A boundary was missed for longer than the catch-up.
+    /// A boundary was missed for longer than the catch-up limit.
     Missed {
-        /// The boundary.
+        /// The missed boundary.
         boundary: Boundary,
-        /// The boundary after now.
+        /// The next boundary.
         next: Option<Boundary>,
         /// The zone of the schedule.
         zone: Zone,
     },
     /// The label `last` is ahead of the clock.
     FromFuture {
-        /// What it says.
+        /// The time in the label.
         last: DateTime<Utc>,
-        /// The boundary after now.
+        /// The next boundary.
         next: Option<Boundary>,
         /// The zone of the schedule.
         zone: Zone,
     },
-    /// Somebody undoes each correction of the state; this many run now.
+    /// Another client reverts every correction of the state. The number is the current count.
     CorrectionLimitReached(Replicas),
-    /// The schedule is refused: the text of the annotation `error`.
+    /// The schedule is rejected. The text is that of the annotation `error`.
     Invalid(Box<str>),
 }
 
-/// What becomes of a schedule that is followed from now on without scaling.
+/// The consequences of adopting a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdoptedSchedule {
-    /// What the schedule says now, if that differs from what runs.
+    /// The action that the schedule requires now, if the object does not match it.
     pub says: Option<Action>,
-    /// The count that stays.
+    /// The count, which is not changed.
     pub replicas: Replicas,
     /// The next boundary.
     pub next: Option<Boundary>,
@@ -350,7 +352,7 @@ pub struct AdoptedSchedule {
 }
 
 impl EventNote {
-    /// `None` where the count is the same.
+    /// `None` if the count does not change.
     pub(crate) fn scaled(
         boundary: Boundary,
         before: Option<Phase>,
@@ -370,7 +372,7 @@ impl EventNote {
         })
     }
 
-    /// `None` where the schedule says what runs.
+    /// `None` if the object matches the schedule.
     pub(crate) fn adopted(
         observed: &Observed,
         spec: &ScheduleSpec,
@@ -380,7 +382,7 @@ impl EventNote {
         let says = observed.contradicted_action(spec, now)?;
         let stops = matches!(spec.overrides.enforce, Enforce::After(_)) && !says.is_up();
         if stops {
-            return None; // That is told with its time.
+            return None; // `StopsSoon` reports it with its time.
         }
         let same = match says {
             Action::Scale(_) => spec.next_after(object, now),

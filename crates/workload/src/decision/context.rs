@@ -1,4 +1,4 @@
-//! The inputs of a decision, and its outcomes.
+//! The inputs and the results of a decision.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -16,28 +16,29 @@ use crate::{
 /// The inputs of a decision, except the time.
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionContext<'a> {
-    /// What the annotations ask for.
+    /// The parsed annotations.
     pub parsed: &'a ParsedInputs,
-    /// The object as the API server showed it.
+    /// The object as the API server sent it.
     pub observed: &'a Observed,
-    /// What this process remembers of it: at first sight, just that.
+    /// The controller's memory of the object. For an object that is observed for the first time,
+    /// use [`Memory::new`].
     pub memory: &'a Memory,
-    /// When these annotations were first seen on this object.
+    /// When these annotations were first observed on this object.
     pub seen: DateTime<Utc>,
-    /// A boundary that was missed for longer than this is adopted instead of carried out.
+    /// If a boundary was missed for longer than this, it is adopted instead of carried out.
     pub catch_up: TimeDelta,
-    /// What stands before the `/` of every key.
+    /// The prefix of all keys.
     pub prefix: &'a Prefix,
 }
 
-/// What to do with an object.
+/// The result of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::large_enum_variant,
     reason = "a change is moved once, to where it is written"
 )]
 pub enum Decision {
-    /// Do nothing until `due` (the next boundary, or the end of the active override), or until the
+    /// Do nothing until `due` (the next boundary or the end of the active override), or until the
     /// object changes.
     Wait {
         /// When to decide again, if ever.
@@ -45,25 +46,26 @@ pub enum Decision {
     },
     /// Send one patch now.
     Write(Change),
-    /// Nothing until `due`, when `enforce` stops what runs. The grace begins now, as
-    /// [`Memory::tell_stops_soon`] is to note.
+    /// Do nothing until `due`, when `enforce` stops the object. The grace period begins now: call
+    /// [`Memory::tell_stops_soon`].
     StopsSoon {
-        /// When it is stopped.
+        /// When the object is stopped.
         due: DateTime<Utc>,
-        /// What to tell the user.
+        /// The note for the Event.
         note: EventNote,
     },
-    /// The object should be corrected, but has been too often: do nothing until `due`.
+    /// The object needs a correction, but the limit of corrections is reached. Do nothing until
+    /// `due`.
     CorrectionLimitReached {
         /// When to decide again, if ever.
         due: Option<DateTime<Utc>>,
-        /// The Event, unless [`Memory::tell_correction_limit`] says that it was sent already.
+        /// The note for the Event, unless [`Memory::tell_correction_limit`] returns false.
         note: EventNote,
     },
 }
 
 impl DecisionContext<'_> {
-    /// A change that leaves the count as it is, and no error.
+    /// A change that keeps the count and removes the error.
     pub(crate) fn without_scaling(&self, kind: ChangeKind, state: State) -> Change {
         Change {
             kind,
@@ -81,20 +83,21 @@ impl DecisionContext<'_> {
         }
     }
 
-    /// Whether the object already is as the change would make it.
+    /// Whether the object already matches the change.
     pub(crate) fn is_in_place(&self, change: &Change) -> bool {
         change.replicas == self.observed.replicas
             && change.expired.is_empty()
             && change.error == self.observed.error
             && change.override_began == self.observed.override_began
-            // Writing the labels costs more than reading them.
+            // Formatting the labels costs more than parsing them, so it is compared last.
             && change.state == self.observed.state()
             && change.state.to_labels() == self.observed.labels
     }
 
-    /// Whether the change corrects only a `next` that is yet to come. Another scaler may have another
-    /// zone, or may have read calendars earlier or later. It is corrected once: what this process
-    /// has planned is carried out all the same ([`Memory::planned`]), so two scalers need not fight.
+    /// Whether the change corrects only a `next` in the future. Another controller might have
+    /// another time zone, or might have loaded calendars at another time. Such a label is corrected
+    /// once. Both controllers carry out the boundaries that they have planned
+    /// ([`Memory::planned`]), so they need not fight.
     fn corrects_only_next(&self, change: &Change, now: DateTime<Utc>) -> bool {
         let seen = self.observed.state();
         if seen.next <= Some(Next::At(now)) {
@@ -110,12 +113,12 @@ impl DecisionContext<'_> {
         self.is_in_place(&with_theirs)
     }
 
-    /// The change, if it changes anything, and unless it has been made too often; else to wait
-    /// until `due`.
+    /// Returns the change. Waits until `due` instead if the object matches it already, or if the
+    /// limit of corrections is reached.
     ///
-    /// A change is explained if the schedule, override or error differs from the last write, or if
-    /// the clock explains it, for example by a boundary that was not considered before. Every other
-    /// change corrects what somebody else has changed.
+    /// A change has a reason if the schedule, the override or the error differs from the last
+    /// write, or if the clock explains it, for example by a boundary that was not considered
+    /// before. Every other change is a correction of another client's write.
     pub(crate) fn decide_write(
         &self,
         change: Change,
@@ -139,7 +142,7 @@ impl DecisionContext<'_> {
                 note: EventNote::CorrectionLimitReached(self.observed.replicas),
             };
         }
-        // A correction that starts or stops the object is not delayed.
+        // A correction that scales the object is not delayed.
         let scales = change.kind.is_transition() || change.replicas != self.observed.replicas;
         let waits_until = self.memory.final_correction_waits_until(now);
         if let Some(until) = waits_until.filter(|_| !scales) {
@@ -152,8 +155,8 @@ impl DecisionContext<'_> {
         }))
     }
 
-    /// The change, with what the object inherits. That alone is no reason for a change: it is for
-    /// people and for the commands. A refused schedule leaves it as it was.
+    /// Adds the inherited settings. A difference in them is no reason for a write, because they are
+    /// only for people and for CLI commands. A rejected schedule keeps the old ones.
     fn with_inherited(&self, change: Change) -> Change {
         let inherited = match self.parsed {
             ParsedInputs::Unscheduled => None,

@@ -1,4 +1,4 @@
-//! What to do with one object now: the heart of dayshift.
+//! The decision for one object. This is the core of dayshift.
 
 use chrono::{DateTime, Utc};
 
@@ -14,10 +14,10 @@ use crate::{
     state::State,
 };
 
-/// Decides what to do with one object at `now`.
+/// Decides how to change one object at `now`.
 ///
-/// A pure function that may be asked again at any time: with nothing new it decides the same, and
-/// once its change is made it decides to wait.
+/// This is a pure function. If the inputs are the same, so is the decision, and after its change is
+/// applied the decision is to wait.
 pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     let observed = context.observed;
     if observed.deleting || observed.labels.are_from_later_version() {
@@ -32,7 +32,7 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
         (ParsedInputs::Invalid(refusal), _) => context.refused(&state, refusal, now),
         (ParsedInputs::Scheduled(spec), field) => match observed.count_refusal() {
             None => ScheduledDecision::new(context, spec, state, now).decide(),
-            // What was written there was never done, so nothing is remembered of it.
+            // The API server dropped the count, so the state was never applied.
             Some(refusal) if *field == CountField::Missing => {
                 context.refused(&State::default(), &refusal, now)
             }
@@ -42,8 +42,7 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
 }
 
 impl DecisionContext<'_> {
-    /// Removing the schedule scales nothing, and keeps the count where more was saved
-    /// than runs.
+    /// Removing the schedule scales nothing. The saved count is kept if more was saved than runs.
     fn unscheduled(&self, state: &State, now: DateTime<Utc>) -> Decision {
         let (observed, running) = (self.observed, self.observed.replicas);
         let ours = [&observed.error, &observed.override_began];
@@ -65,8 +64,8 @@ impl DecisionContext<'_> {
         self.decide_write(change, now, None, || false)
     }
 
-    /// An error on the Namespace is reported there, once, and the objects in it stay as they are. An
-    /// object's own error that was corrected is removed all the same.
+    /// An error on a Namespace is reported once, on the Namespace, and the objects in it are not
+    /// changed. The object's own error is removed if it was corrected.
     fn left_alone(&self, state: State, now: DateTime<Utc>) -> Decision {
         if self.observed.error.is_none() {
             return Decision::Wait { due: None };
@@ -78,21 +77,21 @@ impl DecisionContext<'_> {
         self.decide_write(change, now, None, || false)
     }
 
-    /// A refused schedule changes only the error annotation. The labels stay: corrected, it goes on
-    /// from them.
+    /// A rejected schedule changes only the annotation `error`. The labels stay, so a corrected
+    /// schedule continues from them.
     fn refused(&self, state: &State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
         let text: Box<str> = refusal.text(self.prefix).into();
         let mut change = Change {
             error: Some(text.clone()),
-            // It tells which overrides ended, once the schedule is corrected.
+            // It is needed to recognize ended overrides when the schedule is corrected.
             override_began: self.observed.override_began.clone(),
             ..self.without_scaling(ChangeKind::Refuse, state.clone())
         };
-        // A rollout undo brings the error back together with the text that it is about.
+        // `kubectl rollout undo` can restore the error together with the invalid annotation.
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::from_change(&change));
         change.note = is_news.then_some(EventNote::Invalid(text));
-        // What the undo brings back is written again as it is: the Event goes with a write.
+        // An Event is sent with a write, so write the restored error again.
         if is_news && self.is_in_place(&change) {
             return Decision::Write(change);
         }

@@ -1,4 +1,4 @@
-//! What the running scaler remembers of one object, beside what the object itself says.
+//! The controller's memory of one object, in addition to the state labels on the object.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -12,56 +12,58 @@ use crate::{
     state::{Next, Phase, State, is_from_future},
 };
 
-/// The newest state known of one object, and how often it had to be put right.
+/// The newest known state of one object, and how often it had to be corrected.
 ///
-/// It is kept while the process runs. After a restart the labels alone are enough. It lets the scaler
-/// write removed labels again, and stop when somebody removes them each time.
+/// The memory exists only while the process runs. After a restart the labels are sufficient. With
+/// it the controller can restore removed labels, and can stop if another client removes them every
+/// time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     uid: Arc<str>,
     state: State,
-    /// What applied at our last write; `None` before the first.
+    /// The reason for our last write; `None` before the first one.
     applied: Option<Applied>,
-    /// What was to come next by our last write, whatever another scaler has written since.
+    /// The next boundary according to our last write. Another controller might have changed the
+    /// label since.
     planned: Option<Next>,
-    /// How many corrections were made since the last boundary.
+    /// The number of corrections since the last boundary.
     corrections: u8,
-    /// When the newest of them was made.
+    /// The time of the last correction.
     last_corrected_at: Option<DateTime<Utc>>,
-    /// Whether the user was told that the limit of corrections is reached.
+    /// Whether the Event about the limit of corrections was sent.
     told_limit: bool,
-    /// The count that was seen last.
+    /// The last observed count.
     count: Replicas,
-    /// When it was last seen to rise above that of a stop.
+    /// When the count was last observed to rise above the stopped count.
     raised_at: Option<DateTime<Utc>>,
-    /// When the user was last told that `enforce` stops it.
+    /// When the last `StopsSoon` Event was sent.
     told_stop_at: Option<DateTime<Utc>>,
 }
 
-/// The schedule, override and error that applied to an object when a change was decided. While they
-/// still apply, a decision has nothing new to go by.
+/// The schedule, override and error for which a change was decided. While they are the same, a
+/// decision has no new reason to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Applied {
-    /// The schedule on this object; none without one, and while it is refused.
+    /// The schedule on this object; `None` without a schedule, and while it is rejected.
     schedule: Option<Fingerprint>,
-    /// The dates of the calendars that it names.
+    /// A digest of the dates in its calendars.
     calendars: u64,
-    /// The override that holds, and until when.
+    /// The active override and its end.
     held: Option<(Phase, Option<Next>)>,
-    /// Why the schedule is refused.
+    /// Why the schedule is rejected.
     error: Option<Box<str>>,
 }
 
-/// How many times an object's state is put right between two boundaries.
+/// The maximum number of corrections of an object between two boundaries.
 const MAX_CORRECTIONS: u8 = 3;
 
-/// How long the last correction is delayed. During a rolling update an old and a new process run for
-/// some seconds with different flags and correct each other's labels. Nobody needs a Warning about
-/// that once the old process has ended.
+/// The delay of the last correction. During a rolling update an old and a new process can run for
+/// some seconds with different flags, and correct each other's labels. No Warning should be sent if
+/// that ends with the old process.
 const LAST_CORRECTION_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 impl Applied {
-    /// What applied when this change was decided.
+    /// The reason for this change.
     pub(crate) fn from_change(change: &Change) -> Self {
         let state = &change.state;
         if change.error.is_some() {
@@ -81,7 +83,7 @@ impl Applied {
 }
 
 impl Memory {
-    /// The memory of an object at first sight.
+    /// The memory of an object that is observed for the first time.
     pub fn new(observed: &Observed) -> Self {
         Self {
             uid: observed.object.uid.clone(),
@@ -101,7 +103,7 @@ impl Memory {
         }
     }
 
-    /// Takes in the object as it was seen at `now`, and remembers the newer state.
+    /// Records the object as observed at `now`, and keeps the newer state.
     pub fn observe(&mut self, observed: &Observed, now: DateTime<Utc>) {
         if self.uid != observed.object.uid {
             *self = Self::new(observed);
@@ -120,7 +122,7 @@ impl Memory {
         }
     }
 
-    /// Takes in a change of ours that the server has accepted at `now`.
+    /// Records a change of ours that the API server accepted at `now`.
     pub fn wrote(&mut self, observed: &Observed, change: &Change, now: DateTime<Utc>) {
         self.uid = observed.object.uid.clone();
         self.state = change.state.clone();
@@ -138,8 +140,8 @@ impl Memory {
         }
     }
 
-    /// The newest state of the object at `now`: the remembered one if the object's own went
-    /// backwards, far ahead, or vanished, else the object's own.
+    /// The newest state of the object at `now`. If the object's labels are older, missing or too
+    /// far ahead, this is the remembered state, otherwise that of the labels.
     pub fn newest(&self, observed: &Observed, now: DateTime<Utc>) -> State {
         let (known, seen) = (&self.state, observed.state());
         let Some(known_last) = known.last.filter(|_| self.uid == observed.object.uid) else {
@@ -157,8 +159,9 @@ impl Memory {
         }
     }
 
-    /// Whether the object's labels override memory: memory is ahead of the clock, or belongs to the
-    /// object this was copied from. Another scaler has corrected or adopted the object since.
+    /// Whether the labels take precedence over memory, because the memory is ahead of the clock or
+    /// belongs to the object from which this one was copied. In both cases another controller has
+    /// corrected or adopted the object since.
     fn is_overruled(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
         let is_ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
         let is_to_come = |state: &State| state.last.map(|last| last > now);
@@ -176,22 +179,22 @@ impl Memory {
                 && !is_of_object(&self.state)
     }
 
-    /// Whether this is what applied at our last write.
+    /// Whether this is also the reason for our last write.
     pub(crate) fn knows(&self, applied: &Applied) -> bool {
         self.applied.as_ref() == Some(applied)
     }
 
-    /// What was to come next by our last write, if that was by this schedule and these dates of
-    /// calendars. Another scaler, with another zone or other zone data, may have written another
-    /// `next` since.
+    /// The next boundary according to our last write, if it was for this schedule and these
+    /// calendar dates. Another controller, with another time zone or other time zone data, might
+    /// have changed the label since.
     pub(crate) fn planned(&self, schedule: Fingerprint, calendars: u64) -> Option<Next> {
         let applied = self.applied.as_ref()?;
         let is_same = applied.schedule == Some(schedule) && applied.calendars == calendars;
         self.planned.filter(|_| is_same)
     }
 
-    /// Whether this process has written to the object. Then it remembers the object even when
-    /// nothing on it concerns dayshift any more; else the object would look new.
+    /// Whether this process has written to the object. If so, the memory must be kept even when the
+    /// object has no annotation or label of ours. Otherwise the object would look new.
     pub fn has_written(&self) -> bool {
         self.applied.is_some()
     }
@@ -201,22 +204,23 @@ impl Memory {
         self.corrections >= MAX_CORRECTIONS
     }
 
-    /// When the delayed last correction may be sent; `None` if it is not next or need not wait.
+    /// When the delayed last correction can be sent; `None` if it is not next, or if the delay is
+    /// over.
     pub(crate) fn final_correction_waits_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let is_last = self.corrections == MAX_CORRECTIONS - 1;
         let corrected = self.last_corrected_at.filter(|_| is_last)?;
         let until = corrected + LAST_CORRECTION_AFTER;
-        // A clock that was set back says nothing of how long ago that was.
+        // After the clock was set back, the elapsed time is unknown.
         (corrected..until).contains(&now).then_some(until)
     }
 
-    /// Whether the state was put right since the last boundary.
+    /// Whether the state was corrected since the last boundary.
     pub(crate) const fn has_corrected(&self) -> bool {
         self.corrections > 0
     }
 
-    /// When the count was last seen to rise above the stopped count; `None` if this process has not
-    /// seen that.
+    /// When the count was last observed to rise above the stopped count; `None` if this process has
+    /// not observed that.
     pub(crate) const fn raised_at(&self) -> Option<DateTime<Utc>> {
         self.raised_at
     }
@@ -226,23 +230,23 @@ impl Memory {
         self.told_stop_at
     }
 
-    /// Notes that the user is told at `now` that `enforce` stops it: a grace begins.
+    /// Records that `StopsSoon` is sent at `now`: a grace period begins.
     pub const fn tell_stops_soon(&mut self, now: DateTime<Utc>) {
         self.told_stop_at = Some(now);
     }
 
-    /// Notes that the user is told that the limit of corrections is reached; false where that was
-    /// done since the last boundary.
+    /// Records that the Event about the limit of corrections is sent. Returns false if it was
+    /// already sent since the last boundary.
     pub fn tell_correction_limit(&mut self) -> bool {
         !std::mem::replace(&mut self.told_limit, true)
     }
 }
 
-/// The newest state if the object shows the remembered `last`: removed labels are filled in, unless
-/// another scaler has done something else in the same second.
+/// The newest state if the object has the remembered `last`. Removed labels are restored, unless
+/// another controller made another change in the same second.
 fn merge_same_last(mut seen: State, known: &State, observed: &Observed) -> State {
-    // Another scaler changes more than the phase, and changes no fingerprint of the same schedule.
-    // Either alone was changed by somebody else.
+    // Another controller changes more than the phase, and does not change the fingerprint of the
+    // same schedule. If only one of them differs, another client changed it.
     if seen.fingerprint != known.fingerprint && is_own(known, observed) {
         seen.fingerprint = known.fingerprint;
     }
@@ -264,13 +268,13 @@ fn merge_same_last(mut seen: State, known: &State, observed: &Observed) -> State
     }
 }
 
-/// The newest state if the object shows an older one or none: the remembered one.
+/// The newest state if the object has an older state or none: the remembered state.
 ///
-/// A saved count is kept from either side while the object is down: the next stop corrects a count
-/// that is too large, but nothing brings back a count that is lost.
+/// While the object is stopped, a saved count from either source is kept. If a saved count is too
+/// large, the next stop corrects it; if it is lost, nothing restores it.
 fn merge_older(seen: &State, known: &State, observed: &Observed) -> State {
     let is_down = observed.replicas <= observed.inputs.stop_replicas();
-    // A remembered 0 only says that a start came before.
+    // A remembered 0 means only that the last change was a start.
     let worth_saving = known.saved.filter(|saved| *saved > Replicas::ZERO);
     let still_saved = seen.saved.filter(|_| is_down);
     State {
@@ -283,14 +287,14 @@ fn merge_older(seen: &State, known: &State, observed: &Observed) -> State {
     }
 }
 
-/// Whether a state was written for this object and its schedule as it is.
+/// Whether a state was written for this object with its current schedule.
 fn is_own(state: &State, observed: &Observed) -> bool {
     let fingerprint = state.fingerprint;
     fingerprint == Some(observed.inputs.fingerprint(&observed.object.uid))
 }
 
-/// Whether the schedule and its labels are removed. Then nothing is left to remember, and the same
-/// schedule is a new one when it is given back.
+/// Whether the schedule and its labels were removed. Then the memory is reset, and the same
+/// schedule is a new one when it is added again.
 fn is_removed(observed: &Observed, newest: &State) -> bool {
     !observed.inputs.is_scheduled() && observed.state() == newest.after_removal(observed.replicas)
 }

@@ -1,6 +1,6 @@
-//! What to do with an object now: [`decide`](decide::decide), and all that it rests on.
+//! The decision for one object: [`decide`](decide::decide) and its types.
 //!
-//! `docs/concepts/behavior.md` has the rules, as a user reads them.
+//! `docs/concepts/behavior.md` describes the rules for users.
 
 pub(super) mod change;
 pub(super) mod context;

@@ -20,42 +20,42 @@ use crate::{
     state::{Phase, State},
 };
 
-/// How long after its instant something may be undone before it is overdue: 10 s. A controller
-/// acts within milliseconds; the rest is for a restart, for many boundaries at once, and for
-/// clocks that differ by less than `--max-clock-skew` (30 s) but not by much.
+/// How long a change can be late before it is overdue. A controller acts within milliseconds. The
+/// rest is for restarts, for many boundaries at the same time, and for small clock differences,
+/// below `--max-clock-skew` (30 s).
 pub const OVERDUE_GRACE: TimeDelta = TimeDelta::seconds(10);
 
-/// Something that should have been done by now.
+/// A change that should have been made by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overdue {
-    /// What should have been done.
+    /// The missing change.
     pub duty: Duty,
-    /// Since when; `None` where nobody knows when a user asked for it.
+    /// When it was due; `None` if it is unknown when a user requested it.
     pub since: Option<DateTime<Utc>>,
-    /// Whether it is a start of something that is stopped: such a start may wait for a place.
+    /// Whether it starts a stopped workload. Such a start might be waiting for a start slot.
     pub is_start: bool,
 }
 
-/// What an object asks of a controller.
+/// A change that the controller should make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// A new or edited schedule is to be adopted.
+    /// Adopt a new or edited schedule.
     Adopt,
-    /// A boundary is to be carried out.
+    /// Carry out a boundary.
     Boundary(Boundary),
-    /// An override is to begin.
+    /// Begin an override.
     Begin(Override),
-    /// An override that is over, or was removed, is to end; the phase is that override's.
+    /// End an override that has ended or was removed. The phase is that of the override.
     End(Phase),
 }
 
 impl Overdue {
-    /// What should have been done to the object by `now`, for longer than [`OVERDUE_GRACE`]: what a
-    /// scaler that knows the object alone would have done then, and would still do.
+    /// The change of the object that is overdue at `now`: it was due [`OVERDUE_GRACE`] ago without
+    /// the memory of a controller, and still is.
     ///
-    /// `changed` is an instant by which the annotations were as they are, such as the last time
-    /// that anybody changed the object: what they ask for is overdue from then on. Where it is
-    /// unknown they count as old.
+    /// `changed` is a time since which the annotations are known to be the same, for example the
+    /// last write to the object. Changes that they request are overdue from then on. If it is
+    /// unknown, they are assumed to be old.
     pub fn find(
         parsed: &ParsedInputs,
         observed: &Observed,
@@ -81,7 +81,7 @@ impl Overdue {
             (_, None, Some(boundary)) => Duty::Boundary(boundary),
             (_, None, None) => Duty::Adopt,
         };
-        // A start that waits is late once the time for that is over.
+        // A start that waits for dependencies is late only after its longest wait.
         let since = match spec.needs(&due, observed) {
             Some(needs) => since.map(|_| needs.until()),
             None => since,
@@ -95,8 +95,8 @@ impl Overdue {
     }
 }
 
-/// The start of the object that is due at `now` and may wait until then for all that is named, as far as
-/// the object alone tells. `changed` is as for [`Overdue::find`].
+/// The start that is due at `now` and might wait for its dependencies, if nothing but the object is
+/// known. `changed` is as for [`Overdue::find`].
 pub fn waiting_start(
     parsed: &ParsedInputs,
     observed: &Observed,
@@ -114,8 +114,8 @@ pub fn waiting_start(
     }
 }
 
-/// What a scaler that knows the object alone does to its count at `at`, such as its next boundary;
-/// `None` where it leaves the count, as where a wake ends and the count stays.
+/// The action at `at`, for example at the next boundary, if nothing but the object is known. `None`
+/// if the count stays the same, for example at the end of a wake.
 pub fn predicted_action(
     parsed: &ParsedInputs,
     observed: &Observed,
@@ -128,8 +128,7 @@ pub fn predicted_action(
     due.kind.action().filter(|_| !stays)
 }
 
-/// The object with the fingerprint of its schedule where that label is missing: it was taken away, and
-/// the rest of the state tells as much as it can.
+/// Adds the fingerprint if its label was removed, so that the remaining state can be used.
 fn with_fingerprint(observed: &Observed) -> Cow<'_, Observed> {
     let state = observed.state();
     if state.fingerprint.is_some() || state.last.is_none() {
@@ -146,8 +145,8 @@ fn with_fingerprint(observed: &Observed) -> Cow<'_, Observed> {
     })
 }
 
-/// The transition or adoption that is due to the object at `at`, as a scaler that knows the object
-/// alone, as it is, tells. Nothing is missed for too long.
+/// The transition or adoption that is due at `at`, if nothing but the object is known. Nothing
+/// counts as missed for too long.
 fn due_change(
     parsed: &ParsedInputs,
     observed: &Observed,
@@ -170,9 +169,9 @@ fn due_change(
     is_duty.then_some(change)
 }
 
-/// When an object that runs is next stopped, by its schedule or where its wake ends; `None` where it is
-/// stopped already, where it may be started before that, and where nobody knows: it is paused, put to
-/// sleep or not taken up yet.
+/// When a running object is next stopped, by its schedule or at the end of a wake. `None` if it is
+/// already stopped, if it might be started before, or if the time is unknown because it is paused,
+/// put to sleep or not adopted yet.
 pub fn next_stop(
     parsed: &ParsedInputs,
     observed: &Observed,
@@ -208,11 +207,11 @@ pub fn next_stop(
     (!says_stopped || !starts_before()).then_some(stop)
 }
 
-/// Whether dayshift holds an object down though its schedule says running: a copy is taken up so, an
-/// object whose clock was wrong, and one whose zone or calendars have changed. Its next start brings it
-/// back. What is to be done at this moment is no such case.
+/// Whether dayshift keeps an object stopped although its schedule requires it to run, until its
+/// next start. For example: a copy was adopted while stopped, the clock was wrong, or the time zone
+/// or the calendars have changed. A start that is due now is not included.
 ///
-/// Between `last` and `next` the schedule says the same, so that the object alone tells.
+/// Between `last` and `next` the schedule does not change, so the object is sufficient to know.
 pub fn is_stopped_against_schedule(observed: &Observed, parsed: &ParsedInputs) -> bool {
     let ParsedInputs::Scheduled(spec) = parsed else {
         return false;
@@ -224,7 +223,7 @@ pub fn is_stopped_against_schedule(observed: &Observed, parsed: &ParsedInputs) -
     }
     let state = observed.state();
     let back = |last| spec.restoring_action(&observed.object, observed.replicas, state.saved, last);
-    // Hashing costs most, and is needed least often.
+    // Hashing is expensive and rarely needed, so it comes last.
     state.last.and_then(back).is_some()
         && state.fingerprint == Some(observed.inputs.fingerprint(&observed.object.uid))
 }

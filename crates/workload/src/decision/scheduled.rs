@@ -21,15 +21,15 @@ use crate::{
     workload_ref::WorkloadRef,
 };
 
-/// One object with a valid schedule, at one moment.
+/// One object with a valid schedule at one time.
 pub(crate) struct ScheduledDecision<'a> {
     pub(crate) context: &'a DecisionContext<'a>,
     pub(crate) spec: &'a ScheduleSpec,
     /// The newest known state.
     pub(crate) state: State,
-    /// The overrides, without those that `kubectl rollout undo` has brought back.
+    /// The overrides, without those that `kubectl rollout undo` restored.
     pub(crate) overrides: Overrides,
-    /// The override that is active now by its time, whether the object already shows it or not.
+    /// The override that is active at `now`, even if the state does not have it yet.
     pub(crate) active: Option<Override>,
     /// The fingerprint of this schedule on this object.
     pub(crate) fingerprint: Fingerprint,
@@ -68,7 +68,7 @@ impl<'a> ScheduledDecision<'a> {
                 return self.begin(active);
             }
             if let Override::Pause(_) = active {
-                // Not even another schedule is adopted below it.
+                // During a pause, not even a new schedule is adopted.
                 return self.between_boundaries();
             }
         }
@@ -83,12 +83,12 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Whether the state is that of this schedule on this object.
+    /// Whether the state belongs to this schedule on this object.
     pub(crate) fn is_of_this_schedule(&self) -> bool {
         self.state.fingerprint == Some(self.fingerprint)
     }
 
-    /// No override holds, and the state is known: the last boundary wins, if it is due.
+    /// Without an override, and with known state, the latest boundary is carried out if it is due.
     fn follow(&self) -> Decision {
         match self
             .latest_boundary()
@@ -99,8 +99,8 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Whether a boundary was not considered yet and is not before the object's own next, as the
-    /// label has it or as this process had planned it. Where nothing says that, `last` alone tells.
+    /// Whether a boundary has not been considered yet and is not earlier than the object's `next`,
+    /// from the label or from memory. If neither is known, only `last` is checked.
     fn is_due(&self, boundary: &Boundary) -> bool {
         let calendars = self.context.parsed.calendar_digest();
         let planned = self.context.memory.planned(self.fingerprint, calendars);
@@ -108,8 +108,7 @@ impl<'a> ScheduledDecision<'a> {
         Some(Next::At(boundary.at)) >= next && Some(boundary.at) > self.state.last
     }
 
-    /// The beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
-    /// leaves everything as it is.
+    /// `wake-until` begins like a start and `sleep-until` like a stop. A pause changes nothing.
     fn begin(&self, active: Override) -> Decision {
         let seen = self.context.observed.replicas;
         let remembered = self.carried_over();
@@ -135,7 +134,7 @@ impl<'a> ScheduledDecision<'a> {
             saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
         };
-        // Another override may have hidden it until it was over.
+        // It might have been hidden by another override until that one ended.
         let revealed = self.override_ran_out();
         let revealed = revealed.filter(|ended| *ended >= self.context.seen);
         self.decide_write(Change {
@@ -157,8 +156,8 @@ impl<'a> ScheduledDecision<'a> {
         })
     }
 
-    /// Once an override is over the newest boundary decides, even one before it began.
-    /// What an override has stopped comes back where the schedule says nothing.
+    /// After an override the latest boundary decides, even if it was before the override. If the
+    /// schedule requires nothing, a workload that the override stopped is started.
     fn after_override(&self) -> Decision {
         let newest = self.latest_boundary();
         let slept = self.state.phase == Some(Phase::Slept);
@@ -177,7 +176,8 @@ impl<'a> ScheduledDecision<'a> {
         self.scale_by_boundary(Boundary { at, action }, cause)
     }
 
-    /// The end of a pause adopts; what comes from that very instant on is done.
+    /// The end of a pause adopts the schedule, but a boundary at the same time or later is carried
+    /// out.
     fn after_pause(&self) -> Decision {
         let ended = self.override_ended();
         let is_since =
@@ -188,7 +188,8 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// When the override ended: at its time, or when its removal was seen; never before it began.
+    /// When the override ended: at its time, or when its removal was observed, but not before it
+    /// began.
     pub(crate) fn override_ended(&self) -> DateTime<Utc> {
         let removed_at = || self.context.seen.min(self.now);
         let ended = self.override_ran_out().unwrap_or_else(removed_at);
@@ -196,16 +197,16 @@ impl<'a> ScheduledDecision<'a> {
         begun.map_or(ended, |begun| begun.max(ended))
     }
 
-    /// The end of the override by which the state has the object held, if that has come.
+    /// The end of the override that is in the state, if that time is in the past.
     pub(crate) fn override_ran_out(&self) -> Option<DateTime<Utc>> {
         let key = self.state.phase.and_then(Override::key)?;
         let written = self.overrides.until(key);
-        // As the label has it: another scaler may have put it off since we last wrote it.
+        // Another controller might have extended the override since our last write.
         let known = self.context.observed.state().next_at();
         written.max(known).filter(|end| *end <= self.now)
     }
 
-    /// A start, a stop or a count is due, or was for too long.
+    /// Carries out a boundary, or adopts the schedule if the boundary was missed for too long.
     fn scale_by_boundary(&self, due: Boundary, cause: Cause) -> Decision {
         if self.now - due.at > self.context.catch_up {
             return self.adopt(Adoption::Missed);
@@ -249,7 +250,7 @@ impl<'a> ScheduledDecision<'a> {
         })
     }
 
-    /// A change that leaves the count and removes overrides that are over.
+    /// A change that keeps the count and removes ended overrides.
     pub(crate) fn without_scaling(&self, kind: ChangeKind, state: State) -> Change {
         let (expired, note) = self.expired();
         Change {
@@ -259,9 +260,9 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// The override annotations that a change removes, and a note about them. Those restored by a
-    /// rollout undo come first, else those that are over. During a pause none is removed. With the
-    /// last one goes what says whose it was.
+    /// The override annotations that a change removes, and a note about them. Overrides that a
+    /// rollout undo restored come first, then those that have ended. During a pause none is
+    /// removed. With the last one the author's annotations are removed too.
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
         let own = self.spec.overrides.own_keys();
         let (mut over, note) = if self.overrides == self.spec.overrides {
@@ -285,7 +286,7 @@ impl<'a> ScheduledDecision<'a> {
         (over, note)
     }
 
-    /// Writes the change, or waits until the next boundary where nothing would change.
+    /// Returns the change, or waits until the next boundary if nothing would change.
     pub(crate) fn decide_write(&self, change: Change) -> Decision {
         let considered = change.state.last;
         let due = match change.state.next_at() {
@@ -297,8 +298,9 @@ impl<'a> ScheduledDecision<'a> {
             .decide_write(change, self.now, due, is_by_clock)
     }
 
-    /// Whether the clock explains a change that considers everything up to `considered`: a boundary
-    /// has come since the last one, or the clock was set back and the state is from the future.
+    /// Whether the clock explains a change that considers all boundaries up to `considered`: a
+    /// boundary was reached since the last write, or the clock was set back and the state is too
+    /// far ahead.
     fn clock_explains(&self, considered: Option<DateTime<Utc>>) -> bool {
         let last = self.state.last;
         let is_ahead =
@@ -310,14 +312,14 @@ impl<'a> ScheduledDecision<'a> {
         latest > last && considered >= latest
     }
 
-    /// The cause of a change that the annotations ask for.
+    /// The cause of a change that annotations request.
     fn request(&self) -> Cause {
         Cause::Request {
             seen: self.context.seen.min(self.now),
         }
     }
 
-    /// Now, or the later `last` that was written before the clock was set back.
+    /// Now, or a later `last` that was written before the clock was set back.
     pub(crate) fn considered_now(&self) -> DateTime<Utc> {
         let now = whole_second(self.now);
         let known = self
@@ -341,8 +343,8 @@ impl<'a> ScheduledDecision<'a> {
 }
 
 impl ScheduledDecision<'_> {
-    /// Why the schedule is to be adopted: the state belongs to another schedule or object, or is from
-    /// the future. `None` if the state tells what was done last.
+    /// Why the schedule must be adopted: the state belongs to another schedule or object, or is too
+    /// far ahead. `None` if the state is valid for this schedule.
     pub(crate) fn adoption_reason(&self) -> Option<Adoption> {
         match self.state.last {
             Some(last) if self.is_of_this_schedule() => {
@@ -353,13 +355,13 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// The schedule is taken up as it is from now on. The same change starts what dayshift holds
-    /// down against it.
+    /// Adopts the schedule. If dayshift has stopped the object and the schedule requires it to run,
+    /// the same change starts it.
     pub(crate) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
         let phase = self.active.map_or(Phase::Adopted, Override::phase);
-        // `running` and `woken` already imply a saved 0.
+        // The phases `running` and `woken` already imply a saved 0.
         let is_implied = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
         let until = self
             .active
@@ -382,9 +384,10 @@ impl ScheduledDecision<'_> {
         })
     }
 
-    /// What starts an object that dayshift holds down, where the schedule says running by now. A
-    /// copy is not started: its count was saved for another object. Nor is one whose state is from
-    /// the future: another scaler, by another clock, would stop it again.
+    /// The start with which an adoption restores a workload that dayshift has stopped, if the
+    /// schedule requires it to run now. A copy is not started, because its count was saved for
+    /// another object. A state that is too far ahead is not used either, because a controller with
+    /// another clock would stop the object again.
     fn restoring_start(&self, why: Adoption) -> Option<(Action, Replicas)> {
         let is_resumed = matches!(why, Adoption::Changed | Adoption::Over | Adoption::Missed);
         let object = self.object();
@@ -398,7 +401,7 @@ impl ScheduledDecision<'_> {
             .restoring_action(object, seen, self.state.saved, self.now)
     }
 
-    /// The adoption, with a start.
+    /// An adoption that also starts the object.
     fn adopt_with_start(
         &self,
         why: Adoption,
@@ -436,8 +439,8 @@ impl ScheduledDecision<'_> {
         })
     }
 
-    /// Saved count kept on adoption. A running copy drops the original's, and a running object whose
-    /// schedule had been removed drops the count that was left on it.
+    /// The saved count that an adoption keeps. A running copy drops the count of the original, and
+    /// a running object whose schedule had been removed drops the count that was left.
     pub(crate) fn carried_over(&self) -> Option<Replicas> {
         let (state, observed) = (&self.state, self.context.observed);
         let is_ours = |fingerprint: Fingerprint| fingerprint.belongs_to(&observed.object.uid);
@@ -452,13 +455,13 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// The instant from which the schedule is followed: now if a boundary was missed or the state is
-    /// from the future, else when the schedule was seen or the override ended.
+    /// The time from which the schedule is followed: now if a boundary was missed or the state is
+    /// too far ahead. Otherwise, when the schedule was first observed or the override ended.
     fn adopted_from(&self, why: Adoption) -> DateTime<Utc> {
         if matches!(why, Adoption::Missed | Adoption::FromFuture) {
             return self.now;
         }
-        // The clock may have been set back since: no instant after `now` is considered yet.
+        // The clock might have been set back since, so never use a time after `now`.
         let from = match (self.active, self.state.phase) {
             (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.override_ended(),
             _ => self.context.seen.min(self.now),
@@ -498,8 +501,8 @@ impl ScheduledDecision<'_> {
 }
 
 impl ScheduledDecision<'_> {
-    /// Nothing is due. Labels that differ from the expected ones are corrected, and so is the count
-    /// if it is enforced.
+    /// No boundary is due. Labels that differ from the expected ones are corrected, and so is the
+    /// count if it is enforced.
     pub(crate) fn between_boundaries(&self) -> Decision {
         let expected = self.expected_labels();
         let enforced = self.enforced();
@@ -516,7 +519,7 @@ impl ScheduledDecision<'_> {
         } else {
             self.decide_write(change)
         };
-        // `enforce` acts before the next boundary or not at all: that boundary decides anew.
+        // `enforce` only acts before the next boundary, because that boundary decides again.
         let is_next = |due: &DateTime<Utc>| Next::At(*due) < expected.next;
         match (decision, enforced) {
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
@@ -531,7 +534,7 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// The change that corrects the labels and leaves the count.
+    /// The change that corrects the labels and keeps the count.
     fn correct_labels(&self, expected: ExpectedLabels) -> Change {
         let state = State {
             phase: Some(self.state.phase.unwrap_or(Phase::Adopted)),
@@ -543,7 +546,7 @@ impl ScheduledDecision<'_> {
         };
         let mut change = self.without_scaling(ChangeKind::Heal, state);
         if self.active.is_some() {
-            // While an override holds, another that is over goes when it ends.
+            // While an override is active, ended ones are kept. They are removed when it ends.
             (change.expired, change.note) = (Vec::new(), None);
         }
         let expired = || Some(EventNote::Expired(*change.expired.first()?));
@@ -560,7 +563,7 @@ impl ScheduledDecision<'_> {
         change
     }
 
-    /// The same change, with the count of a stop.
+    /// The same change with the count of a stop.
     fn enforce(
         &self,
         expected: ExpectedLabels,
@@ -589,14 +592,15 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Whether the object shows a `last` that is too far ahead, and better is known.
+    /// Whether the object's `last` is too far ahead although a better state is known.
     fn shows_future_state(&self) -> bool {
         let shown = self.context.observed.state().last;
         let is_paused = matches!(self.active, Some(Override::Pause(_)));
         !is_paused && shown.is_some_and(|last| is_from_future(last, self.now))
     }
 
-    /// The labels `last` and `next` while nothing is due. While an override holds, its end is next.
+    /// The labels `last` and `next` between boundaries. While an override is active, its end is
+    /// next.
     fn expected_labels(&self) -> ExpectedLabels {
         let last = self.state.last.unwrap_or_else(|| self.considered_now());
         if let Some(active) = self.active {
@@ -605,7 +609,7 @@ impl ScheduledDecision<'_> {
         }
         let following = |after| Next::or_never(self.next_after(after).map(|next| next.at));
         match following(last) {
-            // A boundary before the object's own next has passed: it is not caught up.
+            // A boundary before the object's own `next` was reached. It is not carried out.
             next if next <= Next::At(self.now) => ExpectedLabels {
                 last: whole_second(self.now),
                 next: following(self.now),
@@ -614,7 +618,7 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Whether and when `enforce` stops what runs.
+    /// Whether and when `enforce` stops the object.
     fn enforced(&self) -> Enforced {
         let State { phase, saved, .. } = self.state;
         let (seen, most) = (self.context.observed.replicas, self.spec.stop_replicas);
@@ -639,22 +643,22 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Whether the object was adopted as it is, and its schedule says stopped.
+    /// Whether the object was adopted while running, and its schedule requires it to be stopped.
     fn is_adopted_outside_hours(&self) -> bool {
         let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
         let says = || self.spec.says(self.object(), self.now);
         is_adopted && says().is_some_and(|says| !says.is_up())
     }
 
-    /// When the grace began. The grace begins when `StopsSoon` is sent; a restart begins it anew.
-    /// `None` if that was sent before the object began to run against its schedule.
+    /// When the grace period began: at the last `StopsSoon`. A restart begins it again. `None` if
+    /// that Event was sent before the object began to run against its schedule.
     fn grace_began(&self) -> Option<DateTime<Utc>> {
         let told = self.context.memory.told_stop_at();
         told.filter(|told| (self.running_since()..=self.now).contains(told))
     }
 
-    /// Since when the object runs against its schedule with these annotations, as far as this process
-    /// knows.
+    /// Since when the object runs against its schedule with these annotations, as far as this
+    /// process has observed it.
     fn running_since(&self) -> DateTime<Utc> {
         let seen = self.context.seen;
         let raised = self.context.memory.raised_at().unwrap_or(seen);
@@ -663,14 +667,14 @@ impl ScheduledDecision<'_> {
     }
 }
 
-/// The action of `enforce` on an object.
+/// The effect of `enforce` on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Enforced {
-    /// Nothing.
+    /// None.
     Never,
-    /// Stop it at that time, and tell the user first.
+    /// Stop it at this time, and send an Event first.
     Soon(DateTime<Utc>),
-    /// Stop it at that time, as the user was told.
+    /// Stop it at this time. The Event was already sent.
     At(DateTime<Utc>),
     /// Stop it now, with this count and this saved count.
     Now {
@@ -679,7 +683,7 @@ enum Enforced {
     },
 }
 
-/// The labels `last` and `next` as they should be.
+/// The expected labels `last` and `next`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ExpectedLabels {
     last: DateTime<Utc>,

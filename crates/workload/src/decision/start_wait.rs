@@ -17,20 +17,20 @@ use crate::{
     workload_ref::WorkloadRef,
 };
 
-/// How long a start that somebody asks for waits for something stopped: a command that wakes several
-/// objects writes to one after another.
+/// How long a requested start waits for a dependency that is stopped. A command that wakes several
+/// workloads writes them one after another.
 const SETTLING: TimeDelta = TimeDelta::seconds(5);
 
-/// A start of something that is stopped.
+/// A start of a stopped workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueStart {
-    /// When it fell due.
+    /// When it was due.
     pub due: DateTime<Utc>,
-    /// Whether somebody asks for it, and not the clock.
+    /// Whether a user requested it, rather than the clock.
     pub is_request: bool,
 }
 
-/// What has to be ready before one start.
+/// The dependencies of one start.
 #[derive(Clone, Copy, Debug)]
 pub struct StartDependencies<'a> {
     after: &'a After,
@@ -38,59 +38,59 @@ pub struct StartDependencies<'a> {
     start: DueStart,
 }
 
-/// The state of something that a start needs.
+/// The state of a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependencyState {
-    /// It is ready, all of it.
+    /// All of it is ready.
     Ready,
-    /// It is not ready, and may become so.
+    /// It is not ready, but might become ready.
     NotReady,
-    /// It runs nothing, and its schedule starts it then, if ever.
+    /// It is stopped. Its schedule starts it at this time, if ever.
     Stopped {
-        /// When.
+        /// The time of its next start.
         until: Option<DateTime<Utc>>,
     },
-    /// It is not there, or is not seen.
+    /// It does not exist, or dayshift cannot read it.
     Missing,
-    /// Objects of its kind are not seen.
+    /// Objects of its kind are not watched.
     Unwatched,
-    /// It does not say whether it is ready.
+    /// Its status does not report whether it is ready.
     Unreported,
-    /// It waits for the object that needs it.
+    /// It waits for the object that depends on it.
     Cycle,
 }
 
-/// Something that was not ready at a start, and its state then.
+/// A dependency that was not ready at a start, and its state at that time.
 pub type UnreadyDependency = (Dependency, DependencyState);
 
-/// Whether a start waits.
+/// Whether a start waits for its dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartWait {
     /// It waits.
     Waits(WaitingStart),
-    /// It does not, or no longer.
+    /// It does not wait, or no longer.
     Over {
-        /// What is not ready.
+        /// The dependencies that are not ready.
         without: Vec<UnreadyDependency>,
     },
 }
 
-/// A start that waits.
+/// A start that waits for its dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingStart {
-    /// When the start fell due.
+    /// When the start was due.
     pub due: DateTime<Utc>,
-    /// Until when it waits at most.
+    /// The latest time of the start.
     pub until: DateTime<Utc>,
-    /// When to look again where nothing changes.
+    /// When to check again if nothing changes.
     pub look: DateTime<Utc>,
-    /// For what.
+    /// The dependencies that are not ready.
     pub needed: Vec<Dependency>,
 }
 
 impl ScheduleSpec {
-    /// The start of something that is stopped, if this change is one. A correction of somebody else's
-    /// change is none, and waits for nothing.
+    /// The start of a stopped workload, if this change is one. A correction is not one, and waits
+    /// for nothing.
     pub fn due_start(&self, change: &Change, observed: &Observed) -> Option<DueStart> {
         let is_start = matches!(
             change.kind,
@@ -108,7 +108,7 @@ impl ScheduleSpec {
         Some(DueStart { due, is_request })
     }
 
-    /// What has to be ready before this change; `None` for all but a [`Self::due_start`] with `after`.
+    /// The dependencies of this change; `None` unless it is a [`Self::due_start`] with `after`.
     pub fn needs(&self, change: &Change, observed: &Observed) -> Option<StartDependencies<'_>> {
         let after = self.after.as_ref()?;
         let needed = after.needed_by(&observed.object);
@@ -125,18 +125,18 @@ impl ScheduleSpec {
 }
 
 impl StartDependencies<'_> {
-    /// Until when the start waits at most.
+    /// The latest time of the start.
     pub fn until(&self) -> DateTime<Utc> {
         let until = self.start.due.checked_add_signed(self.after.within());
         until.unwrap_or(self.start.due)
     }
 
-    /// What has to be ready.
+    /// The dependencies.
     pub const fn needed(&self) -> &[Dependency] {
         self.needed
     }
 
-    /// Whether the start waits at `now`, given the state of each thing that it needs.
+    /// Whether the start waits at `now`, given the state of each dependency.
     pub fn wait(
         &self,
         now: DateTime<Utc>,
@@ -167,7 +167,7 @@ impl StartDependencies<'_> {
         })
     }
 
-    /// Until when the start waits for something in this state.
+    /// Until when the start waits for a dependency in this state.
     fn waits_until(
         &self,
         standing: DependencyState,
@@ -194,33 +194,35 @@ impl StartDependencies<'_> {
     }
 }
 
-/// How many starts are looked at.
+/// How many starts are checked.
 const MAX_STARTS: usize = 14;
 
-/// Something that a start names.
+/// A dependency of a start.
 #[derive(Clone, Copy, Debug)]
 pub struct DependencyWorkload<'a> {
-    /// Which object.
+    /// The workload.
     pub object: &'a WorkloadRef,
-    /// What its annotations ask for.
+    /// Its parsed annotations.
     pub parsed: &'a ParsedInputs,
-    /// Its count, where that is known.
+    /// Its count, if known.
     pub replicas: Option<Replicas>,
 }
 
-/// Why a start does not wait for something that it names.
+/// Why a start does not wait for one of its dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsatisfiableDependency {
-    /// It runs nothing, and no schedule starts it.
+    /// The dependency has no replicas, and no schedule starts it.
     Unscheduled,
-    /// A pause or a sleep keeps it as it is for longer than the start waits.
+    /// A pause or a sleep lasts longer than the start waits.
     Overridden(Override),
-    /// Its own schedule keeps it stopped at the start of then, for longer than the start waits.
+    /// The dependency's own schedule keeps it stopped at the start at this time, for longer than
+    /// the start waits.
     Stopped(DateTime<Utc>),
 }
 
 impl UnsatisfiableDependency {
-    /// What is the case, after the name of what is named. `zone` is that of the object that names it.
+    /// The reason as text, to follow the dependency's name. `zone` is the zone of the dependent
+    /// workload.
     pub fn words(self, zone: Zone) -> String {
         match self {
             Self::Unscheduled => "has no replicas, and no schedule starts it".to_owned(),
@@ -238,7 +240,7 @@ impl UnsatisfiableDependency {
         }
     }
 
-    /// What lets the start wait for `needed`.
+    /// The fix, as an instruction.
     pub fn help(self, needed: &Dependency) -> String {
         match self {
             Self::Unscheduled => format!("give {needed} a schedule"),
@@ -250,8 +252,7 @@ impl UnsatisfiableDependency {
 }
 
 impl ScheduleSpec {
-    /// Why the next starts of an object with this schedule do not wait for something that they name;
-    /// `None` where they may.
+    /// Why the next starts with this schedule do not wait for a dependency; `None` if they might.
     pub fn unsatisfiable_dependency(
         &self,
         object: &WorkloadRef,
@@ -295,10 +296,11 @@ mod tests {
         DateTime::UNIX_EPOCH + TimeDelta::seconds(second)
     }
 
-    /// Until when a start that fell due at 0 waits at `now` for two that stand so, and the number of
-    /// those that are not ready where it goes.
+    /// How long a start that was due at 0 waits at `now` for two dependencies in these states, or
+    /// the number of unready ones if it does not wait.
     fn wait(stand: [DependencyState; 2], is_request: bool, now: i64) -> Result<i64, usize> {
-        let after = After::parse("sts/db; deploy/cache, 60s").unwrap();
+        let after =
+            After::parse("sts/db; deploy/cache, 60s", &crate::KindTable::default()).unwrap();
         let needs = StartDependencies {
             after: &after,
             needed: after.named(),
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_waits_for_what_may_become_ready_and_at_most_for_its_time() {
+    fn a_start_waits_for_dependencies_that_might_become_ready_within_its_time() {
         use DependencyState::{Cycle, Missing, NotReady, Ready, Stopped, Unreported, Unwatched};
         let soon = Stopped {
             until: Some(at(60)),
@@ -334,14 +336,14 @@ mod tests {
             ([NotReady, Ready], false, 60, Err(1)),
             ([NotReady, NotReady], true, 600, Err(2)),
             ([Missing, Ready], false, 0, Err(1)),
-            // A missing object does not end the wait for the other.
+            // A missing dependency does not end the wait for the other one.
             ([Missing, NotReady], false, 0, Ok(60)),
             ([Unwatched, Unreported], true, 0, Err(2)),
             ([Cycle, Ready], true, 0, Err(1)),
             ([soon, Ready], false, 0, Ok(60)),
             ([late, Ready], false, 0, Err(1)),
             ([never, Ready], false, 0, Err(1)),
-            // A command may be about to wake it.
+            // A command might be about to wake it.
             ([late, never], true, 4, Ok(5)),
             ([late, never], true, 5, Err(2)),
             ([late, NotReady], true, 4, Ok(5)),

@@ -1,4 +1,4 @@
-//! The commands that a user is told of.
+//! The commands that Events suggest.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
     )
 }
 
-/// The `dayshift wake` command for several objects of one namespace, for two hours.
+/// The `dayshift wake` command for several objects in one namespace, for two hours.
 pub(super) fn wake_all_command(objects: &[&WorkloadRef], prefix: &Prefix) -> String {
     let names = objects.iter().map(|object| object.kind_and_name());
     let names = names.collect::<Vec<_>>().join(" ");
@@ -29,13 +29,13 @@ pub(super) fn wake_all_command(objects: &[&WorkloadRef], prefix: &Prefix) -> Str
     )
 }
 
-/// The `dayshift wake` command for all of a namespace, for two hours.
+/// The `dayshift wake` command for a whole namespace, for two hours.
 pub(super) fn wake_namespace_command(namespace: &str, prefix: &Prefix) -> String {
     format!("dayshift wake ns/{namespace} --for 2h{}", prefix.flag())
 }
 
-/// The `kubectl` command that sets this count of this object; of a switch that is turned on, what
-/// its label says was there before.
+/// The `kubectl` command that sets the count of this object. An on/off object gets back its saved
+/// value.
 pub(super) fn scale_command(
     object: &WorkloadRef,
     count: Replicas,
@@ -43,11 +43,11 @@ pub(super) fn scale_command(
 ) -> String {
     let (kind, name, namespace) = (object.kind.unambiguous(), &object.name, &object.namespace);
     let path = object.kind.path();
-    let field = path.last().copied().unwrap_or_default();
+    let field = object.kind.field();
     let patch = |value: Value| {
         let nested = path
             .iter()
-            .rfold(value, |inner, token| json!({ *token: inner }));
+            .rfold(value, |inner, token| json!({ token: inner }));
         format!("kubectl patch {kind}/{name} -n {namespace} --type=merge -p '{nested}'")
     };
     match object.kind.form() {
@@ -65,7 +65,7 @@ pub(super) fn scale_command(
             let value = saved.unwrap_or_else(|| switch.default_running());
             let annotate =
                 |rest: &str| format!("kubectl annotate {kind}/{name} -n {namespace} {rest}");
-            let is_annotation = path.first() == Some(&"metadata");
+            let is_annotation = path.first().is_some_and(|token| token == "metadata");
             match value {
                 SwitchValue::Absent(_) if is_annotation => annotate(&format!("{field}-")),
                 SwitchValue::Absent(_) => patch(Value::Null),

@@ -16,24 +16,25 @@ use crate::{
     other_controllers::{ADMISSION, FieldManager, ManagerKind, Revert},
 };
 
-/// An Event that is to be sent: its reason and its text.
+/// An Event to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventText {
     /// Its reason.
     pub reason: EventReason,
-    /// Its text, plain, at most 1 kB.
+    /// Its text without markup, at most 1 kB.
     pub text: String,
-    /// The instant that it tells of, where each object is told once of that, by whichever scaler.
+    /// The time that the Event is about, if only one controller should send it, and only once for
+    /// each object.
     pub once_of: Option<DateTime<Utc>>,
 }
 
-/// How long a text may be, in bytes.
+/// The maximum length of a text in bytes.
 const MAX_TEXT: usize = 1000;
 
-/// How much of what Kubernetes says is told, in bytes.
+/// The maximum length of a message from Kubernetes in bytes.
 const MAX_WHY: usize = 500;
 
-/// `10 min`, `90 s`.
+/// `10 min`, `90 s`
 fn length(time: TimeDelta) -> String {
     let (minutes, seconds) = (time.num_minutes(), time.num_seconds());
     if seconds == minutes * 60 {
@@ -52,14 +53,14 @@ impl EventText {
         }
     }
 
-    /// What the annotations of a Namespace ask for is refused.
+    /// The annotations of a Namespace are rejected.
     pub const fn invalid(text: String) -> Self {
         Self::new(EventReason::InvalidSchedule, text)
     }
 
-    /// An object of that kind cannot be written to. With `namespace` a permission is missing, perhaps
-    /// for all of its kind there.
-    pub fn scale_failed(kind: Kind, why: &str, namespace: Option<&str>) -> Self {
+    /// An object of this kind cannot be written. With `namespace`, a permission is missing,
+    /// possibly for all objects of the kind there.
+    pub fn scale_failed(kind: &Kind, why: &str, namespace: Option<&str>) -> Self {
         let mut text = format!("cannot write to the {kind}: {why}; retrying with backoff");
         if let Some(namespace) = namespace {
             text += &format!(
@@ -70,8 +71,8 @@ impl EventText {
         Self::new(EventReason::ScaleFailed, text)
     }
 
-    /// A request to its Service, or to that of `needed_by`, wakes it: which, and until when. `without` is
-    /// what it needs and what stays stopped, each with the reason.
+    /// A request to a Service of the object, or of `needed_by`, wakes it until then. `without`
+    /// lists its dependencies that stay stopped, each with the reason.
     pub fn woken_by_request(
         request: &str,
         until: &str,
@@ -103,7 +104,7 @@ impl EventText {
         )
     }
 
-    /// What was started is not ready after so long, and what Kubernetes says of it.
+    /// A started workload is not ready in time. `why` is the message from Kubernetes.
     pub fn not_ready(observed: &Observed, within: TimeDelta, why: Option<&str>) -> Self {
         let object = &observed.object;
         let ready = match observed.readiness.replicas() {
@@ -121,7 +122,7 @@ impl EventText {
         Self::new(EventReason::NotReady, text)
     }
 
-    /// Boundaries come faster than they can be carried out.
+    /// Boundaries are closer together than the controller can carry them out.
     pub fn boundaries_skipped() -> Self {
         let text = "boundaries come faster than dayshift can carry them out: it skips all but the \
             newest. Set them further apart";
@@ -129,7 +130,7 @@ impl EventText {
     }
 }
 
-/// How many Jobs are named, and how much of a name.
+/// The maximum number of Jobs in a text, and the maximum length of a name.
 const MAX_JOBS: usize = 4;
 const MAX_NAME: usize = 100;
 
@@ -152,8 +153,8 @@ impl EventText {
         Self::new(reason, text)
     }
 
-    /// The Jobs of a CronJob cannot be suspended or resumed. With `namespace` a permission is missing,
-    /// for all of its CronJobs.
+    /// The Jobs of a CronJob cannot be suspended or resumed. With `namespace`, a permission is
+    /// missing for all of its CronJobs.
     pub fn jobs_failed(why: &str, namespace: Option<&str>) -> Self {
         let mut text = format!("cannot suspend or resume its Jobs: {why}; retrying with backoff");
         if let Some(namespace) = namespace {
@@ -167,11 +168,11 @@ impl EventText {
     }
 }
 
-/// How often people are told of the starts of a namespace that wait, as long as they do.
+/// The interval between Events about waiting starts in a namespace.
 pub const STARTS_WAIT_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 
 impl EventText {
-    /// So many starts of a namespace wait, because so many workloads are starting already.
+    /// Starts in a namespace wait because of the concurrency limit.
     pub fn starts_wait(waiting: usize, max_starting: usize) -> Self {
         let starts = match waiting {
             1 => "1 start waits".to_owned(),
@@ -183,11 +184,11 @@ impl EventText {
     }
 }
 
-/// How many of a namespace are named.
+/// The maximum number of workloads in a text.
 const MAX_NAMES: usize = 5;
 
 impl EventText {
-    /// An object is stopped at an instant to come.
+    /// An object will be stopped.
     pub fn stop_notice(
         object: &WorkloadRef,
         at: DateTime<Utc>,
@@ -202,7 +203,7 @@ impl EventText {
         Self::once(text, at)
     }
 
-    /// Several objects of one namespace are stopped at an instant to come.
+    /// Several objects in one namespace will be stopped.
     pub fn stop_notice_for_many(
         objects: &[&WorkloadRef],
         at: DateTime<Utc>,
@@ -238,19 +239,19 @@ impl EventText {
     }
 }
 
-/// How many objects are named that were not ready at a start, and how much of a name.
+/// The maximum number of dependencies in a text.
 const MAX_LACKS: usize = 4;
 
 const UNWATCHED_SERVICE: &str = "whose endpoints dayshift does not watch (run --services, with the \
     permission of manifests/kinds/services.yaml; in the chart services: true)";
 
 impl EventText {
-    /// A start that waited so long was carried out without something that it needs.
+    /// A start was carried out after this wait although dependencies were not ready.
     pub fn started_without(without: &[UnreadyDependency], waited: TimeDelta, zone: Zone) -> Self {
         let lacks = without.iter().take(MAX_LACKS).map(|(needed, standing)| {
             let name = needed.to_string();
             let name = cut_chars(&name, MAX_NAME);
-            let lack = match (needed.kind, standing) {
+            let lack = match (&needed.kind, standing) {
                 (DependencyKind::Service, DependencyState::Missing) => {
                     "which is not there, or has no EndpointSlice".to_owned()
                 }
@@ -297,8 +298,8 @@ fn lack_text(standing: DependencyState, waited: TimeDelta, zone: Zone) -> String
 }
 
 impl EventText {
-    /// The API server has stored another count, `made`, than the change asked for.
-    pub fn overruled(change: &Change, made: Replicas, kind: Kind) -> Self {
+    /// The API server stored another count, `made`, than the change requested.
+    pub fn overruled(change: &Change, made: Replicas, kind: &Kind) -> Self {
         let counts = kind.counts();
         let to = counts.short_text(change.replicas);
         let made = counts.short_text(made);
@@ -315,8 +316,8 @@ impl EventText {
         Self::new(EventReason::Reverted, text)
     }
 
-    /// Somebody else has set a count back; none where that is what they are there for. With
-    /// `gave_up` it was put back, and is no more before the next boundary.
+    /// Another client reverted a count; `None` if that is expected. With `gave_up`, dayshift had
+    /// already restored the count, and will not do so again before the next boundary.
     pub fn reverted(
         reverted: &Revert,
         object: &WorkloadRef,
@@ -329,14 +330,17 @@ impl EventText {
             return None;
         }
         let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
-        let words = reverted.words(object.kind);
+        let words = reverted.words(&object.kind);
         let mut text = format!("{name} {words}");
         if gave_up {
             text += "; `enforce` has put it back, and leaves it until the next start or stop";
         }
         match (kind, manager) {
             (ManagerKind::OtherController(owner), _) => {
-                text += &format!(". To end that, {}", owner.fix(&[object.kind], prefix));
+                text += &format!(
+                    ". To end that, {}",
+                    owner.fix(std::slice::from_ref(&object.kind), prefix)
+                );
             }
             (_, Some(_)) => {
                 let pointer = object.kind.pointer();
@@ -347,7 +351,8 @@ impl EventText {
         Some(Self::new(EventReason::Reverted, text))
     }
 
-    /// Many counts of one namespace were set back, by these managers, each so often.
+    /// Many counts in one namespace were reverted. The map has the number of reverts by each
+    /// manager.
     pub fn reverted_together(
         namespace: &str,
         count: usize,
@@ -370,7 +375,7 @@ impl EventText {
     }
 }
 
-/// `Mon 2026-11-23 09:00:00 JST`.
+/// `Mon 2026-11-23 09:00:00 JST`
 pub(super) fn local(at: DateTime<Utc>, zone: Zone) -> String {
     let local = at.with_timezone(&zone);
     local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string()
@@ -387,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_fits_whatever_the_names_are() {
+    fn an_event_with_the_longest_names_fits_into_its_limit() {
         let object = WorkloadRef {
             kind: Kind::SCALED_OBJECT,
             namespace: "n".repeat(63).into(),

@@ -1,4 +1,5 @@
-//! Events: what users are told of changes, and the commands that help, in words. Each text stands here.
+//! Kubernetes Events: their reasons, their texts, and the commands that they suggest. No other file
+//! contains such texts.
 
 mod commands;
 mod event;

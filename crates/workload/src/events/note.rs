@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl EventText {
-    /// The words of a note about this object.
+    /// The Event for a note about this object.
     pub fn from_note(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> Self {
         Self::new(reason(note), text(note, object, prefix))
     }
@@ -230,8 +230,7 @@ fn correction_limit_reached(replicas: Replicas, object: &WorkloadRef, prefix: &P
     )
 }
 
-/// What becomes of a schedule that is taken up now: what it says, where that is not so, and the
-/// command that makes it so.
+/// The consequences of an adoption, with the command that makes the object match its schedule.
 fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix) -> String {
     let counts = object.kind.counts();
     let replicas = adopted.replicas;
@@ -253,7 +252,7 @@ fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix
     }
 }
 
-/// ``by `wake-until` until Mon 2026-11-23 22:00:00 JST``.
+/// ``by `wake-until` until Mon 2026-11-23 22:00:00 JST``
 fn holding(active: Override, zone: Zone) -> String {
     let end = active.until().map_or_else(
         || "the annotation is removed".to_owned(),
@@ -267,7 +266,7 @@ fn holding(active: Override, zone: Zone) -> String {
     format!("by `{key}` until {end}")
 }
 
-/// `next is the stop of Mon 2026-11-23 19:00:00 JST`.
+/// `next is the stop of Mon 2026-11-23 19:00:00 JST`
 fn coming(next: Option<Boundary>, zone: Zone) -> String {
     match next {
         Some(next) => format!("next is the {} of {}", next.action, local(next.at, zone)),
@@ -275,7 +274,7 @@ fn coming(next: Option<Boundary>, zone: Zone) -> String {
     }
 }
 
-/// `by jane: migration of the database`; `None` where nobody says anything.
+/// `by jane: migration of the database`; `None` if neither author nor reason is known.
 pub fn author_text(author: &Author) -> Option<String> {
     match (user_text(author), shown(author.reason.as_deref())) {
         (Some(by), Some(reason)) => Some(format!("by {by}: {reason}")),
@@ -285,12 +284,12 @@ pub fn author_text(author: &Author) -> Option<String> {
     }
 }
 
-/// `jane`; `None` where nobody is named.
+/// `jane`; `None` if the author is unknown.
 pub fn user_text(author: &Author) -> Option<String> {
     shown(author.by.as_deref())
 }
 
-/// As it is shown: anybody may have written it.
+/// Makes a text safe to print, because any user can have written it.
 fn shown(text: Option<&str>) -> Option<String> {
     let text = printable(cut_chars(text?.trim(), MAX_REASON));
     (!text.is_empty()).then_some(text)
@@ -307,7 +306,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// One note of each sort.
+    /// One note of each kind.
     fn notes() -> Vec<EventNote> {
         let zone = Zone::parse("Asia/Tokyo").unwrap();
         let (from, to) = (Replicas::new(u32::MAX), Replicas::ZERO);
@@ -381,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_fits_whatever_the_names_are() {
+    fn an_event_with_the_longest_names_fits_into_its_limit() {
         let prefix = Prefix::parse(&"p".repeat(63)).unwrap();
         for kind in Kind::BUILT_IN {
             let object = WorkloadRef {
@@ -398,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restored_override_is_told_in_plain_words() {
+    fn the_event_about_a_restored_override_explains_its_removal() {
         let object = WorkloadRef {
             kind: Kind::DEPLOYMENT,
             namespace: "dev".into(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why an Event is sent; its `reason` is the name of the variant.
+/// Why an Event is sent. The name of the variant is the `reason` in Kubernetes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventReason {
     /// A start raised the count.
@@ -13,58 +13,59 @@ pub enum EventReason {
     Scaled,
     /// `wake-until` began: the object runs until then.
     Woken,
-    /// A connection to its Service asks for it: `dayshift activator` wrote a `wake-until`.
+    /// `dayshift activator` wrote a `wake-until` because of a connection to a Service.
     WokenByRequest,
     /// `dayshift activator` has no free port for a Service of a workload with `wake-on-request`.
     NoActivatorPort,
     /// `sleep-until` began: the object is stopped until then.
     Slept,
-    /// A pause began: dayshift leaves the object alone.
+    /// A pause began: dayshift does not change the object.
     Paused,
-    /// An override or a pause ended, and nothing was scaled but what was held down.
+    /// An override ended. Nothing was scaled, unless dayshift had stopped the object.
     Resumed,
-    /// It is stopped before long: by its schedule, where a wake ends, or by `enforce`.
+    /// The object will be stopped soon: by its schedule, at the end of a wake, or by `enforce`.
     StopsSoon,
-    /// A count raised by hand while stopped was put back.
+    /// A manual increase while stopped was reverted.
     Enforced,
-    /// An override was over when it was first seen, or already ended and was restored.
+    /// An override had ended before it was first observed, or was restored after its end.
     OverrideExpired,
-    /// The schedule was seen for the first time, and the workload is not as it says.
+    /// The schedule was observed for the first time, and the workload does not match it.
     Adopted,
-    /// The schedule was edited, or came with a copy; nothing was scaled but what was held down.
+    /// The schedule was edited or copied. Nothing was scaled, unless dayshift had stopped the
+    /// object.
     ScheduleChanged,
-    /// The schedule was removed while fewer ran than are saved.
+    /// The schedule was removed while more was saved than ran.
     ScheduleRemoved,
-    /// The schedule is refused.
+    /// The schedule is rejected.
     InvalidSchedule,
-    /// The API server refuses the patch.
+    /// The API server rejects the patch.
     ScaleFailed,
-    /// What a start needs was not ready.
+    /// A dependency of a start was not ready.
     StartedWithout,
-    /// Starts of a namespace wait until fewer workloads are starting.
+    /// Starts in a namespace wait until fewer workloads are starting.
     StartsWait,
-    /// What was started is not ready in time.
+    /// A started workload is not ready in time.
     NotReady,
     /// Jobs of a CronJob were suspended after its stop.
     JobsSuspended,
-    /// They were resumed.
+    /// Jobs of a CronJob were resumed after its start.
     JobsResumed,
-    /// They cannot be.
+    /// Jobs of a CronJob cannot be suspended or resumed.
     JobsFailed,
-    /// Boundaries come faster than they can be carried out.
+    /// Boundaries are closer together than the controller can carry them out.
     BoundariesSkipped,
-    /// A boundary was missed for longer than the catch-up.
+    /// A boundary was missed for longer than the catch-up limit.
     BoundaryMissed,
     /// The label `last` is more than an hour ahead of the clock.
     StateFromFuture,
-    /// Somebody undoes each correction of the state.
+    /// Another client reverts every correction of the state.
     CorrectionLimitReached,
-    /// Somebody else has set back a count that dayshift set.
+    /// Another client reverted a count that dayshift had set.
     Reverted,
 }
 
 impl EventReason {
-    /// All of them.
+    /// Every reason.
     pub const ALL: [Self; 28] = [
         Self::Started,
         Self::Stopped,

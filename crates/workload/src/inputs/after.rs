@@ -1,4 +1,4 @@
-//! What has to be ready before a start: `sts/db; deploy/cache, 5m`.
+//! Start dependencies, from the annotation `after`: `sts/db; deploy/cache, 5m`.
 
 use std::{collections::HashSet, fmt};
 
@@ -8,23 +8,24 @@ use dayshift_schedule::{Diagnostic, parse_items_and_wait};
 use crate::{
     inputs::{annotations::Origin, effective::Inputs},
     keys::Key,
-    kinds::{kind::Kind, row::ReadyForm},
+    kinds::{definition::ReadyForm, kind::Kind, table::KindTable},
     names::{is_dns_label, is_dns_subdomain},
     workload_ref::WorkloadRef,
 };
 
-/// How long a start waits where its annotation does not say.
+/// How long a start waits if the annotation has no duration.
 const WITHIN: TimeDelta = TimeDelta::minutes(10);
 
-/// How many objects a start may wait for.
+/// The maximum number of dependencies of a start.
 const MAX_NEEDED: usize = 16;
 
-/// How many objects are looked at for whether they wait for each other: longer circles end with time.
+/// The maximum number of workloads that the cycle check visits. The starts in a longer cycle wait
+/// until their time is over.
 const MAX_CIRCLE: usize = 64;
 
 const EXAMPLE: &str = "sts/db; deploy/cache, 5m";
 
-/// What has to be ready before a start, and how long the start waits for it.
+/// The dependencies that should be ready before a start, and how long the start waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct After {
     needed: Box<[Dependency]>,
@@ -32,7 +33,7 @@ pub struct After {
     is_own: bool,
 }
 
-/// An object of the same namespace that has to be ready before a start.
+/// An object in the same namespace that should be ready before a start.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dependency {
     /// Its kind.
@@ -41,24 +42,24 @@ pub struct Dependency {
     pub name: Box<str>,
 }
 
-/// The kind of what a start may wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The kind of a dependency.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DependencyKind {
-    /// A workload, which is ready by its own status.
+    /// A workload. Its own status reports whether it is ready.
     Workload(Kind),
-    /// A Service, which is ready where one of its endpoints is.
+    /// A Service. It is ready when one of its endpoints is.
     Service,
 }
 
 impl After {
-    /// Reads objects as kubectl names them, with `;` between them, and a length of time from one
-    /// second to six hours that may stand at the end, behind a `,`.
+    /// Parses objects in the form of kubectl, separated by `;`, and optionally a duration from one
+    /// second to six hours after a `,` at the end.
     ///
     /// # Errors
-    /// An object has no kind, one that is not known, or one that never says whether it is ready; is
-    /// named twice, or is one too many; or the length of time cannot be read. The span is in bytes of
-    /// the text.
-    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+    /// If an object has no kind, an unknown kind, or one that never reports whether it is ready; if
+    /// an object is repeated, or there are too many; or if the duration is invalid. The span is in
+    /// bytes of the string.
+    pub fn parse(text: &str, kinds: &KindTable) -> Result<Self, Diagnostic> {
         let (items, within) = parse_items_and_wait(text, EXAMPLE)?;
         let mut needed = Vec::with_capacity(items.len().min(MAX_NEEDED));
         for (span, item) in items {
@@ -69,7 +70,7 @@ impl After {
                 let help = format!("name at most {MAX_NEEDED} objects");
                 return fails("is one object too many".to_owned(), &help);
             }
-            let one = match Dependency::parse(item) {
+            let one = match Dependency::parse(item, kinds) {
                 Ok(one) => one,
                 Err((wrong, help)) => return fails(wrong, help),
             };
@@ -85,25 +86,25 @@ impl After {
         })
     }
 
-    /// The same, written where these annotations have it: on the object itself or not.
+    /// Records whether the annotation is written on the object itself.
     #[must_use]
     pub fn written_in(self, inputs: &Inputs) -> Self {
         let is_own = inputs.origin(Key::After) == Some(Origin::Own);
         Self { is_own, ..self }
     }
 
-    /// How long a start waits at most.
+    /// The maximum wait of a start.
     pub const fn within(&self) -> TimeDelta {
         self.within
     }
 
-    /// What it names.
+    /// All dependencies.
     pub const fn named(&self) -> &[Dependency] {
         &self.needed
     }
 
-    /// What has to be ready before a start of this object. A default of its Namespace is for all but
-    /// the objects that it names.
+    /// The dependencies of this object. A default on its Namespace does not apply to the objects
+    /// that it names.
     pub fn needed_by(&self, object: &WorkloadRef) -> &[Dependency] {
         if !self.is_own && self.needed.iter().any(|dependency| dependency.is(object)) {
             return &[];
@@ -113,7 +114,7 @@ impl After {
 }
 
 impl Dependency {
-    fn parse(text: &str) -> Result<Self, (String, &'static str)> {
+    fn parse(text: &str, kinds: &KindTable) -> Result<Self, (String, &'static str)> {
         const KIND: &str = "write for example `sts/db`";
         let Some((kind, name)) = text.split_once('/') else {
             return Err(("has no kind".to_owned(), KIND));
@@ -125,7 +126,7 @@ impl Dependency {
             }
             return Ok(Self::service(name));
         }
-        let Some(kind) = Kind::from_argument(kind) else {
+        let Some(kind) = kinds.from_argument(kind) else {
             return Err(("is of a kind that dayshift does not know".to_owned(), KIND));
         };
         if kind.ready_form() == ReadyForm::Nowhere {
@@ -137,23 +138,23 @@ impl Dependency {
                 "write kind and name, such as `sts/db`, and a time at the end of all, behind a `,`";
             return Err(("is not an object's name".to_owned(), help));
         }
-        Ok(Self::workload(kind, name))
+        Ok(Self::workload(&kind, name))
     }
 
-    /// This object, to others of its namespace.
+    /// This object as a dependency of others in its namespace.
     pub fn from_workload(object: &WorkloadRef) -> Self {
-        Self::workload(object.kind, &object.name)
+        Self::workload(&object.kind, &object.name)
     }
 
-    /// The workload of this kind and name.
-    pub fn workload(kind: Kind, name: &str) -> Self {
+    /// The workload with this kind and name.
+    pub fn workload(kind: &Kind, name: &str) -> Self {
         Self {
-            kind: DependencyKind::Workload(kind),
+            kind: DependencyKind::Workload(kind.clone()),
             name: name.into(),
         }
     }
 
-    /// The Service of this name.
+    /// The Service with this name.
     pub fn service(name: &str) -> Self {
         Self {
             kind: DependencyKind::Service,
@@ -161,8 +162,8 @@ impl Dependency {
         }
     }
 
-    /// Whether it needs this object, by itself or by others, as `needs` says of each: a circle, where
-    /// this object needs it.
+    /// Whether it depends on this object, directly or through others. `needs` returns the
+    /// dependencies of each. If this object depends on it too, that is a cycle.
     pub fn leads_back_to(&self, object: &WorkloadRef, needs: impl Fn(&Self) -> Vec<Self>) -> bool {
         let mut seen = HashSet::from([self.clone()]);
         let mut next = vec![self.clone()];
@@ -179,16 +180,17 @@ impl Dependency {
         false
     }
 
-    /// Whether it is this object, which is in the same namespace.
+    /// Whether it is this object, which must be in the same namespace.
     pub fn is(&self, object: &WorkloadRef) -> bool {
-        self.kind == DependencyKind::Workload(object.kind) && *self.name == *object.name
+        matches!(&self.kind, DependencyKind::Workload(kind) if *kind == object.kind)
+            && *self.name == *object.name
     }
 }
 
 /// `sts/db`
 impl fmt::Display for Dependency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind {
+        let kind = match &self.kind {
             DependencyKind::Workload(kind) => kind.short_name(),
             DependencyKind::Service => "svc",
         };
@@ -201,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_named_as_kubectl_names_them() {
+    fn parses_names_in_the_form_of_kubectl() {
         for (text, names, minutes) in [
             ("sts/db", &["sts/db"][..], 10),
             (
@@ -217,7 +219,7 @@ mod tests {
                 360,
             ),
         ] {
-            let after = After::parse(text).unwrap();
+            let after = After::parse(text, &KindTable::default()).unwrap();
             let named: Vec<_> = after.named().iter().map(Dependency::to_string).collect();
             assert_eq!(
                 (&*named, after.within().num_minutes()),
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_pointed_at() {
+    fn errors_point_at_the_invalid_part() {
         let many = format!(
             "{}sts/x",
             (0..16).map(|n| format!("sts/db-{n};")).collect::<String>()
@@ -278,7 +280,7 @@ mod tests {
             ("sts/db, 7h", "7h", "is too long"),
             (&many, "sts/x", "is one object too many"),
         ] {
-            let error = After::parse(text).unwrap_err();
+            let error = After::parse(text, &KindTable::default()).unwrap_err();
             let expected = if found.is_empty() {
                 wrong.to_owned()
             } else {

@@ -1,4 +1,4 @@
-//! The annotations on one object or Namespace, as text, and where an annotation in force is written.
+//! The annotations on one object or Namespace as strings, and the origin of an annotation in force.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use dayshift_schedule::{cut_too_long, is_too_long};
 
 use crate::keys::{Key, OWN_ANNOTATIONS, Prefix};
 
-/// Where an annotation is written.
+/// Where an annotation in force is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// On the object itself.
     Own,
     /// On its Namespace, as a default.
     Namespace,
-    /// Nowhere in the cluster: it is the default of the scaler, its `--default-hours` say.
+    /// Not in the cluster: it is a default from the controller's flags, for example
+    /// `--default-hours`.
     Scaler,
 }
 
@@ -27,7 +28,7 @@ impl Origin {
         }
     }
 
-    /// Where that is, in a sentence.
+    /// The place in a sentence.
     pub(super) const fn place(self) -> &'static str {
         match self {
             Self::Own => "on the object",
@@ -37,34 +38,35 @@ impl Origin {
     }
 }
 
-/// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
-/// names of what is not a key. These are what a guarded patch tests, but for texts that are too
-/// long; what is in force may come from elsewhere too and is [`Inputs`](crate::Inputs).
+/// The annotations with our prefix on one object: the value of each [`Key`], and the names that are
+/// not keys. A guarded patch tests these values, unless they are too long. The values in force can
+/// also come from elsewhere: see [`Inputs`](crate::Inputs).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Annotations {
     texts: [Option<Box<str>>; Key::ALL.len()],
     unknown: Vec<UnknownAnnotation>,
-    /// How many more there are.
+    /// The number of further unknown names.
     unknown_more: u32,
-    /// The default schedule of the scaler, for whatever these give none to. Where it was read from
-    /// an object, the zone of the scaler is there too.
+    /// The controller's default schedule, for objects to which these annotations give none. If it
+    /// was read from an object, it includes the controller's time zone.
     default_schedule: Option<Arc<Self>>,
 }
 
-/// An annotation under the prefix that is not a [`Key`].
+/// An annotation with our prefix whose name is not a [`Key`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownAnnotation {
-    /// The name behind the prefix.
+    /// The name after the prefix.
     pub name: Box<str>,
-    /// How long its text is, in bytes.
+    /// The length of its value in bytes.
     pub length: usize,
 }
 
-/// How many unknown names are kept: 256 kB hold seventeen thousand, and each has a message.
+/// The maximum number of unknown names that are kept. 256 kB can hold 17,000, and each has a
+/// message.
 const MAX_UNKNOWN: usize = 16;
 
 impl Annotations {
-    /// Those under the prefix, of all annotations of an object as full names and texts.
+    /// The annotations with this prefix, from all annotations of an object.
     pub fn under<'a>(
         prefix: &Prefix,
         annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -83,7 +85,7 @@ impl Annotations {
         found
     }
 
-    /// Keeps the first ones in order of the name, whatever order they come in.
+    /// Keeps the first names in alphabetical order, in whatever order they come.
     fn note_unknown(&mut self, name: &str, length: usize) {
         let at = self.unknown.partition_point(|known| &*known.name < name);
         if at < MAX_UNKNOWN {
@@ -96,12 +98,12 @@ impl Annotations {
         }
     }
 
-    /// Sets or removes the text of a key.
+    /// Sets or removes the value of a key.
     pub(crate) fn set(&mut self, key: Key, text: Option<&str>) {
         self.texts[key as usize] = text.map(Into::into);
     }
 
-    /// These texts of keys, and nothing else.
+    /// Annotations with only these values.
     pub fn from_texts(texts: impl IntoIterator<Item = (Key, String)>) -> Self {
         let mut annotations = Self::default();
         for (key, text) in texts {
@@ -110,7 +112,7 @@ impl Annotations {
         annotations
     }
 
-    /// These, with others as the default schedule of the scaler.
+    /// Adds the controller's default schedule.
     #[must_use]
     pub(super) fn with_default_schedule(&self, other: Arc<Self>) -> Self {
         Self {
@@ -119,39 +121,39 @@ impl Annotations {
         }
     }
 
-    /// The text of a key, as the user wrote it, or the [beginning](cut_too_long) of one that is too
-    /// long; `None` without it.
+    /// The value of a key as the user wrote it. If it is too long, only its
+    /// [beginning](cut_too_long) is kept.
     pub fn text(&self, key: Key) -> Option<&str> {
         self.texts[key as usize].as_deref()
     }
 
-    /// Whether the text of any key is too long.
+    /// Whether any value is too long.
     pub(super) fn are_too_long(&self) -> bool {
         let mut texts = self.texts.iter().flatten();
         texts.any(|text| is_too_long(text))
     }
 
-    /// The first annotations that are no key, in order of the name.
+    /// The first annotations that are not keys, in alphabetical order.
     pub fn unknown(&self) -> &[UnknownAnnotation] {
         &self.unknown
     }
 
-    /// How many annotations are no key besides those.
+    /// The number of further annotations that are not keys.
     pub const fn unknown_more(&self) -> usize {
         self.unknown_more as usize
     }
 
-    /// The default schedule of the scaler, for whatever these give none to.
+    /// The controller's default schedule.
     pub(super) fn default_schedule(&self) -> Option<&Self> {
         self.default_schedule.as_deref()
     }
 
-    /// Whether any of `start`, `stop`, `hours` and `scale` is there.
+    /// Whether `start`, `stop`, `hours` or `scale` is set.
     pub fn has_schedule(&self) -> bool {
         Key::SCHEDULE.iter().any(|key| self.text(*key).is_some())
     }
 
-    /// Whether nothing at all stands under the prefix, and there is no default schedule either.
+    /// Whether no annotation has the prefix and there is no default schedule.
     pub fn is_empty(&self) -> bool {
         self.unknown.is_empty()
             && self.texts.iter().all(Option::is_none)
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_many_unknown_names_the_first_are_kept_and_the_others_counted() {
+    fn keeps_the_first_unknown_names_and_counts_the_rest() {
         let names: Vec<_> = (0..17_000).map(|n| format!("dayshift/k{n:05}")).collect();
         let forth = names.iter().map(|name| (&**name, "x"));
         let back = names.iter().rev().map(|name| (&**name, "x"));

@@ -16,15 +16,15 @@ use crate::{
     replicas::Replicas,
 };
 
-/// What is in force for one object: its own annotations and, where it has none for a key, the
-/// defaults of its Namespace, or the schedule of the scaler. Equal inputs ask for the same thing,
-/// so what is read from them can be shared.
+/// The annotations in force for one object: its own, and for each missing key the default of its
+/// Namespace or of the controller. If inputs are equal, their meaning is too, so the parsed result
+/// can be shared.
 ///
-/// Each key falls back on its own, but for these: `start`, `stop`, `hours` and `scale` come
-/// together from wherever any of them is, a Namespace's `replicas` and `stop-replicas` do not
-/// lie beside an object's own `scale`, and what an object's kind has no use for it does not
-/// inherit. `allow-volume-deletion` and `stop-jobs` count on the object alone: data or progress that
-/// is gone cannot be brought back.
+/// Each key falls back separately, with three exceptions. `start`, `stop`, `hours` and `scale` come
+/// from the same place. If an object has its own `scale`, it does not inherit `replicas` and
+/// `stop-replicas`. And no object inherits a key that does not apply to its kind.
+/// `allow-volume-deletion` and `stop-jobs` must be set on the object itself, because nothing can
+/// restore lost data or progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inputs {
     own: Arc<Annotations>,
@@ -46,7 +46,7 @@ const FINGERPRINTED: [Key; 8] = [
 ];
 
 impl Inputs {
-    /// Those among an object's own annotations, given as full names and texts.
+    /// Inputs with an object's own annotations, from full names and values.
     pub fn from_annotations<'a>(
         prefix: &Prefix,
         annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -57,7 +57,7 @@ impl Inputs {
         }
     }
 
-    /// Those that stand on an object itself.
+    /// Inputs with an object's own annotations.
     pub fn from_own(own: Arc<Annotations>) -> Self {
         Self {
             own,
@@ -65,49 +65,49 @@ impl Inputs {
         }
     }
 
-    /// These inputs on an object whose count means this.
+    /// Sets the meaning of the object's count.
     #[must_use]
     pub fn with_counts(self, counts: CountKind) -> Self {
         Self { counts, ..self }
     }
 
-    /// What the count of the object means.
+    /// The meaning of the object's count.
     pub const fn counts(&self) -> CountKind {
         self.counts
     }
 
-    /// These inputs on an object that says this of its volumes.
+    /// Sets the retention policy of the object's volumes.
     #[must_use]
     pub fn with_volumes(self, volumes: VolumeRetention) -> Self {
         Self { volumes, ..self }
     }
 
-    /// What the object says of its volumes.
+    /// The retention policy of the object's volumes.
     pub const fn volumes(&self) -> VolumeRetention {
         self.volumes
     }
 
-    /// These inputs with the annotations of a Namespace as defaults, in place of any other.
+    /// Replaces the defaults with the annotations of a Namespace.
     #[must_use]
     pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
         let defaults = defaults.filter(|annotations| !annotations.is_empty());
         Self { defaults, ..self }
     }
 
-    /// What a Deployment without annotations of its own would inherit in the same place.
+    /// The inputs of a Deployment without annotations in the same namespace.
     #[must_use]
     pub fn inherited(&self) -> Self {
         Self::default().with_defaults(self.defaults.clone())
     }
 
-    /// These inputs with one text of the object's own more, or another text for a key.
+    /// Sets one of the object's own annotations.
     #[must_use]
     pub fn with(mut self, key: Key, text: &str) -> Self {
         Arc::make_mut(&mut self.own).set(key, Some(text));
         self
     }
 
-    /// These inputs without the object's own texts of some keys.
+    /// Removes some of the object's own annotations.
     #[must_use]
     pub fn without(mut self, keys: &[Key]) -> Self {
         let own = Arc::make_mut(&mut self.own);
@@ -117,8 +117,8 @@ impl Inputs {
         self
     }
 
-    /// These inputs, with hours that are always on where there is no schedule: what a Namespace
-    /// says without one, somebody may inherit who has one.
+    /// Adds hours that are always on if there is no schedule. A Namespace without a schedule can
+    /// still have defaults for objects that have one.
     #[must_use]
     pub fn or_always_on(self) -> Self {
         if self.has_schedule() {
@@ -128,7 +128,7 @@ impl Inputs {
         }
     }
 
-    /// What stands on the object itself: all that a patch may test and remove.
+    /// The object's own annotations. A patch can test and remove only these.
     pub fn own(&self) -> &Annotations {
         &self.own
     }
@@ -138,7 +138,7 @@ impl Inputs {
         self.defaults.as_deref()
     }
 
-    /// The text that is in force for a key, as it was written.
+    /// The value in force for a key, as written.
     pub fn text(&self, key: Key) -> Option<&str> {
         match self.origin(key)? {
             Origin::Own => self.own.text(key),
@@ -147,7 +147,7 @@ impl Inputs {
         }
     }
 
-    /// Where the text of a key is written; `None` where there is none.
+    /// Where the value of a key is written; `None` if it has no value.
     pub fn origin(&self, key: Key) -> Option<Origin> {
         if self.own.text(key).is_some() {
             return Some(Origin::Own);
@@ -162,7 +162,8 @@ impl Inputs {
         if is_hidden {
             return None;
         }
-        // The schedule comes from one place: the Namespace, if the object has a use for its own.
+        // The schedule comes from one place: from the Namespace if any of its schedule keys applies
+        // to the object.
         let is_of_use = |key: Key| defaults.text(key).is_some() && self.counts.has(key);
         if Key::SCHEDULE.contains(&key) && !Key::SCHEDULE.into_iter().any(is_of_use) {
             defaults.default_schedule()?.text(key)?;
@@ -179,7 +180,8 @@ impl Inputs {
     /// The fingerprint of this schedule on the object with this UID.
     pub fn fingerprint(&self, uid: &str) -> Fingerprint {
         let schedule = FINGERPRINTED.into_iter().filter_map(|key| {
-            // The controller's zone is a flag: another one must not adopt every workload.
+            // The controller's time zone is a flag. If it changes, that must not adopt every
+            // workload.
             let is_flag = key == Key::Timezone && self.origin(key) == Some(Origin::Scaler);
             let text = self.text(key).filter(|_| !is_flag)?;
             Some((key.name(), text))
@@ -187,7 +189,7 @@ impl Inputs {
         Fingerprint::new(uid, schedule)
     }
 
-    /// Whose the override is that is written there, and why.
+    /// The author of the override that is written there, and the reason.
     pub fn author(&self, origin: Origin) -> Author {
         let written = match origin {
             Origin::Own => Some(self.own()),
@@ -205,9 +207,9 @@ impl Inputs {
         }
     }
 
-    /// The first annotations that are not keys, the object's own before its Namespace's. What its
-    /// Namespace has beside what it inherits may be a misspelt part of that; where it inherits
-    /// nothing, it is no concern of the object.
+    /// The first annotations that are not keys: the object's own, then those of its Namespace. An
+    /// unknown name on the Namespace might be a misspelled default, so it is reported if the object
+    /// inherits anything.
     pub fn unknown(&self) -> impl Iterator<Item = (Origin, &UnknownAnnotation)> {
         let own = self
             .own
@@ -223,25 +225,26 @@ impl Inputs {
         )
     }
 
-    /// Whether anything that is in force is not written on the object itself.
+    /// Whether any value in force is inherited.
     pub fn inherits(&self) -> bool {
         let is_inherited = |key: Key| self.origin(key).is_some_and(|origin| origin != Origin::Own);
         Key::ALL.into_iter().any(is_inherited)
     }
 
-    /// How many annotations are not keys besides those.
+    /// The number of further annotations that are not keys.
     pub fn unknown_more(&self) -> usize {
         let inherited = self.defaults().filter(|_| self.inherits());
         self.own.unknown_more() + inherited.map_or(0, Annotations::unknown_more)
     }
 
-    /// Where `start`, `stop`, `hours` or `scale` is written, of which any is in force.
+    /// Where the schedule in force is written.
     pub fn schedule_origin(&self) -> Option<Origin> {
         Key::SCHEDULE.into_iter().find_map(|key| self.origin(key))
     }
 
-    /// Whether a start leaves a 0 for which nothing is saved: the schedule is inherited, and the
-    /// object has no `replicas` of its own. Neither is a wish to run what somebody keeps at 0.
+    /// Whether a start keeps a count of 0 if nothing is saved. This is the case if the schedule is
+    /// inherited and the object has no `replicas` of its own: then no user has asked for a workload
+    /// with 0 replicas to run.
     pub fn keeps_zero(&self) -> bool {
         let is_inherited = self
             .schedule_origin()
@@ -249,23 +252,23 @@ impl Inputs {
         is_inherited && self.own.text(Key::Replicas).is_none()
     }
 
-    /// Whether any of `start`, `stop`, `hours` and `scale` is in force.
+    /// Whether a schedule is in force.
     pub fn has_schedule(&self) -> bool {
         self.schedule_origin().is_some()
     }
 
-    /// Whether a schedule is in force, and `exclude` does not leave the object alone.
+    /// Whether a schedule is in force and `exclude` is not set.
     pub fn is_scheduled(&self) -> bool {
         let excluded = self.text(Key::Exclude).and_then(truth);
         self.has_schedule() && excluded != Some(true)
     }
 
-    /// Whether the object has nothing under the prefix, and no schedule of its Namespace either.
+    /// Whether the object has no annotations with our prefix and inherits no schedule.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && !self.has_schedule()
     }
 
-    /// The count after a stop; what cannot be read counts as the default.
+    /// The count after a stop. An invalid value is treated as missing.
     pub fn stop_replicas(&self) -> Replicas {
         let text = self.text(Key::StopReplicas);
         let text = text.filter(|_| self.counts.has(Key::StopReplicas) && !self.counts.is_switch());
@@ -276,7 +279,7 @@ impl Inputs {
     }
 }
 
-/// Reads `true` or `false`; case does not matter. A text that is too long is neither.
+/// Parses `true` or `false`, in any case. `None` if the string is anything else, or is too long.
 pub(crate) fn truth(text: &str) -> Option<bool> {
     let is = |word: &str| !is_too_long(text) && text.trim().eq_ignore_ascii_case(word);
     if is("true") {
@@ -286,25 +289,25 @@ pub(crate) fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// What an object says of the volumes of pods that scaling down takes away: a StatefulSet, in
-/// `spec.persistentVolumeClaimRetentionPolicy.whenScaled`. Other kinds that have the field, such
-/// as OpenKruise's StatefulSet, mean the same by it.
+/// What happens to the volumes of pods that a stop removes:
+/// `spec.persistentVolumeClaimRetentionPolicy.whenScaled` of a StatefulSet. Other kinds with this
+/// field give it the same meaning, for example OpenKruise's StatefulSet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VolumeRetention {
-    /// Nothing, and so they stay. The API server itself fills in `Retain` since Kubernetes 1.27.
+    /// Not set, so they are kept. Since Kubernetes 1.27 the API server sets `Retain`.
     #[default]
     Unsaid,
-    /// They stay.
+    /// They are kept.
     Retain,
-    /// They are deleted, and what is on them is lost.
+    /// They are deleted with their data.
     Delete,
 }
 
 impl VolumeRetention {
-    /// Where an object says it, as the tokens of a JSON pointer.
+    /// The field, as the tokens of a JSON pointer.
     pub const PATH: [&str; 3] = ["spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"];
 
-    /// Reads the text of that field.
+    /// Parses the value of the field.
     pub fn from_text(text: Option<&str>) -> Self {
         match text {
             Some("Retain") => Self::Retain,
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_falls_back_on_its_own() {
+    fn each_key_falls_back_separately() {
         let defaults = namespace(&[
             (Key::Hours, "09:00-19:00"),
             (Key::Timezone, "Asia/Tokyo"),
@@ -366,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_scale_does_not_meet_the_counts_of_the_namespace() {
+    fn an_own_scale_ignores_inherited_counts() {
         let counts = namespace(&[(Key::Replicas, "2"), (Key::StopReplicas, "1")]);
         let hours = Inputs::default().with(Key::Hours, "09:00-19:00");
         let hours = hours.with_defaults(counts.clone());
@@ -383,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_shows_the_default_again() {
+    fn removing_an_own_value_uses_the_default_again() {
         let inputs = Inputs::default()
             .with(Key::Pause, "true")
             .with_defaults(namespace(&[(Key::Pause, "false")]));
@@ -392,10 +395,10 @@ mod tests {
         assert_eq!(without.origin(Key::Pause), Some(Origin::Namespace));
     }
 
-    /// Anybody can compute it: `printf uid-1 | sha256sum` and
-    /// `printf '\nstart=13:Mon-Fri 09:00' | sha256sum`.
+    /// You can calculate it with `printf uid-1 | sha256sum` and `printf '\nstart=13:Mon-Fri 09:00'
+    /// | sha256sum`.
     #[test]
-    fn is_the_documented_hash_for_ever() {
+    fn the_fingerprint_is_the_documented_hash() {
         let inputs = Inputs::default().with(Key::Start, "Mon-Fri 09:00");
         assert_eq!(
             inputs.fingerprint("uid-1").to_string(),
@@ -404,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_the_object_from_the_text() {
+    fn the_fingerprint_distinguishes_object_and_schedule() {
         let inputs = Inputs::default().with(Key::Hours, "09:00-17:00");
         let edited = Inputs::default().with(Key::Hours, "09:00-18:00");
         let fingerprint = inputs.fingerprint("a");
@@ -415,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_the_schedule_and_the_uid_and_nothing_else() {
+    fn only_schedule_keys_and_the_uid_change_the_fingerprint() {
         let base = Inputs::default().with(Key::Hours, "09:00-17:00");
         for key in Key::ALL {
             let counts = matches!(
@@ -439,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_cannot_run_into_each_other() {
+    fn adjacent_values_cannot_have_the_same_fingerprint() {
         let one = Inputs::default().with(Key::Start, "a\nstop=1:b");
         let two = Inputs::default().with(Key::Start, "a").with(Key::Stop, "b");
         assert_ne!(one.fingerprint("a"), two.fingerprint("a"));

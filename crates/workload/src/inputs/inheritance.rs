@@ -15,18 +15,18 @@ use crate::{
     keys::Key,
 };
 
-/// From what objects inherit.
+/// The sources from which objects inherit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inheritance {
     /// Whether the annotations of a Namespace are defaults for the objects in it.
     pub from_namespaces: bool,
-    /// The schedule of everything that neither has nor inherits one.
+    /// The schedule of workloads that have no other one.
     pub default_schedule: Option<DefaultSchedule>,
 }
 
-/// The schedule that a scaler gives to everything in its scope that neither has nor inherits one:
-/// `--default-hours` and the like. It never holds in the namespaces of Kubernetes itself
-/// (`kube-…`), nor in that of the scaler.
+/// The schedule that the controller gives to all workloads in its scope that have no other one:
+/// `--default-hours` and similar flags. It never applies in Kubernetes' own namespaces (`kube-…`)
+/// or in that of the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefaultSchedule {
     schedule: Arc<Annotations>,
@@ -43,7 +43,7 @@ impl Default for Inheritance {
 }
 
 impl DefaultSchedule {
-    /// The schedule that these texts of keys make; `None` where they make none.
+    /// A schedule from the values of keys; `None` if they contain no times.
     pub fn from_texts(texts: impl IntoIterator<Item = (Key, String)>) -> Option<Self> {
         let annotations = Annotations::from_texts(texts);
         annotations.has_schedule().then(|| Self {
@@ -52,7 +52,7 @@ impl DefaultSchedule {
         })
     }
 
-    /// The same, but not in the namespace that a scaler runs in.
+    /// Excludes the namespace in which the controller runs.
     #[must_use]
     pub fn except_in(self, own_namespace: Option<&str>) -> Self {
         Self {
@@ -61,24 +61,25 @@ impl DefaultSchedule {
         }
     }
 
-    /// It, as annotations that an object inherits.
+    /// The schedule as annotations that an object inherits.
     pub fn annotations(&self) -> Arc<Annotations> {
         self.beside(&Annotations::default())
     }
 
-    /// It, beside the annotations of a Namespace: for those objects to which they give no schedule.
+    /// The schedule together with the annotations of a Namespace, for objects to which those give
+    /// no schedule.
     fn beside(&self, annotations: &Annotations) -> Arc<Annotations> {
         Arc::new(annotations.with_default_schedule(self.schedule.clone()))
     }
 
-    /// Whether it holds in a namespace.
+    /// Whether it applies in a namespace.
     pub fn holds_in(&self, namespace: &str) -> bool {
         self.own_namespace.as_deref() != Some(namespace) && !namespace.starts_with("kube-")
     }
 }
 
 impl Inheritance {
-    /// What the objects of a namespace inherit, whose annotations are these; `None` if nothing.
+    /// The defaults of objects in a namespace with these annotations; `None` if there are none.
     pub fn in_force(
         &self,
         namespace: &str,
@@ -96,21 +97,24 @@ impl Inheritance {
     }
 }
 
-/// Where the keys of the document are written.
+/// The key for the place where the other keys are written.
 const FROM: &str = "from";
 const OF_NAMESPACE: &str = "Namespace";
-/// The value of `from`, and the key of what is the scaler's beside what is the Namespace's.
+/// The value of `from` for the controller's flags, and the key for their values if the Namespace
+/// has others.
 const OF_SCALER: &str = "scaler";
-/// The keys that are left out.
+/// The key for the names that were omitted.
 const LEFT_OUT: &str = "left-out";
 
-/// What an object inherits, as dayshift writes it on the object and as the commands read it there.
+/// The values that an object inherits, in the annotation `inherited` on the object. The CLI reads
+/// them there.
 ///
-/// It is a JSON object of keys and their texts, and `from`, which is `Namespace` or `scaler`:
-/// `{"from":"Namespace","hours":"Mon-Fri 09:00-19:00"}`. Where both give something, the rest is in
-/// `scaler`: `{"from":"Namespace","timezone":"Asia/Tokyo","scaler":{"hours":"09:00-19:00"}}`. It is at
-/// most as long as a text of a user: the longest texts of one that were longer are left out, and
-/// `left-out` names them.
+/// It is a JSON object with the keys, their values, and `from`, which is `Namespace` or `scaler`:
+/// `{"from":"Namespace","hours":"Mon-Fri 09:00-19:00"}`. If both have values, those of the
+/// controller are in `scaler`:
+/// `{"from":"Namespace","timezone":"Asia/Tokyo","scaler":{"hours":"09:00-19:00"}}`. The annotation
+/// is not longer than a value that a user may write. If it would be, the longest values are
+/// omitted, and `left-out` lists their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inherited {
     pub(crate) namespace: Annotations,
@@ -119,9 +123,8 @@ pub(crate) struct Inherited {
 }
 
 impl Inherited {
-    /// What these inputs have that is not the object's own, and what the scaler adds to them where no
-    /// annotation names it: the zone, and lengths of time. UTC is left out: without a word it is what
-    /// everybody takes.
+    /// The inherited values, and the controller's time zone and durations if no annotation sets
+    /// them. UTC is omitted because it is the default.
     pub(crate) fn from_inputs(inputs: &Inputs, spec: &ScheduleSpec) -> Self {
         let mut inherited = Self::from_annotations(inputs);
         let zone = Some(spec.schedule.zone()).filter(|zone| *zone != Zone::UTC);
@@ -144,7 +147,7 @@ impl Inherited {
         let mut inherited = Self::default();
         let keys = inputs.defaults().map(|_| Key::ALL);
         for key in keys.into_iter().flatten() {
-            // An override of the object's own may be over while one of its Namespace holds.
+            // The object's own override might have ended while one of its Namespace is active.
             let is_beside = Key::OVERRIDES.contains(&key) || Key::AUTHOR.contains(&key);
             match inputs.origin(key) {
                 Some(Origin::Own) if is_beside => {
@@ -161,7 +164,7 @@ impl Inherited {
         inherited
     }
 
-    /// The text of the annotation; `None` where nothing is inherited.
+    /// The value of the annotation; `None` if nothing is inherited.
     pub(crate) fn text(mut self) -> Option<Box<str>> {
         if self == Self::default() {
             return None;
@@ -217,8 +220,8 @@ impl Inherited {
         Some(())
     }
 
-    /// Reads the annotation; `None` where it is not one that dayshift has written. What a later
-    /// version may have added is passed over.
+    /// Parses the annotation; `None` if dayshift did not write it. Keys of a later version are
+    /// ignored.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let document: Map<String, Value> = serde_json::from_str(text).ok()?;
         let read = |document: &Map<String, Value>| {
@@ -244,12 +247,12 @@ impl Inherited {
         Some(inherited)
     }
 
-    /// It as defaults of the object.
+    /// The values as defaults of the object.
     pub(crate) fn defaults(self) -> Arc<Annotations> {
         Arc::new(self.namespace.with_default_schedule(self.scaler.into()))
     }
 
-    /// The same without what makes a schedule.
+    /// Removes the keys of a schedule.
     pub(crate) fn without_schedule(mut self) -> Self {
         for from in [&mut self.namespace, &mut self.scaler] {
             for key in Key::SCHEDULE {
@@ -276,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_says_on_which_of_three_levels_it_is_written() {
+    fn each_key_has_the_origin_of_its_level() {
         let hours = [(Key::Hours, "08:00-19:00".to_owned())];
         let levels = Inheritance {
             default_schedule: DefaultSchedule::from_texts(hours),
@@ -302,9 +305,10 @@ mod tests {
         }
     }
 
-    /// A CronJob has no use for a `scale`: its Namespace gives it no schedule, so the scaler does.
+    /// `scale` does not apply to a CronJob. So if the Namespace has only a `scale`, the
+    /// controller's default applies.
     #[test]
-    fn what_has_no_use_for_the_schedule_of_its_namespace_goes_by_the_default() {
+    fn a_kind_to_which_the_namespace_schedule_does_not_apply_uses_the_default_schedule() {
         let hours = [(Key::Hours, "08:00-19:00".to_owned())];
         let levels = Inheritance {
             default_schedule: DefaultSchedule::from_texts(hours),
@@ -312,7 +316,7 @@ mod tests {
         };
         let steps = annotations(&[(Key::Scale, "09:00 = 3; 19:00 = 0")]);
         let both = annotations(&[(Key::Scale, "09:00 = 3"), (Key::Stop, "20:00")]);
-        let of = |kind: Kind, annotations: &Arc<Annotations>| {
+        let of = |kind: &Kind, annotations: &Arc<Annotations>| {
             let inputs = Inputs::default().with_counts(kind.counts());
             inputs.with_defaults(levels.in_force("dev", Some(annotations)))
         };
@@ -321,7 +325,7 @@ mod tests {
             (Kind::CRON_JOB, &steps, Key::Hours, Origin::Scaler),
             (Kind::CRON_JOB, &both, Key::Stop, Origin::Namespace),
         ] {
-            let inputs = of(kind, annotations);
+            let inputs = of(&kind, annotations);
             let found = Key::SCHEDULE.map(|key| inputs.origin(key));
             let expected =
                 Key::SCHEDULE.map(|schedule_key| (schedule_key == key).then_some(origin));
@@ -330,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_schedule_leaves_kubernetes_and_the_scaler_alone() {
+    fn a_default_schedule_excludes_the_namespaces_of_kubernetes_and_the_controller() {
         let hours = [(Key::Hours, "08:00-19:00".to_owned())];
         let schedule = DefaultSchedule::from_texts(hours).unwrap();
         let schedule = schedule.except_in(Some("tools"));
@@ -340,7 +344,7 @@ mod tests {
         assert_eq!(
             DefaultSchedule::from_texts([(Key::Jitter, "5m".to_owned())]),
             None,
-            "a schedule without times"
+            "defaults without times are not a schedule"
         );
     }
 
@@ -365,7 +369,7 @@ mod tests {
     const ZONE: (Key, &str) = (Key::Timezone, "Asia/Tokyo");
 
     #[test]
-    fn says_what_an_object_goes_by_and_from_where() {
+    fn the_inherited_annotation_contains_values_and_their_origin() {
         let tokyo = Zone::parse("Asia/Tokyo").unwrap();
         let night = Some("20:00-22:00");
         for (inputs, zone, expected) in [
@@ -409,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn has_the_lengths_of_time_of_the_scaler_where_no_annotation_names_them() {
+    fn contains_durations_of_the_controller_unless_an_annotation_sets_them() {
         let flags = ParseContext {
             notice: Some(TimeDelta::minutes(15)),
             ready_within: Some(TimeDelta::seconds(150)),
@@ -438,7 +442,7 @@ mod tests {
             let given = inputs(own, namespace, None);
             let text = text(&given, &flags);
             assert_eq!(text.as_deref(), expected);
-            // Who knows no flags reads the same from it.
+            // A reader without the flags gets the same from the annotation.
             let defaults = text.map(|text| Inherited::parse(&text).unwrap().defaults());
             let seen = inputs(own, &[], None).with_defaults(defaults);
             let [by_flags, by_text] = [read(&given, &flags), read(&seen, &ParseContext::default())];
@@ -448,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_from_it_is_what_was_in_force() {
+    fn the_parsed_annotation_has_the_values_in_force() {
         let inherited = inputs(&[], &[ZONE], Some("20:00-22:00"));
         let read = Inherited::parse(&text(&inherited, &ParseContext::default()).unwrap());
         let read = Inputs::default().with_defaults(Some(read.unwrap().defaults()));
@@ -459,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn is_no_longer_than_a_text_of_a_user() {
+    fn the_inherited_annotation_is_not_too_long() {
         let long = "2026-12-24;".repeat(370);
         let quoted = "\"".repeat(3000);
         for texts in [
@@ -476,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_of_us_has_written_says_nothing() {
+    fn an_annotation_of_another_author_is_ignored() {
         for text in ["", "{}", "[]", "true", r#"{"from":"me"}"#, r#"{"from":1}"#] {
             assert_eq!(Inherited::parse(text), None, "{text}");
         }

@@ -1,4 +1,4 @@
-//! What the annotations of an object ask for, and what is wrong with them.
+//! Annotations: their values, their defaults, their meaning, and their problems.
 
 pub(super) mod after;
 pub(super) mod annotations;

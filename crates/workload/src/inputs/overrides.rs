@@ -1,4 +1,4 @@
-//! The overrides of a schedule: `pause`, `wake-until` and `sleep-until`; and `enforce`.
+//! The overrides of a schedule (`pause`, `wake-until` and `sleep-until`), and `enforce`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -8,53 +8,54 @@ use crate::{
     state::{Phase, State},
 };
 
-/// The overrides of one schedule, by their annotations. Some may be over by now.
+/// The overrides of one schedule. Some might have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Overrides {
-    /// What is written on the object itself.
+    /// The overrides on the object itself.
     pub own: OverrideSet,
-    /// What is written on its Namespace, which holds while none of the object's own does.
+    /// The overrides on its Namespace. They apply when none of the object's own is active.
     pub inherited: OverrideSet,
-    /// Whether what runs while the schedule says stopped is stopped again.
+    /// Whether a workload is stopped again if it runs against its schedule.
     pub enforce: Enforce,
 }
 
-/// Whether what runs while the schedule says stopped is stopped again.
+/// Whether a workload is stopped again if it runs against its schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Enforce {
-    /// It is left as it is.
+    /// A manual change is kept.
     #[default]
     No,
-    /// A count that somebody raises is put back at once.
+    /// A manual increase is reverted immediately.
     AtOnce,
-    /// A count that somebody raises is put back after this long, and so is what appears meanwhile.
+    /// A manual increase is reverted after this grace period, and a new workload is stopped after
+    /// it.
     After(TimeDelta),
 }
 
 /// The overrides that are written in one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OverrideSet {
-    /// Nothing is done.
+    /// dayshift changes nothing.
     pub pause: Option<Pause>,
-    /// Running until then.
+    /// The workload runs until then.
     pub wake_until: Option<DateTime<Utc>>,
-    /// Stopped until then.
+    /// The workload is stopped until then.
     pub sleep_until: Option<DateTime<Utc>>,
 }
 
-/// How long dayshift leaves an object alone.
+/// How long a pause lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pause {
     /// Until the annotation is removed.
     Forever,
-    /// Until then.
+    /// Until this time.
     Until(DateTime<Utc>),
 }
 
-/// The one override that is active at an instant.
+/// An active override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Override {
-    /// dayshift leaves the object alone.
+    /// dayshift does not change the object.
     Pause(Pause),
     /// The object runs until then.
     Wake(DateTime<Utc>),
@@ -62,27 +63,27 @@ pub enum Override {
     Sleep(DateTime<Utc>),
 }
 
-/// The most characters of a reason that are shown; a command writes no longer one.
+/// The maximum number of characters of a reason that is printed or written.
 pub const MAX_REASON: usize = 200;
 
-/// Whose an override is, and why it is there, as far as anybody says.
+/// The author of an override and the reason, if known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Author {
-    /// The user, as the API server knows them.
+    /// The user, as authenticated by the API server.
     pub by: Option<Box<str>>,
-    /// Their reason.
+    /// The user's reason.
     pub reason: Option<Box<str>>,
 }
 
 impl OverrideSet {
-    /// The override that holds at `now`: pause beats wake beats sleep, and one that ends at `now`
-    /// is over.
+    /// The active override at `now`. Pause has priority over wake, and wake over sleep. An override
+    /// that ends at `now` is not active.
     pub fn at(&self, now: DateTime<Utc>) -> Option<Override> {
         self.all()
             .find(|held| held.until().is_none_or(|until| until > now))
     }
 
-    /// All of them, whether they are over or not; the one that beats the others first.
+    /// All overrides, including ended ones, by priority.
     pub fn all(&self) -> impl Iterator<Item = Override> + use<> {
         let all = [
             self.pause.map(Override::Pause),
@@ -92,7 +93,6 @@ impl OverrideSet {
         all.into_iter().flatten()
     }
 
-    /// The annotations that name one.
     fn keys(self) -> impl Iterator<Item = Key> {
         self.all().map(Override::annotation)
     }
@@ -104,29 +104,29 @@ impl OverrideSet {
 }
 
 impl Overrides {
-    /// The override that holds at `now`, and where it is written: one of the object's own beats
-    /// those of its Namespace.
+    /// The active override at `now`, and where it is written. The object's own overrides have
+    /// priority over those of its Namespace.
     pub fn with_origin_at(&self, now: DateTime<Utc>) -> Option<(Origin, Override)> {
         let own = self.own.at(now).map(|held| (Origin::Own, held));
         own.or_else(|| Some((Origin::Namespace, self.inherited.at(now)?)))
     }
 
-    /// The override that holds at `now`.
+    /// The active override at `now`.
     pub fn at(&self, now: DateTime<Utc>) -> Option<Override> {
         self.with_origin_at(now).map(|(_, held)| held)
     }
 
-    /// Every override, whether it is over or not.
+    /// All overrides, including ended ones.
     pub fn all(&self) -> impl Iterator<Item = Override> + use<> {
         self.own.all().chain(self.inherited.all())
     }
 
-    /// These, but for overrides of the object's own that have ended before and that `kubectl
-    /// rollout undo` has brought back: those come with the annotation `override-began`, which goes
-    /// when an override ends.
+    /// Removes the object's own overrides if they had ended before and `kubectl rollout undo`
+    /// restored them. A restored override comes with the annotation `override-began`, which
+    /// dayshift removes when an override ends.
     ///
-    /// Where it is there, it has to be that of the override that holds the object by its state,
-    /// or the override at `now` has to be that one.
+    /// If the annotation is present, it must match the active override in the state, or the state
+    /// must match the override at `now`.
     #[must_use]
     pub fn without_ended(self, began: Option<&str>, state: &State, now: DateTime<Utc>) -> Self {
         let counts = began.is_none_or(|began| {
@@ -143,20 +143,20 @@ impl Overrides {
         }
     }
 
-    /// The annotations of the object itself that name an override.
+    /// The keys of the object's own overrides.
     pub fn own_keys(&self) -> Vec<Key> {
         self.own.keys().collect()
     }
 
-    /// The annotations of the object itself that are over at `now`. Those of its Namespace are
-    /// others' too, and are left there.
+    /// The keys of the object's own overrides that have ended at `now`. Those on the Namespace
+    /// apply to other objects too and are kept there.
     pub fn expired_at(&self, now: DateTime<Utc>) -> Vec<Key> {
         let is_over = |held: &Override| held.until().is_some_and(|until| until <= now);
         let over = self.own.all().filter(is_over);
         over.map(Override::annotation).collect()
     }
 
-    /// The time that an annotation names, the later one where the Namespace has it too.
+    /// The end of an override. If it is on the object and on the Namespace, the later end.
     pub fn until(&self, key: Key) -> Option<DateTime<Utc>> {
         self.own.until(key).max(self.inherited.until(key))
     }
@@ -173,7 +173,7 @@ impl Pause {
 }
 
 impl Override {
-    /// Whether an object is held by this override, by its state.
+    /// Whether the state of an object has this override.
     pub fn holds(self, state: &State) -> bool {
         let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
         state.phase == Some(self.phase()) && seconds(state.next_at()) == seconds(self.until())
@@ -187,7 +187,7 @@ impl Override {
         }
     }
 
-    /// The annotation that asks for it.
+    /// The key of its annotation.
     pub const fn annotation(self) -> Key {
         match self {
             Self::Pause(_) => Key::Pause,
@@ -196,7 +196,7 @@ impl Override {
         }
     }
 
-    /// The phase of an object on which it has begun.
+    /// The phase of an object while it is active.
     pub const fn phase(self) -> Phase {
         match self {
             Self::Pause(_) => Phase::Paused,
@@ -205,7 +205,7 @@ impl Override {
         }
     }
 
-    /// The annotation that has brought an object into a phase.
+    /// The key of the override that leads to a phase.
     pub const fn key(phase: Phase) -> Option<Key> {
         match phase {
             Phase::Paused => Some(Key::Pause),
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pause_beats_wake_beats_sleep_until_each_is_over() {
+    fn pause_has_priority_over_wake_and_wake_over_sleep() {
         let hour = |hour| DateTime::UNIX_EPOCH + TimeDelta::hours(hour);
         let own = OverrideSet {
             pause: Some(Pause::Until(hour(1))),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_override_beats_any_of_the_namespace_until_it_is_over() {
+    fn an_own_override_has_priority_over_the_namespace_until_it_ends() {
         let hour = |hour| DateTime::UNIX_EPOCH + TimeDelta::hours(hour);
         let all = Overrides {
             own: OverrideSet {
@@ -275,6 +275,10 @@ mod tests {
             let holds = holds.map(|(origin, held)| (origin, held.phase()));
             assert_eq!(holds, expected, "{now}");
         }
-        assert_eq!(all.expired_at(hour(4)), [Key::SleepUntil], "what may go");
+        assert_eq!(
+            all.expired_at(hour(4)),
+            [Key::SleepUntil],
+            "keys that can be removed"
+        );
     }
 }

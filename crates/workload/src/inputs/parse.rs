@@ -1,7 +1,10 @@
 //! Parses the annotations in force for one object into a [`ScheduleSpec`], or collects everything that is
 //! wrong with them.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use chrono::TimeDelta;
 use dayshift_schedule::{
@@ -20,36 +23,38 @@ use crate::{
         spec::ScheduleSpec,
     },
     keys::Key,
-    kinds::count::CountKind,
+    kinds::{count::CountKind, table::KindTable},
     readiness::READY_WITHIN,
     replicas::Replicas,
 };
 
-/// What a scaler was told that texts rest on: the same text may mean something else to another one.
+/// Settings of the controller on which the meaning of annotations depends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseContext {
-    /// The zone of local times on an object that names none.
+    /// The time zone of objects without their own.
     pub default_zone: Zone,
     /// The database in which zones are looked up.
     pub tzdata: Tzdata,
-    /// The calendars that `except` and `treat-as` may name.
+    /// The calendars for `except` and `treat-as`.
     pub calendars: Calendars,
-    /// How long before a stop people are told, on an object that does not say; `None` where nobody is.
+    /// How long before a stop a notice is sent if the object does not set it; `None` for no notice.
     pub notice: Option<TimeDelta>,
-    /// How long a start may take, on an object that does not say, where that is not
+    /// How long a start can take if the object does not set it. The default is
     /// [`READY_WITHIN`](crate::READY_WITHIN).
     pub ready_within: Option<TimeDelta>,
+    /// The kinds for `after`.
+    pub kinds: Arc<KindTable>,
 }
 
 impl Default for ParseContext {
-    /// UTC, no calendars, and the usual lengths of time.
+    /// UTC, no calendars, and the default durations.
     fn default() -> Self {
         Zone::UTC.into()
     }
 }
 
 impl From<Zone> for ParseContext {
-    /// That zone, and all else by default.
+    /// This zone, and defaults for the rest.
     fn from(default_zone: Zone) -> Self {
         Self {
             default_zone,
@@ -57,27 +62,28 @@ impl From<Zone> for ParseContext {
             calendars: Calendars::default(),
             notice: None,
             ready_within: None,
+            kinds: Arc::default(),
         }
     }
 }
 
-/// What the annotations of an object ask for.
+/// The meaning of an object's annotations.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all are schedules, and equal ones are shared"
 )]
 pub enum ParsedInputs {
-    /// There is no schedule.
+    /// The object has no schedule.
     Unscheduled,
-    /// The schedule is refused: the object stays as it is.
+    /// The schedule is rejected, and the object is not changed.
     Invalid(InvalidSchedule),
-    /// A schedule to follow.
+    /// The schedule is valid.
     Scheduled(ScheduleSpec),
 }
 
 impl ParsedInputs {
-    /// The schedule to follow; `None` where there is none, or one that is refused.
+    /// The schedule; `None` if there is none or it is rejected.
     pub const fn spec(&self) -> Option<&ScheduleSpec> {
         match self {
             Self::Scheduled(spec) => Some(spec),
@@ -85,13 +91,12 @@ impl ParsedInputs {
         }
     }
 
-    /// Whether the schedule goes by the dates of calendars.
+    /// Whether the schedule uses calendars.
     pub fn names_calendars(&self) -> bool {
         self.spec().is_some_and(ScheduleSpec::names_calendars)
     }
 
-    /// A digest of the dates of those calendars; 0 without any. It is the same as long as the program
-    /// runs, and no longer.
+    /// A digest of the calendar dates; 0 without calendars. It is only valid within one process.
     pub fn calendar_digest(&self) -> u64 {
         let Some(spec) = self.spec().filter(|spec| spec.names_calendars()) else {
             return 0;
@@ -103,20 +108,19 @@ impl ParsedInputs {
         hasher.finish()
     }
 
-    /// How long before a stop people are told; zero where nobody is.
+    /// How long before a stop a notice is sent; zero for no notice.
     pub fn notice(&self) -> TimeDelta {
         let notice = self.spec().and_then(|spec| spec.notice);
         notice.unwrap_or_default()
     }
 
-    /// How long a start may take; zero where nobody is told.
+    /// How long a start can take; zero for no warning.
     pub fn ready_within(&self) -> TimeDelta {
         let within = self.spec().and_then(|spec| spec.ready_within);
         within.unwrap_or(READY_WITHIN)
     }
 
-    /// Whether other calendars may make something else of the same inputs: they name calendars,
-    /// which are known or are refused.
+    /// Whether other calendars can change the result: the inputs name calendars, known or unknown.
     pub fn depends_on_calendars(&self) -> bool {
         match self {
             Self::Invalid(refusal) => {
@@ -128,8 +132,8 @@ impl ParsedInputs {
     }
 }
 
-/// Reads what the inputs ask for. Local times are in the object's `timezone`, else in the default
-/// zone of the context. All problems are collected, not only the first one.
+/// Parses the inputs. Local times are in the object's `timezone`, or else in the default zone. All
+/// problems are collected, not only the first one.
 pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     if let Some(refusal) = InvalidSchedule::from_problems(too_long(inputs)) {
         return ParsedInputs::Invalid(refusal);
@@ -155,7 +159,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         .has_schedule()
         .then(|| problems.spec(inputs, context));
     for problem in &mut problems.0 {
-        // Overrides may be in both places: those know where they come from.
+        // Overrides can be in both places, so their problems already have an origin.
         let key = Key::from_name(&problem.annotation).filter(|key| !Key::OVERRIDES.contains(key));
         let origin = key.and_then(|key| inputs.origin(key));
         problem.origin = origin.unwrap_or(problem.origin);
@@ -167,7 +171,8 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     }
 }
 
-/// The texts that are too long. Only their beginnings are there, which would say something else.
+/// The values that are too long. Only their beginnings are kept, and a beginning might have another
+/// meaning.
 fn too_long(inputs: &Inputs) -> Vec<Problem> {
     let defaults = inputs.defaults();
     if !inputs.own().are_too_long() && !defaults.is_some_and(Annotations::are_too_long) {
@@ -181,7 +186,7 @@ fn too_long(inputs: &Inputs) -> Vec<Problem> {
     Key::ALL.into_iter().filter_map(problem).collect()
 }
 
-/// Collects what is wrong, so that a user sees all of it at once.
+/// Collects problems, so that a user sees all of them at once.
 #[derive(Default)]
 struct Problems(Vec<Problem>);
 
@@ -203,7 +208,7 @@ impl Problems {
         });
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let after = self.parse(inputs, Key::After, |text| {
-            After::parse(text).map(|after| after.written_in(inputs))
+            After::parse(text, &context.kinds).map(|after| after.written_in(inputs))
         });
         let replicas = self.parse(inputs, Key::Replicas, Replicas::parse);
         let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
@@ -259,7 +264,8 @@ impl Problems {
         })
     }
 
-    /// Refuses a jitter beside times that it cannot spread. Where it is inherited, those are at fault.
+    /// Rejects a jitter with times that it cannot spread. If the jitter is inherited, the problem
+    /// is reported for the times.
     fn refuse_jitter(&mut self, inputs: &Inputs, key: Key) {
         let is_own = |key| inputs.origin(key) == Some(Origin::Own);
         let (key, wrong, help) = if is_own(key) && !is_own(Key::Jitter) {
@@ -280,8 +286,8 @@ impl Problems {
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
         let own = self.override_set(|key| inputs.own().text(key), Origin::Own, zone);
         let defaults = inputs.defaults();
-        // `pause: "false"` on the object is a word against the pause of its Namespace; a time that is
-        // over is none.
+        // `pause: "false"` on the object disables a pause of its Namespace. A pause that has ended
+        // does not.
         let is_refused =
             |key| key == Key::Pause && own.pause.is_none() && inputs.own().text(key).is_some();
         let inherited = |key| defaults?.text(key).filter(|_| !is_refused(key));
@@ -350,7 +356,7 @@ impl Problems {
         }
     }
 
-    /// Whether a key is `true`; it is not where it is absent.
+    /// Whether a key is `true`; false if it is missing.
     fn switch(&mut self, inputs: &Inputs, key: Key) -> bool {
         let Some(text) = inputs.text(key) else {
             return false;
@@ -362,15 +368,15 @@ impl Problems {
         })
     }
 
-    /// Refuses `stop-jobs` where it is neither `true` nor `false`, or where there are no Jobs.
+    /// Rejects `stop-jobs` if it is neither `true` nor `false`, or if the kind has no Jobs.
     fn stop_jobs(&mut self, inputs: &Inputs) {
         if self.take_usable(inputs, Key::StopJobs).is_some() {
             self.switch(inputs, Key::StopJobs);
         }
     }
 
-    /// Refuses an override without a schedule: nothing would start the object after its end.
-    /// A pause without a schedule changes nothing and is fine.
+    /// Rejects an override without a schedule, because nothing would start the object after its
+    /// end. A pause without a schedule changes nothing and is accepted.
     fn reject_override_without_schedule(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.own().text(key) {
@@ -381,7 +387,7 @@ impl Problems {
         }
     }
 
-    /// Refuses the text of a key that may be `true`.
+    /// Rejects the value of a key that can be `true`.
     fn refuse_switch(&mut self, key: Key, text: &str, wrong: &'static str, help: &'static str) {
         let meant = match &*text.trim().to_ascii_lowercase() {
             "yes" | "y" | "on" | "1" | "enabled" => Some("true"),
@@ -393,8 +399,8 @@ impl Problems {
         self.0.push(Problem::new(key.name(), diagnostic));
     }
 
-    /// Refuses a count on the object itself that is below what its kind can have. One of its
-    /// Namespace is meant for others too: it is raised.
+    /// Rejects a count on the object itself if it is below the minimum of its kind. A count on its
+    /// Namespace is also for others, so it is raised instead.
     fn refuse_below_least(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
         let is_below = count.is_some_and(|count| count < inputs.counts().least());
         if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
@@ -404,7 +410,7 @@ impl Problems {
         }
     }
 
-    /// The text of a key, if the kind of the object has a use for it.
+    /// The value of a key if it applies to the kind of the object. Otherwise, adds a problem.
     fn take_usable<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
         let text = inputs.text(key)?;
         let wrong = match inputs.counts() {
@@ -438,7 +444,7 @@ impl Problems {
     }
 }
 
-/// Each key, those beside which it is refused, and what to write instead.
+/// Each key, the keys that it excludes, and the fix.
 const EXCLUSIVE: [(Key, &[Key], &str); 3] = [
     (
         Key::Hours,
@@ -457,11 +463,11 @@ const EXCLUSIVE: [(Key, &[Key], &str); 3] = [
     ),
 ];
 
-/// The annotations in force that exclude each other.
+/// Finds annotations in force that exclude each other.
 ///
-/// Where both are written in one place, the problem is there. Where one is on the object and the
-/// other is inherited, the problem is the object's: its Namespace may be right for everything else
-/// in it, and is told nothing.
+/// If both are written in the same place, the problem is reported there. If one is on the object
+/// and the other is inherited, the problem is reported for the object, because the Namespace might
+/// be right for all other objects in it.
 pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |key: Key, wrong: String, help: String| {
@@ -508,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_are_read_in_the_zone_of_the_object() {
+    fn overrides_are_parsed_in_the_time_zone_of_the_object() {
         let at = "2026-12-24T09:00:00Z".parse().ok();
         let none = OverrideSet::default();
         for (key, text, expected) in [
@@ -557,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn enforce_is_on_or_off_or_comes_after_a_grace() {
+    fn enforce_is_a_boolean_or_a_grace_period() {
         for (text, expected) in [
             ("true", Enforce::AtOnce),
             ("false", Enforce::No),
@@ -577,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_an_override_has_a_place_and_a_right_example() {
+    fn errors_in_overrides_have_a_span_and_an_example() {
         for (key, text, span, part) in [
             (Key::Pause, "yes", 0..3, "`yes` is neither `true` nor"),
             (Key::Pause, "2026-12-24", 0..10, "`2026-12-24 18:00`"),
@@ -614,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_without_a_schedule_is_an_error_and_a_pause_is_none() {
+    fn an_override_without_a_schedule_is_an_error_except_a_pause() {
         for (key, refused) in [
             (Key::WakeUntil, true),
             (Key::SleepUntil, true),
@@ -628,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_with_times_more_often_than_once_a_minute_is_refused() {
+    fn jitter_with_several_times_per_minute_is_rejected() {
         let scheduled = |start: &str, jitter: &str| {
             let inputs = Inputs::default().with(Key::Start, start);
             let inputs = inputs

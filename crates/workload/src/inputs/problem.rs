@@ -1,4 +1,4 @@
-//! Why a schedule is refused.
+//! Why a schedule is rejected.
 
 use std::{borrow::Cow, fmt};
 
@@ -13,19 +13,19 @@ use crate::{
     keys::{Key, Prefix},
 };
 
-/// One thing wrong with one annotation.
+/// A problem with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where the annotation is written.
     pub origin: Origin,
-    /// The annotation's name behind the prefix: a [`Key`]'s, or an unknown one.
+    /// The name after the prefix, of a [`Key`] or unknown.
     pub annotation: Box<str>,
-    /// What is wrong with its text.
+    /// The problem with its value.
     pub diagnostic: Diagnostic,
 }
 
 impl Problem {
-    /// Something wrong with the text of an annotation on the object itself.
+    /// A problem with the value of an annotation on the object itself.
     pub fn new(annotation: &str, diagnostic: Diagnostic) -> Self {
         Self {
             origin: Origin::Own,
@@ -34,12 +34,12 @@ impl Problem {
         }
     }
 
-    /// The same of an annotation that is written elsewhere.
+    /// Sets where the annotation is written.
     pub fn from(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    /// Something wrong with the whole text of a key, and what to do.
+    /// A problem with the whole value of a key, and its fix.
     pub(crate) fn for_text(
         key: Key,
         text: &str,
@@ -50,13 +50,14 @@ impl Problem {
         Self::new(key.name(), diagnostic)
     }
 
-    /// The same of another kind.
+    /// Sets the kind of the diagnostic.
     pub(crate) fn with_kind(self, kind: DiagnosticKind) -> Self {
         let diagnostic = self.diagnostic.with_kind(kind);
         Self { diagnostic, ..self }
     }
 
-    /// The full name of the annotation, cut where it is long; or of the field, where it is none.
+    /// The full name of the annotation, truncated if it is long, or the path of the field if the
+    /// problem is not about an annotation.
     pub fn name(&self, prefix: &Prefix) -> String {
         let is_key = Key::from_name(&self.annotation).is_some();
         let name = cut_chars(&self.annotation, 60);
@@ -66,7 +67,7 @@ impl Problem {
         }
     }
 
-    /// An annotation of that name, with a text of that length, is not a key; `more` are unknown besides.
+    /// An annotation with this name and length is not a key, and so are `more` others.
     pub(crate) fn unknown_annotation(name: &str, length: usize, more: usize) -> Self {
         let mut help = match Key::nearest(name) {
             Some(key) => format!("did you mean `{key}`?"),
@@ -79,7 +80,7 @@ impl Problem {
         Self::new(name, Diagnostic::new(0..length, name, wrong, help))
     }
 
-    /// The refusal to scale down what deletes its volumes then.
+    /// A stop would delete the object's volumes.
     pub(crate) fn deletes_volumes(inputs: &Inputs) -> Self {
         let key = Key::AllowVolumeDeletion;
         let length = inputs.text(key).map_or(0, str::len);
@@ -94,7 +95,7 @@ impl Problem {
         Self::new(key.name(), diagnostic).with_kind(DiagnosticKind::Object)
     }
 
-    /// The refusal of an object for what stands in a field of its own.
+    /// A problem with a field of the object.
     fn for_field(
         field: &str,
         found: &str,
@@ -106,17 +107,17 @@ impl Problem {
     }
 }
 
-/// Everything wrong with the annotations of one object; never empty.
+/// All problems with the annotations of one object; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSchedule {
     problems: Vec<Problem>,
 }
 
-/// The longest text of the annotation `error`, in bytes.
+/// The maximum length of the annotation `error` in bytes.
 const MAX_ERROR: usize = 1024;
 
 impl InvalidSchedule {
-    /// A refusal for these problems; `None` without any.
+    /// `None` without problems.
     pub(crate) fn from_problems(problems: Vec<Problem>) -> Option<Self> {
         if problems.is_empty() {
             None
@@ -125,8 +126,7 @@ impl InvalidSchedule {
         }
     }
 
-    /// The refusal of an object for what stands where its count or its switch does, whatever its
-    /// schedule.
+    /// A problem with the field of the count, regardless of the schedule.
     pub(crate) fn for_field(
         field: &str,
         found: &str,
@@ -138,18 +138,20 @@ impl InvalidSchedule {
         }
     }
 
-    /// The problems, in the order of the documentation of their annotations.
+    /// The problems, in the order in which their annotations are documented.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Whether none of them is on the object: then it is for whoever may change its Namespace.
+    /// Whether no problem is on the object itself. Then only users who may change its Namespace can
+    /// correct it.
     pub fn is_inherited(&self) -> bool {
         let mut problems = self.problems.iter();
         problems.all(|problem| problem.origin != Origin::Own)
     }
 
-    /// The text for the annotation `error` and the Event: at most 1 kB, cut between characters.
+    /// The text for the annotation `error` and the Event: at most 1 kB, truncated between
+    /// characters.
     pub fn text(&self, prefix: &Prefix) -> String {
         let mut text = String::new();
         for problem in &self.problems {
@@ -181,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_cut_at_one_kilobyte_between_characters() {
+    fn truncates_the_text_to_one_kilobyte_between_characters() {
         let problem = Problem::new("start", Diagnostic::new(0..1, "", "é".repeat(400), ""));
         let refusal = InvalidSchedule::from_problems(vec![problem.clone(), problem]).unwrap();
         let text = refusal.text(&Prefix::default());

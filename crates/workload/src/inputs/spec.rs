@@ -1,4 +1,4 @@
-//! A schedule, and all that belongs to it on an object.
+//! A parsed schedule with its counts, durations and overrides.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Boundary, Direction, Schedule, ScheduleRule};
@@ -12,35 +12,35 @@ use crate::{
     workload_ref::WorkloadRef,
 };
 
-/// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
-/// inputs.
+/// A parsed schedule with its counts, durations and overrides. Objects with equal inputs share it.
 #[derive(Clone, Debug)]
 pub struct ScheduleSpec {
-    /// When it starts and stops.
+    /// The times of starts and stops.
     pub schedule: Schedule,
     /// The exact count after a start, if given.
     pub replicas: Option<Replicas>,
     /// The count after a stop.
     pub stop_replicas: Replicas,
-    /// Whether a start leaves a 0 for which nothing is saved ([`Inputs::keeps_zero`](crate::Inputs::keeps_zero)).
+    /// Whether a start keeps a count of 0 if nothing is saved
+    /// ([`Inputs::keeps_zero`](crate::Inputs::keeps_zero)).
     pub keeps_zero: bool,
-    /// How long starts are spread over, in whole seconds.
+    /// The duration over which starts are spread, in whole seconds.
     pub jitter: TimeDelta,
-    /// What has to be ready before a start.
+    /// The dependencies of a start.
     pub after: Option<After>,
-    /// How long before a stop people are told of it, in whole seconds, if given.
+    /// How long before a stop a notice is sent, in whole seconds, if given.
     pub notice: Option<TimeDelta>,
-    /// How long a start may take before somebody is told, in whole seconds, if given.
+    /// How long a start can take before a warning is sent, in whole seconds, if given.
     pub ready_within: Option<TimeDelta>,
-    /// Its overrides.
+    /// The overrides.
     pub overrides: Overrides,
-    /// What the count of the object means.
+    /// The meaning of the object's count.
     pub counts: CountKind,
 }
 
 impl ScheduleSpec {
-    /// How much later than written this object starts: a whole number of seconds from 0 to the
-    /// jitter, which depends on namespace and name alone.
+    /// The delay of this object's starts: a whole number of seconds from 0 to the jitter, which
+    /// depends only on namespace and name.
     pub fn delay(&self, object: &WorkloadRef) -> TimeDelta {
         let spread = self.jitter.num_seconds().unsigned_abs();
         if spread == 0 {
@@ -50,7 +50,7 @@ impl ScheduleSpec {
         TimeDelta::seconds(i64::try_from(hash % (spread + 1)).unwrap_or_default())
     }
 
-    /// The newest boundary of this object at or before `at`.
+    /// The latest boundary of this object at or before `at`.
     pub fn latest_at(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Boundary> {
         self.schedule.latest_at(at, self.delay(object))
     }
@@ -60,36 +60,36 @@ impl ScheduleSpec {
         self.schedule.next_after(after, self.delay(object))
     }
 
-    /// Whether it goes by the dates of calendars.
+    /// Whether it uses calendars.
     pub(crate) fn names_calendars(&self) -> bool {
         self.schedule.calendars().next().is_some()
     }
 
-    /// The largest count that `scale` sets; `None` without it.
+    /// The largest count of `scale`; `None` without it.
     pub fn largest_count(&self) -> Option<Replicas> {
         self.schedule.rule().largest_count().map(Replicas::new)
     }
 
-    /// What is known of the count of an object that has this one now: what is remembered of it, or a
-    /// 0 that is somebody's wish, as it is wherever a switch is off.
+    /// The remembered count. If none is remembered and the kind has no other reason for it, an
+    /// observed 0 was set by a user and is the known count.
     pub fn known_count(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
         let is_wish = self.counts.keeps_zero() && seen == Replicas::ZERO;
         remembered.or(is_wish.then_some(Replicas::ZERO))
     }
 
-    /// The count and the saved count after a stop of an object that has `seen` now.
+    /// The count and the saved count after a stop of an object with the count `seen`.
     pub(crate) fn stopped(
         &self,
         seen: Replicas,
         remembered: Option<Replicas>,
     ) -> (Replicas, Option<Replicas>) {
         let known = self.known_count(seen, remembered);
-        // Of an exact count the newest is the one that comes back.
+        // For an exact count, the next start restores the last observed one.
         let is_newest = self.counts == CountKind::Exact && seen > Replicas::ZERO;
         count_after_stop(seen, known.filter(|_| !is_newest), self.stop_replicas)
     }
 
-    /// The count after `wake-until` begins on an object that has `seen` now, where no `scale` says
+    /// The count when `wake-until` begins on an object with the count `seen`, unless `scale` sets
     /// it.
     pub(crate) fn woken(&self, seen: Replicas, remembered: Option<Replicas>) -> Replicas {
         if self.counts == CountKind::Exact {
@@ -99,7 +99,7 @@ impl ScheduleSpec {
         count_after_wake(seen, known, self.replicas)
     }
 
-    /// The count after a start of an object that has `seen` now.
+    /// The count after a start of an object with the count `seen`.
     pub fn started(&self, seen: Replicas, remembered: Option<Replicas>) -> Replicas {
         if self.counts == CountKind::Exact && seen > Replicas::ZERO {
             return seen;
@@ -112,8 +112,8 @@ impl ScheduleSpec {
             .capped(count_after_start(seen, known, self.replicas))
     }
 
-    /// The action, and the count that it sets, by which an object comes back that has `seen` now:
-    /// more is saved, and the schedule says running at `at`.
+    /// The action that restores an object with the count `seen`, and the new count, if more is
+    /// saved and the schedule requires it to run at `at`.
     pub fn restoring_action(
         &self,
         object: &WorkloadRef,
@@ -131,12 +131,12 @@ impl ScheduleSpec {
         (count > seen).then_some((says, count))
     }
 
-    /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
+    /// The action that the schedule requires at `at`; `None` before its first boundary.
     pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
         self.schedule.action_at(at, self.delay(object))
     }
 
-    /// The first boundary after `after` after which something runs, or after which nothing does.
+    /// The first boundary after `after` in this direction.
     pub fn next_boundary(
         &self,
         direction: Direction,
@@ -147,8 +147,8 @@ impl ScheduleSpec {
         self.schedule.next_boundary(direction, after, delay)
     }
 
-    /// The count that somebody who wants it running now would have; what a switch keeps off stays
-    /// off, and so does a 0 that the schedule is no wish against.
+    /// The count if a user wants the object to run now. An on/off object that was turned off stays
+    /// off, and so does an object whose schedule keeps a 0.
     pub fn count_after_start(&self, seen: Replicas, state: &State) -> Replicas {
         let remembered = state.remembered();
         if self.counts.keeps_zero() || self.keeps_zero {
@@ -158,7 +158,7 @@ impl ScheduleSpec {
         }
     }
 
-    /// Whether the schedule has times that bring something up, or down.
+    /// Whether the schedule has boundaries in this direction.
     pub(crate) fn may(&self, brings_up: bool) -> bool {
         match self.schedule.rule() {
             ScheduleRule::Times(entries) => {

@@ -1,60 +1,61 @@
-//! What the count of a kind means, and how it is told: a CronJob is not scaled to 0, but suspended.
+//! The meaning of a count, and its text. For example, a CronJob is not scaled to 0 but suspended.
 
 use dayshift_text::counted;
 
 use crate::{keys::Key, replicas::Replicas};
 
-/// What the count of a kind means, and so which counts a user may ask for.
+/// The meaning of the count of a kind, which determines the counts that a user can set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CountKind {
-    /// How many replicas run: any number.
+    /// The number of replicas.
     #[default]
     Replicas,
-    /// The least that an autoscaler leaves.
+    /// The minimum of an autoscaler.
     Minimum {
-        /// Whether that may be 0, which takes a metric that does not come from pods.
+        /// Whether the minimum can be 0. That requires a metric that does not come from pods.
         may_be_zero: bool,
     },
-    /// 0 where it is suspended, else 1.
+    /// 0 while suspended, else 1.
     Suspend {
-        /// Whether it makes Jobs, which run on when it is suspended.
+        /// Whether it creates Jobs, which continue while it is suspended.
         has_jobs: bool,
     },
-    /// 0 where it is paused at a count, which `stop-replicas` says, else 1.
+    /// 0 while paused at the count in `stop-replicas`, else 1.
     Pause,
-    /// 0 where a field of its own says that it is stopped, else 1.
+    /// 0 while an on/off field stops it, else 1.
     Switch,
-    /// How many replicas run: 0, or the number that ran before and no other.
+    /// The number of replicas: either 0, or the same number as before.
     Exact,
-    /// The least number of runners that a set of them keeps: any number.
+    /// The minimum number of runners in a set.
     Runners,
 }
 
-/// Whether a metric of an autoscaler, by its type, does not come from pods, so that there may be none.
+/// Whether a metric of this type does not come from pods, so that an autoscaler can have a minimum
+/// of 0.
 pub fn allows_zero(metric: &str) -> bool {
     matches!(metric, "Object" | "External")
 }
 
 impl CountKind {
-    /// What is only suspended and resumed, and makes no Jobs.
+    /// A kind that is only suspended and resumed, and creates no Jobs.
     pub(super) const SUSPEND: Self = Self::Suspend { has_jobs: false };
 
-    /// Whether there is only on and off. A 0 is then always somebody's wish: nothing else makes one.
+    /// Whether it is only on or off. Then a count of 0 is always set by a user.
     pub const fn is_switch(self) -> bool {
         matches!(self, Self::Suspend { .. } | Self::Pause | Self::Switch)
     }
 
-    /// Whether it counts replicas, each of which requests something.
+    /// Whether the count is a number of replicas with requests.
     pub const fn is_replicas(self) -> bool {
         matches!(self, Self::Replicas | Self::Exact)
     }
 
-    /// Whether a 0 for which nothing is saved is somebody's wish, and stays.
+    /// Whether a count of 0 is kept if nothing is saved, because a user has set it.
     pub const fn keeps_zero(self) -> bool {
         self.is_switch() || matches!(self, Self::Exact | Self::Runners | Self::Minimum { .. })
     }
 
-    /// The same of an autoscaler that may, or may not, have a minimum of 0.
+    /// Sets whether an autoscaler can have a minimum of 0.
     #[must_use]
     pub const fn scaling_to_zero(self, may_be_zero: bool) -> Self {
         match self {
@@ -63,7 +64,7 @@ impl CountKind {
         }
     }
 
-    /// The least count.
+    /// The minimum count.
     pub const fn least(self) -> Replicas {
         match self {
             Self::Minimum { may_be_zero: false } => Replicas::ONE,
@@ -71,7 +72,7 @@ impl CountKind {
         }
     }
 
-    /// The count after a stop where nothing says another.
+    /// The default count after a stop.
     pub const fn stopped(self) -> Replicas {
         match self {
             Self::Minimum { .. } => Replicas::ONE,
@@ -79,8 +80,7 @@ impl CountKind {
         }
     }
 
-    /// The count that an object of such a kind has where this one is asked for: what is only on or
-    /// off has no larger one than 1, whatever somebody has written into `saved-replicas`.
+    /// Limits a count to 1 for on/off kinds, whatever a user has written into `saved-replicas`.
     pub fn capped(self, count: Replicas) -> Replicas {
         if self.is_switch() {
             count.min(Replicas::ONE)
@@ -89,7 +89,7 @@ impl CountKind {
         }
     }
 
-    /// Whether an object of such a kind has a use for a key.
+    /// Whether a key applies to objects of such a kind.
     pub const fn has(self, key: Key) -> bool {
         if matches!(key, Key::StopJobs) {
             return matches!(self, Self::Suspend { has_jobs: true });
@@ -103,7 +103,7 @@ impl CountKind {
         }
     }
 
-    /// `scaled from 3 to 0`, `minReplicas set from 3 to 1`, `suspended`.
+    /// `scaled from 3 to 0`, `minReplicas set from 3 to 1`, `suspended`
     pub fn scaled_from(self, from: Replicas, to: Replicas) -> String {
         let is_down = to == Replicas::ZERO;
         match self {
@@ -119,8 +119,8 @@ impl CountKind {
         }
     }
 
-    /// What somebody else has made of a count of ours that was `from` before: `set 3 again`,
-    /// `set the count to 4,`, `set minReplicas 3 again`, `made it active again`.
+    /// A revert of a count of ours, where `from` was the count before: `set 3 again`, `set the
+    /// count to 4,`, `set minReplicas 3 again`, `made it active again`.
     pub fn reverted_to(self, from: Replicas, now: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact if from == now => format!("set {now} again"),
@@ -135,7 +135,7 @@ impl CountKind {
         }
     }
 
-    /// `the count stays 3`, `minReplicas stays 3`, `it stays suspended`.
+    /// `the count stays 3`, `minReplicas stays 3`, `it stays suspended`
     pub fn count_stays(self, at: Replicas) -> String {
         let is_down = at == Replicas::ZERO;
         match self {
@@ -150,7 +150,7 @@ impl CountKind {
         }
     }
 
-    /// `it stays at 3`, `minReplicas stays 3`, `it stays suspended`.
+    /// `it stays at 3`, `minReplicas stays 3`, `it stays suspended`
     pub fn it_stays_at(self, at: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact => format!("it stays at {at}"),
@@ -158,7 +158,7 @@ impl CountKind {
         }
     }
 
-    /// `the count is 3`, `minReplicas is 3`, `it is suspended`.
+    /// `the count is 3`, `minReplicas is 3`, `it is suspended`
     pub fn count_is(self, at: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact => format!("the count is {at}"),
@@ -168,7 +168,7 @@ impl CountKind {
         }
     }
 
-    /// `3 run`, `minReplicas is 3`, `it is active`.
+    /// `3 run`, `minReplicas is 3`, `it is active`
     pub fn running_at(self, at: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact => format!("{at} run"),
@@ -176,7 +176,7 @@ impl CountKind {
         }
     }
 
-    /// `held at 3`, `held suspended`.
+    /// `scaled to 3`, `suspended`.
     pub fn scaled_to(self, at: Replicas) -> String {
         if self.is_switch() {
             self.short_text(at)
@@ -185,8 +185,8 @@ impl CountKind {
         }
     }
 
-    /// What a command does that brings back a count of which fewer run: `brings it back to 3`,
-    /// `sets minReplicas to 3`, `makes it active again`, `starts it again`.
+    /// The effect of a command that restores a count: `brings it back to 3`, `sets minReplicas to
+    /// 3`, `makes it active again`, `starts it again`.
     pub fn restores(self, count: Replicas) -> String {
         let is_down = count == Replicas::ZERO;
         match self {
@@ -200,8 +200,8 @@ impl CountKind {
         }
     }
 
-    /// What runs after a stop that nobody takes back: `it runs fewer replicas than were saved`,
-    /// `minReplicas is 1`, `it is stopped`.
+    /// The result of a stop that was not followed by a start: `it runs fewer replicas than were
+    /// saved`, `minReplicas is 1`, `it is stopped`.
     pub fn left_at(self, count: Replicas) -> String {
         if self.is_replicas() {
             "it runs fewer replicas than were saved".to_owned()
@@ -210,7 +210,7 @@ impl CountKind {
         }
     }
 
-    /// `3 replicas`, `minReplicas 3`.
+    /// `3 replicas`, `minReplicas 3`
     pub fn with_unit(self, count: Replicas) -> String {
         match self {
             Self::Minimum { .. } => format!("minReplicas {count}"),
@@ -219,7 +219,7 @@ impl CountKind {
         }
     }
 
-    /// As in a column: `3`, `min 3`, `suspended`, `active`.
+    /// A table cell: `3`, `min 3`, `suspended`, `active`.
     pub fn short_text(self, count: Replicas) -> String {
         let is_down = count == Replicas::ZERO;
         match self {

@@ -1,155 +1,252 @@
-//! Rows of a user's own.
+//! The definition of a kind of workload, as data: its names, its API version, and where its count, its
+//! pods and its readiness are. To support another kind, add a definition to `operators`, or list it in
+//! a file for `--kind-file`.
 
 use crate::kinds::{
     count::CountKind,
-    kind::Kind,
-    not_stopped::NotStopped,
-    row::{CountForm, Discovery, Part, Pods, ReadyForm, Row, Serving, Shape, leaked},
     switch::{Switch, SwitchConstant},
-    table::{self, DefinitionError, MAX_DEFINITIONS},
 };
 
-/// A kind that a user describes.
+/// A kind of workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindDefinition {
-    /// `Widget`
-    pub name: String,
-    /// `widgets`
-    pub plural: String,
-    /// `example.com`
-    pub group: String,
-    /// Where it holds its count or its switch, as the tokens of a JSON pointer: below `spec`, or an
-    /// annotation.
-    pub path: Vec<String>,
-    /// What stands there.
-    pub holds: Holds,
-    /// Where it says which pods it runs, if that is not its count and the template of its pods.
-    pub size: Vec<PartDefinition>,
+    /// `Deployment`. The plural, if only the resource is known.
+    pub(super) name: String,
+    /// `deployments`
+    pub(super) plural: String,
+    /// `apps`
+    pub(super) group: String,
+    /// `deploy`, or `rollouts.argoproj.io` for a kind without a short name.
+    pub(super) short_name: String,
+    /// `deployments`, or `rollouts.argoproj.io`: the text for `--kinds`.
+    pub(super) argument: String,
+    /// The version of a kind that every API server has; `None` if the server must be asked for it.
+    pub(super) version: Option<&'static str>,
+    /// The field or annotation of the count, as the tokens of a JSON pointer.
+    pub(super) path: Vec<String>,
+    pub(super) form: CountForm,
+    pub(super) counts: CountKind,
+    pub(super) shape: Shape,
+    pub(super) pods: Pods,
+    /// Empty if the count and the pod template determine the pods.
+    pub(super) pod_groups: Vec<PodGroup>,
+    pub(super) ready: ReadyForm,
+    /// Whether the object has a retention policy for its volumes.
+    pub(super) has_claim_policy: bool,
+    /// Whether nothing but the resource is known, so that `spec.replicas` is assumed.
+    pub(super) is_assumed: bool,
 }
 
-/// A [`Part`] that a user describes.
+/// The content of the field that a user names in a file for `--kind-file`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartDefinition {
-    /// [`Part::list`]
+pub enum CustomField {
+    /// A number of replicas.
+    Replicas,
+    /// A number of replicas that a start restores exactly.
+    Exact,
+    /// The time of the stop, or nothing while the object runs.
+    Time,
+    /// One value while the object is stopped, another or none while it runs.
+    Switch(Switch),
+}
+
+/// The form of the count in the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CountForm {
+    /// A whole number; this one if the field is absent.
+    Number(u32),
+    /// `true` while suspended, else `false` or absent.
+    Suspended,
+    /// The text of the count at which KEDA rests while paused, else absent.
+    RestsAt,
+    /// An on/off field.
+    Switch(Switch),
+}
+
+/// The shape of a `spec` in Kubernetes' own API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `replicas` and a pod template.
+    Pods,
+    /// `suspend` and a Job template.
+    Jobs,
+    /// `minReplicas`.
+    Autoscaler,
+    /// Defined by a CustomResourceDefinition.
+    Custom,
+}
+
+/// Where an object contains the number and the requests of one group of its pods. Paths are the tokens
+/// of JSON pointers below `spec`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodGroup {
+    /// The lists to iterate over, each followed by [`PodGroup::EACH`]; empty without a list.
     pub list: Vec<String>,
-    /// [`Part::instances`]
+    /// The number of pods, below each item; `None` for one pod.
     pub instances: Option<Vec<String>>,
-    /// [`Part::resources`]
+    /// A field next to the number with a minimum for it. Without either there are no pods.
+    pub at_least: Option<String>,
+    /// A field next to the number by which it is multiplied.
+    pub times: Option<String>,
+    /// The `resources` or the pod template, below each item; `None` for the object's pod template.
     pub resources: Option<Vec<String>>,
 }
 
-/// What stands in the field of a kind that a user describes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// A number of replicas.
+/// Where the status of an object reports how much of it is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadyForm {
+    /// `readyReplicas`, which is omitted when it is 0.
     Replicas,
-    /// A number of replicas that comes back as it was and is never another.
-    Exact,
-    /// The instant of its stop, or nothing.
-    Time,
-    /// One value while it is stopped, and another or none while it runs.
-    Switch {
-        /// What a stop writes.
-        stopped: SwitchText,
-        /// What a start writes where nothing says what was there; none where the field goes.
-        running: Option<SwitchText>,
-        /// Whether an object without the field is stopped.
-        is_absent_stopped: bool,
-        /// A field beside which this one means something else, as the tokens of a JSON pointer.
-        not_beside: Option<Vec<String>>,
-    },
+    /// `readyReplicas`, if any object of the kind has it.
+    ReplicasIfShown,
+    /// A condition of this type.
+    Condition(&'static str),
+    /// Nowhere, as far as dayshift knows.
+    Nowhere,
 }
 
-/// A value of a switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SwitchText {
-    /// `true` or `false`.
-    Flag(bool),
-    /// A text.
-    Text(String),
+/// How the pods of an object are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pods {
+    /// `<name>-<hash>-<five characters>`, as for a Deployment.
+    ByHash,
+    /// `<name>-<number>`, as for a StatefulSet.
+    ByNumber,
+    /// As for the target in `spec.scaleTargetRef`.
+    OfTarget,
+    /// No pods are named after the object.
+    None,
+}
+
+/// Converts the tokens of a path.
+pub(super) fn tokens(path: &[&str]) -> Vec<String> {
+    path.iter().map(|token| (*token).to_owned()).collect()
 }
 
 impl KindDefinition {
-    /// Takes the kind up, for as long as the process runs.
-    ///
-    /// # Errors
-    /// It is known, there are too many, or no stop would do anything.
-    pub fn take_up(self) -> Result<Kind, DefinitionError> {
-        let not_stopped = NotStopped::from_resource(&self.plural, &self.group);
-        if let Some(not_stopped) = not_stopped.filter(|kind| kind.is_by(&self.path)) {
-            return Err(DefinitionError::StopsNothing(not_stopped));
+    /// A kind that every API server has.
+    pub(super) fn built_in(
+        name: &str,
+        plural: &str,
+        short_name: &str,
+        (group, version): (&str, &'static str),
+        path: &[&str],
+    ) -> Self {
+        Self {
+            short_name: short_name.to_owned(),
+            argument: plural.to_owned(),
+            version: Some(version),
+            ..Self::operator(name, plural, group, path)
         }
-        let (form, counts) = match self.holds {
-            Holds::Replicas => (CountForm::Number(1), CountKind::Replicas),
-            Holds::Exact => (CountForm::Number(1), CountKind::Exact),
-            Holds::Time => (CountForm::Switch(&BY_TIME), CountKind::Switch),
-            Holds::Switch {
-                stopped,
-                running,
-                is_absent_stopped,
-                not_beside,
-            } => {
-                let switch = Switch {
-                    stopped: constant(stopped),
-                    also_stopped: &[],
-                    running: running.map(constant),
-                    is_absent_stopped,
-                    not_beside: not_beside.map(tokens),
-                };
-                let form = CountForm::Switch(Box::leak(Box::new(switch)));
-                (form, CountKind::Switch)
-            }
-        };
-        let resource = leaked(format!("{}.{}", self.plural, self.group));
-        let size = self.size.into_iter().map(|part| Part {
-            list: tokens(part.list),
-            instances: part.instances.map(tokens),
-            resources: part.resources.map(tokens),
-            ..Part::POD
-        });
-        let row = Row {
-            place: Row::NAMED,
-            group: leaked(self.group),
-            plural: leaked(self.plural),
-            short: resource,
+    }
+
+    /// A kind of an operator, with one replica if the field is absent.
+    pub(super) fn operator(name: &str, plural: &str, group: &str, path: &[&str]) -> Self {
+        let resource = format!("{plural}.{group}");
+        Self {
+            name: name.to_owned(),
+            plural: plural.to_owned(),
+            group: group.to_owned(),
+            short_name: resource.clone(),
             argument: resource,
-            serving: Serving::Discovered(Discovery::new(leaked(self.name))),
-            path: tokens(self.path),
-            form,
-            counts,
+            version: None,
+            path: tokens(path),
+            form: CountForm::Number(1),
+            counts: CountKind::Replicas,
             shape: Shape::Custom,
             pods: Pods::None,
-            size: Box::leak(size.collect()),
-            ready: if counts.is_replicas() {
-                ReadyForm::ReplicasIfShown
-            } else {
-                ReadyForm::Nowhere
-            },
+            pod_groups: Vec::new(),
+            ready: ReadyForm::Nowhere,
             has_claim_policy: false,
+            is_assumed: false,
+        }
+    }
+
+    /// A kind of which only the resource is known: one with `spec.replicas`.
+    pub(super) fn assumed(plural: &str, group: &str) -> Self {
+        Self {
+            pods: Pods::ByHash,
+            ready: ReadyForm::ReplicasIfShown,
+            is_assumed: true,
+            ..Self::operator(plural, plural, group, &["spec", "replicas"])
+        }
+    }
+
+    /// A kind that a user defines.
+    pub fn custom(
+        name: &str,
+        (plural, group): (&str, &str),
+        path: &[String],
+        field: CustomField,
+        pod_groups: Vec<PodGroup>,
+    ) -> Self {
+        let (form, counts) = match field {
+            CustomField::Replicas => (CountForm::Number(1), CountKind::Replicas),
+            CustomField::Exact => (CountForm::Number(1), CountKind::Exact),
+            CustomField::Time => {
+                let switch = Switch::new(SwitchConstant::Instant, None);
+                (CountForm::Switch(switch), CountKind::Switch)
+            }
+            CustomField::Switch(switch) => (CountForm::Switch(switch), CountKind::Switch),
         };
-        let kind = table::add(row, MAX_DEFINITIONS).map(Kind)?;
-        kind.mark_named();
-        Ok(kind)
+        let ready = if counts.is_replicas() {
+            ReadyForm::ReplicasIfShown
+        } else {
+            ReadyForm::Nowhere
+        };
+        Self {
+            path: path.to_vec(),
+            form,
+            counts,
+            pod_groups,
+            ready,
+            ..Self::operator(name, plural, group, &[])
+        }
+    }
+
+    /// `widgets`
+    pub fn plural(&self) -> &str {
+        &self.plural
+    }
+
+    /// `example.com`
+    pub fn group(&self) -> &str {
+        &self.group
+    }
+
+    /// Whether this is the kind of a resource.
+    pub(super) fn is_resource(&self, plural: &str, group: &str) -> bool {
+        self.plural == plural && self.group == group
+    }
+
+    /// The members of `spec` that contain the count, or the number or requests of pods.
+    pub(super) fn spec_members(&self) -> impl Iterator<Item = &str> {
+        let beside = match &self.form {
+            CountForm::Switch(switch) => switch.not_beside.as_deref(),
+            _ => None,
+        };
+        let paths = [Some(&*self.path), beside].into_iter().flatten();
+        let own = paths.filter_map(|path| match path {
+            [spec, member, ..] if spec == "spec" => Some(&**member),
+            _ => None,
+        });
+        own.chain(self.pod_groups.iter().flat_map(PodGroup::spec_members))
     }
 }
 
-/// Stopped by the instant of its stop.
-const BY_TIME: Switch = Switch {
-    stopped: SwitchConstant::Instant,
-    also_stopped: &[],
-    running: None,
-    is_absent_stopped: false,
-    not_beside: None,
-};
+impl PodGroup {
+    /// The token for each item of a list.
+    pub const EACH: &'static str = "[]";
 
-fn constant(text: SwitchText) -> SwitchConstant {
-    match text {
-        SwitchText::Flag(flag) => SwitchConstant::Flag(flag),
-        SwitchText::Text(text) => SwitchConstant::Text(leaked(text)),
+    fn spec_members(&self) -> impl Iterator<Item = &str> {
+        let paths = [
+            Some(&self.list),
+            self.instances.as_ref(),
+            self.resources.as_ref(),
+        ];
+        // Below a list the other two begin inside an item.
+        let count = if self.list.is_empty() { 3 } else { 1 };
+        let paths = paths.into_iter().take(count).flatten();
+        paths.filter_map(|path| path.first().map(String::as_str))
     }
-}
-
-fn tokens(path: Vec<String>) -> &'static [&'static str] {
-    let tokens: Vec<&'static str> = path.into_iter().map(leaked).collect();
-    Box::leak(tokens.into_boxed_slice())
 }

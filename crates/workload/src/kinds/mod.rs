@@ -1,10 +1,9 @@
-//! The kinds of workload, and what the count of each means.
+//! The kinds of workload, and the meaning of the count of each.
 
 pub mod count;
 pub mod definition;
 pub mod kind;
 pub mod not_stopped;
 mod operators;
-pub mod row;
 pub mod switch;
 pub mod table;

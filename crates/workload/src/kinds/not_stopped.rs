@@ -1,21 +1,21 @@
-//! Kinds that people hope to stop by a field that does something else.
+//! Kinds with a field that users might expect to stop them, but that does something else.
 
 use std::fmt;
 
-/// A kind that no field of its own stops.
+/// A kind that no field can stop.
 ///
-/// It is shown as why: `dayshift cannot stop a MariaDB: its spec.suspend …`.
+/// Its text is a reason: `dayshift cannot stop a MariaDB: its spec.suspend …`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotStopped {
     /// `MariaDB`
     name: &'static str,
     plural: &'static str,
     group: &'static str,
-    /// The field that does something else, as the tokens of a JSON pointer; empty where it has none.
+    /// The misleading field, as the tokens of a JSON pointer; empty if there is none.
     field: &'static [&'static str],
-    /// What that does, or why nothing stops it.
+    /// The effect of the field, or why nothing stops the kind.
     why: &'static str,
-    /// What to do in place of scheduling it, as a command to the reader.
+    /// An alternative to a schedule, as an instruction.
     pub instead: &'static str,
 }
 
@@ -65,19 +65,19 @@ const NOT_STOPPED: [NotStopped; 5] = [
 ];
 
 impl NotStopped {
-    /// The one of a manifest's kind and group, if it is known.
+    /// The kind with this name in a manifest and this group.
     pub fn from_kind(kind: &str, group: &str) -> Option<Self> {
         let mut all = NOT_STOPPED.into_iter();
         all.find(|known| known.name == kind && known.group == group)
     }
 
-    /// The one of a resource, if it is known.
+    /// The kind of this resource.
     pub fn from_resource(plural: &str, group: &str) -> Option<Self> {
         let mut all = NOT_STOPPED.into_iter();
         all.find(|known| known.plural == plural && known.group == group)
     }
 
-    /// Whether `path`, as the tokens of a JSON pointer, leads to the field that does something else.
+    /// Whether `path` is the misleading field.
     pub(super) fn is_by(self, path: &[String]) -> bool {
         path == self.field
     }

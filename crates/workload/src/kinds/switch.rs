@@ -1,63 +1,62 @@
-//! A field that says whether an object runs, in place of a count: what stands in it, and what a stop
-//! and a start write.
+//! An on/off field: its values, and the values that a stop and a start write.
 
 use crate::names::is_label_value;
 
-/// What stands in the field of a switch.
+/// The value of an on/off field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchValue {
-    /// Nothing, nor any of so many of the members that would hold it.
+    /// The field is absent, and this many members above it are too.
     Absent(u8),
     /// `true` or `false`.
     Flag(bool),
-    /// A text.
+    /// A string.
     Text(Box<str>),
 }
 
-/// What an object shows of its switch.
+/// The on/off field of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchField {
-    /// What stands there.
+    /// The value.
     pub value: SwitchValue,
-    /// How many of the members above it, from the nearest one on, hold nothing else.
+    /// The number of members above it, beginning with the nearest, that contain nothing else.
     pub alone: u8,
-    /// How many of the members above the field of [`Switch::not_beside`] are missing, as that is.
+    /// The number of absent members above the field of [`Switch::not_beside`], if that is absent.
     pub beside_missing: u8,
 }
 
-/// A value that a row of the table names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A value in the definition of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SwitchConstant {
     /// `true` or `false`.
     Flag(bool),
-    /// A text.
-    Text(&'static str),
-    /// The instant of the stop. Any text there is as good.
+    /// A string.
+    Text(String),
+    /// The time of the stop. Any other string has the same effect.
     Instant,
 }
 
-/// How a kind is switched off and on.
-#[derive(Debug, PartialEq, Eq)]
+/// The definition of an on/off field.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// What a stop writes.
+    /// The value that a stop writes.
     pub stopped: SwitchConstant,
-    /// Other texts that mean the same, in this case of letters.
-    pub also_stopped: &'static [&'static str],
-    /// What a start writes where nothing says what was there before; `None` where the field goes.
+    /// Other strings with the same meaning, case-sensitive.
+    pub also_stopped: Vec<String>,
+    /// The value that a start writes if none was saved; `None` if it removes the field.
     pub running: Option<SwitchConstant>,
     /// Whether an object without the field is stopped.
     pub is_absent_stopped: bool,
-    /// Another field, as the tokens of a JSON pointer, beside which this one means something else.
-    pub not_beside: Option<&'static [&'static str]>,
+    /// Another field that changes the meaning of this one, as the tokens of a JSON pointer.
+    pub not_beside: Option<Vec<String>>,
 }
 
-/// What the label of a switch holds where nothing stood in the field.
+/// The label value for an absent field.
 const ABSENT: &str = "absent";
 
 impl SwitchValue {
-    /// The text by which a label keeps it; `None` for a text that cannot be the value of a label
+    /// The label value; `None` if the string is not a valid label value
     /// (<https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set>),
-    /// or would be read as something else.
+    /// or would be parsed as another value.
     pub fn to_label(&self) -> Option<Box<str>> {
         match self {
             Self::Absent(0) => Some(ABSENT.into()),
@@ -72,10 +71,20 @@ impl SwitchValue {
 }
 
 impl Switch {
-    /// What the text of a label means, as something that a start brings back; `None` where that is
-    /// nothing that this switch holds while it is on.
+    /// A field that is absent while the object runs. Set the other members if that is not true.
+    pub const fn new(stopped: SwitchConstant, running: Option<SwitchConstant>) -> Self {
+        Self {
+            stopped,
+            also_stopped: Vec::new(),
+            running,
+            is_absent_stopped: false,
+            not_beside: None,
+        }
+    }
+
+    /// Parses a label value; `None` if it is not a value with which the object runs.
     pub fn from_label(&self, text: &str) -> Option<SwitchValue> {
-        let value = match (absent(text), self.stopped) {
+        let value = match (absent(text), &self.stopped) {
             (Some(parents), _) => SwitchValue::Absent(parents),
             (None, SwitchConstant::Flag(_)) => SwitchValue::Flag(text.parse().ok()?),
             (None, _) => SwitchValue::Text(text.into()),
@@ -83,29 +92,29 @@ impl Switch {
         (!self.is_stopped(&value)).then_some(value)
     }
 
-    /// Whether a value means that the object is stopped.
+    /// Whether the object is stopped if the field has this value.
     pub fn is_stopped(&self, value: &SwitchValue) -> bool {
-        match (value, self.stopped) {
+        match (value, &self.stopped) {
             (SwitchValue::Absent(_), _) => self.is_absent_stopped,
-            (SwitchValue::Flag(flag), SwitchConstant::Flag(stopped)) => *flag == stopped,
+            (SwitchValue::Flag(flag), SwitchConstant::Flag(stopped)) => flag == stopped,
             (SwitchValue::Text(_), SwitchConstant::Instant) => true,
             (SwitchValue::Text(text), SwitchConstant::Text(stopped)) => {
-                **text == *stopped || self.also_stopped.contains(&&**text)
+                **text == **stopped || self.also_stopped.iter().any(|also| **also == **text)
             }
             _ => false,
         }
     }
 
-    /// What a start writes where it is not known what was there before.
+    /// The value that a start writes if none was saved.
     pub fn default_running(&self) -> SwitchValue {
-        match self.running {
-            Some(SwitchConstant::Flag(flag)) => SwitchValue::Flag(flag),
-            Some(SwitchConstant::Text(text)) => SwitchValue::Text(text.into()),
+        match &self.running {
+            Some(SwitchConstant::Flag(flag)) => SwitchValue::Flag(*flag),
+            Some(SwitchConstant::Text(text)) => SwitchValue::Text(text.as_str().into()),
             Some(SwitchConstant::Instant) | None => SwitchValue::Absent(0),
         }
     }
 
-    /// What may stand in the field, in words.
+    /// The valid values as text.
     pub const fn wanted(&self) -> &'static str {
         match self.stopped {
             SwitchConstant::Flag(_) => "true or false",
@@ -114,7 +123,7 @@ impl Switch {
     }
 }
 
-/// How many members were missing too, if a label says that the field was.
+/// The number of absent members if a label value means an absent field.
 fn absent(text: &str) -> Option<u8> {
     match text.strip_prefix(ABSENT)? {
         "" => Some(0),
@@ -126,16 +135,18 @@ fn absent(text: &str) -> Option<u8> {
 mod tests {
     use super::*;
 
-    const POLICY: Switch = Switch {
-        stopped: SwitchConstant::Text("Halted"),
-        also_stopped: &["halted"],
-        running: Some(SwitchConstant::Text("Always")),
-        is_absent_stopped: false,
-        not_beside: None,
-    };
+    fn policy() -> Switch {
+        Switch {
+            also_stopped: vec!["halted".to_owned()],
+            ..Switch::new(
+                SwitchConstant::Text("Halted".to_owned()),
+                Some(SwitchConstant::Text("Always".to_owned())),
+            )
+        }
+    }
 
     #[test]
-    fn a_label_gives_back_what_it_was_made_of_to_the_letter() {
+    fn a_label_preserves_the_value_exactly() {
         for value in [
             SwitchValue::Absent(0),
             SwitchValue::Absent(2),
@@ -143,18 +154,18 @@ mod tests {
             SwitchValue::Text("".into()),
         ] {
             let label = value.to_label().unwrap();
-            assert_eq!(POLICY.from_label(&label), Some(value));
+            assert_eq!(policy().from_label(&label), Some(value));
         }
         let flag = Switch {
             stopped: SwitchConstant::Flag(true),
-            ..POLICY
+            ..policy()
         };
         let label = SwitchValue::Flag(false).to_label().unwrap();
         assert_eq!(flag.from_label(&label), Some(SwitchValue::Flag(false)));
     }
 
     #[test]
-    fn what_a_label_cannot_keep_is_not_kept() {
+    fn values_that_do_not_fit_into_a_label_are_not_saved() {
         let long = "a".repeat(64);
         for text in ["a b", "-a", "a.", "ü", "absent", "absent.1", &long] {
             assert_eq!(SwitchValue::Text(text.into()).to_label(), None, "{text}");
@@ -162,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_would_leave_it_stopped_is_not_brought_back() {
+    fn a_label_with_a_stopped_value_is_not_restored() {
         for text in ["Halted", "halted"] {
-            assert_eq!(POLICY.from_label(text), None, "{text}");
+            assert_eq!(policy().from_label(text), None, "{text}");
         }
         let flag = Switch {
             stopped: SwitchConstant::Flag(true),
-            ..POLICY
+            ..policy()
         };
         for text in ["true", "yes", ""] {
             assert_eq!(flag.from_label(text), None, "{text}");

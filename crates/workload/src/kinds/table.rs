@@ -1,25 +1,38 @@
-//! The table of kinds: one row for each.
+//! The kinds that one process knows: the built-in ones, those of other operators, those of a user's
+//! `--kind-file`, and any other resource that was named. A table is a value: two tables in one process
+//! share nothing.
 
-use std::sync::{PoisonError, RwLock};
-
-use crate::kinds::{
-    count::CountKind,
-    not_stopped::NotStopped,
-    operators::OPERATORS,
-    row::{CountForm, Discovery, Pods, ReadyForm, Row, Served, Serving, Shape, leaked},
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
-/// How many kinds of users' own a process takes up. Each stays in memory until it ends: some 300
-/// bytes.
+use crate::kinds::{
+    definition::{KindDefinition, ReadyForm},
+    kind::Kind,
+    not_stopped::NotStopped,
+    operators::operators,
+};
+
+/// The kinds that dayshift can scale.
+#[derive(Debug)]
+pub struct KindTable {
+    operators: Vec<Kind>,
+    /// Kinds of the user's own, and resources of which nothing else is known.
+    named: Mutex<Vec<Kind>>,
+}
+
+/// The most kinds of a user's own in one table. Each takes some 300 bytes.
 pub const MAX_DEFINITIONS: usize = 200;
 
-/// Why a kind is not taken up.
+/// Why a table rejects a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionError {
-    /// There is a row of it.
+    /// The table has a definition for the resource.
     #[error("dayshift has a row for this resource already")]
     Known,
-    /// There are too many.
+    /// There are [`MAX_DEFINITIONS`].
     #[error("there are more than {MAX_DEFINITIONS} rows")]
     TooMany,
     /// Its field stops nothing.
@@ -28,187 +41,353 @@ pub enum DefinitionError {
 }
 
 impl DefinitionError {
-    /// Whether nothing is known of the kind, so that it is not to be taken for one with
-    /// `spec.replicas`.
+    /// Whether nothing is known of the kind. Then it must not be treated as one with `spec.replicas`.
     pub const fn is_unknown(self) -> bool {
         !matches!(self, Self::Known)
     }
 }
 
-const REPLICAS: &[&str] = &["spec", "replicas"];
+static OPERATORS: LazyLock<Vec<KindDefinition>> = LazyLock::new(operators);
 
-/// How the API server has a kind of this name in this group and version.
-macro_rules! fixed {
-    ($name:literal, $group:literal, $version:literal) => {
-        Serving::Fixed(Served {
-            name: $name,
-            version: $version,
-            api_version: concat!($group, "/", $version),
-            root: concat!("/apis/", $group, "/", $version, "/"),
+impl Default for KindTable {
+    fn default() -> Self {
+        Self {
+            operators: OPERATORS
+                .iter()
+                .map(|definition| Kind::new(Cow::Borrowed(definition)))
+                .collect(),
+            named: Mutex::default(),
+        }
+    }
+}
+
+impl KindTable {
+    /// Adds a kind of a user's own.
+    ///
+    /// # Errors
+    /// The resource is known, there are too many kinds, or the field stops nothing.
+    pub fn add(&self, definition: KindDefinition) -> Result<Kind, DefinitionError> {
+        let (plural, group) = (&*definition.plural, &*definition.group);
+        let not_stopped = NotStopped::from_resource(plural, group);
+        if let Some(kind) = not_stopped.filter(|kind| kind.is_by(&definition.path)) {
+            return Err(DefinitionError::StopsNothing(kind));
+        }
+        let mut named = self.named();
+        if self.defined(plural, group).is_some() || find(&named, plural, group).is_some() {
+            return Err(DefinitionError::Known);
+        }
+        if named.len() >= MAX_DEFINITIONS {
+            return Err(DefinitionError::TooMany);
+        }
+        let kind = Kind::new(Cow::Owned(definition));
+        kind.mark_named();
+        named.push(kind.clone());
+        Ok(kind)
+    }
+
+    /// The kind of a resource. If the table has no definition, one with `spec.replicas` is assumed and
+    /// added.
+    pub fn resource(&self, plural: &str, group: &str) -> Kind {
+        let kind = self.defined(plural, group).unwrap_or_else(|| {
+            let mut named = self.named();
+            find(&named, plural, group).unwrap_or_else(|| {
+                let kind = Kind::new(Cow::Owned(KindDefinition::assumed(plural, group)));
+                named.push(kind.clone());
+                kind
+            })
+        });
+        kind.mark_named();
+        kind
+    }
+
+    /// The kind with this `apiVersion` and `kind` in a manifest; `None` if dayshift does not scale it.
+    pub fn from_manifest(&self, api_version: &str, kind: &str) -> Option<Kind> {
+        let mut known = self.known().into_iter();
+        known.find(|known| is_of_manifest(known, api_version, kind))
+    }
+
+    /// The kind of an owner whose operator sets the counts of the objects that it owns. If such an
+    /// operator creates an object in between, the kind is the one that people write.
+    pub fn from_owner(&self, api_version: &str, kind: &str) -> Option<Kind> {
+        // Percona's operator creates it for a PerconaPGCluster, and owns its workloads through it (its
+        // `pkg/apis/upstream.pgv2.percona.com`).
+        if kind == "PostgresCluster" && api_version.starts_with("upstream.pgv2.percona.com/") {
+            return Some(self.resource("perconapgclusters", "pgv2.percona.com"));
+        }
+        let kind = self.from_manifest(api_version, kind);
+        kind.filter(Kind::is_discovered)
+    }
+
+    /// The kind that kubectl understands by `text`: its singular, plural or short name, in any case,
+    /// with or without the group and version (`deploy`, `deployments.apps`, `statefulset.v1.apps`).
+    pub fn from_argument(&self, text: &str) -> Option<Kind> {
+        let text = text.to_lowercase();
+        let (resource, rest) = text.split_once('.').unwrap_or((&text, ""));
+        let is_meant = |kind: &Kind| {
+            let names = [kind.short_name(), kind.plural(), &kind.singular()];
+            names.contains(&resource)
+                && (rest.is_empty() && kind.is_named()
+                    || rest == kind.group()
+                    || rest.split_once('.') == Some((&kind.version(), kind.group())))
+        };
+        let found = self.known().into_iter().find(is_meant);
+        found.inspect(|kind| {
+            if !rest.is_empty() {
+                kind.mark_named();
+            }
         })
+    }
+
+    /// All kinds: the built-in ones, those of other operators, and those that were added or named.
+    pub fn known(&self) -> Vec<Kind> {
+        let built_in = Kind::BUILT_IN.into_iter();
+        let operators = self.operators.iter().cloned();
+        built_in
+            .chain(operators)
+            .chain(self.named().iter().cloned())
+            .collect()
+    }
+
+    /// The kinds of other operators.
+    pub fn operators(&self) -> &[Kind] {
+        &self.operators
+    }
+
+    /// The kind that is defined by dayshift itself.
+    fn defined(&self, plural: &str, group: &str) -> Option<Kind> {
+        let built_in = find(&Kind::BUILT_IN, plural, group);
+        built_in.or_else(|| find(&self.operators, plural, group))
+    }
+
+    fn named(&self) -> MutexGuard<'_, Vec<Kind>> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PartialEq for KindTable {
+    fn eq(&self, other: &Self) -> bool {
+        let definitions = |table: &Self| -> Vec<KindDefinition> {
+            let named = table.named();
+            named.iter().map(|kind| kind.definition().clone()).collect()
+        };
+        definitions(self) == definitions(other)
+    }
+}
+
+impl Eq for KindTable {}
+
+fn find(kinds: &[Kind], plural: &str, group: &str) -> Option<Kind> {
+    let mut kinds = kinds.iter();
+    let found = kinds.find(|kind| kind.definition().is_resource(plural, group));
+    found.cloned()
+}
+
+/// Before discovery the name of a kind might be unknown. Then its plural is guessed as Kubernetes does
+/// (`meta.UnsafeGuessKindToResource`).
+fn is_of_manifest(known: &Kind, api_version: &str, kind: &str) -> bool {
+    if !known.is_discovered() {
+        return known.name() == kind && known.api_version() == api_version;
+    }
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let is_nameless = known.is_unasked() && known.name() == known.plural();
+    let is_named = if is_nameless {
+        plural_of(kind) == known.plural()
+    } else {
+        known.name() == kind
     };
+    group == known.group() && is_named
 }
 
-pub(super) static DEPLOYMENT: Row = Row {
-    place: 0,
-    group: "apps",
-    plural: "deployments",
-    short: "deploy",
-    argument: "deployments",
-    serving: fixed!("Deployment", "apps", "v1"),
-    path: REPLICAS,
-    form: CountForm::Number(1),
-    counts: CountKind::Replicas,
-    shape: Shape::Pods,
-    pods: Pods::ByHash,
-    size: &[],
-    ready: ReadyForm::Replicas,
-    has_claim_policy: false,
-};
-
-pub(super) static STATEFUL_SET: Row = Row {
-    place: 1,
-    group: "apps",
-    plural: "statefulsets",
-    short: "sts",
-    argument: "statefulsets",
-    serving: fixed!("StatefulSet", "apps", "v1"),
-    path: REPLICAS,
-    form: CountForm::Number(1),
-    counts: CountKind::Replicas,
-    shape: Shape::Pods,
-    pods: Pods::ByNumber,
-    size: &[],
-    ready: ReadyForm::Replicas,
-    has_claim_policy: true,
-};
-
-pub(super) static CRON_JOB: Row = Row {
-    place: 2,
-    group: "batch",
-    plural: "cronjobs",
-    short: "cj",
-    argument: "cronjobs",
-    serving: fixed!("CronJob", "batch", "v1"),
-    path: &["spec", "suspend"],
-    form: CountForm::Suspended,
-    counts: CountKind::Suspend { has_jobs: true },
-    shape: Shape::Jobs,
-    pods: Pods::None,
-    size: &[],
-    ready: ReadyForm::Nowhere,
-    has_claim_policy: false,
-};
-
-pub(super) static HORIZONTAL_POD_AUTOSCALER: Row = Row {
-    place: 3,
-    group: "autoscaling",
-    plural: "horizontalpodautoscalers",
-    short: "hpa",
-    argument: "horizontalpodautoscalers",
-    serving: fixed!("HorizontalPodAutoscaler", "autoscaling", "v2"),
-    path: &["spec", "minReplicas"],
-    form: CountForm::Number(1),
-    counts: CountKind::Minimum { may_be_zero: false },
-    shape: Shape::Autoscaler,
-    pods: Pods::None,
-    size: &[],
-    ready: ReadyForm::Nowhere,
-    has_claim_policy: false,
-};
-
-pub(super) static SCALED_OBJECT: Row = Row {
-    place: 4,
-    group: "keda.sh",
-    plural: "scaledobjects",
-    short: "so",
-    argument: "scaledobjects",
-    serving: fixed!("ScaledObject", "keda.sh", "v1alpha1"),
-    path: &[
-        "metadata",
-        "annotations",
-        "autoscaling.keda.sh/paused-replicas",
-    ],
-    form: CountForm::RestsAt,
-    counts: CountKind::Pause,
-    shape: Shape::Custom,
-    pods: Pods::OfTarget,
-    size: &[],
-    ready: ReadyForm::Nowhere,
-    has_claim_policy: false,
-};
-
-/// The rows of kinds that were named by their resource so far.
-static NAMED: RwLock<Vec<&'static Row>> = RwLock::new(Vec::new());
-
-/// The row of a resource, such as `rollouts.argoproj.io`: that of a kind with `spec.replicas` where
-/// nothing else is known of it. There is one of each in a process.
-pub(super) fn named(plural: &str, group: &str) -> &'static Row {
-    let is_it = |row: &&'static Row| row.plural == plural && row.group == group;
-    if let Some(known) = OPERATORS.iter().find(is_it) {
-        return known;
+fn plural_of(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    if singular.ends_with('s') {
+        return singular + "es";
     }
-    let mut named = NAMED.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = named.iter().copied().find(is_it) {
-        return known;
+    match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => singular + "s",
     }
-    let plural = leaked(plural.to_owned());
-    let resource = leaked(format!("{plural}.{group}"));
-    let row: &'static Row = Box::leak(Box::new(Row {
-        place: Row::NAMED,
-        group: leaked(group.to_owned()),
-        plural,
-        short: resource,
-        argument: resource,
-        serving: Serving::Discovered(Discovery::assumed(plural)),
-        path: REPLICAS,
-        form: CountForm::Number(1),
-        counts: CountKind::Replicas,
-        shape: Shape::Custom,
-        pods: Pods::ByHash,
-        size: &[],
-        ready: ReadyForm::ReplicasIfShown,
-        has_claim_policy: false,
-    }));
-    named.push(row);
-    row
 }
 
-/// Adds a row that a user describes, unless there is one of its resource, or there are `most` of
-/// their own.
-pub(super) fn add(row: Row, most: usize) -> Result<&'static Row, DefinitionError> {
-    let is_it = |known: &Row| known.plural == row.plural && known.group == row.group;
-    let fixed = [
-        &DEPLOYMENT,
-        &STATEFUL_SET,
-        &CRON_JOB,
-        &HORIZONTAL_POD_AUTOSCALER,
-        &SCALED_OBJECT,
-    ];
-    let mut named = NAMED.write().unwrap_or_else(PoisonError::into_inner);
-    let mut known = fixed
-        .into_iter()
-        .chain(&OPERATORS)
-        .chain(named.iter().copied());
-    if known.any(is_it) {
-        return Err(DefinitionError::Known);
-    }
-    if named.len() >= most {
-        return Err(DefinitionError::TooMany);
-    }
-    let row: &'static Row = Box::leak(Box::new(row));
-    named.push(row);
-    Ok(row)
+/// `rollouts.argoproj.io` for the `apiVersion` and `kind` of a manifest, with a guessed plural; `None`
+/// for Kubernetes' own groups, which have no dot or end in `.k8s.io`.
+pub fn guess_resource(api_version: &str, kind: &str) -> Option<String> {
+    let (group, _) = api_version.split_once('/')?;
+    let is_custom = group.contains('.') && !group.ends_with(".k8s.io");
+    is_custom.then(|| format!("{}.{group}", plural_of(kind)))
 }
 
-/// The rows of kinds that were named by their resource so far.
-pub(super) fn all_named() -> Vec<&'static Row> {
-    NAMED.read().unwrap_or_else(PoisonError::into_inner).clone()
+/// The kind that dayshift itself defines, by its API group and its name in any version.
+pub fn defined_kind(group: &str, name: &str) -> Option<Kind> {
+    let mut built_in = Kind::BUILT_IN.into_iter();
+    let built_in = built_in.find(|kind| kind.group() == group && kind.name() == name);
+    built_in.or_else(|| {
+        let mut all = OPERATORS.iter();
+        let found = all.find(|kind| kind.group == group && kind.name == name);
+        found.map(|definition| Kind::new(Cow::Borrowed(definition)))
+    })
 }
 
-/// This name, where one of the kinds that were named so far has it among [`Row::spec_members`].
-pub(super) fn spec_member(name: &str) -> Option<&'static str> {
-    let named = NAMED.read().unwrap_or_else(PoisonError::into_inner);
-    let mut members = named.iter().flat_map(|row| row.spec_members());
-    members.find(|member| *member == name)
+/// The type of a condition by which a known kind reports that an object is ready.
+pub fn ready_condition(name: &str) -> Option<&'static str> {
+    static NAMED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let condition = |definition: &KindDefinition| match definition.ready {
+            ReadyForm::Condition(name) => Some(name),
+            _ => None,
+        };
+        OPERATORS.iter().filter_map(condition).collect()
+    });
+    NAMED.get(name).copied()
+}
+
+/// A member of a `spec`, by its use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecMember {
+    /// `replicas`
+    Replicas,
+    /// The pod template, for its requests.
+    Template,
+    /// `suspend`
+    Suspend,
+    /// `minReplicas`
+    MinReplicas,
+    /// `metrics`
+    Metrics,
+    /// `persistentVolumeClaimRetentionPolicy`
+    ClaimRetention,
+    /// `scaleTargetRef`
+    ScaleTarget,
+    /// Another one, in which an operator's kind has its count or the size of its pods.
+    Named(&'static str),
+}
+
+impl SpecMember {
+    /// The member with this name; `None` if no kind that dayshift defines has a use for it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        static NAMED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+            let members = OPERATORS.iter().flat_map(KindDefinition::spec_members);
+            members.collect()
+        });
+        Some(match name {
+            "replicas" => Self::Replicas,
+            "template" => Self::Template,
+            "suspend" => Self::Suspend,
+            "minReplicas" => Self::MinReplicas,
+            "metrics" => Self::Metrics,
+            "persistentVolumeClaimRetentionPolicy" => Self::ClaimRetention,
+            "scaleTargetRef" => Self::ScaleTarget,
+            name => Self::Named(NAMED.get(name).copied()?),
+        })
+    }
+
+    /// Whether a definition can name it. The others have another use.
+    pub const fn may_be_named(self) -> bool {
+        matches!(self, Self::Replicas | Self::Suspend | Self::Named(_))
+    }
+}
+
+impl Kind {
+    /// Whether the definition uses a member of `spec` that [`SpecMember::from_name`] does not know: one
+    /// of a user's own.
+    pub fn has_own_spec_members(&self) -> bool {
+        let mut members = self.definition().spec_members();
+        members.any(|name| SpecMember::from_name(name).is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn understands_the_kind_arguments_of_kubectl() {
+        let kinds = KindTable::default();
+        for (text, expected) in [
+            ("deploy", Some(Kind::DEPLOYMENT)),
+            ("Deployments.apps", Some(Kind::DEPLOYMENT)),
+            ("deployment.v1.apps", Some(Kind::DEPLOYMENT)),
+            ("sts", Some(Kind::STATEFUL_SET)),
+            ("statefulsets.v1.apps", Some(Kind::STATEFUL_SET)),
+            ("cj", Some(Kind::CRON_JOB)),
+            ("cronjobs.batch", Some(Kind::CRON_JOB)),
+            ("hpa", Some(Kind::HORIZONTAL_POD_AUTOSCALER)),
+            ("so", Some(Kind::SCALED_OBJECT)),
+            ("scaledobject.keda.sh", Some(Kind::SCALED_OBJECT)),
+            ("deploy.extensions", None),
+            ("deployment.v2.apps", None),
+            ("deploy.", Some(Kind::DEPLOYMENT)),
+            ("ds", None),
+            ("", None),
+        ] {
+            assert_eq!(kinds.from_argument(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn guesses_plurals_as_kubernetes_does() {
+        for (kind, plural) in [
+            ("Rollout", "rollouts"),
+            ("Policy", "policies"),
+            ("Class", "classes"),
+        ] {
+            assert_eq!(plural_of(kind), plural);
+        }
+    }
+
+    #[test]
+    fn finds_the_kind_of_a_manifest() {
+        let kinds = KindTable::default();
+        for (api_version, kind, expected) in [
+            ("apps/v1", "StatefulSet", Some(Kind::STATEFUL_SET)),
+            ("batch/v1", "CronJob", Some(Kind::CRON_JOB)),
+            ("batch/v1", "Job", None),
+            ("apps/v1beta1", "Deployment", None),
+            ("apps/v1", "deployment", None),
+        ] {
+            assert_eq!(kinds.from_manifest(api_version, kind), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_custom_kind_is_found_by_its_resource_and_after_discovery_by_its_name() {
+        let kinds = KindTable::default();
+        let kind = kinds.resource("gliders", "air.example.com");
+        let manifest = |name| kinds.from_manifest("air.example.com/v1", name);
+        assert_eq!(manifest("Glider"), Some(kind.clone()));
+        assert_eq!(manifest("Kite"), None);
+        let argument = "gliders.air.example.com";
+        assert_eq!(kinds.from_argument(argument), Some(kind.clone()));
+        assert_eq!((kind.name(), &*kind.version()), ("gliders", ""));
+        kind.discovered("Glider", "v1");
+        assert_eq!(
+            (kind.name(), &*kind.api_version()),
+            ("Glider", "air.example.com/v1")
+        );
+        assert_eq!(kinds.from_argument("glider"), Some(kind.clone()));
+        assert_eq!(kinds.resource("gliders", "air.example.com"), kind);
+    }
+
+    #[test]
+    fn an_operator_kind_needs_its_group_until_a_user_has_named_it() {
+        let kinds = KindTable::default();
+        let resource = "nificlusters.nifi.stackable.tech";
+        assert_eq!(kinds.from_argument("nificluster"), None);
+        let kind = kinds.from_argument(resource).unwrap();
+        assert_eq!(kind.name(), "NifiCluster");
+        assert_eq!(kinds.from_argument("nificluster"), Some(kind.clone()));
+        assert_eq!(kinds.from_argument("nificlusters"), Some(kind));
+    }
+
+    #[test]
+    fn two_tables_share_nothing() {
+        let (one, other) = (KindTable::default(), KindTable::default());
+        let kind = one.resource("rollouts", "argoproj.io");
+        kind.discovered("Rollout", "v1alpha1");
+        assert!(kind.note_lacks_count(true));
+        one.resource("gliders", "air.example.com");
+        let same = other.resource("rollouts", "argoproj.io");
+        assert_eq!(same, kind);
+        assert!(same.is_unasked() && !same.lacks_count());
+        assert_eq!(other.from_argument("gliders.air.example.com"), None);
+    }
 }

@@ -1,4 +1,4 @@
-//! What becomes of one workload, without a cluster, and with nothing of one linked.
+//! Rules for one workload, without a cluster, and linked only with the pure crates.
 //!
 //! - `decide/`: each rule of behaviour, on the pure function
 

@@ -4,7 +4,7 @@ use dayshift_schedule::{
     ExcludedDates, Hours, Times, TreatedDates, Zone, parse_date_time, parse_grace, parse_jitter,
     parse_notice, parse_scale,
 };
-use dayshift_workload::{After, IgnoredPaths, Replicas, WakeOnRequest};
+use dayshift_workload::{After, IgnoredPaths, KindTable, Replicas, WakeOnRequest};
 
 /// Whether dayshift accepts the value of that key.
 pub(super) fn is_read(key: &str, text: &str) -> bool {
@@ -22,7 +22,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
         "notice" | "ready-within" => parse_notice(text).is_ok(),
         "except" => ExcludedDates::parse(text).is_ok(),
         "treat-as" => TreatedDates::parse(text).is_ok(),
-        "after" => After::parse(text).is_ok(),
+        "after" => After::parse(text, &KindTable::default()).is_ok(),
         "pause" => is_truth || parse_date_time(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_date_time(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),

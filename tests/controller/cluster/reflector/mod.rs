@@ -258,7 +258,7 @@ fn watch(api: &Api) -> Events {
 
 fn watch_by(client: Client) -> Events {
     let (all, random) = (WatchParams::default(), fastrand::Rng::with_seed(1));
-    let reflector = Reflector::for_kind(client, Kind::DEPLOYMENT, None, all, random);
+    let reflector = Reflector::for_kind(client, &Kind::DEPLOYMENT, None, all, random);
     reflector.into_stream().boxed()
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct ConvertContext<'c> {
     pub(crate) defaults: &'c SpanDefaults,
     pub(crate) prefix: &'c Prefix,
     /// The kind definition; `None` for a Namespace, and for other kinds with `spec.replicas`.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<&'c Kind>,
     /// Whether a permanent force should be an override. On a Namespace it wins over the schedules
     /// of objects, and on an object over that of its Namespace.
     pub(crate) overrides: bool,

@@ -129,11 +129,12 @@ impl ConversionRun<'_, '_> {
                 return;
             }
         }
+        let kind = known_kind(document.group(), &document.object.kind);
         let context = ConvertContext {
             now: self.converter.now,
             defaults: &self.converter.defaults,
             prefix: &self.converter.prefix,
-            kind: known_kind(document.group(), &document.object.kind),
+            kind: kind.as_ref(),
             overrides: false,
         };
         let mut olds: Vec<_> = annotations

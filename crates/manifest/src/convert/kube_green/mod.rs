@@ -125,21 +125,23 @@ struct SleepRequest<'s, 'a> {
 
 impl SleepRequest<'_, '_> {
     /// Whether kube-green suspends a kind.
-    fn is_suspended(&self, (kind, field): (Kind, &str)) -> bool {
+    fn is_suspended(&self, (kind, field): &(Kind, &str)) -> bool {
         match self.spec.get(field).and_then(Node::scalar) {
             Some(Scalar::Bool(value)) => value,
-            _ => kind != Kind::CRON_JOB,
+            _ => *kind != Kind::CRON_JOB,
         }
     }
 
     /// The kinds that it stops. For the target of a patch, kube-green applies only the patch.
     fn stopped(&self) -> Vec<Kind> {
-        let by_patch = || self.patches.stopped.iter().map(|stopped| stopped.0);
-        let is_patched = |kind: Kind| {
-            self.patches.changed.contains(&kind) || by_patch().any(|patched| patched == kind)
+        let by_patch = || self.patches.stopped.iter().map(|stopped| stopped.0.clone());
+        let is_patched = |kind: &Kind| {
+            self.patches.changed.contains(kind) || by_patch().any(|patched| patched == *kind)
         };
-        let own = KINDS.iter().filter(|row| self.is_suspended(**row));
-        let own = own.map(|row| row.0).filter(|kind| !is_patched(*kind));
+        let own = KINDS.iter().filter(|row| self.is_suspended(row));
+        let own = own
+            .map(|row| row.0.clone())
+            .filter(|kind| !is_patched(kind));
         let mut stopped: Vec<_> = own.chain(by_patch()).collect();
         stopped.sort();
         stopped
@@ -166,7 +168,7 @@ impl SleepRequest<'_, '_> {
                 "",
             );
             for (kind, place) in &self.patches.stopped {
-                requests.opt_in(*kind, place);
+                requests.opt_in(kind, place);
             }
             self.leave_alone(&stopped, requests);
             for wanted in refs.left_out(&stopped, of) {
@@ -191,7 +193,7 @@ impl SleepRequest<'_, '_> {
         for it in wanted {
             if let RequestTarget::Some(selection) = &it {
                 for kind in &selection.kinds {
-                    requests.opt_in(*kind, &self.spec.place);
+                    requests.opt_in(kind, &self.spec.place);
                 }
             }
             let reason =
@@ -203,12 +205,13 @@ impl SleepRequest<'_, '_> {
 
     /// Excludes kinds that dayshift would scale and kube-green does not.
     fn leave_alone(&self, stopped: &[Kind], requests: &mut AnnotationRequests<'_>) {
-        let taken_in = KINDS.iter().map(|row| row.0);
-        for kind in taken_in.chain(self.turned_on.iter().copied()) {
+        let taken_in = KINDS.iter().map(|row| row.0.clone());
+        for kind in taken_in.chain(self.turned_on.iter().cloned()) {
             if stopped.contains(&kind) {
                 continue;
             }
-            let wanted = RequestTarget::Some(ObjectSelection::new(vec![kind], self.namespace));
+            let wanted =
+                RequestTarget::Some(ObjectSelection::new(vec![kind.clone()], self.namespace));
             let reason = format!(
                 "kube-green leaves the {} of this namespace alone, and each has to say so itself",
                 kind.names_of_all()

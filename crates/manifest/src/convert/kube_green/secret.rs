@@ -102,7 +102,7 @@ fn counts(
             for it in serde_json::from_str::<Vec<ListedObject>>(&list)? {
                 let of_cron_job = || u32::from(it.suspend == Some(false));
                 let count = it.replicas.unwrap_or_else(of_cron_job);
-                all.insert((kind, it.name), (count, None));
+                all.insert((kind.clone(), it.name), (count, None));
             }
         }
     }
@@ -115,8 +115,8 @@ fn counts(
         };
         for (name, patch) in patches {
             let patch: Value = serde_json::from_str(&patch)?;
-            if let Some(restored) = restored(kind, &patch)? {
-                all.insert((kind, name), restored);
+            if let Some(restored) = restored(&kind, &patch)? {
+                all.insert((kind.clone(), name), restored);
             }
         }
     }
@@ -125,7 +125,7 @@ fn counts(
 }
 
 /// The count in a merge patch, which contains the object's state before the sleep.
-fn restored(kind: Kind, patch: &Value) -> Result<Option<Restored>, serde_json::Error> {
+fn restored(kind: &Kind, patch: &Value) -> Result<Option<Restored>, serde_json::Error> {
     let value = patch.pointer(&kind.pointer());
     Ok(match kind.form() {
         CountForm::Number(_) => {

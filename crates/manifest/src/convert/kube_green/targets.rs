@@ -67,7 +67,7 @@ impl RefSide {
     }
 
     /// The names for one kind.
-    fn names_of(&self, kind: Kind) -> Vec<String> {
+    fn names_of(&self, kind: &Kind) -> Vec<String> {
         let is_it = |reference: &&(String, String, String)| {
             reference.0 == kind.group() && reference.1 == kind.name()
         };
@@ -87,15 +87,15 @@ impl SleepRefs {
 
     /// Whether `includeRef` does not restrict any of these kinds.
     pub(crate) fn take_in_all(&self, kinds: &[Kind]) -> bool {
-        let is_free = |kind: &Kind| self.include.names_of(*kind).is_empty();
+        let is_free = |kind: &Kind| self.include.names_of(kind).is_empty();
         self.include.labels.is_empty() && kinds.iter().all(is_free)
     }
 
     /// The excluded objects of these kinds: one target for each name, and one for each label.
     pub(crate) fn left_out(&self, kinds: &[Kind], namespace: &str) -> Vec<RequestTarget> {
         let names = kinds.iter().flat_map(|kind| {
-            let names = self.exclude.names_of(*kind).into_iter();
-            names.map(|name| object(*kind, namespace, name))
+            let names = self.exclude.names_of(kind).into_iter();
+            names.map(|name| object(kind, namespace, name))
         });
         let labels = self.exclude.labels.iter().map(|label| {
             RequestTarget::Some(ObjectSelection {
@@ -116,7 +116,7 @@ impl SleepRefs {
         let mut selections: Vec<ObjectSelection> = Vec::new();
         let mut none = Vec::new();
         for kind in kinds {
-            let names = self.include.names_of(*kind);
+            let names = self.include.names_of(kind);
             let labels = &self.include.labels;
             let is_twice = |(key, value): &(String, String)| {
                 let mut others = labels.iter();
@@ -127,17 +127,17 @@ impl SleepRefs {
                 || !labels.is_disjoint(&self.exclude.labels)
                 || self
                     .exclude
-                    .names_of(*kind)
+                    .names_of(kind)
                     .iter()
                     .any(|name| names.contains(name));
             if is_none {
-                none.push(*kind);
+                none.push(kind.clone());
                 continue;
             }
             let name = names.into_iter().next();
             let selection = ObjectSelection {
                 other_names: match name {
-                    None => self.exclude.names_of(*kind),
+                    None => self.exclude.names_of(kind),
                     Some(_) => Vec::new(),
                 },
                 name,
@@ -154,9 +154,9 @@ impl SleepRefs {
                     }
             };
             match selections.iter_mut().find(is_same) {
-                Some(known) => known.kinds.push(*kind),
+                Some(known) => known.kinds.push(kind.clone()),
                 None => selections.push(ObjectSelection {
-                    kinds: vec![*kind],
+                    kinds: vec![kind.clone()],
                     ..selection
                 }),
             }
@@ -168,7 +168,7 @@ impl SleepRefs {
                     (Some(name), [kind])
                         if selection.labels.is_empty() && selection.other_labels.is_empty() =>
                     {
-                        object(*kind, namespace, name.clone())
+                        object(kind, namespace, name.clone())
                     }
                     _ => RequestTarget::Some(selection),
                 });
@@ -176,7 +176,7 @@ impl SleepRefs {
     }
 }
 
-fn object(kind: Kind, namespace: &str, name: String) -> RequestTarget {
+fn object(kind: &Kind, namespace: &str, name: String) -> RequestTarget {
     RequestTarget::Object(ObjectRef {
         // The version is unknown; only the group counts.
         api_version: format!("{}/v1", kind.group()),
@@ -209,25 +209,25 @@ impl SleepPatches {
             let (group, name) = (group.unwrap_or_default(), name.unwrap_or_default());
             let kind = known_kind(group, name);
             let patch = item.get("patch").and_then(Node::written);
-            let op = patch.and_then(|patch| only_stop(kind?, patch));
+            let op = patch.and_then(|patch| only_stop(&kind.clone()?, patch));
             let target = quote(&format!("{name}.{group}"));
             match (kind, op) {
                 (Some(kind), Some(op)) => {
-                    all.forget(kind);
-                    all.stopped.push((kind, item.place.clone()));
+                    all.forget(&kind);
+                    all.stopped.push((kind.clone(), item.place.clone()));
                     if op == PatchOperation::Replace {
                         requests.report(
                             Topic::NoEquivalent,
                             &item.place,
-                            format!("the patch of `{target}` replaces {0}, so that kube-green leaves alone what has no {0}; dayshift stops that too", field(kind)),
+                            format!("the patch of `{target}` replaces {0}, so that kube-green leaves alone what has no {0}; dayshift stops that too", field(&kind)),
                             "exclude what has to run at night, and write `op: add` to say the same",
                         );
                     }
                 }
                 (kind, _) => {
-                    if let Some(kind) = kind {
+                    if let Some(ref kind) = kind {
                         all.forget(kind);
-                        all.changed.push(kind);
+                        all.changed.push(kind.clone());
                     }
                     all.are_needed = true;
                     let (message, help) = unlike(kind, &target);
@@ -238,9 +238,9 @@ impl SleepPatches {
         all
     }
 
-    fn forget(&mut self, kind: Kind) {
-        self.stopped.retain(|stopped| stopped.0 != kind);
-        self.changed.retain(|changed| *changed != kind);
+    fn forget(&mut self, kind: &Kind) {
+        self.stopped.retain(|stopped| stopped.0 != *kind);
+        self.changed.retain(|changed| *changed != *kind);
     }
 }
 
@@ -253,7 +253,7 @@ fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
             ),
             format!(
                 "keep this SleepInfo for it, with suspendDeployments and the like set to false; dayshift stops a {kind} by {} alone",
-                field(kind)
+                field(&kind)
             ),
         ),
         None => (
@@ -265,9 +265,11 @@ fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
 
 /// The field or annotation of a kind's count or on/off state, such as `spec.replicas` or
 /// `cnpg.io/hibernation`.
-fn field(kind: Kind) -> String {
+fn field(kind: &Kind) -> String {
     match kind.path() {
-        ["metadata", "annotations", name] => (*name).to_owned(),
+        [metadata, annotations, name] if metadata == "metadata" && annotations == "annotations" => {
+            name.clone()
+        }
         path => path.join("."),
     }
 }
@@ -280,7 +282,7 @@ enum PatchOperation {
 }
 
 /// The operation, if a patch has exactly one and it stops such an object as dayshift does.
-fn only_stop(kind: Kind, patch: &str) -> Option<PatchOperation> {
+fn only_stop(kind: &Kind, patch: &str) -> Option<PatchOperation> {
     let source = SourceFile::new("patch", patch);
     let (documents, error) = source.documents();
     let [document] = &documents[..] else {
@@ -301,7 +303,7 @@ fn only_stop(kind: Kind, patch: &str) -> Option<PatchOperation> {
 }
 
 /// Whether a value is that of a stopped object.
-fn is_stop(kind: Kind, value: &Node<'_>) -> bool {
+fn is_stop(kind: &Kind, value: &Node<'_>) -> bool {
     let scalar = value.scalar();
     let text = value.text();
     match kind.form() {

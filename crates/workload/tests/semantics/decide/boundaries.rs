@@ -1,4 +1,4 @@
-//! What is due when, and what is nobody's business.
+//! Which boundaries are due, and which are not.
 
 use crate::decide::object::{Object, at_night, office, utc};
 use dayshift_workload::{Decision, Phase};
@@ -7,7 +7,7 @@ mod the_last_boundary_wins {
     use super::*;
 
     #[test]
-    fn who_was_away_all_night_catches_up_once() {
+    fn applies_only_the_latest_missed_boundary() {
         let mut object = office(3);
         object.away_until("2026-11-20 18:00").obey();
         object.away_until("2026-11-23 09:30").restart().obey();
@@ -27,7 +27,7 @@ mod the_last_boundary_wins {
     }
 
     #[test]
-    fn what_was_missed_for_longer_than_the_catch_up_is_adopted() {
+    fn a_boundary_missed_beyond_the_catch_up_limit_is_adopted() {
         for (now, expected) in [("2026-11-22 19:00", 0), ("2026-11-22 19:00:01", 3)] {
             let mut object =
                 Object::new("2026-11-19 12:00", 3).annotate("stop", "2026-11-19 19:00");
@@ -38,7 +38,7 @@ mod the_last_boundary_wins {
     }
 
     #[test]
-    fn another_default_zone_at_a_restart_acts_only_forwards() {
+    fn a_changed_default_zone_does_not_act_on_the_past() {
         let mut object = office(3);
         object.until("2026-11-20 18:00"); // running; in Tokyo it is 03:00 on Saturday
         object.restart_in_zone("Asia/Tokyo").obey();
@@ -55,7 +55,7 @@ mod the_last_boundary_wins {
     }
 
     #[test]
-    fn a_boundary_before_its_instant_is_not_due() {
+    fn a_boundary_is_not_due_before_its_time() {
         let mut object = office(3);
         object.away_until("2026-11-19 18:59:59");
         assert!(matches!(object.decide(), Decision::Wait { .. }));
@@ -68,7 +68,7 @@ mod between_boundaries_hands_are_free {
     use super::*;
 
     #[test]
-    fn a_change_by_hand_is_neither_undone_nor_written_down() {
+    fn a_manual_change_is_kept_without_a_write() {
         let mut object = at_night(3);
         let before = object.writes;
         for count in [2, 0, 7] {
@@ -83,7 +83,7 @@ mod a_schedule_never_acts_backwards {
     use super::*;
 
     #[test]
-    fn a_first_sight_at_night_scales_nothing() {
+    fn the_first_observation_outside_running_hours_scales_nothing() {
         let mut object =
             Object::new("2026-11-20 22:00", 3).annotate("hours", "Mon-Fri 09:00-19:00");
         object.obey();
@@ -96,7 +96,7 @@ mod a_schedule_never_acts_backwards {
     }
 
     #[test]
-    fn what_was_seen_before_a_boundary_and_written_after_it_obeys_it() {
+    fn adoption_after_a_boundary_applies_it_if_the_schedule_was_observed_before() {
         let mut object =
             Object::new("2026-11-20 18:59:59", 3).annotate("hours", "Mon-Fri 09:00-19:00");
         object.away_until("2026-11-20 19:00:01").obey();
@@ -104,7 +104,7 @@ mod a_schedule_never_acts_backwards {
     }
 
     #[test]
-    fn what_was_seen_before_the_clock_was_set_back_is_as_of_now() {
+    fn an_observation_before_the_clock_was_set_back_counts_as_now() {
         let mut object =
             Object::new("2026-11-20 09:30", 3).annotate("hours", "Mon-Fri 09:00-19:00");
         object.away_until("2026-11-20 08:45").obey();
@@ -113,7 +113,7 @@ mod a_schedule_never_acts_backwards {
     }
 
     #[test]
-    fn an_edit_is_told_and_scales_nothing() {
+    fn an_edit_sends_an_event_and_scales_nothing() {
         let mut object = office(3);
         object.edit("hours", Some("Mon-Fri 20:00-22:00")).obey();
         assert_eq!(
@@ -123,7 +123,7 @@ mod a_schedule_never_acts_backwards {
         assert_eq!(object.told(), ["ScheduleChanged"]);
     }
 
-    /// What is told of the first sight of an object with this schedule.
+    /// The note when an object with this schedule is observed for the first time.
     fn first_sight(replicas: u32, (key, text): (&str, &str)) -> Option<String> {
         let mut object = Object::new("2026-11-21 20:00", replicas).annotate(key, text);
         object.obey();
@@ -132,7 +132,7 @@ mod a_schedule_never_acts_backwards {
     }
 
     #[test]
-    fn a_first_sight_is_told_only_where_the_schedule_says_otherwise() {
+    fn the_first_observation_sends_an_event_only_if_the_object_does_not_match() {
         let office = ("hours", "Mon-Fri 09:00-19:00");
         let always = ("hours", "00:00-24:00");
         let exact = ("scale", "Mon 08:00 = 5; Fri 19:00 = 2");
@@ -163,7 +163,7 @@ mod a_schedule_never_acts_backwards {
     }
 
     #[test]
-    fn an_edit_says_so_when_it_should_run_now_and_does_not() {
+    fn an_edit_reports_if_the_workload_should_run_now() {
         let mut object = at_night(3);
         object.copy().edit("hours", Some("00:00-24:00")).obey();
         let text = object.notices.pop().unwrap().text;
@@ -172,7 +172,7 @@ mod a_schedule_never_acts_backwards {
 }
 
 #[test]
-fn jitter_moves_starts_and_not_stops() {
+fn jitter_delays_starts_and_not_stops() {
     let mut object = office(3);
     object.edit("jitter", Some("1h")).obey();
     object.until("2026-11-20 08:59:59");

@@ -1,10 +1,10 @@
-//! Dates by name: a calendar that changes acts forwards only.
+//! Named dates: a changed calendar affects only future boundaries.
 
 use crate::decide::object::{Object, utc};
 use dayshift_workload::events::EventReason;
 use dayshift_workload::{Decision, Label, Phase};
 
-/// Running hours of working days, but not on the dates of the calendar; seen on Thursday.
+/// Running hours on working days except the calendar dates, observed on Thursday.
 fn with_hours(dates: &str) -> Object {
     let mut object = Object::new("2026-11-19 12:00", 3);
     object.calendar(dates);
@@ -15,7 +15,7 @@ fn with_hours(dates: &str) -> Object {
     object
 }
 
-/// The same as starts and stops.
+/// The same schedule with starts and stops.
 fn with_times(dates: &str) -> Object {
     let mut object = Object::new("2026-11-19 12:00", 3);
     object.calendar(dates);
@@ -31,19 +31,19 @@ const FRIDAY: &str = "2026-11-20";
 const NO_DAY: &str = "2030-01-01";
 
 #[test]
-fn nothing_starts_on_a_date_of_the_calendar() {
+fn nothing_starts_on_an_excluded_calendar_date() {
     for mut object in [with_hours(FRIDAY), with_times(FRIDAY)] {
         object.until("2026-11-20 12:00");
         assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
         object.until("2026-11-23 09:00");
         assert_eq!(object.replicas(), 3);
         object.until("2026-11-24 12:00");
-        assert_eq!(object.replicas(), 0, "the date that is written counts too");
+        assert_eq!(object.replicas(), 0, "dates in the annotation apply too");
     }
 }
 
 #[test]
-fn a_date_that_is_added_takes_its_start_away() {
+fn an_added_date_removes_its_start() {
     for mut object in [with_hours(NO_DAY), with_times(NO_DAY)] {
         object.until("2026-11-19 20:00");
         assert_eq!(object.next().unwrap(), "2026-11-20T09.00.00Z");
@@ -57,7 +57,7 @@ fn a_date_that_is_added_takes_its_start_away() {
 }
 
 #[test]
-fn a_start_that_a_change_puts_into_the_past_is_not_made_up_for() {
+fn a_start_moved_into_the_past_is_not_carried_out() {
     for restarts in [false, true] {
         for mut object in [with_hours(FRIDAY), with_times(FRIDAY)] {
             object.until("2026-11-20 10:00");
@@ -77,7 +77,7 @@ fn a_start_that_a_change_puts_into_the_past_is_not_made_up_for() {
 }
 
 #[test]
-fn a_boundary_that_another_calendar_brings_into_the_past_is_not_made_up_for() {
+fn a_boundary_that_a_calendar_change_adds_in_the_past_is_not_carried_out() {
     let mut object = Object::new("2026-11-19 12:00", 0);
     object.calendar(FRIDAY);
     let mut object = object
@@ -89,7 +89,7 @@ fn a_boundary_that_another_calendar_brings_into_the_past_is_not_made_up_for() {
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 0);
 
-    // What comes after the change is done.
+    // Boundaries after the change are carried out.
     let mut object = Object::new("2026-11-19 12:00", 0);
     object.calendar(FRIDAY);
     let mut object = object
@@ -102,7 +102,7 @@ fn a_boundary_that_another_calendar_brings_into_the_past_is_not_made_up_for() {
 }
 
 #[test]
-fn a_change_while_a_patch_is_on_its_way_is_not_forgotten() {
+fn a_calendar_change_during_a_patch_is_applied() {
     let mut object = Object::new("2026-11-19 12:00", 0);
     object.calendar(FRIDAY);
     let mut object = object
@@ -121,8 +121,8 @@ fn a_change_while_a_patch_is_on_its_way_is_not_forgotten() {
 }
 
 #[test]
-fn a_date_that_is_added_too_late_stops_nothing() {
-    // The windows of that date are gone, with their ends: it runs until the next stop.
+fn a_date_that_is_added_after_its_start_stops_nothing() {
+    // The windows of that date are removed with their ends, so it runs until the next stop.
     let mut object = with_hours(NO_DAY);
     object.until("2026-11-20 10:00");
     object.calendar(FRIDAY);
@@ -135,7 +135,7 @@ fn a_date_that_is_added_too_late_stops_nothing() {
     object.until("2026-11-23 19:00");
     assert_eq!(object.replicas(), 0);
 
-    // Stops of their own are dropped on no date.
+    // Separate stops are not skipped on any date.
     let mut object = with_times(NO_DAY);
     object.until("2026-11-20 10:00");
     object.calendar(FRIDAY);
@@ -145,7 +145,7 @@ fn a_date_that_is_added_too_late_stops_nothing() {
 }
 
 #[test]
-fn a_change_that_concerns_no_boundary_to_come_writes_nothing() {
+fn a_calendar_change_without_effect_on_future_boundaries_writes_nothing() {
     let mut object = with_hours(FRIDAY);
     object.until("2026-11-19 20:00");
     let before = object.writes;
@@ -155,7 +155,7 @@ fn a_change_that_concerns_no_boundary_to_come_writes_nothing() {
 }
 
 #[test]
-fn changes_of_the_calendar_are_no_corrections() {
+fn calendar_changes_are_not_corrections() {
     let mut object = with_hours(NO_DAY);
     object.until("2026-11-19 20:00");
     for round in 0..9 {
@@ -169,17 +169,17 @@ fn changes_of_the_calendar_are_no_corrections() {
 }
 
 #[test]
-fn a_boundary_that_waits_to_be_done_is_done_all_the_same() {
+fn a_due_boundary_is_carried_out_despite_a_calendar_change() {
     let mut object = with_hours(NO_DAY);
     object.until("2026-11-19 20:00");
-    // Nobody looked at nine o'clock, and another date changes before anybody does.
+    // Nothing is decided at 09:00, and another date changes before the next decision.
     object.away_until("2026-11-20 09:05").calendar("2027-05-01");
     assert_eq!(object.replicas(), 3);
     assert_eq!(object.state().last, Some(utc("2026-11-20 09:00")));
 }
 
 #[test]
-fn a_change_of_the_calendar_is_no_edit() {
+fn a_calendar_change_is_not_an_edit() {
     let mut object = with_hours(NO_DAY);
     object.until("2026-11-19 20:00");
     let (before, notices) = (object.state().fingerprint, object.notices.len());
@@ -193,14 +193,14 @@ fn a_change_of_the_calendar_is_no_edit() {
 }
 
 #[test]
-fn while_something_holds_a_change_waits_for_its_end() {
+fn a_calendar_change_during_an_override_takes_effect_at_its_end() {
     let mut object = with_hours(FRIDAY);
     object.until("2026-11-20 10:00");
     object.edit("wake-until", Some("2026-11-20 12:00")).obey();
     assert_eq!(object.replicas(), 3);
     object.calendar(NO_DAY);
     assert_eq!(object.next().unwrap(), "2026-11-20T12.00.00Z");
-    // At its end the schedule as it is then decides.
+    // At its end the current schedule decides.
     object.until("2026-11-20 12:00");
     assert_eq!(
         (object.replicas(), object.phase()),
@@ -213,11 +213,15 @@ fn while_something_holds_a_change_waits_for_its_end() {
     object.calendar(NO_DAY);
     object.until("2026-11-20 12:00");
     object.edit("pause", None).obey();
-    assert_eq!(object.replicas(), 3, "held down, and it says running");
+    assert_eq!(
+        object.replicas(),
+        3,
+        "stopped although the schedule requires it to run"
+    );
 }
 
 #[test]
-fn a_calendar_that_is_not_known_changes_nothing_until_it_is() {
+fn an_unknown_calendar_changes_nothing_until_it_is_loaded() {
     let mut object = Object::new("2026-11-19 12:00", 3)
         .annotate("hours", "Mon-Fri 09:00-19:00")
         .annotate("except", "2026-11-24; calendar:de");
@@ -242,10 +246,10 @@ fn a_calendar_that_is_not_known_changes_nothing_until_it_is() {
     assert_eq!(object.replicas(), 0);
 }
 
-/// The only start is on a date of the calendar, which loses that date while nobody is there: the
-/// label `next` says that nothing was to come.
+/// The only start is on a calendar date that is removed while no controller runs. The label `next`
+/// shows that no boundary was expected.
 #[test]
-fn a_start_that_a_restart_finds_behind_it_is_not_made_up_for() {
+fn a_start_that_is_in_the_past_after_a_restart_is_not_carried_out() {
     let only = |dates: &str| {
         let mut object = Object::new("2026-11-19 12:00", 0);
         object.calendar(dates);
@@ -262,13 +266,13 @@ fn a_start_that_a_restart_finds_behind_it_is_not_made_up_for() {
         (object.replicas(), object.next().unwrap()),
         (0, "never".into())
     );
-    // The one to come is done all the same.
+    // The expected boundary is carried out nevertheless.
     object.restart_with_calendar(NO_DAY).obey();
     assert_eq!(object.next().unwrap(), "2026-11-27T09.00.00Z");
     object.until("2026-11-27 09:00");
     assert_eq!(object.replicas(), 1);
 
-    // What was to come when nobody was there is made up for, as ever.
+    // If a boundary was expected while no controller ran, it is carried out as usual.
     let mut object = only("2026-11-27");
     object.away_until("2026-11-20 12:00").restart().obey();
     assert_eq!(object.replicas(), 1);

@@ -1,10 +1,10 @@
-//! What a change says of its cause: the clock, a request of a user, or a correction.
+//! The cause of a change: the clock, a user's request, or a correction.
 
 use dayshift_workload::{Cause, ChangeKind, Decision, Label};
 
 use crate::decide::object::{Object, at_night, office, utc};
 
-/// What is decided now, which is made.
+/// Decides and applies the next change.
 fn next(object: &mut Object) -> (ChangeKind, Cause) {
     let Decision::Write(change) = object.decide() else {
         panic!("nothing is decided at {}", object.now);
@@ -19,7 +19,7 @@ const fn request(seen: chrono::DateTime<chrono::Utc>) -> Cause {
 }
 
 #[test]
-fn a_boundary_is_of_the_clock_however_late() {
+fn a_late_boundary_is_caused_by_the_clock() {
     for now in ["2026-11-20 19:00", "2026-11-20 19:30"] {
         let mut object = office(3);
         object.until("2026-11-20 12:00").away_until(now);
@@ -29,7 +29,7 @@ fn a_boundary_is_of_the_clock_however_late() {
 }
 
 #[test]
-fn an_override_begins_by_request_and_ends_by_the_clock_or_by_another_request() {
+fn an_override_is_caused_by_a_request_and_its_end_by_the_clock_or_a_request() {
     let seen = utc("2026-11-20 20:00");
     let mut object = at_night(3);
     object.edit("wake-until", Some("2026-11-20 22:00"));
@@ -48,7 +48,7 @@ fn an_override_begins_by_request_and_ends_by_the_clock_or_by_another_request() {
 }
 
 #[test]
-fn one_that_another_has_hidden_begins_by_the_clock() {
+fn a_hidden_override_is_caused_by_the_clock() {
     let mut object = office(3);
     object.until("2026-11-20 10:00");
     object
@@ -61,7 +61,7 @@ fn one_that_another_has_hidden_begins_by_the_clock() {
 }
 
 #[test]
-fn what_is_put_right_is_a_correction_even_where_it_starts_or_stops() {
+fn a_correction_can_start_or_stop() {
     let mut object = at_night(3);
     object.edit("enforce", Some("true")).scale(1);
     assert_eq!(next(&mut object), (ChangeKind::Enforce, Cause::Correction));

@@ -1,5 +1,5 @@
-//! What one decision costs, whatever 4 kB of text somebody writes: with one object that costs more,
-//! nothing else in the cluster would be stopped any more.
+//! The cost of one decision for any annotations of up to 4 kB. If one object cost more, it could
+//! delay all others.
 
 use std::{
     cell::{Cell, RefCell},
@@ -16,18 +16,18 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::decide::object::Object;
 
-/// The most CPU time of one decision in a build for tests. Five times what the most costly text takes;
-/// a walk over boundaries took 20 s for an hour of them.
+/// The maximum CPU time of one decision in a test build: five times that of the most expensive
+/// annotations. When a search visited every boundary, one hour of boundaries took 20 s.
 const BUDGET: Duration = Duration::from_millis(40);
 
-/// Decisions in a row, each at the instant for which the one before waits.
+/// The number of decisions in a row, each at the time for which the previous one waits.
 const DECISIONS: usize = 6;
 
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// Items until the text is full, as 4 kB are read: the `nth` of them from 0 on.
+/// Joins items until 4 kB are reached. `nth` returns an item by its index.
 fn filled(nth: impl Fn(usize) -> String) -> String {
     let mut text = nth(0);
     for item in (1..2_000).map(nth) {
@@ -40,8 +40,8 @@ fn filled(nth: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// Times of hundreds of crons, and of days within the month: on days that coincide, or that come once
-/// in years. One sort of item, or some.
+/// Hundreds of cron expressions or days of the month that coincide, or that occur once in several
+/// years. Either one kind of item or a mixture.
 fn times() -> impl Strategy<Value = Vec<String>> {
     let time = prop::sample::select(vec!["M H", "M H", "M *", "* H", "*/2 *", "0 M H"]);
     let date = prop::sample::select(vec!["*", "13", "29", "31", "1-31", "*/2", "D"]);
@@ -61,7 +61,7 @@ fn times() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(item, 1..4)
 }
 
-/// The `nth` item of these, at a time of its own.
+/// The item with this index, at a different time.
 fn at(items: &[String], nth: usize) -> String {
     let item = &items[nth % items.len()];
     let (minute, hour) = (nth % 60, nth / 60 % 24);
@@ -69,7 +69,7 @@ fn at(items: &[String], nth: usize) -> String {
     if item.ends_with("H:M") {
         return item.replace("H:M", &format!("{hour:02}:{minute:02}"));
     }
-    // With seconds there are three fields of the time of day.
+    // With seconds, the time of day has three fields.
     let mut fields: Vec<_> = item.split(' ').map(str::to_owned).collect();
     for field in fields.iter_mut().take(3) {
         *field = match &**field {
@@ -100,7 +100,7 @@ fn windows() -> impl Strategy<Value = Vec<String>> {
 fn schedule() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     let all = |items: &[String]| filled(|nth| at(items, nth));
     prop_oneof![
-        // The same text for both: no stop is one.
+        // With the same times for both, no stop has an effect.
         times().prop_map(move |it| vec![("start", all(&it)), ("stop", all(&it))]),
         (times(), times())
             .prop_map(move |(start, stop)| vec![("start", all(&start)), ("stop", all(&stop)),]),
@@ -109,7 +109,7 @@ fn schedule() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     ]
 }
 
-/// Dates of every kind that a search passes over.
+/// Dates of each kind that a search skips.
 fn dates() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
     let except = prop::sample::select(vec![
         "",
@@ -134,12 +134,12 @@ fn dates() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
 }
 
 #[test]
-fn a_decision_about_any_text_keeps_to_a_budget() {
+fn a_decision_on_any_annotations_stays_within_the_cpu_budget() {
     let mut config = ProptestConfig::with_cases(250);
     config.failure_persistence = None;
     let most = RefCell::new((Duration::ZERO, String::new()));
     let refused = Cell::new(0);
-    // The same texts in each run.
+    // A fixed seed gives the same cases in each run.
     let mut runner = TestRunner::new_with_rng(
         config.clone(),
         TestRng::deterministic_rng(config.rng_algorithm),
@@ -177,6 +177,6 @@ fn a_decision_about_any_text_keeps_to_a_budget() {
         })
         .unwrap();
     let (most, refused) = (most.into_inner(), refused.get());
-    println!("at most {:?}: {:.300}", most.0, most.1); // shown where it fails
+    println!("at most {:?}: {:.300}", most.0, most.1); // printed if the test fails
     assert!(refused < 200, "{refused} texts are refused");
 }

@@ -1,15 +1,15 @@
-//! Which count a start and a stop leave.
+//! The counts after a start and a stop.
 
 use dayshift_workload::{DefaultSchedule, Key};
 
 use crate::decide::object::{Object, office};
 
 #[test]
-fn what_the_night_saw_and_what_the_morning_makes_of_it() {
+fn a_start_combines_the_saved_and_the_observed_count() {
     for (day, night, morning) in [
         (5, None, 5),
-        (5, Some(1), 5), // a 1 by hand at night is 5 again in the morning
-        (5, Some(6), 6), // and a 6 stays 6
+        (5, Some(1), 5), // a manual 1 while stopped: the next start restores 5
+        (5, Some(6), 6), // a manual 6 is kept
         (0, None, 1),    // a manifest's 0
         (0, Some(4), 4),
     ] {
@@ -28,7 +28,7 @@ fn what_the_night_saw_and_what_the_morning_makes_of_it() {
 }
 
 #[test]
-fn a_0_by_hand_after_a_start_stays_0() {
+fn a_manual_0_after_a_start_stays_0() {
     let mut object = office(3);
     object
         .until("2026-11-20 09:30")
@@ -36,11 +36,11 @@ fn a_0_by_hand_after_a_start_stays_0() {
         .until("2026-11-23 20:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(0)));
     object.scale(2).until("2026-11-25 09:00");
-    assert_eq!(object.replicas(), 2, "until somebody wants it again");
+    assert_eq!(object.replicas(), 2, "until a user raises it");
 }
 
 #[test]
-fn exact_counts_are_kept_to() {
+fn exact_counts_are_applied() {
     let mut object = office(5);
     object
         .edit("replicas", Some("2"))
@@ -75,9 +75,9 @@ fn lowering_stop_replicas_then_losing_labels_keeps_the_count() {
     assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
 }
 
-/// A Namespace's schedule is no wish to run what somebody keeps at 0.
+/// A schedule on the Namespace is no reason to start a workload that a user keeps at 0.
 #[test]
-fn what_is_kept_at_0_stays_there_on_a_schedule_that_is_inherited() {
+fn a_count_of_0_is_kept_by_an_inherited_schedule() {
     let hours = ("hours", "Mon-Fri 09:00-19:00");
     let times = [("start", "Mon-Fri 09:00"), ("stop", "Mon-Fri 19:00")];
     for (defaults, own, count) in [
@@ -110,7 +110,7 @@ fn what_is_kept_at_0_stays_there_on_a_schedule_that_is_inherited() {
 }
 
 #[test]
-fn what_runs_on_an_inherited_schedule_comes_back_and_a_kept_0_can_be_woken() {
+fn an_inherited_schedule_restores_counts_and_a_wake_raises_a_kept_0() {
     let mut object = Object::new("2026-11-19 12:00", 3);
     object
         .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
@@ -122,7 +122,7 @@ fn what_runs_on_an_inherited_schedule_comes_back_and_a_kept_0_can_be_woken() {
         .until("2026-11-20 10:00");
     object.edit("wake-until", Some("2026-11-20 12:00")).obey();
     assert_eq!(object.replicas(), 1);
-    // Scaled up by hand it is wanted.
+    // A manual increase shows that it should run.
     let mut object = Object::new("2026-11-19 20:00", 0);
     object
         .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
@@ -132,7 +132,7 @@ fn what_runs_on_an_inherited_schedule_comes_back_and_a_kept_0_can_be_woken() {
 }
 
 #[test]
-fn the_default_schedule_of_the_scaler_is_inherited_too() {
+fn the_default_schedule_of_the_controller_is_inherited_too() {
     let mut object = Object::new("2026-11-19 20:00", 0);
     let hours = [(Key::Hours, "Mon-Fri 09:00-19:00".to_owned())];
     object

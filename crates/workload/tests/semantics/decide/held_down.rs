@@ -1,11 +1,11 @@
-//! What dayshift itself holds down comes back where the schedule that is edited, goes on, or was missed
-//! for too long says running by now.
+//! An adoption restores a workload that dayshift has stopped if the schedule requires it to run
+//! now: after an edit, after an override, and after a boundary that was missed for too long.
 
 use dayshift_workload::{Kind, Label, Phase};
 
 use crate::decide::object::{Object, at_night, office};
 
-/// Stopped on Friday at 19:00 with this many saved; now it is Saturday, 11:00.
+/// Stopped on Friday at 19:00 with this saved count. Now it is Saturday, 11:00.
 fn on_saturday(saved: u32) -> Object {
     let mut object = at_night(saved);
     object.until("2026-11-21 11:00");
@@ -14,7 +14,7 @@ fn on_saturday(saved: u32) -> Object {
 }
 
 #[test]
-fn an_edit_starts_what_is_held_down_in_the_patch_that_adopts() {
+fn adoption_of_an_edit_starts_a_stopped_workload_in_the_same_patch() {
     let mut object = on_saturday(3);
     let before = object.writes;
     object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
@@ -34,9 +34,9 @@ fn an_edit_starts_what_is_held_down_in_the_patch_that_adopts() {
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
-/// What it becomes, and whether the saved count is kept.
+/// The resulting count, and whether the saved count is kept.
 #[test]
-fn an_edit_starts_what_its_schedule_says_running_of_and_nothing_else() {
+fn adoption_starts_only_if_the_new_schedule_requires_it() {
     let hours = |text: &'static str| vec![("hours", Some(text))];
     let times = |start: Option<&'static str>, stop: Option<&'static str>| {
         vec![("hours", None), ("start", start), ("stop", stop)]
@@ -51,7 +51,7 @@ fn an_edit_starts_what_its_schedule_says_running_of_and_nothing_else() {
         (hours("Mon-Fri 08:00-19:00"), 0),
         (times(Some("09:00"), Some("19:00")), 3),
         (times(Some("12:00"), Some("10:00")), 0),
-        // Nothing is said before the first boundary.
+        // Before its first boundary a schedule requires nothing.
         (times(Some("2026-12-01 09:00"), None), 0),
         (times(Some("2026-12-01 09:00"), Some("2026-12-01 19:00")), 0),
         (scale("08:00 = 5; 19:00 = 0"), 5),
@@ -60,7 +60,7 @@ fn an_edit_starts_what_its_schedule_says_running_of_and_nothing_else() {
         (with("replicas", "2"), 2),
         (with("replicas", "0"), 0),
         (with("except", "2026-11-21"), 0),
-        // Its own start of today is still to come.
+        // The start of today is still in the future.
         (
             vec![("hours", Some("Sat 10:30-14:00")), ("jitter", Some("1h"))],
             0,
@@ -86,9 +86,9 @@ fn an_edit_starts_what_its_schedule_says_running_of_and_nothing_else() {
     }
 }
 
-/// A manual change at night is no wish against the schedule: it is as in the morning.
+/// A manual change while stopped does not prevent the start, as at a boundary.
 #[test]
-fn an_edit_raises_to_what_is_saved_and_lowers_nothing() {
+fn adoption_raises_to_the_saved_count_and_never_lowers() {
     for (stop_replicas, seen, exact, runs) in [
         (0, 1, None, 5),
         (0, 5, None, 5),
@@ -111,7 +111,7 @@ fn an_edit_raises_to_what_is_saved_and_lowers_nothing() {
 }
 
 #[test]
-fn an_edit_of_its_namespace_is_an_edit() {
+fn an_edited_namespace_default_is_adopted_like_an_edit() {
     let mut object = Object::new("2026-11-19 12:00", 3);
     object
         .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
@@ -124,24 +124,24 @@ fn an_edit_of_its_namespace_is_an_edit() {
 }
 
 #[test]
-fn a_suspended_cron_job_runs_again() {
-    let mut object = office(1).of_kind(Kind::CRON_JOB);
+fn adoption_resumes_a_suspended_cron_job() {
+    let mut object = office(1).of_kind(&Kind::CRON_JOB);
     object.until("2026-11-21 11:00");
     object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
     assert_eq!((object.replicas(), object.saved()), (1, None));
 }
 
 #[test]
-fn what_was_switched_off_by_day_stays_off() {
+fn adoption_keeps_a_manual_0_from_running_hours() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").scale(0);
     object.edit("hours", Some("Mon-Fri 09:00-20:00")).obey();
     assert_eq!((object.replicas(), object.saved()), (0, Some(0)));
 }
 
-/// Its count was saved for another object.
+/// The count was saved for another object.
 #[test]
-fn a_copy_is_not_started() {
+fn adoption_does_not_start_a_copy() {
     for edited in [false, true] {
         let mut object = on_saturday(3);
         object.copy();
@@ -156,13 +156,13 @@ fn a_copy_is_not_started() {
             (0, Some(3), Some(Phase::Adopted))
         );
         object.until("2026-11-23 09:00");
-        assert_eq!(object.replicas(), 3, "with the next start");
+        assert_eq!(object.replicas(), 3, "restored by the next start");
     }
 }
 
-/// Another scaler, whose clock is ahead, may have stopped it and would again.
+/// Another controller with a fast clock might have stopped it, and would stop it again.
 #[test]
-fn a_state_from_the_future_is_not_started() {
+fn adoption_does_not_start_if_the_state_is_too_far_ahead() {
     let mut object = at_night(3);
     object.until("2026-11-23 08:00");
     object
@@ -176,9 +176,9 @@ fn a_state_from_the_future_is_not_started() {
     );
 }
 
-/// Nobody says whose count was left when the schedule was removed.
+/// The saved count might belong to an older schedule.
 #[test]
-fn a_schedule_that_was_removed_and_comes_back_starts_nothing() {
+fn adding_a_removed_schedule_again_starts_nothing() {
     let mut object = on_saturday(3);
     object.edit("hours", None).obey();
     object.edit("hours", Some("00:00-24:00")).obey();
@@ -186,7 +186,7 @@ fn a_schedule_that_was_removed_and_comes_back_starts_nothing() {
 }
 
 #[test]
-fn an_edit_below_an_override_waits_for_its_end() {
+fn an_edit_during_an_override_takes_effect_at_its_end() {
     for ends_at_once in [false, true] {
         let mut object = office(3);
         object.until("2026-11-20 10:00");
@@ -205,7 +205,7 @@ fn an_edit_below_an_override_waits_for_its_end() {
 }
 
 #[test]
-fn what_was_missed_for_longer_than_the_catch_up_starts_what_is_held_down() {
+fn adoption_after_the_catch_up_limit_starts_a_stopped_workload() {
     let times = |object: Object| {
         object
             .annotate("start", "2026-11-20 09:00; 2026-11-30 09:00")
@@ -221,7 +221,7 @@ fn what_was_missed_for_longer_than_the_catch_up_starts_what_is_held_down() {
     let note = object.notices.pop().unwrap();
     assert_eq!(note.reason.to_string(), "BoundaryMissed");
     assert!(note.text.contains("scaled from 0 to 5"), "{}", note.text);
-    // Nothing is saved of what somebody keeps at 0.
+    // If a user keeps it at 0, nothing is saved.
     let mut object = times(Object::new("2026-11-19 12:00", 0));
     object.until("2026-11-19 20:00");
     object.away_until("2026-11-25 12:00").restart().obey();
@@ -229,7 +229,7 @@ fn what_was_missed_for_longer_than_the_catch_up_starts_what_is_held_down() {
 }
 
 #[test]
-fn a_correction_to_another_schedule_starts_it_and_an_error_does_not() {
+fn correcting_to_another_schedule_starts_and_an_error_does_not() {
     let mut object = at_night(3);
     object.edit("hours", Some("x")).until("2026-11-23 12:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
@@ -240,9 +240,10 @@ fn a_correction_to_another_schedule_starts_it_and_an_error_does_not() {
     );
 }
 
-/// Two scalers see different versions of a Namespace for a while; both write as soon as they can.
+/// Two controllers observe different versions of a Namespace for some time, and both write as soon
+/// as they can.
 #[test]
-fn two_scalers_with_two_versions_of_a_namespace_start_it_once_and_come_to_rest() {
+fn two_controllers_with_different_namespace_versions_start_once_and_converge() {
     let (old, new) = ("Mon-Fri 09:00-19:00", "Mon-Sat 09:00-19:00");
     let mut one = Object::new("2026-11-19 12:00", 3);
     one.in_namespace(&[("hours", old)])
@@ -259,12 +260,15 @@ fn two_scalers_with_two_versions_of_a_namespace_start_it_once_and_come_to_rest()
         std::mem::swap(&mut scaler, &mut waiting);
     }
     counts.dedup();
-    assert_eq!(counts, [0, 3], "it is started once, and not stopped again");
+    assert_eq!(counts, [0, 3], "started once, and not stopped again");
     let writes = one.writes + other.writes;
     other.in_namespace(&[("hours", new)]).obey();
     one.see(&other).obey();
     other.see(&one).obey();
-    assert!(one.writes + other.writes <= writes + 2, "they agree");
+    assert!(
+        one.writes + other.writes <= writes + 2,
+        "the controllers converge"
+    );
     assert_eq!(
         (one.replicas(), one.saved().filter(|it| *it > 0)),
         (3, None)

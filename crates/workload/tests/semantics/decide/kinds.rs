@@ -1,16 +1,16 @@
-//! What a start and a stop make of each kind's count.
+//! The effect of a start and a stop on the count of each kind.
 
-use dayshift_workload::{CountField, Kind};
+use dayshift_workload::{CountField, Kind, KindTable};
 
 use crate::decide::object::{Object, office};
 
-fn scheduled(kind: Kind, count: u32) -> Object {
+fn scheduled(kind: &Kind, count: u32) -> Object {
     office(count).of_kind(kind)
 }
 
 #[test]
-fn a_cron_job_is_suspended_at_night_and_runs_by_day() {
-    let mut object = scheduled(Kind::CRON_JOB, 1);
+fn a_stop_suspends_a_cron_job_and_a_start_resumes_it() {
+    let mut object = scheduled(&Kind::CRON_JOB, 1);
     object.until("2026-11-19 20:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
     object.until("2026-11-20 09:00");
@@ -18,14 +18,14 @@ fn a_cron_job_is_suspended_at_night_and_runs_by_day() {
 }
 
 #[test]
-fn a_cron_job_that_somebody_suspended_stays_so() {
+fn a_manually_suspended_cron_job_stays_suspended() {
     for suspended_at in ["2026-11-19 12:00", "2026-11-19 18:00"] {
-        let mut object = scheduled(Kind::CRON_JOB, 1);
+        let mut object = scheduled(&Kind::CRON_JOB, 1);
         object.until(suspended_at).scale(0);
         object.until("2026-11-25 12:00");
         assert_eq!(object.replicas(), 0, "{suspended_at}");
         assert!(object.told().iter().all(|told| told != "Started"));
-        // Until somebody lets it run again.
+        // Until a user resumes it.
         object.scale(1).until("2026-11-25 20:00");
         assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
         object.until("2026-11-26 12:00");
@@ -34,16 +34,16 @@ fn a_cron_job_that_somebody_suspended_stays_so() {
 }
 
 #[test]
-fn a_cron_job_let_run_at_night_is_as_it_was_wanted() {
-    let mut object = scheduled(Kind::CRON_JOB, 0);
+fn a_cron_job_resumed_while_stopped_keeps_its_manual_change() {
+    let mut object = scheduled(&Kind::CRON_JOB, 0);
     object.until("2026-11-19 20:00").scale(1);
     object.until("2026-11-20 12:00");
-    assert_eq!(object.replicas(), 1, "somebody wants it");
+    assert_eq!(object.replicas(), 1, "a user resumed it");
 }
 
 #[test]
-fn a_wake_lets_a_suspended_cron_job_run_and_a_sleep_suspends_one() {
-    let mut object = scheduled(Kind::CRON_JOB, 0);
+fn a_wake_resumes_a_cron_job_and_a_sleep_suspends_it() {
+    let mut object = scheduled(&Kind::CRON_JOB, 0);
     object.until("2026-11-19 20:00");
     object.edit("wake-until", Some("2026-11-19 22:00")).obey();
     assert_eq!(object.replicas(), 1);
@@ -58,14 +58,14 @@ fn a_wake_lets_a_suspended_cron_job_run_and_a_sleep_suspends_one() {
 
 #[test]
 fn a_suspended_cron_job_survives_a_pause_and_an_edit() {
-    let mut object = scheduled(Kind::CRON_JOB, 0);
+    let mut object = scheduled(&Kind::CRON_JOB, 0);
     object.until("2026-11-19 20:00");
     object.edit("pause", Some("true")).obey();
     object.edit("pause", None).obey();
     object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 0);
-    let mut object = scheduled(Kind::CRON_JOB, 1);
+    let mut object = scheduled(&Kind::CRON_JOB, 1);
     object.until("2026-11-19 20:00");
     object.edit("pause", Some("true")).obey();
     object.edit("pause", None).obey();
@@ -75,8 +75,8 @@ fn a_suspended_cron_job_survives_a_pause_and_an_edit() {
 }
 
 #[test]
-fn enforce_suspends_again_what_somebody_let_run() {
-    let mut object = scheduled(Kind::CRON_JOB, 1);
+fn enforce_suspends_a_manually_resumed_cron_job() {
+    let mut object = scheduled(&Kind::CRON_JOB, 1);
     object.edit("enforce", Some("true"));
     object.until("2026-11-19 20:00").scale(1).obey();
     assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
@@ -85,16 +85,16 @@ fn enforce_suspends_again_what_somebody_let_run() {
 }
 
 #[test]
-fn counts_are_refused_on_a_cron_job_and_ignored_from_its_namespace() {
+fn counts_are_rejected_on_a_cron_job_and_ignored_on_its_namespace() {
     for key in ["replicas", "stop-replicas"] {
-        let mut object = scheduled(Kind::CRON_JOB, 1);
+        let mut object = scheduled(&Kind::CRON_JOB, 1);
         object.edit(key, Some("1")).until("2026-11-19 20:00");
         assert_eq!(object.replicas(), 1);
         let error = object.observed.error.as_deref().unwrap_or_default();
         let expected = format!("dayshift/{key}: `1` has no meaning on a CronJob");
         assert!(error.starts_with(&expected), "{error}");
 
-        let mut object = scheduled(Kind::CRON_JOB, 1);
+        let mut object = scheduled(&Kind::CRON_JOB, 1);
         object.in_namespace(&[(key, "3")]).until("2026-11-19 20:00");
         assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
         assert_eq!(object.observed.error, None);
@@ -102,21 +102,21 @@ fn counts_are_refused_on_a_cron_job_and_ignored_from_its_namespace() {
 }
 
 #[test]
-fn exact_counts_of_a_namespace_leave_its_cron_jobs_alone() {
-    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(Kind::CRON_JOB);
+fn exact_counts_of_a_namespace_do_not_apply_to_cron_jobs() {
+    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(&Kind::CRON_JOB);
     object.in_namespace(&[("scale", "09:00 = 3; 19:00 = 0")]);
     object.until("2026-11-20 20:00");
     assert_eq!((object.replicas(), object.phase()), (1, None));
     assert_eq!(object.writes, 0);
 }
 
-/// With a metric that does not come from pods, an HPA scales to zero, and back, itself: its 0 is
-/// somebody's wish.
+/// If an HPA has a metric that does not come from pods, it scales to zero and back. So a user has
+/// set a minimum of 0.
 #[test]
 fn the_minimum_of_an_autoscaler_that_scales_to_zero_may_be_0() {
     let scaled_to_zero = |minimum| {
         let mut object =
-            Object::new("2026-11-19 12:00", minimum).of_kind(Kind::HORIZONTAL_POD_AUTOSCALER);
+            Object::new("2026-11-19 12:00", minimum).of_kind(&Kind::HORIZONTAL_POD_AUTOSCALER);
         let counts = Kind::HORIZONTAL_POD_AUTOSCALER
             .counts()
             .scaling_to_zero(true);
@@ -143,7 +143,7 @@ fn the_minimum_of_an_autoscaler_that_scales_to_zero_may_be_0() {
 
 #[test]
 fn the_minimum_of_an_autoscaler_is_never_below_1() {
-    let mut object = scheduled(Kind::HORIZONTAL_POD_AUTOSCALER, 4);
+    let mut object = scheduled(&Kind::HORIZONTAL_POD_AUTOSCALER, 4);
     object.until("2026-11-19 20:00");
     assert_eq!((object.replicas(), object.saved()), (1, Some(4)));
     object.until("2026-11-20 09:00");
@@ -152,7 +152,7 @@ fn the_minimum_of_an_autoscaler_is_never_below_1() {
     object.until("2026-11-20 20:00");
     assert_eq!((object.replicas(), object.saved()), (2, Some(4)));
     for (key, text) in [("stop-replicas", "0"), ("replicas", "0")] {
-        let mut object = scheduled(Kind::HORIZONTAL_POD_AUTOSCALER, 4);
+        let mut object = scheduled(&Kind::HORIZONTAL_POD_AUTOSCALER, 4);
         object.edit(key, Some(text)).obey();
         let error = object.observed.error.as_deref().unwrap_or_default();
         assert!(
@@ -160,13 +160,13 @@ fn the_minimum_of_an_autoscaler_is_never_below_1() {
             "{error}"
         );
 
-        let mut object = scheduled(Kind::HORIZONTAL_POD_AUTOSCALER, 4);
+        let mut object = scheduled(&Kind::HORIZONTAL_POD_AUTOSCALER, 4);
         object
             .in_namespace(&[(key, text)])
             .until("2026-11-19 20:00");
         assert_eq!(object.replicas(), 1);
     }
-    let mut steps = Object::new("2026-11-19 12:00", 4).of_kind(Kind::HORIZONTAL_POD_AUTOSCALER);
+    let mut steps = Object::new("2026-11-19 12:00", 4).of_kind(&Kind::HORIZONTAL_POD_AUTOSCALER);
     steps.edit("scale", Some("09:00 = 3; 19:00 = 0")).obey();
     assert!(steps.observed.error.is_some());
     steps.edit("scale", None);
@@ -179,25 +179,25 @@ fn the_minimum_of_an_autoscaler_is_never_below_1() {
 
 #[test]
 fn a_scaled_object_is_paused_at_the_count_of_a_stop() {
-    let mut object = scheduled(Kind::SCALED_OBJECT, 1);
+    let mut object = scheduled(&Kind::SCALED_OBJECT, 1);
     object.edit("stop-replicas", Some("2"));
     object.until("2026-11-19 20:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
     object.until("2026-11-20 09:00");
     assert_eq!(object.replicas(), 1);
-    // Paused by somebody before.
-    let mut object = scheduled(Kind::SCALED_OBJECT, 0);
+    // A user had paused it before.
+    let mut object = scheduled(&Kind::SCALED_OBJECT, 0);
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 0);
-    let mut object = scheduled(Kind::SCALED_OBJECT, 1);
+    let mut object = scheduled(&Kind::SCALED_OBJECT, 1);
     object.edit("replicas", Some("3")).obey();
     assert!(object.observed.error.is_some());
 }
 
 #[test]
-fn a_custom_kind_is_scaled_as_a_deployment_is() {
-    let kind = Kind::named("rollouts", "argoproj.io");
-    let mut object = scheduled(kind, 3);
+fn a_custom_kind_is_scaled_like_a_deployment() {
+    let kind = KindTable::default().resource("rollouts", "argoproj.io");
+    let mut object = scheduled(&kind, 3);
     object.until("2026-11-19 20:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     object.until("2026-11-20 09:00");
@@ -205,9 +205,9 @@ fn a_custom_kind_is_scaled_as_a_deployment_is() {
 }
 
 #[test]
-fn an_object_whose_count_is_no_number_is_refused_until_it_is_one() {
-    let kind = Kind::named("rollouts", "argoproj.io");
-    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(kind);
+fn an_object_is_rejected_until_its_count_is_a_number() {
+    let kind = KindTable::default().resource("rollouts", "argoproj.io");
+    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(&kind);
     object.observed.count_field = CountField::Invalid("\"many\"".into());
     object.edit("hours", Some("Mon-Fri 09:00-19:00"));
     object.until("2026-11-19 20:00");
@@ -221,16 +221,16 @@ fn an_object_whose_count_is_no_number_is_refused_until_it_is_one() {
     object.scale(3).until("2026-11-20 20:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert_eq!(object.observed.error, None);
-    // Nothing is to be done without a schedule, whatever the count.
-    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(kind);
+    // Without a schedule there is nothing to do, whatever the count is.
+    let mut object = Object::new("2026-11-19 12:00", 1).of_kind(&kind);
     object.observed.count_field = CountField::Invalid("-1".into());
     object.until("2026-11-20 20:00");
     assert_eq!(object.writes, 0);
 }
 
 #[test]
-fn what_is_told_of_a_cron_job_says_what_happened() {
-    let mut object = scheduled(Kind::CRON_JOB, 1);
+fn events_of_a_cron_job_use_its_own_terms() {
+    let mut object = scheduled(&Kind::CRON_JOB, 1);
     object.until("2026-11-20 10:00");
     let texts: Vec<_> = object.notices.iter().map(|it| it.text.clone()).collect();
     let [stopped, started] = &texts[..] else {

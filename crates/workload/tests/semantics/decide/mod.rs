@@ -1,10 +1,10 @@
-//! The rules by which an object is started and stopped, one test a rule.
+//! The rules of starts and stops, with one test for each rule.
 //!
 //! - `overrides/`: `pause`, `wake-until` and `sleep-until`
-//! - `corrections/`: what is put back while the schedule says stopped
-//! - `memory/`: what the labels remember
+//! - `corrections/`: reverting changes of other clients
+//! - `memory/`: the state in labels
 //!
-//! 2026-11-20 is a Friday. The zone is UTC unless a test says otherwise.
+//! 2026-11-20 is a Friday. The time zone is UTC unless a test sets another one.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod boundaries;

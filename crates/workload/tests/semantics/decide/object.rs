@@ -1,4 +1,4 @@
-//! One object that obeys `decide`, and everything that can happen to it, with no cluster.
+//! A builder for tests: one object to which decisions are applied, without a cluster.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct Object {
     catch_up: TimeDelta,
 }
 
-/// `2026-11-20 18:00` or with seconds, in UTC.
+/// Parses `2026-11-20 18:00`, optionally with seconds, in UTC.
 pub fn utc(text: &str) -> DateTime<Utc> {
     ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
         .iter()
@@ -35,7 +35,7 @@ pub fn utc(text: &str) -> DateTime<Utc> {
 }
 
 impl Object {
-    /// A Deployment with this many replicas and no annotation yet.
+    /// A Deployment with this many replicas and without annotations.
     pub fn new(now: &str, replicas: u32) -> Self {
         let observed = Observed {
             object: WorkloadRef {
@@ -76,7 +76,7 @@ impl Object {
         self
     }
 
-    /// Writes, changes or removes an annotation, as `kubectl annotate` does.
+    /// Sets or removes an annotation, like `kubectl annotate`.
     pub fn edit(&mut self, key: &str, text: Option<&str>) -> &mut Self {
         self.annotations
             .retain(|(known, _)| known != &format!("dayshift/{key}"));
@@ -92,15 +92,15 @@ impl Object {
         self.show()
     }
 
-    /// The same as an object of another kind, whose count may mean something else.
-    pub fn of_kind(mut self, kind: Kind) -> Self {
-        self.observed.object.kind = kind;
+    /// Changes the kind, which can change the meaning of the count.
+    pub fn of_kind(mut self, kind: &Kind) -> Self {
+        self.observed.object.kind = kind.clone();
         self.observed.inputs = self.observed.inputs.with_counts(kind.counts());
         self.restart();
         self
     }
 
-    /// The annotations of its Namespace are these from now on.
+    /// Replaces the annotations of its Namespace.
     pub fn in_namespace(&mut self, texts: &[(&str, &str)]) -> &mut Self {
         let texts: Vec<_> = texts
             .iter()
@@ -113,7 +113,7 @@ impl Object {
         self.show()
     }
 
-    /// The scaler has a default schedule from now on.
+    /// Sets the controller's default schedule.
     pub fn by_default(&mut self, schedule: &DefaultSchedule) -> &mut Self {
         self.defaults = Some(schedule.annotations());
         let inputs = self.observed.inputs.clone();
@@ -123,7 +123,7 @@ impl Object {
 
     pub fn scale(&mut self, replicas: u32) -> &mut Self {
         self.observed.replicas = Replicas::new(replicas);
-        // Another count is no edit: when the annotations were first seen stays.
+        // Another count is not an edit, so the time of the first observation does not change.
         self.memory.observe(&self.observed, self.now);
         self
     }
@@ -133,21 +133,21 @@ impl Object {
         self.show()
     }
 
-    /// `kubectl replace` with a manifest that knows nothing of our labels.
+    /// Applies a manifest without our labels, like `kubectl replace`.
     pub fn replace(&mut self, replicas: u32) -> &mut Self {
         self.observed.labels = Labels::default();
         self.observed.error = None;
         self.scale(replicas)
     }
 
-    /// The same annotations and labels on an object of another UID.
+    /// An object with another UID and the same annotations and labels.
     pub fn copy(&mut self) -> &mut Self {
         self.observed.object.uid = "u2".into();
         self.restart()
     }
 
-    /// `kubectl rollout undo` to a revision that has the annotations of before, `override-began`
-    /// among them, and not those of now.
+    /// Restores the annotations of an earlier revision, including `override-began`, like `kubectl
+    /// rollout undo`.
     pub fn undo(&mut self, then: &Self) -> &mut Self {
         self.annotations.clone_from(&then.annotations);
         self.observed.inputs = then.observed.inputs.clone();
@@ -158,7 +158,7 @@ impl Object {
         self.show()
     }
 
-    /// The scaler is started anew: all it knows is on the object.
+    /// Restarts the controller, which then knows only the object.
     pub fn restart(&mut self) -> &mut Self {
         self.memory = Memory::new(&self.observed);
         self.seen = self.now;
@@ -170,15 +170,15 @@ impl Object {
         self.restart()
     }
 
-    /// The scaler has this calendar now, as the text of excepted dates, by the name `de`. Given
-    /// while it runs, it has changed.
+    /// Sets the dates of the calendar `de`, as in `except`. If the controller has them already,
+    /// they change.
     pub fn calendar(&mut self, dates: &str) -> &mut Self {
         self.take_calendar(dates);
         self.obey();
         self
     }
 
-    /// The same, before anything is decided from it.
+    /// The same without a decision.
     pub fn take_calendar(&mut self, dates: &str) {
         let event = |date: &str| {
             let date = date.trim().replace('-', "");
@@ -191,7 +191,7 @@ impl Object {
         self.context.calendars = Calendars::new([(name, Arc::new(calendar))]);
     }
 
-    /// The scaler is started anew, and its calendar is another than before.
+    /// Restarts the controller with another calendar.
     pub fn restart_with_calendar(&mut self, dates: &str) -> &mut Self {
         let old = std::mem::replace(&mut self.memory, Memory::new(&self.observed));
         let mut other = self.clone();
@@ -201,7 +201,7 @@ impl Object {
         self.restart()
     }
 
-    /// The server shows what another scaler has made of the object.
+    /// Observes the object after another controller has changed it.
     pub fn see(&mut self, other: &Self) -> &mut Self {
         self.now = other.now;
         self.observed.replicas = other.observed.replicas;
@@ -217,16 +217,16 @@ impl Object {
         self
     }
 
-    /// Lets time pass with nobody looking.
+    /// Lets time pass without decisions.
     pub fn away_until(&mut self, at: &str) -> &mut Self {
         self.now = utc(at);
         self
     }
 
-    /// Lets time pass; every boundary on the way is obeyed at its instant.
+    /// Lets time pass, and carries out each boundary at its time.
     pub fn until(&mut self, at: &str) -> &mut Self {
         let end = utc(at);
-        assert!(end >= self.now, "time goes forward");
+        assert!(end >= self.now, "time must not go back");
         loop {
             match self.obey() {
                 Some(due) if due <= end => self.now = due.max(self.now),
@@ -251,7 +251,7 @@ impl Object {
         decide(&context, self.now)
     }
 
-    /// Makes every change that is decided now, and says what is due next.
+    /// Applies all changes that are decided now. Returns when the next one is due.
     pub fn obey(&mut self) -> Option<DateTime<Utc>> {
         for _ in 0..9 {
             match self.decide() {
@@ -309,7 +309,7 @@ impl Object {
         self.observed.inputs.text(key)
     }
 
-    /// The text of the annotation of that name.
+    /// The value of an annotation by its name.
     pub fn inputs_of(&self, name: &str) -> Option<&str> {
         self.annotation(Key::from_name(name).unwrap())
     }
@@ -326,12 +326,12 @@ impl Object {
         self.observed.labels.text(Label::Next).map(str::to_owned)
     }
 
-    /// The text of the annotation `override-began`.
+    /// The value of the annotation `override-began`.
     pub fn began(&self) -> Option<&str> {
         self.observed.override_began.as_deref()
     }
 
-    /// The reasons of the notices so far, which are forgotten.
+    /// The reasons of the Events since the last call.
     pub fn told(&mut self) -> Vec<String> {
         self.notices
             .drain(..)
@@ -340,7 +340,7 @@ impl Object {
     }
 }
 
-/// Mon-Fri 09:00-19:00, seen on Thursday at noon with this many replicas.
+/// Mon-Fri 09:00-19:00, observed on Thursday at noon with this many replicas.
 pub fn office(replicas: u32) -> Object {
     let mut object =
         Object::new("2026-11-19 12:00", replicas).annotate("hours", "Mon-Fri 09:00-19:00");
@@ -348,7 +348,7 @@ pub fn office(replicas: u32) -> Object {
     object
 }
 
-/// The same on Friday evening, stopped.
+/// The same object on Friday evening, stopped.
 pub fn at_night(replicas: u32) -> Object {
     let mut object = office(replicas);
     object.until("2026-11-20 20:00");

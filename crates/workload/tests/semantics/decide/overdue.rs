@@ -1,4 +1,4 @@
-//! What should have been done by now, told from the object alone.
+//! Overdue changes, from the object only.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Zone};
@@ -8,7 +8,7 @@ use crate::decide::object::{Object, utc};
 
 const GRACE: &str = "2026-11-20 19:00:10";
 
-/// As somebody sees it who knows the object and when it was changed last.
+/// The result for an observer who knows the object and the time of its last change.
 fn overdue(web: &Object, changed: Option<&str>, now: &str) -> Option<Overdue> {
     let parsed = read(&web.observed.inputs, &Zone::UTC.into());
     Overdue::find(&parsed, &web.observed, changed.map(utc), utc(now))
@@ -28,7 +28,7 @@ fn boundary(overdue: Option<Overdue>) -> Option<(Action, DateTime<Utc>)> {
 }
 
 #[test]
-fn a_boundary_is_overdue_once_the_grace_is_over_and_the_newest_one_counts() {
+fn the_latest_boundary_is_overdue_after_the_grace_period() {
     let web = office();
     let changed = Some("2026-11-20 08:00");
     assert_eq!(OVERDUE_GRACE, TimeDelta::seconds(10));
@@ -47,7 +47,7 @@ fn a_boundary_is_overdue_once_the_grace_is_over_and_the_newest_one_counts() {
 }
 
 #[test]
-fn what_was_done_is_not_overdue() {
+fn a_boundary_that_was_carried_out_is_not_overdue() {
     let mut web = office();
     web.until("2026-11-20 20:00");
     assert_eq!(overdue(&web, None, "2026-11-20 20:00"), None);
@@ -55,14 +55,14 @@ fn what_was_done_is_not_overdue() {
     assert_eq!(
         overdue(&web, None, "2026-11-20 20:00"),
         None,
-        "hands are free"
+        "manual changes are allowed"
     );
     web.observed.deleting = true;
     assert_eq!(overdue(&web, None, "2026-11-24 20:00"), None);
 }
 
 #[test]
-fn a_schedule_that_nobody_took_up_is_overdue_from_its_last_change() {
+fn a_schedule_that_was_not_adopted_is_overdue_since_its_last_change() {
     let new = Object::new("2026-11-20 18:00", 3).annotate("hours", "Mon-Fri 09:00-19:00");
     let mut edited = office();
     edited.edit("hours", Some("Mon-Fri 09:00-18:30"));
@@ -92,7 +92,11 @@ fn an_override_that_does_not_begin_or_end_is_overdue() {
     assert!(matches!(begin.duty, Duty::Begin(it) if it.phase() == Phase::Slept));
 
     web.until("2026-11-20 18:01");
-    assert_eq!(overdue(&web, None, "2026-11-20 21:00:09"), None, "obeyed");
+    assert_eq!(
+        overdue(&web, None, "2026-11-20 21:00:09"),
+        None,
+        "the override is applied"
+    );
     let expected = Overdue {
         duty: Duty::End(Phase::Slept),
         since: Some(utc("2026-11-20 21:00")),
@@ -112,7 +116,7 @@ fn an_override_that_does_not_begin_or_end_is_overdue() {
 }
 
 #[test]
-fn nothing_is_overdue_below_a_pause_or_an_error() {
+fn nothing_is_overdue_during_a_pause_or_with_an_error() {
     let mut web = office();
     web.edit("pause", Some("true"));
     web.until("2026-11-20 18:30");
@@ -123,34 +127,38 @@ fn nothing_is_overdue_below_a_pause_or_an_error() {
 }
 
 #[test]
-fn what_labels_say_that_others_have_changed_is_not_overdue() {
+fn labels_changed_by_other_clients_are_not_overdue() {
     let mut web = office();
     web.until("2026-11-20 20:00");
-    // The stop was done, whatever is next.
+    // The stop was carried out, whatever the label `next` is.
     web.label(Label::Next, None);
     assert_eq!(overdue(&web, None, "2026-11-20 20:00"), None);
-    // No boundary before the object's own next is due, as after a change of the zone.
+    // A boundary before the object's own `next` is not due, for example after the zone has changed.
     let mut web = office();
     web.label(Label::Next, Some("2026-11-20T19.30.00Z"));
     assert_eq!(overdue(&web, None, "2026-11-20 19:31"), None);
 }
 
 #[test]
-fn an_override_with_another_end_is_overdue_from_what_is_written() {
+fn an_override_with_a_new_end_is_overdue_by_its_annotation() {
     let mut web = office();
     web.edit("sleep-until", Some("2026-11-20 21:00"));
     web.until("2026-11-20 18:01");
     web.edit("sleep-until", Some("2026-11-20 22:00"));
     let changed = Some("2026-11-20 18:05");
-    assert_eq!(overdue(&web, changed, "2026-11-20 21:01"), None, "it holds");
+    assert_eq!(
+        overdue(&web, changed, "2026-11-20 21:01"),
+        None,
+        "the override is active"
+    );
     let over = overdue(&web, changed, "2026-11-20 22:01").unwrap();
     assert_eq!(over.duty, Duty::End(Phase::Slept));
     assert_eq!(over.since, Some(utc("2026-11-20 22:00")));
 }
 
-/// Judged by a scaler that is there when the instant comes.
+/// Compared with a controller that runs at that time.
 #[test]
-fn what_is_said_of_the_next_instant_is_what_is_done_then() {
+fn the_predicted_action_matches_the_decision() {
     let office = |replicas, more: &[(&str, &str)]| {
         let mut web = Object::new("2026-11-20 08:00", replicas);
         web.edit("hours", Some("Mon-Fri 09:00-19:00"));
@@ -163,7 +171,7 @@ fn what_is_said_of_the_next_instant_is_what_is_done_then() {
         web.until(at);
         web
     };
-    // Stopped at night, and held until noon.
+    // Stopped, with an override until noon.
     let held = |more: &[(&str, &str)], key: &str, text: &str| {
         let mut web = until(office(3, more), "2026-11-20 20:00");
         web.edit(key, Some(text));
@@ -174,9 +182,10 @@ fn what_is_said_of_the_next_instant_is_what_is_done_then() {
     copy.copy();
     let mut edited = until(office(3, &[]), "2026-11-20 20:00");
     edited.edit("hours", Some("Mon-Fri 10:00-18:00"));
-    let mut by_counts = Object::new("2026-11-20 08:00", 2).of_kind(Kind::HORIZONTAL_POD_AUTOSCALER);
+    let mut by_counts =
+        Object::new("2026-11-20 08:00", 2).of_kind(&Kind::HORIZONTAL_POD_AUTOSCALER);
     by_counts.edit("scale", Some("09:00 = 4; 19:00 = 1"));
-    let mut switched = Object::new("2026-11-20 08:00", 1).of_kind(Kind::CRON_JOB);
+    let mut switched = Object::new("2026-11-20 08:00", 1).of_kind(&Kind::CRON_JOB);
     switched.edit("hours", Some("Mon-Fri 09:00-19:00"));
     let mut without_fingerprint = until(office(3, &[]), "2026-11-20 20:00");
     without_fingerprint.label(Label::Fingerprint, None);
@@ -201,7 +210,7 @@ fn what_is_said_of_the_next_instant_is_what_is_done_then() {
         ),
         ("switch", until(switched, "2026-11-20 20:00"), start),
         ("asleep", held(&[], "sleep-until", noon), start),
-        // It runs by then, and goes on.
+        // It runs at that time and keeps running.
         ("awake", held(&[], "wake-until", noon), None),
         (
             "awake at night",
@@ -251,7 +260,7 @@ fn what_is_said_of_the_next_instant_is_what_is_done_then() {
         };
         assert_eq!(done, expected, "{name}: done");
     }
-    // Another schedule than that of the label is taken up first.
+    // A schedule that does not match the label is adopted first.
     let parsed = read(&edited.observed.inputs, &Zone::UTC.into());
     assert_eq!(
         predicted_action(&parsed, &edited.observed, utc("2026-11-20 21:00")),

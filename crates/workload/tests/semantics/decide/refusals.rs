@@ -1,10 +1,10 @@
-//! A bad schedule changes nothing.
+//! An invalid schedule changes nothing.
 
 use crate::decide::object::{Object, at_night, office};
 use dayshift_workload::{Annotations, Inputs, Key, Kind, ParseContext, ParsedInputs, Phase, read};
 
 #[test]
-fn an_invalid_schedule_is_told_once_and_the_state_stays() {
+fn an_invalid_schedule_sends_one_event_and_keeps_the_state() {
     let mut object = at_night(3);
     object.told();
     let (last, next) = (object.state().last, object.next());
@@ -22,7 +22,7 @@ fn an_invalid_schedule_is_told_once_and_the_state_stays() {
 }
 
 #[test]
-fn undoing_the_typo_resumes_and_catches_up() {
+fn correcting_a_typo_resumes_and_catches_up() {
     let mut object = at_night(3);
     object
         .edit("hours", Some("Mon-Fry 09:00-19:00"))
@@ -36,7 +36,7 @@ fn undoing_the_typo_resumes_and_catches_up() {
 }
 
 #[test]
-fn undoing_it_before_anything_was_missed_changes_no_count() {
+fn correcting_a_typo_before_any_boundary_keeps_the_count() {
     let mut object = at_night(3);
     object.edit("hours", Some("x")).obey();
     object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
@@ -46,7 +46,7 @@ fn undoing_it_before_anything_was_missed_changes_no_count() {
 }
 
 #[test]
-fn correcting_it_to_another_schedule_adopts() {
+fn correcting_to_another_schedule_adopts() {
     let mut object = at_night(3);
     object.edit("hours", Some("x")).until("2026-11-23 12:00");
     object.edit("hours", Some("Mon-Fri 09:00-11:00")).obey();
@@ -55,7 +55,7 @@ fn correcting_it_to_another_schedule_adopts() {
 }
 
 #[test]
-fn a_misspelt_key_beside_a_right_one_is_refused() {
+fn a_misspelled_key_next_to_a_valid_one_is_rejected() {
     let mut object = Object::new("2026-11-20 12:00", 3)
         .annotate("strat", "09:00")
         .annotate("stop", "19:00");
@@ -69,7 +69,7 @@ fn a_misspelt_key_beside_a_right_one_is_refused() {
 }
 
 #[test]
-fn hours_beside_start_or_stop_are_refused() {
+fn hours_with_start_or_stop_is_rejected() {
     let mut object = office(3);
     object.edit("stop", Some("18:00")).obey();
     assert!(
@@ -83,7 +83,7 @@ fn hours_beside_start_or_stop_are_refused() {
 }
 
 #[test]
-fn a_misspelt_override_is_refused_rather_than_passed_over() {
+fn a_misspelled_override_is_rejected() {
     for key in ["pause", "wake-until", "sleep-until", "enforce"] {
         let mut object = office(3);
         object.edit(key, Some("tonight")).until("2026-11-20 20:00");
@@ -92,8 +92,8 @@ fn a_misspelt_override_is_refused_rather_than_passed_over() {
     }
 }
 
-/// The count is somebody's who wrote it on the object, and the Namespace is right for everything
-/// else in it: nobody but whoever wrote the count can put it right.
+/// A user wrote the count on the object. The Namespace might be right for everything else in it, so
+/// only that user can fix the problem.
 #[test]
 fn reports_replicas_beside_an_inherited_scale_on_the_workload() {
     for key in ["replicas", "stop-replicas"] {
@@ -118,7 +118,7 @@ fn reports_replicas_beside_an_inherited_scale_on_the_workload() {
 }
 
 #[test]
-fn an_own_schedule_beside_the_counts_of_the_namespace_is_followed() {
+fn an_own_schedule_with_inherited_counts_is_followed() {
     let mut steps = Object::new("2026-11-20 08:00", 3).annotate("scale", "09:00 = 5; 19:00 = 0");
     steps.in_namespace(&[("replicas", "2"), ("stop-replicas", "1")]);
     steps.until("2026-11-20 10:00");
@@ -126,7 +126,7 @@ fn an_own_schedule_beside_the_counts_of_the_namespace_is_followed() {
         (steps.replicas(), steps.observed.error.as_deref()),
         (5, None)
     );
-    // With hours of its own the scale of the Namespace is not in force, and its count is of use.
+    // If it has its own hours, the inherited scale is not in force, and its count is valid.
     let mut hours = Object::new("2026-11-20 08:00", 3)
         .annotate("hours", "09:00-19:00")
         .annotate("replicas", "2");
@@ -138,10 +138,10 @@ fn an_own_schedule_beside_the_counts_of_the_namespace_is_followed() {
     );
 }
 
-/// An object is told what is wrong with it unless its Namespace is, which by itself has to be wrong
-/// for that: else nobody hears why nothing is scaled.
+/// A problem is reported on the object, unless its Namespace is invalid without it. Otherwise no
+/// user would see why nothing is scaled.
 #[test]
-fn whatever_is_refused_is_told_to_somebody() {
+fn every_rejection_is_reported_on_the_object_or_its_namespace() {
     let texts = |key: Key| match key {
         Key::Start => &["08:00", "* * * * * *", "25:00"][..],
         Key::Stop => &["19:00", "* * * * * *", "25:00"],
@@ -164,7 +164,7 @@ fn whatever_is_refused_is_told_to_somebody() {
     let two = each.iter().flat_map(|a| each.iter().map(|b| vec![*a, *b]));
     let two = two.filter(|it| it[0].0 < it[1].0);
     let pairs: Vec<_> = each.iter().map(|it| vec![*it]).chain(two).collect();
-    let read_with = |kind: Kind, own: &[(Key, &str)], defaults: &[(Key, &str)]| {
+    let read_with = |kind: &Kind, own: &[(Key, &str)], defaults: &[(Key, &str)]| {
         let inputs = own.iter().fold(Inputs::default(), |inputs, (key, text)| {
             inputs.with(*key, text)
         });
@@ -179,18 +179,18 @@ fn whatever_is_refused_is_told_to_somebody() {
     };
     let mut silent = Vec::new();
     for defaults in &pairs {
-        // As the controller reads a Namespace: with hours, where it has no schedule.
+        // The controller checks a Namespace with hours if it has no schedule.
         let has_schedule = defaults.iter().any(|(key, _)| Key::SCHEDULE.contains(key));
         let hours = [(Key::Hours, "00:00-24:00")];
         let beside = if has_schedule { &[][..] } else { &hours[..] };
-        let alone = read_with(Kind::DEPLOYMENT, beside, defaults);
+        let alone = read_with(&Kind::DEPLOYMENT, beside, defaults);
         if matches!(alone, ParsedInputs::Invalid(_)) {
             continue;
         }
         let own = pairs.iter().filter(|own| own.len() + defaults.len() < 4);
         for own in own {
             for kind in Kind::BUILT_IN {
-                let read = read_with(kind, own, defaults);
+                let read = read_with(&kind, own, defaults);
                 if let ParsedInputs::Invalid(refusal) = read
                     && refusal.is_inherited()
                 {
@@ -202,19 +202,19 @@ fn whatever_is_refused_is_told_to_somebody() {
     assert_eq!(silent.first(), None, "{} of them", silent.len());
 }
 
-/// The text is put right in the afternoon, after a restart: what was to come meanwhile is known from
-/// the object alone.
+/// The typo is corrected in the afternoon after a restart. Only the object shows which boundaries
+/// were expected.
 #[test]
-fn undoing_the_typo_after_a_restart_catches_up_from_what_was_next() {
+fn correcting_a_typo_after_a_restart_catches_up_from_the_next_label() {
     for (from, edited, at, expected) in [
-        // The start of Monday was next, and is made up for.
+        // The start of Monday was next, so it is carried out.
         (
             "2026-11-20 20:00",
             "2026-11-21 10:00",
             "2026-11-23 12:00",
             3,
         ),
-        // It was refused half an hour before its start.
+        // It was rejected half an hour before its start.
         (
             "2026-11-23 08:00",
             "2026-11-23 08:30",
@@ -239,7 +239,7 @@ fn undoing_the_typo_after_a_restart_catches_up_from_what_was_next() {
 }
 
 #[test]
-fn a_schedule_that_had_nothing_to_come_has_nothing_to_make_up_for() {
+fn a_corrected_schedule_without_missed_boundaries_does_nothing() {
     let mut object = Object::new("2026-11-19 12:00", 0).annotate("start", "2026-11-19 13:00");
     object.until("2026-11-19 14:00");
     assert_eq!(

@@ -17,7 +17,7 @@ fn stepped(replicas: u32) -> Object {
 }
 
 #[test]
-fn each_step_sets_its_count_and_saves_nothing() {
+fn each_scale_step_sets_its_count_and_saves_nothing() {
     let mut object = stepped(3);
     assert_eq!(
         (object.replicas(), object.phase()),
@@ -39,21 +39,21 @@ fn each_step_sets_its_count_and_saves_nothing() {
 }
 
 #[test]
-fn a_step_lowers_and_raises_what_somebody_set() {
+fn a_scale_step_replaces_a_manual_count_in_both_directions() {
     for (by_hand, expected) in [(0, 10), (7, 10), (20, 10)] {
         let mut object = stepped(3);
         object
             .until("2026-11-20 08:30")
             .scale(by_hand)
             .until("2026-11-20 11:59");
-        assert_eq!(object.replicas(), by_hand, "hands are free");
+        assert_eq!(object.replicas(), by_hand, "manual changes are allowed");
         object.until("2026-11-20 12:00");
         assert_eq!(object.replicas(), expected);
     }
 }
 
 #[test]
-fn a_wake_sets_the_largest_count_or_what_is_there() {
+fn a_wake_sets_the_largest_scale_count_and_never_lowers() {
     for (night, woken) in [(0, 10), (4, 10), (12, 12)] {
         let mut object = stepped(3);
         object.until("2026-11-19 22:00").scale(night);
@@ -69,7 +69,7 @@ fn a_wake_sets_the_largest_count_or_what_is_there() {
 }
 
 #[test]
-fn a_sleep_goes_to_0_and_its_end_to_what_the_steps_say() {
+fn a_sleep_sets_0_and_its_end_sets_the_count_of_the_latest_step() {
     let mut object = stepped(3);
     object.until("2026-11-20 09:00");
     object.edit("sleep-until", Some("2026-11-20 13:00")).obey();
@@ -79,7 +79,7 @@ fn a_sleep_goes_to_0_and_its_end_to_what_the_steps_say() {
 }
 
 #[test]
-fn what_was_missed_is_made_up_for_once() {
+fn a_missed_scale_step_is_carried_out_once() {
     let mut object = stepped(3);
     object.away_until("2026-11-20 12:30").restart().obey();
     assert_eq!(
@@ -93,7 +93,7 @@ fn what_was_missed_is_made_up_for_once() {
 }
 
 #[test]
-fn enforce_holds_a_stop_and_leaves_other_counts_free() {
+fn enforce_applies_to_a_scale_of_0_and_not_to_other_counts() {
     let mut object = stepped(3);
     object
         .edit("enforce", Some("true"))
@@ -105,7 +105,7 @@ fn enforce_holds_a_stop_and_leaves_other_counts_free() {
 }
 
 #[test]
-fn an_excepted_date_has_no_step_up_and_every_step_down() {
+fn an_excluded_date_skips_steps_up_and_keeps_steps_down() {
     let mut object = stepped(3).annotate("except", "2026-11-20");
     object
         .until("2026-11-19 20:00")
@@ -117,7 +117,7 @@ fn an_excepted_date_has_no_step_up_and_every_step_down() {
 }
 
 #[test]
-fn the_event_names_the_count_and_the_next_one() {
+fn the_event_contains_the_count_and_the_next_step() {
     let mut object = stepped(3);
     object.until("2026-11-20 08:00");
     let note = object.notices.last().unwrap();
@@ -130,7 +130,7 @@ fn the_event_names_the_count_and_the_next_one() {
 }
 
 #[test]
-fn counts_beside_other_schedules_are_refused() {
+fn scale_cannot_be_combined_with_other_schedules() {
     for (key, text) in [
         ("start", "09:00"),
         ("stop", "19:00"),
@@ -154,7 +154,7 @@ fn counts_beside_other_schedules_are_refused() {
 }
 
 #[test]
-fn from_counts_to_hours_and_back_no_count_is_lost() {
+fn changing_between_scale_and_hours_keeps_the_count() {
     let mut object = stepped(3);
     object.until("2026-11-20 12:30");
     object
@@ -173,7 +173,7 @@ fn from_counts_to_hours_and_back_no_count_is_lost() {
 }
 
 #[test]
-fn sync_sets_the_count_of_now_and_it_holds_until_the_next_step() {
+fn sync_sets_the_current_scale_count_until_the_next_step() {
     for (state, replicas) in [("adopted", 3), ("by hand", 8), ("by hand", 0)] {
         let mut object = stepped(3).annotate("enforce", "true");
         object.obey();
@@ -187,26 +187,26 @@ fn sync_sets_the_count_of_now_and_it_holds_until_the_next_step() {
             panic!("{state}: an override cannot set 5");
         };
         assert_eq!(until, Some(utc("2026-11-20 12:00")));
-        // As a command writes it, without this scaler.
+        // A CLI command writes it, not this controller.
         object.observed.labels = change.state.to_labels();
         object.scale(change.replicas.get());
         let writes = object.writes;
         assert_eq!(sync(&object), Ok(None), "{state}");
         object.until("2026-11-20 11:59");
         assert_eq!(object.replicas(), 5, "{state}");
-        assert_eq!(object.writes, writes, "nothing is taken back");
+        assert_eq!(object.writes, writes, "manual changes are kept");
         object.until("2026-11-20 12:00");
         assert_eq!((object.replicas(), object.saved()), (10, None), "{state}");
     }
 }
 
 #[test]
-fn sync_on_a_scale_overrides_where_an_override_sets_the_count() {
+fn sync_uses_an_override_if_one_sets_the_count() {
     let largest = stepped(3);
     let wake = Override::Wake(utc("2026-11-19 19:00"));
     let expected = SyncAction::Command(OverrideCommand::Begin(wake));
     assert_eq!(sync(&largest), Ok(Some(expected)));
-    // A wake would leave what is above the largest count.
+    // A wake would keep a count above the largest one.
     let mut above = stepped(3);
     above.scale(12);
     assert!(

@@ -1,4 +1,4 @@
-//! A change made by hand while stopped is put back where that is wished.
+//! `enforce`: manual changes while stopped are reverted.
 
 use chrono::TimeDelta;
 use dayshift_workload::{Label, Phase};
@@ -13,7 +13,7 @@ fn at_night_enforced(replicas: u32) -> Object {
 }
 
 #[test]
-fn what_a_hand_raises_at_night_is_put_back_and_the_larger_count_kept() {
+fn enforce_reverts_a_manual_increase_and_saves_the_larger_count() {
     for (hand, morning) in [(2, 3), (8, 8)] {
         let mut object = at_night_enforced(3);
         object.scale(hand).obey();
@@ -27,14 +27,14 @@ fn what_a_hand_raises_at_night_is_put_back_and_the_larger_count_kept() {
 }
 
 #[test]
-fn three_times_and_then_hands_off_until_the_next_boundary() {
+fn enforce_corrects_three_times_until_the_next_boundary() {
     let mut object = at_night_enforced(3);
     for expected in [0, 0, 0, 1, 1] {
         object.scale(1).obey();
         assert_eq!(object.replicas(), expected);
     }
     let text = object.notices.last().unwrap().text.clone();
-    // It runs, so there is nothing to wake.
+    // It runs, so the Warning has no wake command.
     let command = "kubectl get deployment/web -n dev -o yaml --show-managed-fields";
     assert!(text.ends_with(command), "{text}");
     assert_eq!(
@@ -46,7 +46,7 @@ fn three_times_and_then_hands_off_until_the_next_boundary() {
 }
 
 #[test]
-fn enforce_leaves_what_runs_is_lower_adopted_or_paused() {
+fn enforce_ignores_running_lower_adopted_and_paused_workloads() {
     let mut object = office(3);
     object.edit("enforce", Some("true"));
     for count in [5, 0] {
@@ -64,7 +64,7 @@ fn enforce_leaves_what_runs_is_lower_adopted_or_paused() {
 }
 
 #[test]
-fn a_sleep_is_kept_to_and_lost_labels_come_back_in_the_same_write() {
+fn enforce_applies_to_a_sleep_and_restores_labels_in_the_same_write() {
     let mut object = office(3);
     object
         .edit("enforce", Some("true"))
@@ -79,7 +79,7 @@ fn a_sleep_is_kept_to_and_lost_labels_come_back_in_the_same_write() {
 }
 
 #[test]
-fn labels_put_wrong_inside_an_override_are_a_fight_too() {
+fn label_corrections_during_an_override_are_limited_too() {
     let mut object = at_night(3);
     object.edit("wake-until", Some("2026-11-20 22:00")).obey();
     let before = object.writes;
@@ -92,7 +92,7 @@ fn labels_put_wrong_inside_an_override_are_a_fight_too() {
     assert_eq!(object.replicas(), 0);
 }
 
-/// Stopped on Friday evening, with a grace of half an hour.
+/// Stopped on Friday evening, with a grace period of half an hour.
 fn at_night_with_grace(replicas: u32) -> Object {
     let mut object = at_night(replicas);
     object.edit("enforce", Some("30m")).obey();
@@ -101,7 +101,7 @@ fn at_night_with_grace(replicas: u32) -> Object {
 }
 
 #[test]
-fn with_a_grace_what_a_hand_raises_is_stopped_when_that_is_over_and_told_before() {
+fn enforce_with_a_grace_period_sends_an_event_and_stops_after_it() {
     let mut object = at_night_with_grace(3);
     let due = object.scale(5).obey();
     assert_eq!(object.replicas(), 5);
@@ -111,7 +111,7 @@ fn with_a_grace_what_a_hand_raises_is_stopped_when_that_is_over_and_told_before(
     assert_eq!(soon.text, expected);
     assert_eq!(due, Some(utc("2026-11-20 20:30")));
     object.until("2026-11-20 20:29");
-    assert_eq!(object.told(), ["StopsSoon"], "once");
+    assert_eq!(object.told(), ["StopsSoon"], "one Event");
     assert_eq!(object.replicas(), 5);
     object.until("2026-11-20 20:30");
     assert_eq!((object.replicas(), object.saved()), (0, Some(5)));
@@ -121,7 +121,7 @@ fn with_a_grace_what_a_hand_raises_is_stopped_when_that_is_over_and_told_before(
 }
 
 #[test]
-fn what_is_lowered_again_within_the_grace_has_a_new_one_when_it_is_raised() {
+fn lowering_within_the_grace_period_resets_it() {
     let mut object = at_night_with_grace(3);
     object.scale(1).until("2026-11-20 20:20");
     object.scale(0).until("2026-11-20 20:40");
@@ -131,9 +131,9 @@ fn what_is_lowered_again_within_the_grace_has_a_new_one_when_it_is_raised() {
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
-/// As an autoscaler does again and again: that is no new beginning.
+/// Autoscalers do this repeatedly, and it must not extend the grace period.
 #[test]
-fn what_is_raised_further_within_the_grace_is_stopped_when_that_was_told() {
+fn raising_further_within_the_grace_period_does_not_extend_it() {
     let mut object = at_night_with_grace(3);
     object.scale(1).until("2026-11-20 20:10");
     object.scale(4).until("2026-11-20 20:20");
@@ -148,7 +148,7 @@ fn what_is_raised_further_within_the_grace_is_stopped_when_that_was_told() {
 }
 
 #[test]
-fn what_appears_while_the_schedule_says_stopped_is_stopped_after_the_grace() {
+fn a_workload_created_outside_running_hours_is_stopped_after_the_grace_period() {
     let mut object = Object::new("2026-11-20 22:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");
     object.edit("enforce", Some("1h"));
     object.until("2026-11-20 22:59");
@@ -161,15 +161,15 @@ fn what_appears_while_the_schedule_says_stopped_is_stopped_after_the_grace() {
     assert_eq!(object.phase(), Some(Phase::Stopped));
     object.until("2026-11-23 09:00");
     assert_eq!(object.replicas(), 4);
-    // By day nothing is stopped.
+    // Within running hours nothing is stopped.
     let mut object = Object::new("2026-11-20 12:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");
     object.edit("enforce", Some("1h")).until("2026-11-20 18:59");
     assert_eq!(object.replicas(), 4);
 }
 
-/// While nothing can be written, as under a webhook that refuses all patches, no grace passes.
+/// If no patch is accepted, for example because of a webhook, the grace period does not begin.
 #[test]
-fn a_grace_begins_when_it_is_told_of_and_lasts_all_its_time() {
+fn a_grace_period_begins_with_its_event_and_lasts_in_full() {
     let mut object = Object::new("2026-11-20 22:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");
     object.edit("enforce", Some("30m"));
     object.away_until("2026-11-20 23:10").obey();
@@ -183,10 +183,10 @@ fn a_grace_begins_when_it_is_told_of_and_lasts_all_its_time() {
     );
 }
 
-/// Somebody writes another `next` again and again: with calendars that is put right once, in case
-/// it is another scaler's, and `enforce` goes on.
+/// If another client keeps writing another `next`, that is corrected once with calendars, in case
+/// another controller wrote it, and `enforce` continues.
 #[test]
-fn a_next_of_other_calendars_keeps_no_grace_from_passing() {
+fn a_next_label_from_other_calendars_does_not_extend_the_grace_period() {
     let mut object = at_night_with_grace(3);
     object.calendar("2026-12-24");
     object.edit("except", Some("calendar:de")).obey();
@@ -202,7 +202,7 @@ fn a_next_of_other_calendars_keeps_no_grace_from_passing() {
 }
 
 #[test]
-fn a_start_before_the_grace_is_over_comes_first_and_a_wake_keeps_it_up() {
+fn a_start_or_a_wake_within_the_grace_period_prevents_the_stop() {
     let mut object = at_night_with_grace(3);
     object.until("2026-11-23 08:45").scale(5);
     object.until("2026-11-23 09:20");
@@ -214,22 +214,26 @@ fn a_start_before_the_grace_is_over_comes_first_and_a_wake_keeps_it_up() {
     object.until("2026-11-20 22:59");
     assert_eq!(object.replicas(), 5);
     object.until("2026-11-20 23:00");
-    assert_eq!(object.replicas(), 0, "the schedule says stopped at its end");
+    assert_eq!(object.replicas(), 0, "stopped at the end of the wake");
 }
 
 #[test]
-fn after_a_restart_the_grace_begins_anew_and_thrice_is_enough() {
+fn a_restart_resets_the_grace_period_and_corrections_stay_limited() {
     let mut object = at_night_with_grace(3);
     object.scale(5).until("2026-11-20 20:20");
     object.restart().until("2026-11-20 20:49");
     assert_eq!(object.replicas(), 5);
     object.until("2026-11-20 20:50");
     assert_eq!(object.replicas(), 0);
-    // The first since the restart is no repetition yet.
+    // The first correction since the restart is not a repetition yet.
     for hour in ["20 21", "20 22", "20 23", "21 00"] {
         object.away_until(&format!("2026-11-{hour}:00")).scale(1);
         object.until(&format!("2026-11-{hour}:40"));
     }
-    assert_eq!(object.replicas(), 1, "hands off until the next boundary");
+    assert_eq!(
+        object.replicas(),
+        1,
+        "no correction until the next boundary"
+    );
     assert!(object.told().contains(&"CorrectionLimitReached".to_owned()));
 }

@@ -1,5 +1,5 @@
-//! Who puts wrong again and again what dayshift puts right is let be until the next
-//! boundary, and told of each time.
+//! If another client keeps reverting corrections, dayshift stops until the next boundary, and sends
+//! one Warning.
 
 use chrono::TimeDelta;
 use dayshift_workload::events::{EventReason, EventText};
@@ -7,11 +7,10 @@ use dayshift_workload::{Label, Phase};
 
 use crate::decide::object::{Object, at_night, office, utc};
 
-/// What somebody does to the object again and again.
+/// A change that another client makes repeatedly.
 type Deed<'a> = &'a dyn Fn(&mut Object);
 
-/// How often dayshift writes while somebody does it ten times, each half a minute after the other, and
-/// how often it warns of that.
+/// The number of writes and Warnings if the change is made ten times, every half minute.
 fn fight(object: &mut Object, deed: Deed<'_>) -> (usize, usize) {
     object.told();
     let before = object.writes;
@@ -33,9 +32,9 @@ fn pin(label: Label, text: &str) -> impl Fn(&mut Object) {
     }
 }
 
-/// One that runs is not to be woken: `three_times_and_then_hands_off_until_the_next_boundary`.
+/// For a running workload see `enforce_corrects_three_times_until_the_next_boundary`.
 #[test]
-fn the_warning_about_a_stopped_object_names_the_command_that_wakes_it() {
+fn the_warning_about_a_stopped_object_contains_the_wake_command() {
     let mut object = at_night(3);
     for _ in 0..10 {
         object.now += TimeDelta::seconds(30);
@@ -48,7 +47,7 @@ fn the_warning_about_a_stopped_object_names_the_command_that_wakes_it() {
 }
 
 #[test]
-fn a_label_that_is_pinned_is_put_right_three_times_between_two_boundaries() {
+fn a_pinned_label_is_corrected_three_times_between_boundaries() {
     for (label, text) in [
         (Label::State, "woken"),
         (Label::State, "slept"),
@@ -83,7 +82,7 @@ fn a_label_that_is_pinned_is_put_right_three_times_between_two_boundaries() {
 }
 
 #[test]
-fn one_inside_an_override_too() {
+fn a_pinned_label_is_corrected_three_times_during_an_override() {
     for key in ["wake-until", "sleep-until", "pause"] {
         for text in ["running", "stopped", "adopted", "woken", "slept", "paused"] {
             let mut object = office(3);
@@ -98,7 +97,7 @@ fn one_inside_an_override_too() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_is_no_fight_and_gives_no_leave_to_one() {
+fn a_clock_set_back_is_no_correction_and_does_not_reset_the_limit() {
     let mut object = office(3);
     object.until("2026-11-20 10:00");
     fight(&mut object, &pin(Label::Next, "2026-01-01T00.00.00Z"));
@@ -117,19 +116,27 @@ fn a_clock_that_was_set_back_is_no_fight_and_gives_no_leave_to_one() {
 }
 
 #[test]
-fn labels_of_an_object_without_a_schedule_are_taken_away_three_times() {
+fn labels_without_a_schedule_are_removed_three_times() {
     let mut object = office(3);
     object.edit("hours", None).obey();
     let deed = pin(Label::State, "running");
     assert_eq!(fight(&mut object, &deed), (3, 1));
     object.until("2026-11-30 12:00");
-    assert_eq!(fight(&mut object, &deed), (0, 0), "no boundary has come");
+    assert_eq!(
+        fight(&mut object, &deed),
+        (0, 0),
+        "no boundary has been reached"
+    );
     object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
-    assert_eq!(object.phase(), Some(Phase::Adopted), "but a schedule has");
+    assert_eq!(
+        object.phase(),
+        Some(Phase::Adopted),
+        "the schedule was adopted"
+    );
 }
 
 #[test]
-fn labels_that_a_replace_takes_are_written_three_times() {
+fn labels_removed_by_a_replace_are_restored_three_times() {
     let mut object = at_night(5);
     let deed = |object: &mut Object| {
         object.replace(object.replicas());
@@ -139,11 +146,11 @@ fn labels_that_a_replace_takes_are_written_three_times() {
         object.until(boundary);
     }
     object.until("2026-11-24 09:00");
-    assert_eq!(object.replicas(), 5, "each boundary is obeyed all the same");
+    assert_eq!(object.replicas(), 5, "each boundary is still carried out");
 }
 
 #[test]
-fn an_error_that_somebody_removes_is_not_written_for_ever() {
+fn a_removed_error_is_restored_three_times() {
     let mut object = office(3);
     object.edit("hours", Some("x")).obey();
     let deed = |object: &mut Object| {
@@ -154,7 +161,7 @@ fn an_error_that_somebody_removes_is_not_written_for_ever() {
 }
 
 #[test]
-fn an_override_that_has_ended_and_is_brought_back_is_removed_three_times() {
+fn an_ended_override_that_is_restored_is_removed_three_times() {
     let mut object = office(3);
     object.until("2026-11-20 10:00");
     object.edit("sleep-until", Some("2027-06-01 12:00")).obey();
@@ -164,11 +171,11 @@ fn an_override_that_has_ended_and_is_brought_back_is_removed_three_times() {
         object.undo(&during);
     };
     assert_eq!(fight(&mut object, &deed), (3, 1));
-    assert_eq!(object.replicas(), 3, "it does not act for that");
+    assert_eq!(object.replicas(), 3, "the correction does not scale");
 }
 
 #[test]
-fn what_a_person_does_is_no_fight_however_often() {
+fn user_changes_are_never_limited() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").told();
     for _ in 0..10 {
@@ -188,10 +195,10 @@ fn what_a_person_does_is_no_fight_however_often() {
     );
 }
 
-/// An old process and a new one that go by other flags are both there for some seconds of a rolling
-/// update: that is no fight.
+/// For some seconds of a rolling update, an old and a new process run with different flags. That is
+/// not a fight.
 #[test]
-fn the_last_correction_waits_for_half_a_minute() {
+fn the_last_correction_is_delayed_by_30_seconds() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").told();
     let before = object.writes;
@@ -214,5 +221,5 @@ fn the_last_correction_waits_for_half_a_minute() {
         (object.writes - before, object.phase()),
         (3, Some(Phase::Running))
     );
-    assert!(object.told().is_empty(), "nobody fights any more");
+    assert!(object.told().is_empty(), "no further Event");
 }

@@ -1,4 +1,4 @@
-//! What is corrected while the schedule says stopped, and when dayshift gives up.
+//! Corrections while the schedule requires a stop, and their limit.
 
 mod enforce;
 mod fights;

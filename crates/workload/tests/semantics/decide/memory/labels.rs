@@ -1,4 +1,4 @@
-//! State that is healed, copied, removed, fought over or from a wrong clock.
+//! State labels that are removed, copied, changed repeatedly, or written with a wrong clock.
 
 use crate::decide::object::{at_night, office, utc};
 use dayshift_workload::{Decision, Label, Labels, Phase};
@@ -7,7 +7,7 @@ mod state_is_healed {
     use super::*;
 
     #[test]
-    fn a_replace_at_night_takes_the_labels_and_gets_them_back() {
+    fn labels_removed_by_a_replace_are_restored() {
         let mut object = at_night(5);
         object.replace(1).obey();
         assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
@@ -16,7 +16,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn with_an_edit_the_count_is_kept_and_the_schedule_adopted() {
+    fn a_replace_with_an_edit_keeps_the_count_and_adopts() {
         let mut object = at_night(5);
         object
             .replace(0)
@@ -29,7 +29,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn a_bad_schedule_in_the_same_replace_loses_no_count_either() {
+    fn a_replace_with_an_invalid_schedule_keeps_the_count() {
         let mut object = at_night(5);
         object.replace(0).edit("hours", Some("x")).obey();
         assert_eq!(object.saved(), Some(5));
@@ -40,7 +40,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn state_of_the_day_before_is_put_right() {
+    fn an_older_state_is_corrected() {
         let mut object = office(5);
         object.until("2026-11-19 20:00");
         let old = object.observed.labels.clone();
@@ -52,7 +52,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn a_dump_of_the_night_put_back_by_day_keeps_its_count() {
+    fn a_backup_of_a_stopped_workload_keeps_its_saved_count() {
         let mut object = office(5);
         object.until("2026-11-19 20:00");
         let night = object.observed.labels.clone();
@@ -63,7 +63,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn a_dump_of_the_night_keeps_its_count_after_an_edit_by_day() {
+    fn a_backup_of_a_stopped_workload_keeps_its_saved_count_after_an_edit() {
         let mut object = office(5);
         object.until("2026-11-19 20:00");
         let night = object.observed.labels.clone();
@@ -76,7 +76,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn what_another_scaler_did_in_the_same_second_is_not_lost_state() {
+    fn changes_of_another_controller_in_the_same_second_are_kept() {
         let mut object = at_night(3);
         let labels = &mut object.observed.labels;
         labels.set(Label::State, Some("adopted".into()));
@@ -89,7 +89,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn a_saved_count_changed_by_hand_counts() {
+    fn a_manually_changed_saved_count_is_used() {
         let mut object = at_night(5);
         object
             .label(Label::SavedReplicas, Some("8"))
@@ -102,7 +102,7 @@ mod copies_adopt {
     use super::*;
 
     #[test]
-    fn a_copy_of_what_is_stopped_keeps_its_count_while_it_is_down() {
+    fn a_stopped_copy_keeps_the_saved_count() {
         for (replicas, saved) in [(0, Some(3)), (2, None)] {
             let mut object = at_night(3);
             object.copy().scale(replicas).obey();
@@ -111,9 +111,9 @@ mod copies_adopt {
         }
     }
 
-    /// Its `last` is older than that of the original, which the copy has brought along.
+    /// Its `last` is older than that of the original, which was copied.
     #[test]
-    fn a_copy_that_another_scaler_adopts_by_a_clock_that_is_behind_is_adopted() {
+    fn a_copy_adopted_by_a_controller_with_a_slow_clock_stays_adopted() {
         let mut object = at_night(3);
         object.edit("hours", Some("09:00-19:00")).obey();
         object.copy();
@@ -128,14 +128,14 @@ mod copies_adopt {
     }
 
     #[test]
-    fn counts_are_no_edit() {
+    fn a_changed_count_annotation_is_not_an_edit() {
         let mut object = at_night(3);
         object.edit("replicas", Some("2")).restart().obey();
         assert_eq!(object.phase(), Some(Phase::Stopped));
     }
 
     #[test]
-    fn a_later_version_is_left_alone_until_its_fingerprint_is_gone() {
+    fn an_object_of_a_later_version_is_ignored_until_its_fingerprint_is_removed() {
         let mut object = at_night(3);
         let before = object.writes;
         object
@@ -154,7 +154,7 @@ mod removing_the_schedule_scales_nothing {
     use super::*;
 
     #[test]
-    fn at_night_the_count_stays_and_the_way_back_is_told() {
+    fn removing_the_schedule_of_a_stopped_workload_keeps_the_count_and_sends_the_command() {
         let mut object = at_night(3);
         object.told();
         object.edit("hours", None).obey();
@@ -174,21 +174,21 @@ mod removing_the_schedule_scales_nothing {
     }
 
     #[test]
-    fn by_day_nothing_of_ours_is_left() {
+    fn removing_the_schedule_of_a_running_workload_removes_all_labels() {
         let mut object = office(3);
         object.edit("hours", None).obey();
         assert!(object.observed.labels.is_empty() && object.told().is_empty());
     }
 
     #[test]
-    fn with_labels_and_all_the_count_still_stays() {
+    fn removing_the_schedule_and_the_labels_keeps_the_saved_count() {
         let mut object = at_night(3);
         object.replace(0).edit("hours", None).obey();
         assert_eq!(object.saved(), Some(3));
     }
 
     #[test]
-    fn what_ran_on_with_fewer_keeps_its_count_too() {
+    fn removing_the_schedule_keeps_a_larger_saved_count() {
         let mut object = office(5);
         object
             .edit("stop-replicas", Some("1"))
@@ -201,7 +201,7 @@ mod removing_the_schedule_scales_nothing {
     }
 
     #[test]
-    fn given_back_it_is_a_new_one_even_if_its_labels_were_gone_first() {
+    fn a_schedule_added_again_is_new_even_if_labels_were_removed_first() {
         let mut object = office(3);
         object.until("2026-11-20 12:00").observed.labels = Labels::default();
         object.edit("hours", None).obey();
@@ -214,7 +214,7 @@ mod removing_the_schedule_scales_nothing {
     }
 
     #[test]
-    fn a_schedule_given_back_brings_the_count_back() {
+    fn a_schedule_added_again_restores_the_saved_count() {
         let mut object = at_night(3);
         object.edit("hours", None).obey();
         object
@@ -228,7 +228,7 @@ mod a_wrong_clock {
     use super::*;
 
     #[test]
-    fn a_last_from_more_than_an_hour_ahead_is_adopted_with_a_warning() {
+    fn a_last_label_more_than_an_hour_ahead_is_adopted_with_a_warning() {
         let mut object = office(3);
         object
             .label(Label::Last, Some("2026-11-19T13.00.01Z"))
@@ -239,29 +239,29 @@ mod a_wrong_clock {
     }
 
     #[test]
-    fn what_another_scaler_has_put_right_is_not_put_right_again() {
+    fn a_correction_by_another_controller_is_not_repeated() {
         let mut object = office(3);
         object
             .until("2026-11-19 12:01")
-            .label(Label::Last, Some("2026-11-21T12.00.00Z")) // by a clock two days ahead
+            .label(Label::Last, Some("2026-11-21T12.00.00Z")) // written with a clock two days ahead
             .scale(3);
-        let other = "2026-11-19T12.00.59Z"; // the other one was quicker
+        let other = "2026-11-19T12.00.59Z"; // the other controller wrote first
         object.label(Label::Last, Some(other));
         let before = object.writes;
         object.obey();
         assert_eq!(object.writes, before);
     }
 
-    /// Nor one that is less than an hour ahead.
+    /// The same with a clock that is less than an hour ahead.
     #[test]
-    fn an_edit_that_another_scaler_has_adopted_is_not_adopted_again() {
+    fn an_edit_adopted_by_another_controller_is_not_adopted_again() {
         let mut object = office(3);
         object.label(Label::Last, Some("2026-11-19T12.30.00Z"));
         let mut other = object.clone();
         for scaler in [&mut other, &mut object] {
             scaler.edit("hours", Some("Mon-Fri 08:00-18:00"));
         }
-        other.obey(); // it was quicker
+        other.obey(); // the other controller writes first
         object.observed.labels = other.observed.labels;
         let before = object.writes;
         object.scale(3).until("2026-11-19 12:45");
@@ -269,7 +269,7 @@ mod a_wrong_clock {
     }
 
     #[test]
-    fn a_last_from_less_ahead_is_waited_for() {
+    fn a_last_label_less_than_an_hour_ahead_is_respected() {
         let mut object = office(3);
         object
             .label(Label::Last, Some("2026-11-19T12.59.00Z"))
@@ -281,14 +281,14 @@ mod a_wrong_clock {
 }
 
 #[test]
-fn what_is_being_deleted_is_never_patched() {
+fn an_object_that_is_being_deleted_is_never_patched() {
     let mut object = office(3);
     object.observed.deleting = true;
     assert_eq!(object.until("2026-11-20 12:00").writes, 1);
 }
 
 #[test]
-fn what_cannot_be_read_in_the_labels_is_written_anew() {
+fn invalid_labels_are_written_again() {
     let mut object = office(3);
     object.label(Label::State, Some("asleep")).restart().obey();
     assert_eq!(object.phase(), Some(Phase::Adopted));

@@ -1,4 +1,4 @@
-//! What the labels remember, and what becomes of it.
+//! The state in labels.
 
 mod labels;
 mod outlives;

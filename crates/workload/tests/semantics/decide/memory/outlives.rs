@@ -1,11 +1,11 @@
-//! What is known of an object outlives a change of its schedule, a pause, a missed
-//! boundary and a state from the future, also where the scaler is restarted in between.
+//! The saved count survives a changed schedule, a pause, a missed boundary and a state that is too
+//! far ahead, also if the controller restarts in between.
 
 use dayshift_workload::{Label, Phase};
 
 use crate::decide::object::{Object, at_night, office};
 
-/// Does it, and lets the scaler start anew after each step of it where that is asked for.
+/// Performs the steps, and restarts the controller after each if requested.
 fn steps(object: &mut Object, restarts: bool, steps: &[&dyn Fn(&mut Object)]) {
     for step in steps {
         step(object);
@@ -41,7 +41,7 @@ fn off_by_hand(object: &mut Object) {
 }
 
 #[test]
-fn a_saved_count_outlives_whatever_ends_in_an_adoption() {
+fn the_saved_count_survives_every_kind_of_adoption() {
     let from_future = |object: &mut Object| {
         object.label(Label::Last, Some("2026-12-24T18.00.00Z"));
     };
@@ -68,7 +68,7 @@ fn a_saved_count_outlives_whatever_ends_in_an_adoption() {
 }
 
 #[test]
-fn a_saved_count_outlives_a_stop_that_was_missed_for_too_long() {
+fn the_saved_count_survives_a_stop_missed_for_too_long() {
     let mut object = Object::new("2026-11-19 12:00", 5)
         .annotate("stop", "2026-11-19 19:00; 2026-11-20 19:00")
         .annotate("start", "2026-11-30 09:00");
@@ -81,7 +81,7 @@ fn a_saved_count_outlives_a_stop_that_was_missed_for_too_long() {
 }
 
 #[test]
-fn a_0_by_hand_since_our_start_outlives_it_too() {
+fn a_manual_0_since_our_start_survives_too() {
     let twice_edited = |object: &mut Object| {
         object.edit("jitter", Some("1s"));
     };
@@ -115,7 +115,7 @@ fn a_0_by_hand_since_our_start_outlives_it_too() {
 }
 
 #[test]
-fn an_override_that_begins_on_an_edited_schedule_knows_the_count() {
+fn an_override_on_an_edited_schedule_uses_the_saved_count() {
     for (key, count) in [("wake-until", 5), ("sleep-until", 0)] {
         let mut object = at_night(5);
         object
@@ -130,7 +130,7 @@ fn an_override_that_begins_on_an_edited_schedule_knows_the_count() {
 }
 
 #[test]
-fn a_removed_schedule_keeps_what_is_more_than_runs_and_says_so() {
+fn removing_a_schedule_keeps_a_larger_saved_count_and_sends_an_event() {
     for (hand, saved) in [
         (0, Some(5)),
         (1, Some(5)),
@@ -151,7 +151,7 @@ fn a_removed_schedule_keeps_what_is_more_than_runs_and_says_so() {
 }
 
 #[test]
-fn the_warning_of_a_removed_schedule_names_the_counts_and_the_way_back() {
+fn the_warning_about_a_removed_schedule_contains_the_counts_and_the_command() {
     let mut object = at_night(5);
     object.scale(1).told();
     object.edit("hours", None).obey();
@@ -164,7 +164,7 @@ fn the_warning_of_a_removed_schedule_names_the_counts_and_the_way_back() {
 }
 
 #[test]
-fn a_schedule_that_comes_back_drops_the_leftover_while_it_is_up() {
+fn a_schedule_added_again_drops_the_saved_count_of_a_running_workload() {
     for (hand, saved) in [(0, Some(5)), (1, None)] {
         let mut object = at_night(5);
         object.scale(hand);
@@ -180,7 +180,7 @@ fn a_schedule_that_comes_back_drops_the_leftover_while_it_is_up() {
 }
 
 #[test]
-fn a_copy_drops_it_while_it_is_up_however_it_is_taken_up() {
+fn a_running_copy_drops_the_saved_count_in_every_adoption() {
     for key in [None, Some("pause"), Some("wake-until"), Some("sleep-until")] {
         let mut object = at_night(5);
         object.copy().scale(2);
@@ -201,15 +201,15 @@ fn a_copy_drops_it_while_it_is_up_however_it_is_taken_up() {
 }
 
 #[test]
-fn a_copy_of_what_was_switched_off_since_its_start_is_switched_on() {
+fn a_copy_of_a_workload_with_a_manual_0_is_started() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").scale(0).copy();
     object.until("2026-11-23 10:00");
-    assert_eq!(object.replicas(), 1, "nobody wished it of the copy");
+    assert_eq!(object.replicas(), 1, "the 0 was set on the original");
 }
 
 #[test]
-fn a_dump_with_no_fingerprint_keeps_its_count() {
+fn a_backup_without_a_fingerprint_keeps_its_saved_count() {
     let mut object = at_night(5);
     object
         .scale(1)

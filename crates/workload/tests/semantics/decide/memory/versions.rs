@@ -1,11 +1,11 @@
-//! Fingerprints of other versions than this one's.
+//! Fingerprints of other versions.
 
 use dayshift_workload::{Label, Phase};
 
 use crate::decide::object::{Object, at_night, office};
 
-/// What can stand there that is not a fingerprint of this version: among them one hash of the UID and
-/// the text, `printf 'u1\nhours=19:Mon-Fri 09:00-19:00' | sha256sum`.
+/// Label values that are not fingerprints of this version. One of them is a single hash of the UID
+/// and the schedule: `printf 'u1\nhours=19:Mon-Fri 09:00-19:00' | sha256sum`.
 const UNREADABLE: [&str; 5] = [
     "v1-bdd742bc2f61eed5",
     "v1-bdd742bc2f61eed5-bdd742bc2f61eed5",
@@ -19,7 +19,7 @@ fn fingerprint(object: &Object) -> &str {
 }
 
 #[test]
-fn an_object_whose_fingerprint_cannot_be_read_is_adopted_and_keeps_its_count() {
+fn an_object_with_an_invalid_fingerprint_is_adopted_and_keeps_its_count() {
     for text in UNREADABLE {
         for (mut object, count) in [(office(3), 3), (at_night(3), 0)] {
             let ours = fingerprint(&object).to_owned();
@@ -42,7 +42,7 @@ fn an_object_whose_fingerprint_cannot_be_read_is_adopted_and_keeps_its_count() {
 }
 
 #[test]
-fn the_running_scaler_puts_back_a_fingerprint_that_it_knows() {
+fn the_running_controller_restores_a_remembered_fingerprint() {
     for text in UNREADABLE {
         let mut object = at_night(3);
         let ours = fingerprint(&object).to_owned();
@@ -53,7 +53,7 @@ fn the_running_scaler_puts_back_a_fingerprint_that_it_knows() {
 }
 
 #[test]
-fn an_object_with_a_fingerprint_of_a_later_version_is_left_alone() {
+fn an_object_with_a_fingerprint_of_a_later_version_is_ignored() {
     for text in ["v3-x", "v3-0123456789abcdef-0123456789abcdef", "v27-"] {
         let mut object = at_night(3);
         let writes = object.writes;

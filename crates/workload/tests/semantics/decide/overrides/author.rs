@@ -1,4 +1,4 @@
-//! `override-by` and `reason`: nothing is decided by them, and they go with the last override.
+//! `override-by` and `reason` have no effect on decisions, and are removed with the last override.
 
 use dayshift_workload::Key;
 
@@ -19,11 +19,7 @@ fn author_and_reason_are_removed_with_the_last_override_in_its_patch() {
     let before = object.writes;
     object.until("2026-11-20 22:00");
     assert_eq!(object.annotation(Key::WakeUntil), None);
-    assert_eq!(
-        object.annotation(Key::Reason),
-        Some("migration"),
-        "it sleeps"
-    );
+    assert_eq!(object.annotation(Key::Reason), Some("migration"), "asleep");
     object.until("2026-11-20 23:00");
     for key in [Key::SleepUntil, Key::Reason, Key::OverrideBy] {
         assert_eq!(object.annotation(key), None, "{key}");
@@ -32,7 +28,7 @@ fn author_and_reason_are_removed_with_the_last_override_in_its_patch() {
 }
 
 #[test]
-fn author_and_reason_are_told_when_an_override_begins_and_change_nothing_else() {
+fn author_and_reason_appear_in_the_event_and_change_nothing_else() {
     let mut object = at_night(3);
     object.told();
     object
@@ -49,7 +45,7 @@ fn author_and_reason_are_told_when_an_override_begins_and_change_nothing_else() 
 }
 
 #[test]
-fn one_without_an_override_is_left_there() {
+fn an_author_annotation_without_an_override_is_kept() {
     let mut object = at_night(3);
     object.edit(WHY.0, WHY.1).until("2026-11-24 00:00");
     assert_eq!(object.annotation(Key::Reason), Some("migration"));

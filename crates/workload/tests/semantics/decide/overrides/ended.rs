@@ -1,5 +1,5 @@
-//! An override that has ended stays ended, though `kubectl rollout undo` brings back the
-//! annotations of an older revision.
+//! An override that has ended stays ended, even if `kubectl rollout undo` restores the annotations
+//! of an older revision.
 
 use dayshift_workload::{Key, Phase};
 
@@ -7,8 +7,8 @@ use crate::decide::object::{Object, at_night, office};
 
 type Case = (Object, &'static str, Phase, u32, (u32, Phase));
 
-/// Friday at 10:00, and an override with its end, its phase and its count; the count and the phase
-/// once it is over.
+/// Overrides on Friday at 10:00, each with its end, phase and count, and with the count and phase
+/// after its end.
 fn overrides() -> [Case; 3] {
     let mut day = office(3);
     day.until("2026-11-20 10:00");
@@ -31,7 +31,7 @@ fn overrides() -> [Case; 3] {
 const END: &str = "2026-11-20 23:00";
 
 #[test]
-fn when_it_began_stands_on_the_object_for_as_long_as_it_holds() {
+fn override_began_is_on_the_object_while_an_override_is_active() {
     for (mut object, key, phase, count, _) in overrides() {
         object.edit(key, Some(END)).obey();
         assert_eq!((object.phase(), object.replicas()), (Some(phase), count));
@@ -46,7 +46,7 @@ fn when_it_began_stands_on_the_object_for_as_long_as_it_holds() {
 }
 
 #[test]
-fn an_undo_brings_back_no_override_that_was_taken_away() {
+fn a_rollout_undo_does_not_restore_a_removed_override() {
     for restarts in [false, true] {
         for (mut object, key, _, _, over) in overrides() {
             object.edit(key, Some(END)).obey();
@@ -67,7 +67,7 @@ fn an_undo_brings_back_no_override_that_was_taken_away() {
 }
 
 #[test]
-fn an_undo_brings_back_no_override_whose_end_was_moved_or_never_named() {
+fn a_rollout_undo_does_not_restore_an_override_with_another_end() {
     for (mut object, key, _, _, _) in overrides() {
         object.edit(key, Some("2027-06-01 12:00")).obey();
         let during = object.clone();
@@ -82,11 +82,11 @@ fn an_undo_brings_back_no_override_whose_end_was_moved_or_never_named() {
     let during = object.clone();
     object.edit("pause", None).obey();
     object.undo(&during).until("2026-11-20 20:00");
-    assert_eq!(object.replicas(), 0, "not paused for good");
+    assert_eq!(object.replicas(), 0, "not paused permanently");
 }
 
 #[test]
-fn a_new_override_with_the_text_of_an_ended_one_counts() {
+fn a_new_override_equal_to_an_ended_one_takes_effect() {
     for undone in [false, true] {
         for (mut object, key, phase, count, _) in overrides() {
             object.edit(key, Some(END)).obey();
@@ -106,7 +106,7 @@ fn a_new_override_with_the_text_of_an_ended_one_counts() {
 }
 
 #[test]
-fn an_undo_inside_it_to_a_revision_of_it_changes_nothing() {
+fn a_rollout_undo_within_the_same_override_changes_nothing() {
     for (mut object, key, phase, count, _) in overrides() {
         object.edit(key, Some(END)).obey();
         let during = object.clone();
@@ -124,7 +124,7 @@ fn an_undo_inside_it_to_a_revision_of_it_changes_nothing() {
 }
 
 #[test]
-fn an_undo_inside_one_to_another_that_has_ended_ends_both() {
+fn a_rollout_undo_to_an_ended_override_ends_the_active_one() {
     let mut object = office(3);
     object.until("2026-11-20 10:00");
     object.edit("wake-until", Some(END)).obey();
@@ -142,7 +142,7 @@ fn an_undo_inside_one_to_another_that_has_ended_ends_both() {
 }
 
 #[test]
-fn one_below_another_begins_when_that_is_over() {
+fn a_hidden_override_begins_when_the_other_ends() {
     let mut object = office(3);
     object.until("2026-11-20 10:00");
     object.edit("sleep-until", Some(END)).obey();
@@ -155,7 +155,7 @@ fn one_below_another_begins_when_that_is_over() {
 }
 
 #[test]
-fn what_is_left_of_one_alone_is_put_away() {
+fn a_leftover_override_began_is_removed() {
     for (mut object, key, _, _, over) in overrides() {
         object.edit(key, Some(END)).obey();
         let began = object.observed.override_began.clone();
@@ -167,11 +167,11 @@ fn what_is_left_of_one_alone_is_put_away() {
     let mut object = office(3);
     object.edit("pause", Some("true")).obey();
     object.edit("pause", None).edit("hours", None).obey();
-    assert_eq!(object.began(), None, "with the schedule");
+    assert_eq!(object.began(), None, "removed with the schedule");
 }
 
 #[test]
-fn a_bad_schedule_keeps_it_for_when_it_is_good_again() {
+fn an_invalid_schedule_keeps_override_began() {
     for (mut object, key, _, _, over) in overrides() {
         object.edit(key, Some(END)).obey();
         let during = object.clone();
@@ -185,7 +185,7 @@ fn a_bad_schedule_keeps_it_for_when_it_is_good_again() {
 }
 
 #[test]
-fn one_of_a_manifest_without_our_labels_is_none_of_this_object() {
+fn override_began_without_labels_is_ignored() {
     let mut object = Object::new("2026-11-20 10:00", 3)
         .annotate("hours", "Mon-Fri 09:00-19:00")
         .annotate("sleep-until", END);
@@ -199,7 +199,7 @@ fn one_of_a_manifest_without_our_labels_is_none_of_this_object() {
 }
 
 #[test]
-fn a_replace_inside_it_changes_nothing() {
+fn a_replace_during_an_override_changes_nothing() {
     for (mut object, key, phase, count, _) in overrides() {
         object.edit(key, Some(END)).obey();
         object.observed.override_began = None;

@@ -1,4 +1,4 @@
-//! What holds for every override.
+//! Rules for all overrides.
 
 use chrono::TimeDelta;
 use dayshift_workload::{Key, Phase};
@@ -6,7 +6,7 @@ use dayshift_workload::{Key, Phase};
 use crate::decide::object::{Object, at_night, office};
 
 #[test]
-fn what_was_over_when_it_was_first_seen_is_removed_and_told() {
+fn an_override_that_ended_before_it_was_observed_is_removed_with_an_event() {
     for key in [Key::WakeUntil, Key::SleepUntil, Key::Pause] {
         let mut object = office(3);
         object.edit(key.name(), Some("2026-11-19 11:00")).obey();
@@ -20,7 +20,7 @@ fn what_was_over_when_it_was_first_seen_is_removed_and_told() {
 }
 
 #[test]
-fn one_that_has_held_until_its_end_is_no_expired_one() {
+fn an_override_that_ends_normally_is_not_reported_as_expired() {
     let mut object = at_night(3);
     object.told();
     object
@@ -31,7 +31,7 @@ fn one_that_has_held_until_its_end_is_no_expired_one() {
 }
 
 #[test]
-fn what_is_over_and_put_back_again_and_again_is_let_lie() {
+fn an_ended_override_that_is_restored_repeatedly_is_kept() {
     let mut object = office(3);
     let before = object.writes;
     for _ in 0..10 {
@@ -45,7 +45,7 @@ fn what_is_over_and_put_back_again_and_again_is_let_lie() {
 }
 
 #[test]
-fn what_is_new_with_an_override_obeys_it_at_once() {
+fn a_new_object_with_an_override_applies_it_immediately() {
     for (key, replicas, phase) in [
         ("wake-until", 3, Phase::Woken),
         ("sleep-until", 0, Phase::Slept),
@@ -81,7 +81,7 @@ fn a_copy_scales_nothing_until_the_override_ends() {
 }
 
 #[test]
-fn an_undo_takes_an_override_away_or_brings_an_old_one_back() {
+fn a_rollout_undo_removes_an_override_or_restores_an_old_one() {
     let mut object = at_night(3);
     object.edit("wake-until", Some("2026-11-20 22:00")).obey();
     object.edit("wake-until", None).obey();

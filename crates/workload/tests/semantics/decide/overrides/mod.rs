@@ -1,4 +1,4 @@
-//! `pause`, `wake-until` and `sleep-until`, while they last and after they end.
+//! `pause`, `wake-until` and `sleep-until`: during the override and after its end.
 
 mod author;
 mod ended;

@@ -5,7 +5,7 @@ use dayshift_workload::{Key, Phase};
 use crate::decide::object::{at_night, office};
 
 #[test]
-fn does_nothing_and_its_end_adopts() {
+fn pause_changes_nothing_and_its_end_adopts() {
     for (text, end) in [("true", None), ("2026-11-21 12:00", Some(()))] {
         let mut object = office(3);
         object.edit("pause", Some(text)).until("2026-11-21 11:00");
@@ -30,9 +30,9 @@ fn does_nothing_and_its_end_adopts() {
     }
 }
 
-/// Its own is over while nobody looks, and so is the time at which it would be stopped.
+/// Its own pause, and the time of the next stop, have passed without a decision.
 #[test]
-fn of_its_namespace_holds_when_its_own_is_over() {
+fn pause_of_the_namespace_applies_after_the_own_one() {
     for (pause, next) in [
         ("true", "never"),
         ("2026-11-21 12:00", "2026-11-21T12.00.00Z"),
@@ -51,7 +51,7 @@ fn of_its_namespace_holds_when_its_own_is_over() {
         );
         assert_eq!(object.writes - before, 1);
     }
-    // `false` is a word against it, a time that is over is none.
+    // `false` disables the inherited pause, but a time in the past does not.
     let mut object = office(3);
     object.in_namespace(&[("pause", "true")]);
     object
@@ -64,7 +64,7 @@ fn of_its_namespace_holds_when_its_own_is_over() {
 }
 
 #[test]
-fn keeps_what_was_saved_even_through_a_replace() {
+fn pause_keeps_the_saved_count_after_a_replace() {
     let mut object = at_night(5);
     object.edit("pause", Some("true")).obey();
     assert_eq!(object.saved(), Some(5));
@@ -79,9 +79,9 @@ fn keeps_what_was_saved_even_through_a_replace() {
     assert_eq!(object.replicas(), 5);
 }
 
-/// Stopped on Friday, and paused over the start of Monday.
+/// Stopped on Friday, and paused until after the start of Monday.
 #[test]
-fn starts_as_it_ends_what_was_stopped_before_it() {
+fn pause_starts_a_stopped_workload_at_its_end() {
     for (until, told) in [
         ("2026-11-23 09:00", "Started"),
         ("2026-11-23 12:00", "Resumed"),
@@ -106,11 +106,11 @@ fn starts_as_it_ends_what_was_stopped_before_it() {
     let mut object = at_night(3);
     object.edit("pause", Some("true")).until("2026-11-23 12:00");
     object.edit("pause", None).restart().obey();
-    assert_eq!(object.replicas(), 3, "removed while no scaler ran");
+    assert_eq!(object.replicas(), 3, "removed while no controller ran");
 }
 
 #[test]
-fn carries_out_a_stop_at_its_very_end_and_none_before_it() {
+fn pause_carries_out_a_stop_at_its_exact_end_and_none_before() {
     for (until, count) in [("19:00:00", 0), ("19:00:01", 3), ("18:59:59", 0)] {
         let mut object = office(3);
         object
@@ -121,7 +121,7 @@ fn carries_out_a_stop_at_its_very_end_and_none_before_it() {
 }
 
 #[test]
-fn lets_what_comes_after_it_be_caught_up_with() {
+fn pause_catches_up_with_boundaries_after_its_end() {
     let mut object = office(3);
     object
         .edit("pause", Some("2026-11-19 18:00"))
@@ -136,7 +136,7 @@ fn lets_what_comes_after_it_be_caught_up_with() {
 }
 
 #[test]
-fn inside_a_wake_and_around_one() {
+fn pause_within_a_wake_and_around_one() {
     let mut object = at_night(3);
     object.edit("wake-until", Some("2026-11-20 23:00")).obey();
     object
@@ -161,7 +161,7 @@ fn inside_a_wake_and_around_one() {
 }
 
 #[test]
-fn takes_no_edit_up_before_its_end() {
+fn pause_adopts_an_edit_only_at_its_end() {
     let mut object = office(3);
     object.edit("pause", Some("2026-11-20 12:00")).obey();
     let before = object.writes;
@@ -177,7 +177,7 @@ fn takes_no_edit_up_before_its_end() {
 }
 
 #[test]
-fn a_dump_of_before_it_put_back_inside_does_not_make_it_act_backwards() {
+fn a_backup_restored_during_a_pause_does_not_act_on_the_past() {
     let mut object = office(3);
     let before = object.observed.labels.clone();
     object.until("2026-11-20 20:00").scale(2);

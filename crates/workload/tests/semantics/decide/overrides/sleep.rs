@@ -4,7 +4,7 @@ use dayshift_workload::{Key, Phase};
 
 use crate::decide::object::{Object, office};
 
-/// Running on Friday, put to sleep at 10:00 until 12:00.
+/// Running on Friday, put to sleep from 10:00 until 12:00.
 fn slept(replicas: u32) -> Object {
     let mut object = office(replicas);
     object.until("2026-11-20 10:00").told();
@@ -13,7 +13,7 @@ fn slept(replicas: u32) -> Object {
 }
 
 #[test]
-fn begins_as_a_stop_and_ends_as_the_schedule_says() {
+fn sleep_begins_like_a_stop_and_its_end_follows_the_schedule() {
     let mut object = slept(3);
     assert_eq!(
         (object.replicas(), object.saved(), object.phase()),
@@ -30,7 +30,7 @@ fn begins_as_a_stop_and_ends_as_the_schedule_says() {
 }
 
 #[test]
-fn keeps_a_0_that_was_wanted() {
+fn sleep_keeps_a_manual_0() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").scale(0);
     object
@@ -40,7 +40,7 @@ fn keeps_a_0_that_was_wanted() {
 }
 
 #[test]
-fn with_an_edit_inside_ends_as_the_new_schedule_says() {
+fn sleep_with_an_edit_ends_by_the_new_schedule() {
     let mut object = slept(3);
     object.edit("hours", Some("Mon-Fri 08:00-20:00")).obey();
     assert_eq!(
@@ -53,7 +53,7 @@ fn with_an_edit_inside_ends_as_the_new_schedule_says() {
 }
 
 #[test]
-fn comes_back_where_the_schedule_says_nothing_or_has_no_boundary() {
+fn sleep_ends_with_a_start_without_any_boundary() {
     for (key, text) in [("stop", "2026-12-24 18:00"), ("hours", "00:00-24:00")] {
         let mut object = Object::new("2026-11-20 10:00", 3).annotate(key, text);
         object.obey();
@@ -67,10 +67,13 @@ fn comes_back_where_the_schedule_says_nothing_or_has_no_boundary() {
 }
 
 #[test]
-fn loses_nothing_when_the_schedule_goes_or_goes_bad() {
+fn sleep_keeps_the_saved_count_without_a_valid_schedule() {
     let mut object = slept(3);
     object.edit("hours", None).obey();
-    assert!(object.observed.error.is_some(), "nothing to lie over");
+    assert!(
+        object.observed.error.is_some(),
+        "there is nothing to override"
+    );
     object.edit("sleep-until", None).obey();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert!(object.told().contains(&"ScheduleRemoved".to_owned()));
@@ -105,7 +108,7 @@ fn a_wake_after_a_sleep_starts_and_a_sleep_after_a_wake_stops() {
 }
 
 #[test]
-fn below_a_wake_follows_it() {
+fn sleep_hidden_by_a_wake_begins_after_it() {
     let mut object = office(3);
     object.until("2026-11-20 10:00");
     object

@@ -4,7 +4,7 @@ use dayshift_workload::{Decision, Key, Phase};
 
 use crate::decide::object::{Object, at_night, office, utc};
 
-/// Stopped on Friday at 19:00, woken at 20:00 until 22:00.
+/// Stopped on Friday at 19:00, woken from 20:00 until 22:00.
 fn woken(replicas: u32) -> Object {
     let mut object = at_night(replicas);
     object.told();
@@ -15,7 +15,7 @@ fn woken(replicas: u32) -> Object {
 }
 
 #[test]
-fn begins_as_a_start_and_ends_as_the_schedule_says() {
+fn wake_begins_like_a_start_and_its_end_follows_the_schedule() {
     let mut object = woken(3);
     assert_eq!(
         (object.replicas(), object.saved(), object.phase()),
@@ -33,18 +33,18 @@ fn begins_as_a_start_and_ends_as_the_schedule_says() {
 }
 
 #[test]
-fn is_one_write_when_it_begins_and_one_when_it_ends() {
+fn wake_takes_one_write_to_begin_and_one_to_end() {
     let mut object = at_night(3);
     let before = object.writes;
     object
         .edit("wake-until", Some("2026-11-23 12:00"))
-        .until("2026-11-23 18:00"); // over Monday's start, which is not applied
+        .until("2026-11-23 18:00"); // after Monday's start, which is skipped
     assert_eq!(object.writes - before, 2);
     assert_eq!(object.phase(), Some(Phase::Running));
 }
 
 #[test]
-fn makes_a_saved_0_a_1_and_a_0_wanted_by_day_too() {
+fn wake_raises_a_saved_or_manual_0_to_1() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").scale(0);
     let mut by_day = object;
@@ -62,7 +62,7 @@ fn makes_a_saved_0_a_1_and_a_0_wanted_by_day_too() {
 }
 
 #[test]
-fn passes_over_the_boundaries_inside() {
+fn wake_skips_boundaries_before_its_end() {
     let mut object = office(3);
     object.until("2026-11-20 18:00");
     object
@@ -74,7 +74,7 @@ fn passes_over_the_boundaries_inside() {
 }
 
 #[test]
-fn lets_hands_be_free_inside() {
+fn wake_allows_manual_changes() {
     let mut object = woken(3);
     let before = object.writes;
     for count in [1, 0, 7] {
@@ -87,7 +87,7 @@ fn lets_hands_be_free_inside() {
 }
 
 #[test]
-fn a_wake_that_is_removed_shortened_or_run_out_is_over() {
+fn a_wake_ends_if_it_is_removed_shortened_or_expired() {
     for text in [None, Some("2026-11-20 18:30"), Some("2020-01-01 00:00")] {
         let mut object = woken(3);
         object.until("2026-11-20 21:00");
@@ -124,17 +124,17 @@ fn a_wake_that_is_extended_ends_at_its_last_time() {
 }
 
 #[test]
-fn a_wake_outlives_a_restart_and_its_end_is_caught_up_with() {
+fn a_wake_survives_a_restart_and_its_missed_end_is_carried_out() {
     let mut object = woken(3);
     let before = object.writes;
     object.restart().until("2026-11-20 21:00");
-    assert_eq!(object.writes, before, "it has begun");
+    assert_eq!(object.writes, before, "the wake has begun");
     object.away_until("2026-11-20 23:00").restart().obey();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
 #[test]
-fn a_wake_that_ended_before_the_catch_up_is_adopted() {
+fn a_wake_that_ended_before_the_catch_up_limit_is_adopted() {
     for (now, expected) in [("2026-11-23 08:59", 0), ("2026-11-25 22:00:01", 3)] {
         let mut object = Object::new("2026-11-19 12:00", 3).annotate("stop", "2026-11-19 19:00");
         object.until("2026-11-20 20:00");
@@ -152,7 +152,7 @@ fn a_wake_that_ended_before_the_catch_up_is_adopted() {
 }
 
 #[test]
-fn a_clock_set_back_delays_no_end_and_takes_no_state_back() {
+fn a_clock_set_back_delays_no_end_and_keeps_the_state() {
     let mut object = woken(3);
     object.until("2026-11-20 20:30");
     object.now = utc("2026-11-20 19:45");
