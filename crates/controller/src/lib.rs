@@ -1,7 +1,7 @@
 //! The controller: a state machine without I/O, and a thin driver.
 //!
 //! [`run`] starts the `driver`, which reads the clocks, waits for the watches and the responses, and
-//! steps the `core`. The core decides and returns what is to be sent. Below it, `gate`, `followups` and
+//! steps the `core`. The core decides and returns the requests to send. Below it, `gate`, `followups` and
 //! `events` add their rules; `store`, `outbox` and `throttle` keep what is known, what waits and what
 //! may be sent; `object` and `clock` are what all of them share. `telemetry` is for readers outside.
 

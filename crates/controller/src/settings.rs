@@ -42,9 +42,9 @@ pub struct Settings {
     pub max_starting: Option<NonZeroUsize>,
     /// For how long after dayshift has set a count it reports who reverts it; zero for never.
     pub revert_window: Duration,
-    /// How long before a stop people are told of it; zero where nobody is told.
+    /// How long before a stop its notice is sent; zero for no notice.
     pub notice: TimeDelta,
-    /// How long after a start an object may take to be ready; zero where nobody is told.
+    /// How long an object can take to be ready after a start before a Warning Event; zero for none.
     pub ready_within: TimeDelta,
     /// Publish a series for each workload too.
     pub per_workload_metrics: bool,

@@ -110,7 +110,7 @@ impl Watches {
         self.0.get(watch).map_or(0, |watch| watch.epoch)
     }
 
-    /// All watches are to list everything again, from another history.
+    /// All watches should list everything again, from another history.
     pub(crate) fn relist(&mut self) {
         for watch in &mut self.0 {
             watch.epoch = watch.epoch.wrapping_add(1);

@@ -88,7 +88,7 @@ impl Faults {
         self.lock().kill = Some((writes, stage));
     }
 
-    /// Whether the controller is to be killed in this write, and at which stage.
+    /// Whether the controller should be killed in this write, and at which stage.
     pub fn killed(&self) -> Option<Stage> {
         let mut inner = self.lock();
         let (left, stage) = inner.kill.take()?;

@@ -14,9 +14,9 @@ use crate::{
 pub(crate) enum Timer {
     /// A request in flight becomes slow.
     SlowRequests,
-    /// The server is to be asked how far its history is.
+    /// The server should be asked how far its history is.
     History,
-    /// The server is to be asked for its time, because the clock is wrong.
+    /// The server should be asked for its time, because the clock is wrong.
     ServerTime,
     /// The circuit breaker closes.
     Server,
@@ -28,7 +28,7 @@ pub(crate) enum Timer {
     Jobs(Id),
     /// An Event may be sent that had to wait.
     Events,
-    /// A summary of reverts is to be reported.
+    /// A summary of reverts should be reported.
     RevertDigest,
     /// Counts that dayshift has set are no longer watched.
     SetCounts,
@@ -36,9 +36,9 @@ pub(crate) enum Timer {
     ReadyBy(Id),
     /// An object that is not ready gives its start slot up.
     SlotEnds(Id),
-    /// Users are to be told that starts wait.
+    /// An Event about waiting starts is due.
     StartsWait,
-    /// Users are to be told of stops.
+    /// Notices of stops are due.
     StopNotices,
 }
 

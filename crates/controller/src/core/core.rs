@@ -51,7 +51,7 @@ pub(super) enum Turn {
 /// A running controller. Each of its parts owns its own state; all state of one object is in the
 /// store.
 ///
-/// [`Core::step`] takes one input, changes the state, and returns what is to be done; it is to be
+/// [`Core::step`] takes one input, changes the state, and returns the effects; it should be
 /// called again at [`Core::next_wake`]. With the same settings, the same inputs at the same times have
 /// the same effects.
 pub(crate) struct Core {
@@ -76,7 +76,7 @@ pub(crate) struct Core {
     budget: Budget,
     /// Whether there is more to do now.
     more: bool,
-    /// Whether the process is to end.
+    /// Whether the process should end.
     is_ending: bool,
     /// Whether the log has reported readiness.
     pub(super) is_ready_logged: bool,
@@ -622,7 +622,7 @@ impl Core {
         self.store.has_unpublished()
     }
 
-    /// Whether the log is to report readiness now; then it counts as reported.
+    /// Whether the log should report readiness now; then it counts as reported.
     pub(crate) fn take_ready(&mut self) -> bool {
         let is_news = !self.is_ready_logged && self.telemetry.is_ready() && !self.has_unpublished();
         self.is_ready_logged |= is_news;

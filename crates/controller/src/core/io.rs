@@ -39,7 +39,7 @@ pub(crate) enum Input {
     Response(RequestId, Response),
     /// The calendars have changed.
     Calendars(Calendars),
-    /// The process is to end: nothing new is begun.
+    /// The process should end: nothing new is begun.
     Shutdown,
 }
 
@@ -77,7 +77,7 @@ pub(crate) enum Sighting<D> {
     },
 }
 
-/// What is to be done.
+/// An effect that the driver carries out.
 pub(crate) enum Effect {
     /// Send a request.
     Send(RequestId, Request),

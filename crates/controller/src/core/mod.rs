@@ -1,4 +1,4 @@
-//! The controller as a state machine: it takes one input, and returns what is to be done. It reads no
+//! The controller as a state machine: it takes one input, and returns the effects to carry out. It reads no
 //! clock, sends nothing and waits for nothing.
 
 #[expect(

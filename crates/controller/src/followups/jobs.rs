@@ -21,7 +21,7 @@ use crate::{
     object::object::Object,
 };
 
-/// The CronJobs of a namespace whose Jobs are to be checked.
+/// The CronJobs of a namespace whose Jobs should be checked.
 #[derive(Debug)]
 pub(crate) struct Pass {
     pub(crate) namespace: Arc<str>,
@@ -55,7 +55,7 @@ pub(crate) struct Attempt {
 /// The CronJobs whose Jobs follow them. All of a namespace are checked together, with one list.
 ///
 /// A CronJob whose Jobs cannot be changed has a back-off of its own. It outlives its object while
-/// Jobs are to be resumed.
+/// Jobs should be resumed.
 pub(crate) struct Jobs {
     known: HashMap<Id, CronJob>,
     /// Those to be checked now, by namespace, and whose turn it is.

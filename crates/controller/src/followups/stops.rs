@@ -1,4 +1,4 @@
-//! Stops that users are told of beforehand. Nothing of this is stored in the cluster.
+//! Notices before stops. They are kept in memory only.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,7 +25,7 @@ const GATHER: TimeDelta = TimeDelta::seconds(2);
 /// How many late ones of a namespace get a notice of their own.
 const MAX_ALONE: usize = 5;
 
-/// The stops that users are to be told of.
+/// The stops for which a notice is due.
 #[derive(Default)]
 pub(crate) struct Stops {
     /// When each group is due.
@@ -95,7 +95,7 @@ impl Stops {
         object.rare().stop_group = Some(group);
     }
 
-    /// When users are to be told next.
+    /// When the next notice is due.
     pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
         self.due.first().map(|(due, _)| *due)
     }

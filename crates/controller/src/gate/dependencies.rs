@@ -58,7 +58,7 @@ impl Dependencies {
         before.is_none_or(|before| before.due != waiting.due)
     }
 
-    /// A start that became due then, and may have waited for a start slot, is to be carried out now,
+    /// A start that became due then, and may have waited for a start slot, should be carried out now,
     /// without the dependencies that are not ready.
     pub(super) fn end(
         &mut self,

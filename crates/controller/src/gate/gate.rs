@@ -267,7 +267,7 @@ impl Gate {
         }
     }
 
-    /// Gives a free start slot to the next start that waits, which is to be decided about again.
+    /// Gives a free start slot to the next start that waits, which should be decided about again.
     pub(crate) fn grant(&mut self, store: &mut Store, watches: &Watches) -> Option<Id> {
         self.slots.max()?;
         self.slots.open(|| watches.were_all_tried());
@@ -297,7 +297,7 @@ impl Gate {
         self.dependencies.take_freed(namespace, needed, scene.store)
     }
 
-    /// When users are to be told next that starts wait.
+    /// When the next Event about waiting starts is due.
     pub(crate) fn next_notice(&self) -> Option<DateTime<Utc>> {
         self.notices.next().filter(|_| self.slots.max().is_some())
     }

@@ -1,4 +1,4 @@
-//! When users are told, on its Namespace, that starts of a namespace wait for a start slot.
+//! When to send Events on a Namespace whose starts wait for a start slot.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -11,7 +11,7 @@ use dayshift_workload::events::STARTS_WAIT_INTERVAL;
 /// How long after a first start of a namespace begins to wait: others begin with it.
 const SETTLING: TimeDelta = TimeDelta::seconds(1);
 
-/// When users were told last about each namespace whose starts wait.
+/// The time of the last Event for each namespace whose starts wait.
 #[derive(Default)]
 pub(super) struct WaitNotices {
     reported: HashMap<Arc<str>, DateTime<Utc>>,
@@ -27,7 +27,7 @@ impl WaitNotices {
         }
     }
 
-    /// When users are to be told next.
+    /// When the next Event is due.
     pub(super) const fn next(&self) -> Option<DateTime<Utc>> {
         self.next
     }

@@ -114,7 +114,7 @@ impl StartSlots {
         Asked::Wait { is_news: true }
     }
 
-    /// Gives a free slot to the next start that waits. It is to be decided about once more.
+    /// Gives a free slot to the next start that waits. It should be decided about once more.
     pub(super) fn grant(&mut self, store: &mut Store) -> Option<Id> {
         while self.is_one_free() {
             let next = self.asked.pop(|_| true);

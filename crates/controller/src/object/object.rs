@@ -45,9 +45,9 @@ pub(crate) struct Object {
     rare: Option<Box<Rare>>,
     /// Whether it runs and has no start slot any more, until it is stopped.
     pub(crate) is_up: bool,
-    /// Whether it is to be decided about in this step.
+    /// Whether it should be decided about in this step.
     pub(crate) is_on_agenda: bool,
-    /// Whether its count is to be checked for a revert before the next decision.
+    /// Whether its count should be checked for a revert before the next decision.
     pub(crate) checks_revert: bool,
     /// Whether it may have changed since it was published.
     pub(crate) is_touched: bool,

@@ -16,7 +16,7 @@ pub(crate) struct Rare {
     pub(crate) unconfirmed: Option<Sent>,
     /// The reports that were made about the object.
     pub(crate) reported: Reported,
-    /// The stop that is to be announced.
+    /// The stop that should be announced.
     pub(crate) stop_group: Option<Arc<StopGroup>>,
     /// The stop that was announced last.
     pub(crate) stop_reported: Option<DateTime<Utc>>,

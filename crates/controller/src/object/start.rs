@@ -53,7 +53,7 @@ pub(crate) struct WaitOver {
 /// A start slot: one of the workloads that may be starting at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// A start that has waited for it, and is to be decided about once more.
+    /// A start that has waited for it, and should be decided about once more.
     Granted,
     /// A start that is not carried out yet.
     Start,

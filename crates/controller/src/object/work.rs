@@ -404,7 +404,7 @@ mod tests {
         let mut hold = Hold::default();
         let mut random = fastrand::Rng::with_seed(1);
         hold.fail(&Delays::SERVER, None, now(100), &mut random);
-        // One that was in flight with it is asked to come back later.
+        // The response to a request that was in flight beside it asks for a later retry.
         let asked = Some(Duration::from_secs(7));
         hold.fail(&Delays::SERVER, asked, now(100), &mut random);
         assert_eq!(hold.until(), Some(Duration::from_secs(107)));

@@ -1,4 +1,4 @@
-//! Whose turn it is to be sent, and which requests are in flight.
+//! The order in which patches are sent, and the requests in flight.
 
 pub(crate) mod fair_queue;
 pub(crate) mod flight;

@@ -1,10 +1,10 @@
-//! Resources that schedules hold down, and their time until now.
+//! Resources that schedules save, and their resource time until now.
 
 use chrono::TimeDelta;
 use dayshift_workload::savings::{Saved, StoppedCapacity};
 use tokio::time::Instant;
 
-/// Resources that are held down, and their time until `until`, in nanoseconds.
+/// Saved resources, and their resource time until `until`, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     pub(super) replicas: u128,
@@ -82,7 +82,7 @@ impl Account {
         }
     }
 
-    /// The same time, with nothing held down any more.
+    /// The same resource time, with no saved resources from now on.
     pub(super) const fn ended(self) -> Self {
         Self {
             replicas: 0,

@@ -44,7 +44,7 @@ pub(super) struct ByNamespace {
 }
 
 impl ByNamespace {
-    /// All accounts. A new controller counts anew what is held down.
+    /// All accounts. They start at zero when the controller starts.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Account> {
         let shown = self.shown.values_mut().chain(&mut self.other);
         self.known.values_mut().chain(shown)
@@ -143,7 +143,7 @@ const NONE: &str = "(none)";
 pub(super) struct Teams {
     none: Arc<str>,
     team_of: HashMap<Arc<str>, Arc<str>>,
-    /// What is held down in each namespace, without any time: it goes with the namespace.
+    /// The resources saved now in each namespace. An entry ends with its namespace.
     held: HashMap<Arc<str>, Account>,
 }
 
@@ -171,7 +171,7 @@ impl Teams {
         Arc::clone(self.team_of.get(namespace).unwrap_or(&self.none))
     }
 
-    /// An object of a namespace holds down something else than before.
+    /// The resources that an object of a namespace saves have changed.
     pub(super) fn count(
         &mut self,
         namespace: &Arc<str>,

@@ -137,7 +137,7 @@ fn namespaces_that_come_and_go_leave_no_series_and_lose_no_count() {
     };
     let mut before = scraped.scrape(&[]);
     let (mut counted, mut seen) = (0, 0);
-    // 300 at a time, of which a half is replaced until the next scrape, and each is told of a stop.
+    // 300 at a time, of which a half is replaced until the next scrape, and each gets a notice of a stop.
     for first in (0..10_000).step_by(150) {
         let living = names(first, first + 300);
         for namespace in &living {
@@ -159,7 +159,7 @@ fn namespaces_that_come_and_go_leave_no_series_and_lose_no_count() {
     assert_eq!(shown.len(), 2, "{shown:?}");
     assert_eq!(before["preview-20000"], 0);
 
-    // One that comes back begins again.
+    // A workload that returns starts a new series.
     scraped.counter.count(&"preview-20000".into(), 3);
     assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 3);
     assert!(!scraped.scrape(&[]).contains_key("preview-20000"));

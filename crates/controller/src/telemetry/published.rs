@@ -139,7 +139,7 @@ impl PublishedObjects {
         counts
     }
 
-    /// What the next stops take away, by namespace. Who else sets the counts is not known here.
+    /// The replicas that the next stops remove, by namespace, if no other client changes the counts.
     pub(crate) fn summary(&self, planner: &Planner) -> StopSummary {
         let mut summary = StopSummary::default();
         for (_, object) in self.each() {

@@ -1,4 +1,4 @@
-//! Savings as metrics: resources that are held down now, and their time until now.
+//! Savings as metrics: the resources saved now, and their resource time until now.
 
 use std::{
     collections::VecDeque,
@@ -28,7 +28,7 @@ const QUARTER: TimeDelta = TimeDelta::minutes(15);
 /// How many marks are kept: one for each quarter of an hour of more than a month.
 const MAX_MARKS: usize = 32 * 96;
 
-/// Counts the time of resources that are held down. No step of the wall clock touches it.
+/// Counts resource time by a monotonic clock, so steps of the wall clock do not change it.
 ///
 /// Each change is counted when the controller publishes the object, so no scrape need come between
 /// two changes. Sums of whole numbers are exact: a counter never falls, not even in its last digit,
@@ -70,7 +70,7 @@ pub(super) struct Change {
 /// What is otherwise.
 #[derive(Debug)]
 pub(super) enum What {
-    /// One object holds down something else.
+    /// The resources that one object saves have changed.
     Held {
         before: StoppedCapacity,
         held: StoppedCapacity,
@@ -181,7 +181,7 @@ impl Accounts {
 
 impl Savings {
     /// A controller begins to count at `now`, when its clock shows `wall`, and knows no object yet.
-    /// Returns its number, which tells it from earlier ones.
+    /// Returns its number, which distinguishes it from earlier ones.
     pub(super) fn begin(&self, by: SavingsBy, wall: DateTime<Utc>, now: Instant) -> u64 {
         let mut accounts = self.accounts();
         let accounts = &mut *accounts;

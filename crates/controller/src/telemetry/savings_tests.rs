@@ -125,7 +125,7 @@ async fn a_counter_of_nothing_stands_still() {
     assert_eq!(samples(&registry), counted);
 }
 
-/// A day begins at midnight, when one replica is held down; then 8,000 objects change within two
+/// A day begins at midnight, when one replica is stopped; then 8,000 objects change within two
 /// milliseconds at 06:00, as at a boundary of many, half of them at the same instant.
 #[tokio::test(start_paused = true)]
 async fn many_changes_at_once_keep_what_was_saved_before() {
@@ -165,7 +165,7 @@ async fn many_changes_at_once_keep_what_was_saved_before() {
 }
 
 /// 250 namespaces, of which the last fifty are the largest; then some that were small grow. The
-/// judge sums what each holds down itself.
+/// judge sums the savings of each.
 #[tokio::test(start_paused = true)]
 async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice() {
     let savings = Savings::default();
@@ -280,7 +280,7 @@ fn namespaces_that_come_and_go_are_bounded_and_make_room_for_new_ones() {
     );
 }
 
-/// What a namespace holds down goes along with it, and what it has saved stays with the team.
+/// The current savings of a namespace end with it; its past savings stay with the team.
 #[tokio::test(start_paused = true)]
 async fn a_namespace_that_changes_its_team_takes_what_it_holds_down_along() {
     let savings = Savings::default();

@@ -159,7 +159,7 @@ impl ObjectSnapshot {
         Some((user.into(), it.phase()))
     }
 
-    /// The resources that its schedule holds down now, as the metrics count them and the pages show
+    /// The resources that its schedule saves now, as the metrics count them and the pages show
     /// them.
     pub fn held_down(&self) -> StoppedCapacity {
         let (phase, saved) = (self.state.phase, self.state.saved);
@@ -172,7 +172,7 @@ impl ObjectSnapshot {
         is_kept_stopped(&self.observed(), &self.parsed)
     }
 
-    /// Whether it is held down though its schedule says running.
+    /// Whether it is stopped although its schedule requires it to run.
     pub(super) fn is_against_schedule(&self) -> bool {
         self.state.saved.is_some() && is_stopped_against_schedule(&self.observed(), &self.parsed)
     }

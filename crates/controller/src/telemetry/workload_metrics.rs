@@ -133,8 +133,8 @@ type Counted = BTreeMap<Arc<str>, u64>;
 
 /// Counts what happens to workloads, all together, or by namespace or team where savings are.
 ///
-/// A series ends with the last scheduled workload of its namespace or team, and begins at zero where one
-/// comes back: Prometheus takes that for a restart. The series of all others never ends and never falls.
+/// A series ends with the last scheduled workload of its namespace or team, and begins at zero if one returns,
+/// which Prometheus treats as a restart. The series of all others never ends and never falls.
 #[derive(Clone, Debug)]
 pub(crate) struct NamespaceCounter {
     name: &'static str,

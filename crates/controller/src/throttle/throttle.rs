@@ -33,7 +33,7 @@ pub(crate) enum Blame {
     Server,
     /// The object's.
     Object,
-    /// The object's, as far as is known. A list, which passes no admission, is to show whether the
+    /// The object's, as far as is known. A list, which passes no admission, should show whether the
     /// server responds at all.
     Ask,
 }

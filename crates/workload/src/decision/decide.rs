@@ -17,7 +17,7 @@ use crate::{
 /// Decides how to change one object at `now`.
 ///
 /// This is a pure function. If the inputs are the same, so is the decision, and after its change is
-/// applied the decision is to wait.
+/// applied the decision should wait.
 pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     let observed = context.observed;
     if observed.deleting || observed.labels.are_from_later_version() {
