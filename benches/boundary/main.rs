@@ -101,7 +101,7 @@ struct Options {
     #[arg(long)]
     log: bool,
 
-    /// What cargo says to a benchmark, and does not to one that is run as a test
+    /// The argument with which cargo runs a benchmark, but not a test
     #[arg(long, hide = true)]
     bench: bool,
 

@@ -88,7 +88,7 @@ fn shown(page: &str) -> Vec<(String, Vec<String>)> {
     shown.into_iter().filter_map(ours).collect()
 }
 
-/// Checks that the shown lines follow each other in the output. `…` stands for omitted lines.
+/// Checks that the shown lines follow each other in the output. `…` marks omitted lines.
 fn assert_says(output: &str, shown: &[String], command: &str) {
     let said: Vec<&str> = output.lines().collect();
     let mut at = 0;

@@ -69,7 +69,7 @@ fn detects_a_resource_version_rollback_in_an_idle_cluster() {
     assert_eq!((story.replicas("plain"), lists(&story)), (0, 2));
 }
 
-/// The last event of a watch does not tell how far it has come: bookmarks advance with writes of
+/// The last event of a watch does not show how far it has come: bookmarks advance with writes of
 /// other objects.
 #[test]
 fn detects_a_rollback_without_a_write_since_the_backup() {

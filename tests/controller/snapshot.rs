@@ -176,7 +176,7 @@ fn saved_hours(story: &Sandbox) -> f64 {
 }
 
 fn held_down(story: &Sandbox) -> f64 {
-    metric(story, "dayshift_held_down_replicas ")
+    metric(story, "dayshift_stopped_replicas ")
 }
 
 /// The objects are counted once a second.

@@ -217,7 +217,7 @@ impl Recipe {
         format!("{}-{hex}", self.name)
     }
 
-    /// Builds into `folder`, which is created atomically. If two processes build it at the same time, the
+    /// Builds into `folder` (a directory), which is created atomically. If two processes build it at the same time, the
     /// second waits.
     pub(crate) fn build(&self, folder: &Path) -> Result<(), String> {
         let lock_path = folder.with_extension("lock");

@@ -1,4 +1,4 @@
-//! Scenarios that share control planes, and what to do without one.
+//! Scenarios that share control planes, and the result without one.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::{env, thread};

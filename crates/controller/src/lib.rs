@@ -2,8 +2,8 @@
 //!
 //! [`run`] starts the `driver`, which reads the clocks, waits for the watches and the responses, and
 //! steps the `core`. The core decides and returns the requests to send. Below it, `gate`, `followups` and
-//! `events` add their rules; `store`, `outbox` and `throttle` keep what is known, what waits and what
-//! may be sent; `object` and `clock` are what all of them share. `telemetry` is for readers outside.
+//! `events` add their rules; `store`, `outbox` and `throttle` keep the observed objects, the queue of
+//! requests and the limits of sending; all of them use `object` and `clock`. `telemetry` publishes metrics and state.
 
 mod calendar_feed;
 mod clock;

@@ -19,7 +19,7 @@ pub struct Settings {
     pub default_zone: Zone,
     /// The database in which zones are looked up.
     pub tzdata: Tzdata,
-    /// The calendars that excepted dates may name.
+    /// The calendars for excluded dates.
     pub calendars: CalendarFeed,
     /// The prefix before the `/` of every annotation and label.
     pub prefix: Prefix,
@@ -56,7 +56,7 @@ pub struct Settings {
     pub dry_run: bool,
     /// The pod that this process runs in: the Deployment it belongs to is never scaled.
     pub own_pod: Option<OwnPod>,
-    /// Who reports Events: the pod's name, say.
+    /// The reporter of Events, for example the pod's name.
     pub instance: String,
     /// The seed of the backoff's jitter.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! How far each watch has come, and what readers outside see of that.
+//! The progress of each watch, and its published state.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -203,7 +203,7 @@ impl Watches {
         watch.outage.as_mut()?.take_news(now)
     }
 
-    /// Publishes what is watched and what is not.
+    /// Publishes the watches and the missing ones.
     ///
     /// A kind that the server does not have, or that RBAC forbids, does not prevent readiness,
     /// since it may stay so; but some kind has to be watched in each namespace.

@@ -65,7 +65,7 @@ pub fn synced_text(scaled: SyncedCount, now: DateTime<Utc>) -> String {
     format!("scaled{until}, {} -> {}", scaled.before, scaled.after)
 }
 
-/// The result of a request, such as `woken until 22:00 CET, 0 -> 3`, and what the user should expect
+/// The result of a request, such as `woken until 22:00 CET, 0 -> 3`, and its expected effect
 /// next if that is not obvious.
 pub(crate) fn done_text(
     annotated: &AnnotatedWorkload,
@@ -184,7 +184,7 @@ pub(crate) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<St
     Some(format!("its start waits for {names} until {until} at most"))
 }
 
-/// For example `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev says
+/// For example `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev shows
 /// more`.
 pub(crate) fn unready_text(seen: &Observed, limit: Duration) -> String {
     let ready = match seen.readiness.replicas() {

@@ -138,7 +138,7 @@ pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
         .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
 }
 
-/// Parses the duration of an override. If the text is an end instead, the error says so.
+/// Parses the duration of an override. If the text is an end instead, the error explains that.
 ///
 /// # Errors
 /// If the text is not a duration; the error has a correct example.

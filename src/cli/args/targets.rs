@@ -20,7 +20,7 @@ use crate::cli::{
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct TargetArgs {
-    /// Such as deploy/web sts/db, or deploy web api; web alone is a Deployment, dev/web is one in the
+    /// Such as deploy/web sts/db, or deploy web api; web without a kind is a Deployment, dev/web is one in the
     /// namespace dev, and ns/dev is the whole namespace
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workloads: Vec<String>,

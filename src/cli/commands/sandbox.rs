@@ -82,7 +82,7 @@ pub(crate) struct SandboxArgs {
     speed: Option<Speed>,
 
     /// A request to a Service of this workload at the next such time, as deploy/web@"Sat 22:00": it
-    /// wakes what has wake-on-request, as dayshift activator does. Repeatable
+    /// wakes workloads with wake-on-request, as dayshift activator does. Repeatable
     #[arg(long, value_name = "WORKLOAD@T")]
     request: Vec<String>,
 

@@ -139,7 +139,7 @@ impl Page<'_> {
                     (None, Some(Phase::Woken)) => "end of a wake".to_owned(),
                     (None, Some(Phase::Slept)) => "end of a sleep".to_owned(),
                     // If the boundary is unknown here, for example because of the controller's default
-                    // schedule, say so.
+                    // schedule, show that.
                     (None, _) => "start or stop".to_owned(),
                 };
                 coming.entry((at, action)).or_default().push(row);

@@ -143,7 +143,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     team.scale("raised", 2);
     let held = 2 + 400 + 2;
     eventually("the stops and what was raised are counted", || {
-        let counted = sample(&get(probes, "/metrics"), "dayshift_held_down_replicas ");
+        let counted = sample(&get(probes, "/metrics"), "dayshift_stopped_replicas ");
         (counted.to_string() == held.to_string()).then_some(())
     });
 

@@ -5,7 +5,7 @@
 //! - `neighbours/`: other programs that set the same counts
 //! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
 //! - `scalers/`: several scalers on one cluster
-//! - `security/`: what permissions allow, and what attackers can do
+//! - `security/`: the limits of permissions, and attacks
 
 pub(crate) mod activator;
 mod boundaries;

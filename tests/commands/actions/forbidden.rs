@@ -1,5 +1,5 @@
 //! A user without access to one kind can still act on the others, and gets a list of the kinds that
-//! were left alone.
+//! were not changed.
 
 use kube_in_memory::{Fault, Status};
 

@@ -178,7 +178,7 @@ fn acts_on_readable_kinds_beside_an_unreadable_one() {
     assert!(!lines.contains("not allowed"), "{lines}");
 }
 
-/// An override of a Namespace also applies to kinds that the user may not read. The page says so
+/// An override of a Namespace also applies to kinds that the user may not read. The page states that
 /// before and after.
 #[test]
 fn overrides_a_namespace_with_an_unreadable_kind() {

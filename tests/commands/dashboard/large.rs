@@ -41,7 +41,7 @@ fn pages_through_ten_thousand_workloads() {
     for (found, from) in names.iter().zip([0, 50, 9_950]) {
         assert_eq!(*found, expected(from).collect::<Vec<_>>());
     }
-    // A selection applies only to the current page, and the page says so.
+    // A selection applies only to the current page, and the page states that.
     let said = "A tick counts on its own page only, of 200";
     assert!(served.page("/timeline?page=2").text().contains(said));
     assert!(

@@ -117,7 +117,7 @@ fn sample(story: &Sandbox, name: &str) -> f64 {
 fn all_say(story: &Sandbox, held: u64, hours: f64) {
     let objects = story.snapshot().objects;
     let known: u64 = objects.iter().map(|it| it.held_down().replicas).sum();
-    let metric = sample(story, "dayshift_held_down_replicas ");
+    let metric = sample(story, "dayshift_stopped_replicas ");
     assert_eq!((known, metric.to_string()), (held, held.to_string()));
     assert_eq!(held_down_by_status(story, &query()).replicas, held);
     let seconds = sample(story, "dayshift_saved_replica_seconds_total ");

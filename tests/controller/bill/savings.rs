@@ -94,7 +94,7 @@ fn counts_savings_by_namespace_if_enabled() {
     story.sleep_until("20:00");
     assert!(is_about(saved(&story, "dev"), [3.0, 1.5, 3.0]));
     assert!(is_about(saved(&story, "test"), [2.0, 1.0, 2.0]));
-    let names: Vec<_> = samples(&story, "dayshift_held_down_replicas")
+    let names: Vec<_> = samples(&story, "dayshift_stopped_replicas")
         .into_keys()
         .collect();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Metrics that answer: what has it done, and how late?
+//! Metrics of transitions and their lateness.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::sandbox::{Sandbox, deployment};
 /// The number of workloads that are stopped against their schedule, by the metric.
 fn against_schedule(story: &Sandbox) -> String {
     let metrics = story.metrics();
-    let name = "dayshift_workloads_held_down_against_schedule ";
+    let name = "dayshift_workloads_stopped_against_schedule ";
     let count = metrics.lines().find_map(|line| line.strip_prefix(name));
     count.unwrap_or("absent").to_owned()
 }

@@ -67,7 +67,7 @@ fn all_say(story: &Sandbox, expected: [u64; 3]) {
     let known: StoppedCapacity = known.iter().map(|it| it.held_down()).sum();
     assert_eq!(known, expected);
     let metrics = story.metrics();
-    let sample = format!("dayshift_held_down_replicas {replicas}\n");
+    let sample = format!("dayshift_stopped_replicas {replicas}\n");
     assert!(metrics.contains(&sample), "{metrics}");
     let query = Query::all(&kinds(), &[], None);
     let shown = held_down_by_status(story, &query);

@@ -1,4 +1,4 @@
-//! Files, and what is read in them.
+//! Manifest files and their contents.
 
 use dayshift_manifest::{ManifestWorkload, SourceFile};
 use dayshift_workload::{KindTable, Prefix};

@@ -1,4 +1,4 @@
-//! Whether the clock is right, and what is due.
+//! Checks the clock, and orders the work that becomes due.
 
 pub(crate) mod guard;
 pub(crate) mod scheduler;

@@ -1,4 +1,4 @@
-//! The in-memory scheduler: what is due when.
+//! The in-memory scheduler: due times in order.
 
 use std::{
     cmp::Reverse,

@@ -110,7 +110,7 @@ impl Timers {
         self.elapsed.cancel(&timer);
     }
 
-    /// Cancels what is planned for an object, except for its Jobs.
+    /// Cancels the timers of an object, except those of its Jobs.
     pub(crate) fn forget(&mut self, id: Id) {
         self.boundaries.cancel(&id);
         self.elapsed.cancel(&Timer::Retry(id));
@@ -180,7 +180,7 @@ mod tests {
         timers.set_boundary(one, Some(at(100)));
         timers.set(Timer::Retry(other), Duration::from_secs(30));
         assert_eq!(timers.next(now(0, 0), true), Some(at(30)));
-        // Somebody sets the clock 95 s ahead.
+        // A user sets the clock 95 s ahead.
         assert_eq!(timers.next(now(95, 0), true), Some(at(100)));
         assert_eq!(timers.pop_due(now(120, 25)), None);
         assert_eq!(timers.pop_boundary(now(120, 25)), Some((one, at(100))));

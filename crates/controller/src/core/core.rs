@@ -123,7 +123,7 @@ impl Core {
         }
     }
 
-    /// Applies one input, then does what is due.
+    /// Applies one input, then carries out due work.
     pub(crate) fn step(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
         let is_response = matches!(input, Input::Response(..));
         match input {
@@ -158,7 +158,7 @@ impl Core {
         self.publish_gauges();
     }
 
-    /// Does what is due, within the bounds of one step.
+    /// Carries out due work, within the bounds of one step.
     fn act(&mut self, now: Now, effects: &mut Vec<Effect>) {
         self.more = false;
         self.budget = Budget {
@@ -545,7 +545,7 @@ impl Core {
         }
     }
 
-    /// The gate, and what it decides by.
+    /// The gate, with the state on which it decides.
     pub(super) fn gate_scene(&mut self, now: Now) -> (&mut Gate, Scene<'_>) {
         let scene = Scene {
             store: &mut self.store,

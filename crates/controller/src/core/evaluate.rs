@@ -61,7 +61,7 @@ impl Core {
         false
     }
 
-    /// Follows what has changed on an object. Returns whether it should be decided about: it is idle,
+    /// Follows the changes of an object. Returns whether it should be decided about: it is idle,
     /// and the clock is right.
     fn follow(&mut self, id: Id, now: Now) -> bool {
         self.observe_readiness(id, now);

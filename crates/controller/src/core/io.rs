@@ -1,4 +1,4 @@
-//! What goes into the core, and what comes out of it.
+//! The inputs and effects of the core.
 
 use std::sync::Arc;
 

@@ -301,7 +301,7 @@ impl Rig {
         std::mem::take(&mut self.effects)
     }
 
-    /// Time goes on until then, today; returns the effects of the step at that time.
+    /// Advances to this time of the day, and returns the effects of the step at that time.
     pub(super) fn tick(&mut self, time: &str) -> Vec<String> {
         let wall = format!("{}T{time}Z", self.now.wall.format("%Y-%m-%d"));
         self.tick_at(wall.parse().unwrap())
@@ -337,7 +337,7 @@ impl Rig {
         effects
     }
 
-    /// Time goes on until the core wants to be called.
+    /// Advances to the next wake-up of the core.
     pub(super) fn tick_next(&mut self) -> Vec<String> {
         self.tick_at(self.core.next_wake(self.now))
     }

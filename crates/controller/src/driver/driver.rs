@@ -91,7 +91,7 @@ impl Driver {
             input = tokio::select! {
                 biased;
                 () = &mut shutdown => break,
-                // Before what is in flight, or the list would wait for every patch in the queue.
+                // Before the requests in flight, or the list would wait for every patch in the queue.
                 Some((watch, event)) = self.watches.next() => {
                     event.map_or(Input::Tick, |event| Input::Watch(watch, event))
                 }

@@ -1,4 +1,4 @@
-//! The result of a pass over Jobs: what is reported of it, and when they are checked again.
+//! The result of a pass over Jobs: its report, and the time of the next check.
 
 use std::{sync::Arc, time::Duration};
 

@@ -302,7 +302,7 @@ impl Gate {
         self.notices.next().filter(|_| self.slots.max().is_some())
     }
 
-    /// Tells users about starts that wait for a start slot, on their Namespaces.
+    /// Sends Events about starts that wait for a start slot, on their Namespaces.
     pub(crate) fn report_waits(&mut self, store: &Store, events: &mut Events, now: Now) {
         let Some(max) = self.slots.max() else {
             return;

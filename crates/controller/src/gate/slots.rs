@@ -18,7 +18,7 @@ use crate::{
 /// Nothing of this is stored in the cluster: a controller that restarts counts what the watches show.
 pub(super) struct StartSlots {
     max: Option<NonZeroUsize>,
-    /// Whether enough is known of what is starting.
+    /// Whether enough is known about the workloads that are starting.
     is_open: bool,
     taken: usize,
     /// The starts that a user asks for, which go first.

@@ -1,4 +1,4 @@
-//! One object: what is known of it, and what is under way for it.
+//! One object: its observed state, and the work in progress for it.
 
 #[expect(
     clippy::module_inception,

@@ -1,4 +1,4 @@
-//! Everything that the controller knows of one object, and what is under way for it.
+//! Everything that the controller knows about one object, and the work in progress for it.
 
 use std::{mem, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
     telemetry::snapshot::ObjectSnapshot,
 };
 
-/// Everything that the controller knows of one object, and what is under way for it.
+/// Everything that the controller knows about one object, and the work in progress for it.
 ///
 /// Each part is changed by one module; removing the object from the store removes all of them. What
 /// every decision reads is inline; what few objects have is boxed.
@@ -125,7 +125,7 @@ impl Object {
         }
     }
 
-    /// Whether it can be forgotten: no schedule, no state, and nothing of ours that somebody may
+    /// Whether it can be forgotten: no schedule, no state, and no annotation of ours that a user may
     /// restore.
     pub(crate) fn is_over(&self) -> bool {
         let is_in_flight = self.work.is_in_flight();

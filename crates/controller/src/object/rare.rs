@@ -110,7 +110,7 @@ pub(crate) struct Reported(Vec<Report>);
 
 struct Report {
     reason: Reason,
-    /// Whom or what it was about, if that makes a difference.
+    /// The user or value that it was about, if that makes a difference.
     detail: Box<str>,
     at: Duration,
 }

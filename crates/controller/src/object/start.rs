@@ -1,4 +1,4 @@
-//! The start of one object: what it waits for, its start slot, and whether it becomes ready.
+//! The start of one object: its dependencies, its start slot, and whether it becomes ready.
 
 use std::time::Duration;
 

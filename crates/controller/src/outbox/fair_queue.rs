@@ -180,7 +180,7 @@ mod tests {
             fair.push(&namespace, item);
         }
         assert_eq!(drain(&mut fair), [1, 2, 3, 4, 91, 5, 6, 92, 93]);
-        // It has nobody to wait for.
+        // No other object waits.
         fair.queue(&namespace, 94, true);
         assert_eq!((fair.len(), fair.pop(|_| true)), (1, Some(94)));
     }

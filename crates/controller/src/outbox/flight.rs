@@ -15,7 +15,7 @@ use crate::{
 /// A request that takes longer gives its slot up, and continues in a slow one.
 pub(crate) const SLOW: Duration = Duration::from_secs(1);
 
-/// The requests in flight, with what each is about.
+/// The requests in flight, each with its purpose.
 ///
 /// No write takes a slot from others for longer than a second: then it becomes slow, and if there are
 /// too many slow ones, the oldest of them is given up. An admission webhook that hangs so costs its
@@ -76,7 +76,7 @@ impl<A> Flight<A> {
         id
     }
 
-    /// Ends a request, and returns what it was about; `None` if it was given up.
+    /// Ends a request, and returns its purpose; `None` if it was given up.
     pub(crate) fn end(&mut self, id: RequestId) -> Option<A> {
         let request = self.requests.remove(&id)?;
         self.slots.free(request.class, &request.namespace);

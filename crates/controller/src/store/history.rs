@@ -158,7 +158,7 @@ mod tests {
         assert!(!history.take_relist(Duration::from_secs(100)));
     }
 
-    /// A watch of CronJobs that seldom change goes on from 40; the server was restored at 70 and
+    /// A watch of CronJobs that seldom change continues from 40; the server was restored at 70 and
     /// Deployments were known up to 100.
     #[test]
     fn the_question_of_the_newest_watch_is_asked() {

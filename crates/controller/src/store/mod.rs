@@ -1,4 +1,4 @@
-//! The newest version of every object and Namespace, and what an observation changes.
+//! The newest version of every object and Namespace, and the effect of an observation.
 
 pub(crate) mod history;
 pub(crate) mod namespace;

@@ -20,7 +20,7 @@ use crate::{
 enum Knowledge {
     /// Nothing yet: the first list is still to come.
     Awaited,
-    /// They cannot be read. Objects that depend on them are left alone.
+    /// They cannot be read. Objects that depend on them are not changed.
     Unreadable,
     /// All of them were listed, and each change since.
     Complete,

@@ -19,7 +19,7 @@ pub(crate) enum Progress {
     Stopped,
     /// It was started at this time, by its labels, and has not been ready since.
     Starting(DateTime<Utc>),
-    /// It is not ready, and its labels do not show a start: its schedule was edited since, say.
+    /// It is not ready, and its labels do not show a start, for example because its schedule was edited since.
     NotReady,
     /// It is ready, or its kind does not show that.
     Ready,

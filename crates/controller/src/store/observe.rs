@@ -1,4 +1,4 @@
-//! What watches and responses show, and what that changes.
+//! Applies the objects in watch events and responses.
 
 use std::sync::Arc;
 

@@ -163,8 +163,8 @@ impl Store {
         Some(removed)
     }
 
-    /// Keeps what is needed of an object without annotations of ours: by the next schedule of its
-    /// Namespace, and by starts that wait for it.
+    /// Keeps an object without annotations of ours in a small form, for a later schedule of its
+    /// Namespace and for starts that wait for it.
     pub(crate) fn keep_plain(&mut self, id: Id) {
         if let Some(object) = self.objects.get(&id) {
             let name = object.name();

@@ -69,7 +69,7 @@ impl ByNamespace {
     }
 
     /// Gives the series of the smallest to those that are much larger by now, and makes room for
-    /// namespaces that are new. It looks at all that are known: whoever scrapes pays for that.
+    /// namespaces that are new. This visits all namespaces, in the thread of the scrape.
     pub(super) fn rank(&mut self, now: Instant) {
         let size = |it: &Account| it.at(now).replica_time;
         let mut largest: Vec<_> = self

@@ -247,7 +247,7 @@ impl Telemetry {
     }
 
     /// A transition was made because a person asked for it. `lateness` is from the moment at which
-    /// the scaler saw that to the sending of the patch.
+    /// the controller observed that to the sending of the patch.
     pub fn request_lateness(&self, action: Action, lateness: TimeDelta) {
         self.request_lateness
             .get_or_create(&[("action", action.name())])
@@ -293,7 +293,7 @@ impl Telemetry {
             .inc();
     }
 
-    /// A watch broke off and was begun anew.
+    /// A watch broke off and was opened again.
     pub fn watch_restart(&self) {
         self.watch_restarts.inc();
     }
@@ -358,7 +358,7 @@ impl Telemetry {
         self.readiness.is_ready()
     }
 
-    /// Whether the scaler can do its work now.
+    /// Whether the controller can do its work now.
     ///
     /// # Errors
     /// Every reason why not, each a short sentence.

@@ -86,7 +86,7 @@ fn what_is_unknown_is_absent() {
     }
 }
 
-/// A counter of each namespace, and what a scrape has of it.
+/// A counter of each namespace, and its value in a scrape.
 struct ScrapedCounter {
     counter: NamespaceCounter,
     registry: Registry,

@@ -1,4 +1,4 @@
-//! What the controller publishes: metrics, readiness, and what it knows of each object.
+//! The controller's published data: metrics, readiness, and the state of each object.
 
 mod account;
 mod by_namespace;

@@ -52,7 +52,7 @@ pub(crate) async fn log_overdue(objects: Arc<PublishedObjects>) {
     }
 }
 
-/// Logs, after the start, what was found and when the next boundary is; a dry run also logs the next
+/// Logs, after the start, the number of objects and the next boundary; a dry run also logs the next
 /// stops.
 pub(crate) fn log_ready(
     objects: Arc<PublishedObjects>,

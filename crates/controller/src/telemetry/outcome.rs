@@ -7,13 +7,13 @@ use dayshift_cluster::write::PatchError;
 pub enum Outcome {
     /// Count and state were changed.
     Done,
-    /// Somebody else changed the object meanwhile: it is read and decided again.
+    /// Another client changed the object meanwhile: it is read and decided again.
     Conflict,
     /// The object was deleted meanwhile.
     Gone,
     /// The API server does not allow it: a missing permission, an admission policy, a size limit.
     Refused,
-    /// No answer, or one that says to try again.
+    /// No response, or one that asks for a retry.
     Failed,
     /// `--dry-run`: said, not done.
     DryRun,

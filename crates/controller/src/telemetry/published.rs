@@ -1,4 +1,4 @@
-//! What a controller publishes of its objects, one by one, and what they come to together.
+//! The published state of each object, and the totals.
 //!
 //! The controller replaces the snapshot of an object when it changes; readers add the snapshots up
 //! on their own threads. A reader holds one of many small maps at a time, for some microseconds.
@@ -72,7 +72,7 @@ pub(crate) struct Counts {
     pub(crate) first_overdue: Option<(Id, Arc<ObjectSnapshot>)>,
     /// The next time at which another object can become overdue, unless any changes.
     pub(super) next_overdue: Option<DateTime<Utc>>,
-    /// The number of objects under the default schedule of the scaler, by namespace.
+    /// The number of objects under the default schedule of the controller, by namespace.
     pub(crate) by_default: BTreeMap<Arc<str>, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the scaler can do its work now, and if not, why; and whether it still runs at all.
+//! Readiness (whether the controller can do its work, and if not, why) and liveness.
 
 use std::{
     sync::{
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::telemetry::shapes::lock;
 
-/// Something that must hold for the scaler to be ready.
+/// A condition of readiness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The first list has come for each kind that the API server has and lets us watch, and for at
@@ -88,7 +88,7 @@ impl Readiness {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Self::check`] finds nothing. It does not name what it finds.
+    /// Whether [`Self::check`] finds nothing. Does not allocate a reason.
     pub(crate) fn is_ready(&self) -> bool {
         !self.ending.load(Ordering::Relaxed)
             && self.met.iter().all(|met| met.load(Ordering::Relaxed))

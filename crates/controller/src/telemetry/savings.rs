@@ -41,7 +41,7 @@ pub(crate) struct Savings(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     accounts: Mutex<Accounts>,
-    /// Changes that came while somebody else held the accounts, in order.
+    /// Changes that came while another thread held the accounts, in order.
     waiting: Mutex<Vec<Change>>,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Accounts {
     each: Option<ByNamespace>,
     /// The teams, if the accounts are theirs.
     teams: Option<Teams>,
-    /// The number of the controller that has begun last, which alone counts.
+    /// The number of the controller that started last. Only its changes count.
     generation: u64,
     /// When the first controller began.
     since: Option<DateTime<Utc>>,
@@ -198,7 +198,7 @@ impl Savings {
         accounts.generation
     }
 
-    /// Counts a change at once, or after whoever reads the accounts now.
+    /// Counts a change at once, or after the current reader of the accounts.
     pub(super) fn change(&self, change: Change) {
         match self.0.accounts.try_lock() {
             Ok(accounts) => self.count_waiting(accounts).count(&change),
@@ -269,7 +269,7 @@ impl Collector for Savings {
             Some(each) => each.series(now),
         };
         let help = "Replicas that would run now without the schedules, and do not.";
-        let name = "dayshift_held_down_replicas";
+        let name = "dayshift_stopped_replicas";
         let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         samples(metric, label, &each, |it| {
             ConstGauge::new(u64::try_from(it.replicas).unwrap_or(u64::MAX))

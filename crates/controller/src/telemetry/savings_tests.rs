@@ -62,7 +62,7 @@ async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
         let at = usize::try_from(seed >> 40).unwrap() % objects.len();
         let now = Instant::now();
         if step == 2_500 {
-            // Another controller begins; what the one before still says does not count.
+            // Another controller begins; later changes from the one before do not count.
             let ended = generation;
             generation = savings.begin(SavingsBy::Namespace, wall, now);
             change(
@@ -229,7 +229,7 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
     }
 }
 
-/// Whoever scrapes holds the accounts here, on the thread of the controller: to wait would be for ever.
+/// A scrape holds the accounts here, on the thread of the controller, so waiting would be a deadlock.
 #[tokio::test(start_paused = true)]
 async fn changes_wait_for_no_scrape_and_are_counted_in_order_after_it() {
     let savings = Savings::default();

@@ -33,7 +33,7 @@ pub struct ObjectSnapshot {
     pub inputs: Inputs,
     /// Its count now.
     pub replicas: Replicas,
-    /// What 1 of its count stands for.
+    /// The resources of one replica.
     pub footprint: Footprint,
     /// How much of it is ready.
     pub readiness: Readiness,
@@ -51,11 +51,11 @@ pub struct ObjectSnapshot {
     pub(crate) seen: DateTime<Utc>,
     /// When its state labels were last seen to change.
     pub(crate) labels_seen: DateTime<Utc>,
-    /// Whether a later version of dayshift wrote its state labels; then this one leaves it alone.
+    /// Whether a later version of dayshift wrote its state labels; then this version does not change it.
     pub(crate) is_of_a_later_version: bool,
 }
 
-/// Whether work on an object waits, and for what.
+/// The reason why work on an object waits, if it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkStatus {
     /// There is nothing to do.
@@ -100,7 +100,7 @@ impl ObjectSnapshot {
         }
     }
 
-    /// What its annotations say.
+    /// Its annotations.
     pub fn parsed(&self) -> &ParsedInputs {
         &self.parsed
     }
@@ -207,15 +207,15 @@ impl ObjectSnapshot {
         Some(due + OVERDUE_GRACE)
     }
 
-    /// Whether something should have been done about it by `now`. State labels that somebody has
-    /// changed are judged as the scaler will correct them: nobody asks for anything by them.
+    /// Whether something should have been done about it by `now`. State labels that a user has
+    /// changed count as the controller will correct them, because they are not requests.
     pub(super) fn is_overdue(&self, now: DateTime<Utc>) -> bool {
         let changed_at = Some(self.changed_at(now));
         let overdue = || Overdue::find(&self.parsed, &self.observed(), changed_at, now);
         self.overdue_from(now).is_some_and(|from| from <= now) && overdue().is_some()
     }
 
-    /// Since when its annotations and labels ask for what they ask for.
+    /// The time of the last change of its annotations and labels.
     fn changed_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         // A clock that was ahead may have dated the labels.
         self.seen.max(self.labels_seen.min(now))
@@ -230,7 +230,7 @@ pub(crate) struct States {
     pub(crate) invalid: usize,
     /// `exclude` keeps them from the schedule that they have or inherit.
     pub(super) excluded: usize,
-    /// Held down though their schedule says running.
+    /// Stopped although their schedule requires them to run.
     pub(super) against_schedule: usize,
     /// The replicas of scheduled ones that run.
     pub(super) running_replicas: usize,

@@ -45,7 +45,7 @@ impl StatesByNamespace {
         }
     }
 
-    /// Takes in what was counted, by namespace.
+    /// Adds the counts by namespace.
     pub(super) fn set(&self, by_namespace: &BTreeMap<Arc<str>, States>) {
         lock(&self.counted).clone_from(by_namespace);
     }
@@ -67,7 +67,7 @@ impl StatesByNamespace {
     }
 }
 
-/// Those with most workloads, and one of the rest. Whoever is called like the rest belongs to it.
+/// Those with most workloads, and one of the rest. A user or namespace with the name of the rest is part of it.
 fn largest(mut each: BTreeMap<Arc<str>, States>) -> Vec<(Arc<str>, States)> {
     let namesake = each.remove(OTHER);
     let mut each: Vec<_> = each.into_iter().collect();
@@ -110,7 +110,7 @@ impl Collector for StatesByNamespace {
                 |it| it.excluded,
             ),
             (
-                "dayshift_workloads_held_down_against_schedule",
+                "dayshift_workloads_stopped_against_schedule",
                 "Workloads that dayshift holds down though their schedule says running.",
                 |it| it.against_schedule,
             ),
@@ -147,7 +147,7 @@ pub(crate) struct NamespaceCounter {
 }
 
 impl NamespaceCounter {
-    /// Nothing has happened yet. The name is whole but for `_total`.
+    /// No counts yet. `name` is without `_total`.
     pub(super) fn new(name: &'static str, help: &'static str, savings: Savings) -> Self {
         Self {
             name,
@@ -174,11 +174,11 @@ impl NamespaceCounter {
         lock(&self.waiting).len()
     }
 
-    /// Takes in what was counted since the last scrape, and the namespaces with a schedule, of which the
+    /// Adds the counts since the last scrape, and the namespaces with a schedule, of which the
     /// first come have a series each.
     ///
-    /// Each series begins at zero, so that Prometheus' `increase()` sees its first one too: what was
-    /// counted before there was a series waits for the next scrape.
+    /// Each series begins at zero, so that Prometheus' `increase()` sees its first count too: counts
+    /// from before the series wait for the next scrape.
     pub(super) fn take_in<'a>(&self, scheduled: impl Iterator<Item = &'a Arc<str>>) {
         let waiting = mem::take(&mut *lock(&self.waiting));
         let mut named: BTreeSet<_> = scheduled.map(|it| self.savings.series_of(it)).collect();

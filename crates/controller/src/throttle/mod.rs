@@ -1,4 +1,4 @@
-//! How much may be in flight, and what must wait after failures.
+//! Limits the requests in flight, and delays requests after failures.
 
 mod health;
 pub(crate) mod permissions;

@@ -14,7 +14,7 @@ use crate::{
     throttle::{health::Health, permissions::Permissions, window::Window},
 };
 
-/// How much may be sent now, and what must wait after failures.
+/// Limits the requests that can be sent now, and delays requests after failures.
 ///
 /// The circuit breaker opens only by failures of the server: nothing is sent until its hold ends. An
 /// object's own failures are in its [`Work`](crate::object::work::Work).

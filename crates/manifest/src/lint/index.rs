@@ -19,7 +19,7 @@ pub(crate) struct Scaler<'c> {
     pub(crate) target: &'c ScaledTarget,
 }
 
-/// The objects of all files, by what refers to them.
+/// The objects of all files, by the references to them.
 pub(crate) struct ContentsIndex<'c> {
     pub(crate) contents: &'c [Contents],
     /// By kind, namespace and name of the scaled workload.

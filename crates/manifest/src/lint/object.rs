@@ -31,7 +31,7 @@ use crate::{
 /// The help of findings about a text that a tool fills in.
 pub(crate) const RENDER_HELP: &str = "check what it renders: helm template . | dayshift lint -";
 
-/// A workload, and what its checks refer to.
+/// A workload, and the context of its checks.
 pub(crate) struct WorkloadCheck<'c> {
     pub(crate) workload: &'c ManifestWorkload,
     /// The findings of its own and inherited schedule.
@@ -44,7 +44,7 @@ pub(crate) struct WorkloadCheck<'c> {
     pub(crate) index: &'c ContentsIndex<'c>,
 }
 
-/// An object of a kind that dayshift does not scale, and what its checks refer to.
+/// An object of a kind that dayshift does not scale, and the context of its checks.
 pub(crate) struct OtherCheck<'c> {
     pub(crate) object: &'c OtherObject,
     /// The kinds that the controller scales.

@@ -37,7 +37,7 @@ pub(crate) struct CheckPeriod {
     pub(crate) context: ParseContext,
 }
 
-/// A schedule, and what its checks refer to.
+/// A schedule, and the context of its checks.
 pub(crate) struct ScheduleCheck<'c> {
     pub(crate) inputs: &'c Inputs,
     pub(crate) prefix: &'c Prefix,

@@ -69,7 +69,7 @@ pub enum Note {
         /// The start that might come first.
         start: Option<DateTime<Utc>>,
     },
-    /// The schedule says stopped, it runs, and `enforce` has reached its correction limit.
+    /// It runs although its schedule requires it to be stopped, and `enforce` has reached its correction limit.
     EnforceGaveUp {
         /// The next boundary, after which corrections continue.
         until: Option<DateTime<Utc>>,

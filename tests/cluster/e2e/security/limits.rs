@@ -294,7 +294,7 @@ fn limits_hold_through_subresources_and_later_changes(plane: &ControlPlane) {
     limited.allowed("dayshift/pause-");
     limited.allowed("dayshift/reason-");
 
-    // Without managedFields there is no clock, and the message says so.
+    // Without managedFields there is no clock, and the message explains that.
     let reset = [
         "patch",
         "deploy/web",

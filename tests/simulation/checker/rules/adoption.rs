@@ -43,7 +43,7 @@ impl RuleInputs<'_> {
     }
 
     /// Adopts the schedule that was edited, resumed, or missed for too long. If more is saved for
-    /// this object than runs and the schedule says running, the saved count is restored.
+    /// this object than runs and the schedule requires it to run, the saved count is restored.
     pub(crate) fn take_up(&self, since: (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
         let adoption = self.adopt(since, held);
         let (seen, saved) = (self.object.replicas, self.state.saved);

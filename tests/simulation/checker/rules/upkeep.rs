@@ -51,7 +51,7 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// Whether it was adopted as it is while its schedule says stopped.
+    /// Whether it was adopted as it is while its schedule requires it to be stopped.
     fn has_appeared(&self, phase: Phase) -> bool {
         let says = self.timeline.says(self.now);
         phase == Phase::Adopted && matches!(says, Some(BoundaryAction::Off | BoundaryAction::To(0)))

@@ -78,7 +78,7 @@ pub struct Applied {
     error: Option<String>,
 }
 
-/// An accepted write whose sender might never get a response: it takes what it is shown for its
+/// An accepted write whose sender might never get a response: it treats an observed one as its
 /// own.
 #[derive(Clone, Debug)]
 struct Unanswered {
