@@ -177,7 +177,7 @@ impl Row {
     }
 
     /// Other managers of this workload.
-    pub(super) fn neighbours(&self) -> OtherManagers {
+    pub(super) fn managers(&self) -> OtherManagers {
         let operated_by = self.status.notes.iter().find_map(|note| match note {
             Note::Operated { by } => Some(by.clone()),
             _ => None,

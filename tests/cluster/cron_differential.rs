@@ -255,7 +255,7 @@ fn same_refusals(robfig: &GoProgram) -> Result<(), Failed> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (question, theirs) in questions.iter().zip(ask(robfig, &questions)) {
         let ours = schedule(question);
-        let story = match (&ours, theirs) {
+        let scenario = match (&ours, theirs) {
             (Err(_), Answer::Refused) => "both refuse",
             (Ok(_), Answer::Next(_) | Answer::Never) => "both read",
             _ => is_known(question, &ours, theirs).ok_or_else(|| {
@@ -265,14 +265,14 @@ fn same_refusals(robfig: &GoProgram) -> Result<(), Failed> {
                 )
             })?,
         };
-        *counts.entry(story).or_default() += 1;
+        *counts.entry(scenario).or_default() += 1;
     }
-    for (story, least) in [
+    for (scenario, least) in [
         ("both read", 2000),
         ("both refuse", 2000),
         ("7 is Sunday", 5),
     ] {
-        let count = counts.get(story).copied().unwrap_or_default();
+        let count = counts.get(scenario).copied().unwrap_or_default();
         if count < least {
             return Err(format!("too few to mean anything: {counts:?}").into());
         }

@@ -57,13 +57,13 @@ fn main() -> ExitCode {
 
     // The longest first. Scenarios that only compute, that mostly wait, and that wait for each
     // other are distributed among the others. Those that need silence are last.
-    let chosen = |stories: Vec<support::Story>| -> Vec<Trial> {
-        let stories = stories.into_iter();
-        let stories = stories.filter(|story| is_night || !story.is_nightly);
-        stories.map(|story| stage.trial(story)).collect()
+    let chosen = |scenarios: Vec<support::Scenario>| -> Vec<Trial> {
+        let scenarios = scenarios.into_iter();
+        let scenarios = scenarios.filter(|scenario| is_night || !scenario.is_nightly);
+        scenarios.map(|scenario| stage.trial(scenario)).collect()
     };
-    let trials = chosen(e2e::stories());
-    let mut busy = chosen(e2e::busy_stories());
+    let trials = chosen(e2e::scenarios());
+    let mut busy = chosen(e2e::busy_scenarios());
     busy.extend(cron_differential::trials(&stage));
     busy.extend(quantity_differential::trials(&stage));
     let trials = spread(trials, busy.into_iter());
@@ -72,8 +72,8 @@ fn main() -> ExitCode {
         cases.into_iter().map(|case| matrix.trial(*case))
     };
     let trials = spread(trials, told(|plane| plane == Plane::Shared));
-    let parity = api_parity::stories();
-    let parity = parity.into_iter().map(|story| apart.trial(story));
+    let parity = api_parity::scenarios();
+    let parity = parity.into_iter().map(|scenario| apart.trial(scenario));
     let trials = spread(trials, parity);
     let trials = spread(trials, told(|plane| plane == Plane::Own));
     let mut trials = spread(trials, told(|plane| plane == Plane::Measured));

@@ -12,11 +12,11 @@ const PAGE: &str = include_str!("../../docs/contributing/nightly.md");
 
 /// The page has exactly one row for each.
 pub(crate) fn trial() -> Trial {
-    Trial::test("nightly_table::has_each_nightly_story", || {
-        let stories = e2e::stories().into_iter().filter(|it| it.is_nightly);
+    Trial::test("nightly_table::has_each_nightly_scenario", || {
+        let scenarios = e2e::scenarios().into_iter().filter(|it| it.is_nightly);
         let cases = reliability::cases(Profile::Short);
         let cases = cases.into_iter().filter(|it| it.is_nightly);
-        let told: BTreeSet<String> = stories
+        let told: BTreeSet<String> = scenarios
             .map(|it| it.name)
             .chain(cases.map(|it| it.name))
             .map(|name| name.trim_start_matches("cluster::").to_owned())
@@ -32,6 +32,6 @@ pub(crate) fn trial() -> Trial {
         }
         let missing: Vec<_> = told.difference(&rows).collect();
         let left_over: Vec<_> = rows.difference(&told).collect();
-        Err(format!("no row: {missing:#?}\nno nightly story: {left_over:#?}").into())
+        Err(format!("no row: {missing:#?}\nno nightly scenario: {left_over:#?}").into())
     })
 }

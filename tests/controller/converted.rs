@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::sandbox::{Sandbox, deployment};
 
 /// The merge patch that converts the live object.
-fn conversion(story: &Sandbox, name: &str) -> Value {
-    let object = story.api.get("Deployment", "dev", name).unwrap();
+fn conversion(scenario: &Sandbox, name: &str) -> Value {
+    let object = scenario.api.get("Deployment", "dev", name).unwrap();
     let object = json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": object["metadata"],
     });
@@ -47,55 +47,67 @@ fn conversion(story: &Sandbox, name: &str) -> Value {
     json!({"metadata": {"annotations": annotations, "labels": labels}})
 }
 
-fn stopped_by_another(story: &Sandbox, name: &str, original: &str) {
-    story.apply(deployment(name).replicas(0));
+fn stopped_by_another(scenario: &Sandbox, name: &str, original: &str) {
+    scenario.apply(deployment(name).replicas(0));
     let annotations = json!({
         "downscaler/uptime": "Mon-Fri 08:00-20:00 UTC",
         "downscaler/original-replicas": original,
     });
     let patch = json!({"metadata": {"annotations": annotations}});
-    story.api.merge("Deployment", "dev", name, &patch).unwrap();
-    story.settle();
+    scenario
+        .api
+        .merge("Deployment", "dev", name, &patch)
+        .unwrap();
+    scenario.settle();
 }
 
 #[test]
 fn starts_a_workload_that_another_tool_stopped_at_the_count_which_that_saved() {
     // Saturday: both are stopped until Monday.
-    let story = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
+    let scenario = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
     for (name, original) in [("web", "3"), ("one", "1"), ("off", "0")] {
-        stopped_by_another(&story, name, original);
-        let patch = conversion(&story, name);
-        story.api.merge("Deployment", "dev", name, &patch).unwrap();
-        story.settle();
-        assert_eq!(story.replicas(name), 0, "nothing acts backwards");
+        stopped_by_another(&scenario, name, original);
+        let patch = conversion(&scenario, name);
+        scenario
+            .api
+            .merge("Deployment", "dev", name, &patch)
+            .unwrap();
+        scenario.settle();
+        assert_eq!(scenario.replicas(name), 0, "nothing acts backwards");
         assert_eq!(
-            story.label(name, "saved-replicas").as_deref(),
+            scenario.label(name, "saved-replicas").as_deref(),
             Some(original)
         );
-        assert_eq!(story.label(name, "state").as_deref(), Some("adopted"));
+        assert_eq!(scenario.label(name, "state").as_deref(), Some("adopted"));
     }
-    story.sleep_until("2026-11-23 07:59");
-    assert_eq!(story.replicas("web"), 0);
-    story.sleep_until("2026-11-23 08:00");
+    scenario.sleep_until("2026-11-23 07:59");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.sleep_until("2026-11-23 08:00");
     // A saved 0 is a user's intent.
     for (name, count) in [("web", 3), ("one", 1), ("off", 0)] {
-        assert_eq!(story.replicas(name), count, "{name}");
-        assert_eq!(story.label(name, "saved-replicas"), None, "{name}");
+        assert_eq!(scenario.replicas(name), count, "{name}");
+        assert_eq!(scenario.label(name, "saved-replicas"), None, "{name}");
     }
-    story.sleep_until("2026-11-23 20:00");
-    assert_eq!(story.replicas("web"), 0);
-    assert_eq!(story.label("web", "saved-replicas").as_deref(), Some("3"));
+    scenario.sleep_until("2026-11-23 20:00");
+    assert_eq!(scenario.replicas("web"), 0);
+    assert_eq!(
+        scenario.label("web", "saved-replicas").as_deref(),
+        Some("3")
+    );
 }
 
 #[test]
 fn converted_count_survives_a_controller_that_starts_later() {
-    let story = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
-    stopped_by_another(&story, "web", "5");
-    let patch = conversion(&story, "web");
-    story.api.merge("Deployment", "dev", "web", &patch).unwrap();
+    let scenario = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
+    stopped_by_another(&scenario, "web", "5");
+    let patch = conversion(&scenario, "web");
+    scenario
+        .api
+        .merge("Deployment", "dev", "web", &patch)
+        .unwrap();
     // A user starts one of them on Sunday.
-    story.sleep_until("2026-11-22 12:00");
-    story.scale("web", 1);
-    story.sleep_until("2026-11-23 08:00");
-    assert_eq!(story.replicas("web"), 5);
+    scenario.sleep_until("2026-11-22 12:00");
+    scenario.scale("web", 1);
+    scenario.sleep_until("2026-11-23 08:00");
+    assert_eq!(scenario.replicas("web"), 5);
 }

@@ -8,32 +8,35 @@ use crate::sandbox::{Sandbox, deployment};
 
 /// Friday 10:00, running since 09:00.
 fn by_day() -> Sandbox {
-    let story = Sandbox::of_deployments_at("2026-11-20 08:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    story.sleep_until("10:00:30");
-    story
+    let scenario = Sandbox::of_deployments_at("2026-11-20 08:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    scenario.sleep_until("10:00:30");
+    scenario
 }
 
 /// A tool writes these labels to the object every minute. Returns how often dayshift writes
 /// meanwhile, and how often it warns.
-fn fight(story: &Sandbox, labels: &Value) -> (usize, usize) {
+fn fight(scenario: &Sandbox, labels: &Value) -> (usize, usize) {
     let correction_limit_reached = || {
-        let events = story.events("web");
+        let events = scenario.events("web");
         events
             .iter()
             .filter(|it| *it == "CorrectionLimitReached")
             .count()
     };
     let told = correction_limit_reached();
-    story.api.forget_requests();
+    scenario.api.forget_requests();
     for _ in 0..12 {
         let patch = json!({"metadata": {"labels": labels}});
-        story.api.merge("Deployment", "dev", "web", &patch).unwrap();
-        story.settle();
-        story.pass(Duration::from_secs(60));
+        scenario
+            .api
+            .merge("Deployment", "dev", "web", &patch)
+            .unwrap();
+        scenario.settle();
+        scenario.pass(Duration::from_secs(60));
     }
     (
-        story.patched("web").len(),
+        scenario.patched("web").len(),
         correction_limit_reached() - told,
     )
 }
@@ -50,28 +53,32 @@ fn corrects_a_pinned_label_three_times_and_then_warns() {
         json!({"dayshift/fingerprint": "v1-0123456789abcdef"}),
         json!({"dayshift/state": "woken", "dayshift/next": "2026-01-01T00.00.00Z"}),
     ] {
-        let story = by_day();
-        assert_eq!(fight(&story, &labels), (3, 1), "{labels}");
-        story.sleep_until("19:01");
-        assert_eq!(story.replicas("web"), 0, "{labels}");
-        assert_eq!(fight(&story, &labels), (3, 1), "{labels}, the second time");
-        story.sleep_until("2026-11-23 09:01");
-        assert_eq!(story.replicas("web"), 3, "{labels}");
+        let scenario = by_day();
+        assert_eq!(fight(&scenario, &labels), (3, 1), "{labels}");
+        scenario.sleep_until("19:01");
+        assert_eq!(scenario.replicas("web"), 0, "{labels}");
+        assert_eq!(
+            fight(&scenario, &labels),
+            (3, 1),
+            "{labels}, the second time"
+        );
+        scenario.sleep_until("2026-11-23 09:01");
+        assert_eq!(scenario.replicas("web"), 3, "{labels}");
     }
 }
 
 #[test]
 fn removes_labels_of_a_removed_schedule_three_times() {
-    let story = by_day();
-    story.annotate("web", "hours", None);
+    let scenario = by_day();
+    scenario.annotate("web", "hours", None);
     let labels = json!({"dayshift/state": "running"});
-    assert_eq!(fight(&story, &labels), (3, 1));
+    assert_eq!(fight(&scenario, &labels), (3, 1));
     assert_eq!(
-        fight(&story, &labels),
+        fight(&scenario, &labels),
         (0, 0),
         "there is no further boundary"
     );
-    story.annotate("web", "hours", Some("Mon-Fri 09:00-19:00"));
-    story.sleep_until("19:01");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.annotate("web", "hours", Some("Mon-Fri 09:00-19:00"));
+    scenario.sleep_until("19:01");
+    assert_eq!(scenario.replicas("web"), 0);
 }

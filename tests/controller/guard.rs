@@ -23,20 +23,20 @@ type Hand = fn(&Api);
 type Harm = fn(&Value) -> bool;
 
 /// The state of an object before the concurrent change.
-type Scene = fn(&Trap) -> Sandbox;
+type Fixture = fn(&Trap) -> Sandbox;
 
 struct Row {
     /// The path of the removed `test` operation.
     test: &'static str,
-    scene: Scene,
+    fixture: Fixture,
     hand: Hand,
     harm: Harm,
     lost: &'static str,
 }
 
 macro_rules! rows {
-    ($($test:literal, $scene:ident, $hand:expr, $harm:expr, $lost:literal;)+) => {
-        [$(Row { test: $test, scene: $scene, hand: $hand, harm: $harm, lost: $lost }),+]
+    ($($test:literal, $fixture:ident, $hand:expr, $harm:expr, $lost:literal;)+) => {
+        [$(Row { test: $test, fixture: $fixture, hand: $hand, harm: $harm, lost: $lost }),+]
     };
 }
 
@@ -124,10 +124,10 @@ impl Trap {
     /// Runs the row. Returns the paths that its patch tested, and the resulting object.
     fn spring(self, row: &Row, without: Option<&'static str>) -> (BTreeSet<String>, Option<Value>) {
         self.0.lock().unwrap().without = without;
-        let story = (row.scene)(&self);
+        let scenario = (row.fixture)(&self);
         self.0.lock().unwrap().hand = Some(row.hand);
         // All preparations of the fixtures happen within a quarter of an hour.
-        story.pass(std::time::Duration::from_secs(900));
+        scenario.pass(std::time::Duration::from_secs(900));
         let mut set = self.0.lock().unwrap();
         assert!(set.hand.is_none(), "{} has no patch", row.test);
         (std::mem::take(&mut set.tested), set.after.take())
@@ -201,27 +201,27 @@ fn settings() -> Settings {
 }
 
 fn begin(trap: &Trap, at: &str, web: Value) -> Sandbox {
-    let mut story = Sandbox::empty_at(&format!("{at} UTC"));
-    story.start_scaler_with(|api| trap.client(api), settings());
-    story.api.create(web).unwrap();
-    story.settle();
-    story
+    let mut scenario = Sandbox::empty_at(&format!("{at} UTC"));
+    scenario.start_scaler_with(|api| trap.client(api), settings());
+    scenario.api.create(web).unwrap();
+    scenario.settle();
+    scenario
 }
 
 /// A minute before the stop.
 fn stop(trap: &Trap) -> Sandbox {
-    let story = begin(trap, "2026-11-20 18:00", scheduled());
-    story.sleep_until("18:59");
-    story
+    let scenario = begin(trap, "2026-11-20 18:00", scheduled());
+    scenario.sleep_until("18:59");
+    scenario
 }
 
 /// A StatefulSet a minute before the stop.
 fn stop_set(trap: &Trap) -> Sandbox {
     let mut set: Value = stateful_set("web").replicas(3).stop("19:00").into();
     set["metadata"]["labels"] = json!({"app": "web"});
-    let story = begin(trap, "2026-11-20 18:00", set);
-    story.sleep_until("18:59");
-    story
+    let scenario = begin(trap, "2026-11-20 18:00", set);
+    scenario.sleep_until("18:59");
+    scenario
 }
 
 fn delete_volumes(api: &Api) {
@@ -232,46 +232,46 @@ fn delete_volumes(api: &Api) {
 
 /// A minute before the start.
 fn start(trap: &Trap) -> Sandbox {
-    let story = stop(trap);
-    story.sleep_until("2026-11-21 08:59");
-    assert_eq!(story.replicas("web"), 0);
-    story
+    let scenario = stop(trap);
+    scenario.sleep_until("2026-11-21 08:59");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario
 }
 
 /// A workload that a user raised while it was stopped.
 fn enforced(trap: &Trap) -> Sandbox {
-    let story = stop(trap);
-    story.annotate("web", "enforce", Some("true"));
-    story.sleep_until("20:00");
-    assert_eq!(story.replicas("web"), 0);
-    scale(&story.api, 5);
-    story
+    let scenario = stop(trap);
+    scenario.annotate("web", "enforce", Some("true"));
+    scenario.sleep_until("20:00");
+    assert_eq!(scenario.replicas("web"), 0);
+    scale(&scenario.api, 5);
+    scenario
 }
 
 /// A workload that a user put to sleep during its hours.
 fn slept(trap: &Trap) -> Sandbox {
-    let story = stop(trap);
-    write(&story.api, "sleep-until", "2026-11-20 22:00");
-    story
+    let scenario = stop(trap);
+    write(&scenario.api, "sleep-until", "2026-11-20 22:00");
+    scenario
 }
 
 /// A workload without labels that is not adopted yet.
 fn unlabelled(trap: &Trap) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler_with(|api| trap.client(api), settings());
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler_with(|api| trap.client(api), settings());
     let mut web = scheduled();
     web["metadata"]["labels"].take();
-    story.api.create(web).unwrap();
-    story
+    scenario.api.create(web).unwrap();
+    scenario
 }
 
 /// A workload whose annotations were all removed by `kubectl replace`.
 fn unscheduled(trap: &Trap) -> Sandbox {
-    let story = stop(trap);
-    let mut web = story.object("web");
+    let scenario = stop(trap);
+    let mut web = scenario.object("web");
     web["metadata"]["annotations"].take();
-    story.api.replace(web).unwrap();
-    story
+    scenario.api.replace(web).unwrap();
+    scenario
 }
 
 fn merge(api: &Api, metadata: &Value) {

@@ -34,28 +34,31 @@ fn many() -> usize {
 #[test]
 fn invalid_schedules_do_not_affect_a_hundred_valid_ones() {
     let many = many();
-    let story = Sandbox::at("2026-11-20 18:50 UTC");
-    story.api.remember_requests(usize::MAX);
+    let scenario = Sandbox::at("2026-11-20 18:50 UTC");
+    scenario.api.remember_requests(usize::MAX);
     for number in 0..100 {
         let good = deployment(&format!("good-{number}")).replicas(3);
-        story.api.apply(good.hours("09:00-19:00").into()).unwrap();
+        scenario
+            .api
+            .apply(good.hours("09:00-19:00").into())
+            .unwrap();
     }
     for number in 0..many {
-        story.api.apply(bad(number).into()).unwrap();
+        scenario.api.apply(bad(number).into()).unwrap();
     }
-    story.sleep_until("18:59:59");
+    scenario.sleep_until("18:59:59");
     // A fifth of them become invalid again when the valid ones are due.
     for number in (0..many).step_by(5) {
         let name = format!("bad-{number}");
         let text = format!("{number} o'clock");
-        story
+        scenario
             .api
             .annotate("dev", &name, "dayshift/stop", Some(&text))
             .unwrap();
     }
-    story.sleep_until("2026-11-21 09:30");
-    let due = ["2026-11-20 19:00", "2026-11-21 09:00"].map(|at| story.utc(at));
-    let patches = story.requests("patch");
+    scenario.sleep_until("2026-11-21 09:30");
+    let due = ["2026-11-20 19:00", "2026-11-21 09:00"].map(|at| scenario.utc(at));
+    let patches = scenario.requests("patch");
     let (mut good, bad): (Vec<_>, Vec<_>) = patches
         .iter()
         .partition(|line| line.name.starts_with("good-"));
@@ -73,24 +76,24 @@ fn invalid_schedules_do_not_affect_a_hundred_valid_ones() {
     }
     for number in 0..many {
         let name = format!("bad-{number}");
-        assert_eq!(story.replicas(&name), 2, "{name}");
-        let error = story.error(&name).unwrap();
+        assert_eq!(scenario.replicas(&name), 2, "{name}");
+        let error = scenario.error(&name).unwrap();
         assert!(error.starts_with("dayshift/"), "{error}");
     }
 }
 
 #[test]
 fn every_second_schedule_and_manual_edits_cause_no_extra_writes() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let busy = deployment("busy").start("*/2 * * * * *");
-    story.apply(busy.stop("1-59/2 * * * * *"));
-    story.apply(deployment("edited").stop("19:00"));
-    story.api.forget_requests();
+    scenario.apply(busy.stop("1-59/2 * * * * *"));
+    scenario.apply(deployment("edited").stop("19:00"));
+    scenario.api.forget_requests();
     for edit in 0..100 {
-        story.annotate("edited", "stop", Some(&format!("19:{:02}", edit % 60)));
+        scenario.annotate("edited", "stop", Some(&format!("19:{:02}", edit % 60)));
     }
-    story.sleep_until("18:01");
-    let counts = |name| (story.patched(name).len(), story.events(name).len());
+    scenario.sleep_until("18:01");
+    let counts = |name| (scenario.patched(name).len(), scenario.events(name).len());
     let (patches, events) = counts("busy");
     assert!((59..=60).contains(&patches), "{patches}");
     assert!((1..=60).contains(&events), "{events}");
@@ -98,16 +101,16 @@ fn every_second_schedule_and_manual_edits_cause_no_extra_writes() {
     assert!((1..=100).contains(&patches), "{patches}");
     assert!((1..=100).contains(&events), "{events}");
     // The last edit applies.
-    story.api.delete("dev", "busy").unwrap();
-    story.sleep_until("19:38");
-    assert_eq!(story.replicas("edited"), 1);
-    story.sleep_until("19:40");
-    assert_eq!(story.replicas("edited"), 0);
+    scenario.api.delete("dev", "busy").unwrap();
+    scenario.sleep_until("19:38");
+    assert_eq!(scenario.replicas("edited"), 1);
+    scenario.sleep_until("19:40");
+    assert_eq!(scenario.replicas("edited"), 0);
 }
 
 #[test]
 fn reports_annotations_of_maximum_length_briefly() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let room = LIMIT - 1_200;
     let many = |name: &str, key: &dyn Fn(usize) -> String, text: &str| {
         let mut web = deployment(name).replicas(2).stop("19:00");
@@ -144,11 +147,11 @@ fn reports_annotations_of_maximum_length_briefly() {
             .stop("x".repeat(LIMIT - "dayshift/stop".len())),
     ];
     for object in objects {
-        story.api.create(object.into()).unwrap();
+        scenario.api.create(object.into()).unwrap();
     }
-    story.settle();
-    assert_eq!(story.error("full"), None);
-    assert_eq!(story.events("full"), ["ScaleFailed"]);
+    scenario.settle();
+    assert_eq!(scenario.error("full"), None);
+    assert_eq!(scenario.events("full"), ["ScaleFailed"]);
     for name in [
         "names",
         "long-names",
@@ -158,22 +161,22 @@ fn reports_annotations_of_maximum_length_briefly() {
         "marks",
         "zone",
     ] {
-        let error = story.error(name).unwrap();
+        let error = scenario.error(name).unwrap();
         assert!(error.len() <= 1024, "{name}: {} bytes", error.len());
         for quoted in error.split('`').skip(1).step_by(2) {
             assert!(quoted.chars().count() <= 60, "{name}: {quoted}");
         }
         assert!(!error.contains('\u{202e}'), "{error}");
-        assert_eq!(story.events(name), ["InvalidSchedule"]);
+        assert_eq!(scenario.events(name), ["InvalidSchedule"]);
     }
-    story.sleep_until("20:00");
-    assert_eq!(story.replicas("names"), 2);
+    scenario.sleep_until("20:00");
+    assert_eq!(scenario.replicas("names"), 2);
 }
 
 /// Only their beginnings are kept.
 #[test]
 fn rejects_oversized_values_without_delaying_patches() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let blanks = " ".repeat(5_000);
     let zeros = "0".repeat(5_000);
     let web = |name: &str| deployment(name).replicas(2).stop("19:00");
@@ -184,7 +187,7 @@ fn rejects_oversized_values_without_delaying_patches() {
         web("enforce").annotation("dayshift/enforce", format!("{blanks}true")),
         web("zone").annotation("dayshift/timezone", format!("UTC{blanks}")),
     ] {
-        story.apply(object);
+        scenario.apply(object);
     }
     for (name, key) in [
         ("replicas", "replicas"),
@@ -194,23 +197,26 @@ fn rejects_oversized_values_without_delaying_patches() {
         ("zone", "timezone"),
     ] {
         let told = "the text is longer than the 4096 bytes that are read; shorten it";
-        assert_eq!(story.error(name), Some(format!("dayshift/{key}: {told}")));
-        assert_eq!(story.patched(name).len(), 1, "{name}");
+        assert_eq!(
+            scenario.error(name),
+            Some(format!("dayshift/{key}: {told}"))
+        );
+        assert_eq!(scenario.patched(name).len(), 1, "{name}");
     }
-    story.sleep_until("18:30");
-    story.annotate("replicas", "replicas", Some("3"));
-    assert_eq!(story.error("replicas"), None);
+    scenario.sleep_until("18:30");
+    scenario.annotate("replicas", "replicas", Some("3"));
+    assert_eq!(scenario.error("replicas"), None);
 
     // Annotations that dayshift writes, written by another user.
     let much = "x".repeat(50_000);
     let odd = web("odd").annotation("dayshift/error", &much);
-    story.apply(odd.annotation("dayshift/override-began", &much));
-    assert_eq!(story.error("odd"), None);
-    assert_eq!(story.patched("odd").len(), 1);
+    scenario.apply(odd.annotation("dayshift/override-began", &much));
+    assert_eq!(scenario.error("odd"), None);
+    assert_eq!(scenario.patched("odd").len(), 1);
 
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     for (name, count) in [("replicas", 0), ("exclude", 2), ("pause", 2), ("odd", 0)] {
-        assert_eq!(story.replicas(name), count, "{name}");
+        assert_eq!(scenario.replicas(name), count, "{name}");
     }
-    assert_eq!(story.patched("odd").len(), 2);
+    assert_eq!(scenario.patched("odd").len(), 2);
 }

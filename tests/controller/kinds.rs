@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::sandbox::{Sandbox, cron_job, deployment, logged, stateful_set};
 
-fn count(story: &Sandbox, kind: &str) -> (i64, Option<String>) {
-    let object = story.api.get(kind, "dev", "db").unwrap();
+fn count(scenario: &Sandbox, kind: &str) -> (i64, Option<String>) {
+    let object = scenario.api.get(kind, "dev", "db").unwrap();
     let saved = &object["metadata"]["labels"]["dayshift/saved-replicas"];
     let count = object["spec"]["replicas"].as_i64().unwrap();
     (count, saved.as_str().map(str::to_owned))
@@ -17,9 +17,9 @@ fn count(story: &Sandbox, kind: &str) -> (i64, Option<String>) {
 
 #[test]
 fn same_name_in_two_kinds_follows_two_schedules() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("db").replicas(3).stop("19:00").start("21:00"));
-    story.apply(stateful_set("db").replicas(5).stop("20:00").start("22:00"));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("db").replicas(3).stop("19:00").start("21:00"));
+    scenario.apply(stateful_set("db").replicas(5).stop("20:00").start("22:00"));
     let saved = |text: &str| Some(text.to_owned());
     for (time, deployment, stateful) in [
         ("18:59", (3, None), (5, None)),
@@ -28,11 +28,11 @@ fn same_name_in_two_kinds_follows_two_schedules() {
         ("21:00", (3, None), (0, saved("5"))),
         ("22:00", (3, None), (5, None)),
     ] {
-        story.sleep_until(time);
-        assert_eq!(count(&story, "Deployment"), deployment, "{time}");
-        assert_eq!(count(&story, "StatefulSet"), stateful, "{time}");
+        scenario.sleep_until(time);
+        assert_eq!(count(&scenario, "Deployment"), deployment, "{time}");
+        assert_eq!(count(&scenario, "StatefulSet"), stateful, "{time}");
         // The server keeps an Event for an hour.
-        let events = story.api.list("Event");
+        let events = scenario.api.list("Event");
         let at = |event: &Value| event["eventTime"].as_str().unwrap().to_owned();
         let newest = events.iter().max_by_key(|event| at(event));
         let kind = newest.map(|event| event["regarding"]["kind"].as_str().unwrap().to_owned());
@@ -49,26 +49,26 @@ fn same_name_in_two_kinds_follows_two_schedules() {
 /// suspended.
 #[test]
 fn suspends_and_resumes_a_cron_job_with_one_request_each() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(cron_job("report").hours("09:00-19:00"));
-    story.apply(cron_job("off").suspended(true).hours("09:00-19:00"));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(cron_job("report").hours("09:00-19:00"));
+    scenario.apply(cron_job("off").suspended(true).hours("09:00-19:00"));
     let suspended = |name: &str| {
-        let object = story.api.get("CronJob", "dev", name).unwrap();
+        let object = scenario.api.get("CronJob", "dev", name).unwrap();
         object["spec"]["suspend"].as_bool().unwrap()
     };
-    story.sleep_until("18:59");
+    scenario.sleep_until("18:59");
     assert_eq!((suspended("report"), suspended("off")), (false, true));
     let patches = || {
-        let lines = story.api.requests().into_iter();
+        let lines = scenario.api.requests().into_iter();
         lines.filter(|line| line.verb == "patch").count()
     };
     let before = patches();
-    story.sleep_until("19:00");
+    scenario.sleep_until("19:00");
     assert_eq!((suspended("report"), suspended("off")), (true, true));
-    story.sleep_until("2026-11-21 09:00");
+    scenario.sleep_until("2026-11-21 09:00");
     assert_eq!((suspended("report"), suspended("off")), (false, true));
     assert_eq!(patches() - before, 4, "two boundaries of two objects");
-    let events = story.api.list("Event");
+    let events = scenario.api.list("Event");
     let notes: Vec<_> = events
         .iter()
         .map(|it| it["note"].as_str().unwrap())
@@ -92,25 +92,29 @@ fn failure_of_one_kind_does_not_affect_others() {
     ];
     for (plural, failing, other) in kinds {
         for fault in [Fault::Hang, Fault::Answer(forbidden.clone())] {
-            let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+            let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
             let shown = format!("{fault:?} of {plural}");
-            story.apply(deployment("db").replicas(3).stop("19:00"));
-            story.apply(stateful_set("db").replicas(3).stop("19:00"));
+            scenario.apply(deployment("db").replicas(3).stop("19:00"));
+            scenario.apply(stateful_set("db").replicas(3).stop("19:00"));
             let fails = move |line: &RequestLine| (line.resource == plural).then(|| fault.clone());
-            story.api.on_request(fails);
-            story.start_scaler(Settings::default());
+            scenario.api.on_request(fails);
+            scenario.start_scaler(Settings::default());
             // Within the 50 ms that the sandbox lets pass for immediate work.
-            assert_eq!(state(&story, other).as_deref(), Some("adopted"), "{shown}");
-            assert_eq!(state(&story, failing), None, "{shown}");
-            story.sleep_until("19:00");
-            assert_eq!(count(&story, other).0, 0, "{shown}");
-            assert_eq!(count(&story, failing).0, 3, "{shown}");
+            assert_eq!(
+                state(&scenario, other).as_deref(),
+                Some("adopted"),
+                "{shown}"
+            );
+            assert_eq!(state(&scenario, failing), None, "{shown}");
+            scenario.sleep_until("19:00");
+            assert_eq!(count(&scenario, other).0, 0, "{shown}");
+            assert_eq!(count(&scenario, failing).0, 3, "{shown}");
         }
     }
 }
 
-fn state(story: &Sandbox, kind: &str) -> Option<String> {
-    let object = story.api.get(kind, "dev", "db").unwrap();
+fn state(scenario: &Sandbox, kind: &str) -> Option<String> {
+    let object = scenario.api.get(kind, "dev", "db").unwrap();
     let state = &object["metadata"]["labels"]["dayshift/state"];
     state.as_str().map(str::to_owned)
 }
@@ -128,24 +132,24 @@ fn reports_a_missing_or_forbidden_kind_once_and_backs_off() {
         (forbidden, "forbidden"),
     ] {
         let (_guard, log) = logged();
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        story.apply(stateful_set("db").replicas(3).stop("22:00"));
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        scenario.apply(stateful_set("db").replicas(3).stop("22:00"));
         let fault = Fault::Answer(status);
         let is_stateful = |line: &RequestLine| line.resource == "statefulsets";
-        story
+        scenario
             .api
             .on_request(move |line| is_stateful(line).then(|| fault.clone()));
-        story.start_scaler(Settings::default());
-        story.sleep_until("20:00");
+        scenario.start_scaler(Settings::default());
+        scenario.sleep_until("20:00");
 
-        let requests = story.api.requests().into_iter();
+        let requests = scenario.api.requests().into_iter();
         let tries: Vec<_> = requests.filter(is_stateful).map(|line| line.at).collect();
         assert!((120..=300).contains(&tries.len()), "{}", tries.len());
         assert!((tries[5] - tries[0]).num_seconds() <= 10, "{tries:?}");
         let text = fs::read_to_string(log.path()).unwrap();
         let told = text.lines().filter(|line| line.contains("WARN"));
         assert_eq!(told.count(), 1, "{text}");
-        let (ready, unwatched) = (story.telemetry.ready(), story.telemetry.unwatched());
+        let (ready, unwatched) = (scenario.telemetry.ready(), scenario.telemetry.unwatched());
         assert_eq!(ready, Ok(()), "one kind is watched");
         assert_eq!(
             unwatched,
@@ -153,30 +157,30 @@ fn reports_a_missing_or_forbidden_kind_once_and_backs_off() {
         );
         let up = |kind: &str, up: u8| {
             let line = format!("dayshift_watch_up{{kind=\"{kind}\"}} {up}\n");
-            let metrics = story.telemetry.render();
+            let metrics = scenario.telemetry.render();
             assert!(metrics.contains(&line), "no {line} in {metrics}");
         };
         up("Deployment", 1);
         up("StatefulSet", 0);
 
-        story.api.serve_well();
-        story.sleep_until("20:01");
-        assert_eq!(state(&story, "StatefulSet").as_deref(), Some("adopted"));
-        assert_eq!(story.telemetry.unwatched(), [""; 0]);
+        scenario.api.serve_well();
+        scenario.sleep_until("20:01");
+        assert_eq!(state(&scenario, "StatefulSet").as_deref(), Some("adopted"));
+        assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
         up("StatefulSet", 1);
     }
 }
 
 #[test]
 fn is_unready_and_names_each_reason_if_no_kind_can_be_watched() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let forbidden = Fault::Answer(Status::forbidden("apps", "them", "", "no rule"));
-    story.api.on_request(move |_| Some(forbidden.clone()));
-    story.start_scaler(Settings::default());
-    story.sleep_until("18:10");
-    assert!(story.telemetry.ready().is_err());
+    scenario.api.on_request(move |_| Some(forbidden.clone()));
+    scenario.start_scaler(Settings::default());
+    scenario.sleep_until("18:10");
+    assert!(scenario.telemetry.ready().is_err());
     assert_eq!(
-        story.telemetry.unwatched(),
+        scenario.telemetry.unwatched(),
         [
             "cannot watch namespaces: forbidden",
             "cannot watch deployments.apps: forbidden",
@@ -189,24 +193,24 @@ fn is_unready_and_names_each_reason_if_no_kind_can_be_watched() {
 /// A failing watch differs from a missing kind: the kind existed and should be watched.
 #[test]
 fn is_unready_while_the_watch_of_a_kind_fails() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    assert_eq!(story.telemetry.ready(), Ok(()));
-    story.api.on_request(|line| {
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
+    scenario.api.on_request(|line| {
         let fails = line.resource == "statefulsets";
         fails.then(|| Fault::Answer(Status::internal("etcd is away")))
     });
-    story.api.close_watches();
-    story.pass(Duration::from_secs(1));
-    assert!(story.telemetry.ready().is_err());
-    assert_eq!(story.telemetry.unwatched(), [""; 0]);
+    scenario.api.close_watches();
+    scenario.pass(Duration::from_secs(1));
+    assert!(scenario.telemetry.ready().is_err());
+    assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
 }
 
 #[test]
 fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     let (_guard, log) = logged();
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.apply(deployment("db").replicas(3).stop("22:00"));
-    story.start_scaler(Settings::default());
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("db").replicas(3).stop("22:00"));
+    scenario.start_scaler(Settings::default());
     let lines_with = |what: &str| {
         let text = fs::read_to_string(log.path()).unwrap();
         let lines = text.lines().filter(|line| line.contains(what));
@@ -218,9 +222,9 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     assert!(ready[0].contains(says), "{ready:?}");
 
     let away = Fault::Answer(Status::internal("etcd is away"));
-    story.api.on_request(move |_| Some(away.clone()));
-    story.api.close_watches();
-    story.sleep_until("21:00");
+    scenario.api.on_request(move |_| Some(away.clone()));
+    scenario.api.close_watches();
+    scenario.sleep_until("21:00");
     let failed = lines_with("the watch failed; retrying with backoff");
     assert_eq!(failed.len(), 4, "each kind's once: {failed:?}");
     let still = lines_with("the watch still fails after");
@@ -229,8 +233,8 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     let total = lines_with("WARN").len();
     assert!(total <= 4 * 8 + 4, "{total} warnings in three hours");
 
-    story.api.serve_well();
-    story.sleep_until("21:01");
+    scenario.api.serve_well();
+    scenario.sleep_until("21:01");
     let over = lines_with("the watch is open again, after ");
     assert_eq!(over.len(), 4, "{over:?}");
     assert_eq!(lines_with(" ready ").len(), 1, "it is said once");

@@ -14,44 +14,44 @@ use crate::sandbox::{Sandbox, deployment};
 /// 18:01 on a server that was restored from a backup a minute old. Later writes are lost: `web`,
 /// and the hours that `plain` inherits, which differed before.
 fn restored() -> Sandbox {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.apply(deployment("plain").replicas(3));
-    hours(&story, "09:00-20:00");
-    let backup = story.api.revision();
-    story.annotate("web", "hours", Some("10:00-19:00"));
-    hours(&story, "09:00-21:00");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.apply(deployment("plain").replicas(3));
+    hours(&scenario, "09:00-20:00");
+    let backup = scenario.api.revision();
+    scenario.annotate("web", "hours", Some("10:00-19:00"));
+    hours(&scenario, "09:00-21:00");
     for number in 0..40 {
-        story.apply(deployment(&format!("other-{number}")).replicas(1));
+        scenario.apply(deployment(&format!("other-{number}")).replicas(1));
     }
-    story.pass(Duration::from_secs(60));
-    story.api.restore(backup);
-    story
+    scenario.pass(Duration::from_secs(60));
+    scenario.api.restore(backup);
+    scenario
 }
 
-fn hours(story: &Sandbox, text: &str) {
-    let annotate = |name, text| story.api.annotate_of("Namespace", "", "dev", name, text);
+fn hours(scenario: &Sandbox, text: &str) {
+    let annotate = |name, text| scenario.api.annotate_of("Namespace", "", "dev", name, text);
     annotate("dayshift/hours", Some(text)).unwrap();
-    story.settle();
+    scenario.settle();
 }
 
 /// A watch from a future version shows nothing.
 #[test]
 fn detects_a_resource_version_rollback_at_the_next_write() {
-    let story = restored();
-    hours(&story, "09:00-19:30");
-    story.sleep_until("19:01");
-    assert_eq!(story.replicas("web"), 0);
-    story.sleep_until("19:31");
-    assert_eq!(story.replicas("plain"), 0, "its Namespace is seen anew");
-    story.sleep_until("2026-11-22 20:00");
-    let watches = story.requests("watch").into_iter();
+    let scenario = restored();
+    hours(&scenario, "09:00-19:30");
+    scenario.sleep_until("19:01");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.sleep_until("19:31");
+    assert_eq!(scenario.replicas("plain"), 0, "its Namespace is seen anew");
+    scenario.sleep_until("2026-11-22 20:00");
+    let watches = scenario.requests("watch").into_iter();
     let lists = watches.filter(|line| line.query.contains("sendInitialEvents"));
     assert_eq!(lists.count(), 2, "once more");
 }
 
-fn lists(story: &Sandbox) -> usize {
-    let watches = story.requests("watch").into_iter();
+fn lists(scenario: &Sandbox) -> usize {
+    let watches = scenario.requests("watch").into_iter();
     let lists = watches.filter(|line| line.query.contains("sendInitialEvents"));
     lists.count()
 }
@@ -59,78 +59,84 @@ fn lists(story: &Sandbox) -> usize {
 /// The watches resume earlier than they should, which triggers a check.
 #[test]
 fn detects_a_resource_version_rollback_in_an_idle_cluster() {
-    let story = restored();
-    story.sleep_until("18:05");
-    story.annotate("web", "hours", Some("09:00-18:30"));
-    hours(&story, "09:00-18:40");
-    story.sleep_until("18:31");
-    assert_eq!((story.replicas("web"), story.replicas("plain")), (0, 3));
-    story.sleep_until("18:41");
-    assert_eq!((story.replicas("plain"), lists(&story)), (0, 2));
+    let scenario = restored();
+    scenario.sleep_until("18:05");
+    scenario.annotate("web", "hours", Some("09:00-18:30"));
+    hours(&scenario, "09:00-18:40");
+    scenario.sleep_until("18:31");
+    assert_eq!(
+        (scenario.replicas("web"), scenario.replicas("plain")),
+        (0, 3)
+    );
+    scenario.sleep_until("18:41");
+    assert_eq!((scenario.replicas("plain"), lists(&scenario)), (0, 2));
 }
 
 /// The last event of a watch does not show how far it has come: bookmarks advance with writes of
 /// other objects.
 #[test]
 fn detects_a_rollback_without_a_write_since_the_backup() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    let backup = story.api.revision();
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    let backup = scenario.api.revision();
     for number in 0..40 {
-        story.api.namespace(&format!("other-{number}"));
+        scenario.api.namespace(&format!("other-{number}"));
     }
-    story.sleep_until("18:20");
-    story.api.restore(backup);
-    story.sleep_until("18:25");
-    story.annotate("web", "hours", Some("09:00-18:30"));
-    story.sleep_until("18:31");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.sleep_until("18:20");
+    scenario.api.restore(backup);
+    scenario.sleep_until("18:25");
+    scenario.annotate("web", "hours", Some("09:00-18:30"));
+    scenario.sleep_until("18:31");
+    assert_eq!(scenario.replicas("web"), 0);
 }
 
 /// The server ends each watch after five minutes, and might be unavailable for longer.
 #[test]
 fn sends_no_version_query_if_a_watch_resumes_normally() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.sleep_until("18:58");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.sleep_until("18:58");
     let asked = || {
-        story
+        scenario
             .api
             .requests()
             .iter()
             .filter(|it| it.verb == "list")
             .count()
     };
-    assert_eq!((lists(&story), asked()), (1, 0));
-    story.api.on_request(|_| Some(Fault::DropBefore));
-    story.sleep_until("19:20");
-    story.api.serve_well();
-    story.sleep_until("19:25");
+    assert_eq!((lists(&scenario), asked()), (1, 0));
+    scenario.api.on_request(|_| Some(Fault::DropBefore));
+    scenario.sleep_until("19:20");
+    scenario.api.serve_well();
+    scenario.sleep_until("19:25");
     let once = asked();
     assert!((1..=3).contains(&once), "{once}");
-    story.sleep_until("21:00");
-    assert_eq!((lists(&story), asked()), (1, once));
+    scenario.sleep_until("21:00");
+    assert_eq!((lists(&scenario), asked()), (1, once));
 }
 
 /// For whatever reason the watches list again, the list applies.
 #[test]
 fn accepts_a_list_with_older_versions() {
-    let story = restored();
+    let scenario = restored();
     let gone = || Fault::Answer(Status::new(410, "Expired", "too old resource version"));
-    story.api.on_request(move |line| {
+    scenario.api.on_request(move |line| {
         let goes_on = line.verb == "watch" && !line.query.contains("sendInitialEvents");
         goes_on.then(gone)
     });
-    story.api.close_watches();
-    story.pass(Duration::from_secs(10));
-    story.api.serve_well();
-    story.pass(Duration::from_secs(30));
-    hours(&story, "09:00-18:30");
-    story.annotate("web", "hours", Some("09:00-18:40"));
-    story.sleep_until("18:31");
-    assert_eq!((story.replicas("web"), story.replicas("plain")), (3, 0));
-    story.sleep_until("18:41");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.api.close_watches();
+    scenario.pass(Duration::from_secs(10));
+    scenario.api.serve_well();
+    scenario.pass(Duration::from_secs(30));
+    hours(&scenario, "09:00-18:30");
+    scenario.annotate("web", "hours", Some("09:00-18:40"));
+    scenario.sleep_until("18:31");
+    assert_eq!(
+        (scenario.replicas("web"), scenario.replicas("plain")),
+        (3, 0)
+    );
+    scenario.sleep_until("18:41");
+    assert_eq!(scenario.replicas("web"), 0);
 }
 
 /// A client whose lists arrive three seconds late: they show the state at the time of the request.
@@ -160,23 +166,23 @@ fn with_late_lists(api: &Api) -> Client {
 #[test]
 fn list_older_than_a_response_does_not_change_that_object() {
     for has_streams in [true, false] {
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
         if !has_streams {
             let no = || Fault::Answer(Status::new(422, "Invalid", "no streams"));
-            story
+            scenario
                 .api
                 .on_request(move |line| line.query.contains("sendInitialEvents").then(no));
         }
-        story.start_scaler_with(with_late_lists, Settings::default());
-        story.apply(deployment("web").replicas(3).stop("19:00"));
-        story.sleep_until("18:59:58");
-        story.api.forget_requests();
-        story.api.close_watches();
-        story.api.create(deployment("other").into()).unwrap();
-        story.api.compact();
-        story.sleep_until("19:05");
-        assert_eq!(story.replicas("web"), 0);
-        let sent = |verb| story.requests(verb).len();
+        scenario.start_scaler_with(with_late_lists, Settings::default());
+        scenario.apply(deployment("web").replicas(3).stop("19:00"));
+        scenario.sleep_until("18:59:58");
+        scenario.api.forget_requests();
+        scenario.api.close_watches();
+        scenario.api.create(deployment("other").into()).unwrap();
+        scenario.api.compact();
+        scenario.sleep_until("19:05");
+        assert_eq!(scenario.replicas("web"), 0);
+        let sent = |verb| scenario.requests(verb).len();
         assert_eq!((sent("patch"), sent("get")), (1, 0), "{has_streams}");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use of_deployments::of_deployments;
 #[allow(
     dead_code,
     clippy::duplicate_mod,
-    reason = "the stories on a real server need all of it, and have it; those of monitoring have a sandbox too"
+    reason = "the scenarios on a real server need all of it, and have it; those of monitoring have a sandbox too"
 )]
 mod builder;
 #[path = "../support/of_deployments.rs"]

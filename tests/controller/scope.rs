@@ -9,24 +9,24 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, deployment, logged, stateful_set};
 
-fn story_with(settings: Settings) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+fn scenario_with(settings: Settings) -> Sandbox {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for namespace in ["a", "b", "c"] {
-        story.api.namespace(namespace);
-        story.apply(
+        scenario.api.namespace(namespace);
+        scenario.apply(
             deployment("web")
                 .namespace(namespace)
                 .label("tier", namespace)
                 .stop("19:00"),
         );
     }
-    story.start_scaler(settings);
-    story.sleep_until("19:00");
-    story
+    scenario.start_scaler(settings);
+    scenario.sleep_until("19:00");
+    scenario
 }
 
-fn stopped(story: &Sandbox) -> String {
-    let is_stopped = |namespace: &&str| story.api.replicas(namespace, "web") == Some(0);
+fn stopped(scenario: &Sandbox) -> String {
+    let is_stopped = |namespace: &&str| scenario.api.replicas(namespace, "web") == Some(0);
     ["a", "b", "c"].into_iter().filter(is_stopped).collect()
 }
 
@@ -57,18 +57,18 @@ fn namespaces_and_a_selector_limit_the_scope() {
             "bc",
         ),
     ] {
-        let story = story_with(Settings {
+        let scenario = scenario_with(Settings {
             scope,
             ..Settings::default()
         });
-        assert_eq!(stopped(&story), expected);
+        assert_eq!(stopped(&scenario), expected);
     }
 }
 
 #[test]
 fn forgets_a_workload_that_leaves_the_selector_without_a_write() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.apply(
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.apply(
         deployment("web")
             .replicas(3)
             .label("tier", "dev")
@@ -78,23 +78,29 @@ fn forgets_a_workload_that_leaves_the_selector_without_a_write() {
         selector: Some("tier=dev".into()),
         ..Scope::default()
     };
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope,
         ..Settings::default()
     });
-    story.api.label("dev", "web", "tier", Some("prod")).unwrap();
-    story.sleep_until("20:00");
-    assert_eq!((story.replicas("web"), story.patched("web").len()), (3, 1));
+    scenario
+        .api
+        .label("dev", "web", "tier", Some("prod"))
+        .unwrap();
+    scenario.sleep_until("20:00");
+    assert_eq!(
+        (scenario.replicas("web"), scenario.patched("web").len()),
+        (3, 1)
+    );
 }
 
 #[test]
 fn another_prefix_is_another_controller() {
     let prefix = Prefix::parse("scaling.example.com").unwrap();
-    let story = story_with(Settings {
+    let scenario = scenario_with(Settings {
         prefix,
         ..Settings::default()
     });
-    assert_eq!(stopped(&story), "");
+    assert_eq!(stopped(&scenario), "");
 }
 
 #[test]
@@ -103,28 +109,28 @@ fn never_scales_its_own_deployment() {
         namespace: "b".into(),
         name: "web-7c9f8d6b5-x2x4z".into(),
     });
-    let story = story_with(Settings {
+    let scenario = scenario_with(Settings {
         own_pod,
         ..Settings::default()
     });
-    assert_eq!(stopped(&story), "ac");
+    assert_eq!(stopped(&scenario), "ac");
 }
 
 #[test]
 fn dry_run_writes_nothing_and_continues_as_if_it_had() {
-    let story = story_with(Settings {
+    let scenario = scenario_with(Settings {
         dry_run: true,
         ..Settings::default()
     });
-    story.sleep_until("2026-11-22 20:00");
-    assert_eq!(stopped(&story), "");
-    let writes = story
+    scenario.sleep_until("2026-11-22 20:00");
+    assert_eq!(stopped(&scenario), "");
+    let writes = scenario
         .api
         .requests()
         .into_iter()
         .filter(|line| !["list", "watch"].contains(&line.verb));
     assert_eq!(writes.count(), 0);
-    let metrics = story.telemetry.render();
+    let metrics = scenario.telemetry.render();
     let said = r#"dayshift_transitions_total{action="stop",outcome="dry_run"} 9"#;
     assert!(metrics.contains(said), "{metrics}");
 }
@@ -134,23 +140,23 @@ fn dry_run_writes_nothing_and_continues_as_if_it_had() {
 #[test]
 fn dry_run_begins_with_a_summary_by_namespace() {
     let (_guard, log) = logged();
-    let mut story = Sandbox::empty_at("2026-11-20 20:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 20:00 UTC");
     for namespace in ["a", "b"] {
-        story.api.namespace(namespace);
+        scenario.api.namespace(namespace);
     }
     let office = |name: &str, namespace: &str| {
         let workload = deployment(name).namespace(namespace).replicas(2);
         workload.hours("Mon-Fri 09:00-19:00")
     };
-    (0..20).for_each(|n| story.apply(office(&format!("web-{n}"), "a")));
-    story.apply(office("web", "b").stop("Mon-Fri 18:00").hours(""));
-    story.apply(office("late", "b").annotation("dayshift/timezone", "Asia/Tokyo"));
-    story.apply(deployment("plain").namespace("b"));
+    (0..20).for_each(|n| scenario.apply(office(&format!("web-{n}"), "a")));
+    scenario.apply(office("web", "b").stop("Mon-Fri 18:00").hours(""));
+    scenario.apply(office("late", "b").annotation("dayshift/timezone", "Asia/Tokyo"));
+    scenario.apply(deployment("plain").namespace("b"));
     let mut volumes: Value = stateful_set("db").namespace("b").replicas(3).into();
     volumes["metadata"]["annotations"] = json!({"dayshift/stop": "Mon-Fri 18:30"});
     volumes["spec"]["persistentVolumeClaimRetentionPolicy"] = json!({"whenScaled": "Delete"});
-    story.api.apply(volumes).unwrap();
-    story.start_scaler(Settings {
+    scenario.api.apply(volumes).unwrap();
+    scenario.start_scaler(Settings {
         dry_run: true,
         ..Settings::default()
     });
@@ -167,26 +173,31 @@ fn dry_run_begins_with_a_summary_by_namespace() {
         assert!(!text.contains(not), "{not}: {text}");
     }
     // Later workloads are logged one by one.
-    story.apply(office("new", "a"));
+    scenario.apply(office("new", "a"));
     assert!(told().contains("would adopt kind=Deployment object=a/new"));
     assert_eq!(told().matches("the next stops of all").count(), 1);
 }
 
 #[test]
 fn adoptions_wait_until_everything_is_listed() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for n in 0..250 {
         let web = deployment(&format!("web-{n}")).stop("19:00");
-        story.api.apply(web.into()).unwrap();
+        scenario.api.apply(web.into()).unwrap();
     }
     let refusal = Status::invalid("meta.k8s.io", "ListOptions", "", Vec::new());
-    story.api.on_request(move |line| {
+    scenario.api.on_request(move |line| {
         let is_stream = line.query.contains("sendInitialEvents");
         is_stream.then(|| Fault::Answer(refusal.clone()))
     });
-    story.start_scaler(Settings::default());
-    story.pass(Duration::from_secs(1));
-    let verbs: Vec<_> = story.api.requests().iter().map(|line| line.verb).collect();
+    scenario.start_scaler(Settings::default());
+    scenario.pass(Duration::from_secs(1));
+    let verbs: Vec<_> = scenario
+        .api
+        .requests()
+        .iter()
+        .map(|line| line.verb)
+        .collect();
     let last_page = verbs.iter().rposition(|verb| *verb == "list").unwrap();
     let first_patch = verbs.iter().position(|verb| *verb == "patch").unwrap();
     assert!(last_page < first_patch, "{verbs:?}");
@@ -195,72 +206,75 @@ fn adoptions_wait_until_everything_is_listed() {
 
 #[test]
 fn namespace_that_cannot_be_listed_delays_no_other() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for namespace in ["a", "b"] {
-        story.api.namespace(namespace);
+        scenario.api.namespace(namespace);
         let web = deployment("web").namespace(namespace);
-        story.apply(web.replicas(2).stop("19:00"));
+        scenario.apply(web.replicas(2).stop("19:00"));
     }
     let refusal = || Status::forbidden("apps", "deployments", "", "not this namespace");
-    story
+    scenario
         .api
         .on_request(move |line| (line.namespace == "b").then(|| Fault::Answer(refusal())));
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope: Scope {
             namespaces: vec!["a".into(), "b".into()],
             ..Scope::default()
         },
         ..Settings::default()
     });
-    story.sleep_until("19:01");
-    assert_eq!(story.api.replicas("a", "web"), Some(0));
-    assert_eq!(story.api.replicas("b", "web"), Some(2));
-    assert!(story.telemetry.ready().is_err());
+    scenario.sleep_until("19:01");
+    assert_eq!(scenario.api.replicas("a", "web"), Some(0));
+    assert_eq!(scenario.api.replicas("b", "web"), Some(2));
+    assert!(scenario.telemetry.ready().is_err());
 }
 
 /// A name with a typo looks like a namespace without workloads.
 #[test]
 fn reports_a_configured_namespace_until_it_exists() {
     let (_guard, log) = logged();
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.api.namespace("a");
-    story.apply(deployment("web").namespace("a").replicas(3).stop("19:00"));
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.api.namespace("a");
+    scenario.apply(deployment("web").namespace("a").replicas(3).stop("19:00"));
     let scope = Scope {
         namespaces: vec!["a".to_owned(), "tema".to_owned()],
         ..Scope::default()
     };
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope,
         ..Settings::default()
     });
     let told = || std::fs::read_to_string(log.path()).unwrap();
     let missing = "namespace tema does not exist";
-    assert_eq!(story.telemetry.unwatched(), [missing]);
-    assert_eq!(story.telemetry.ready(), Ok(()), "the others go on");
-    story.api.close_watches();
-    story.sleep_until("19:00");
-    assert_eq!(story.api.replicas("a", "web"), Some(0));
+    assert_eq!(scenario.telemetry.unwatched(), [missing]);
+    assert_eq!(scenario.telemetry.ready(), Ok(()), "the others go on");
+    scenario.api.close_watches();
+    scenario.sleep_until("19:00");
+    assert_eq!(scenario.api.replicas("a", "web"), Some(0));
     assert_eq!(told().matches("the namespace does not exist").count(), 1);
-    story.api.namespace("tema");
-    story.settle();
-    assert_eq!(story.telemetry.unwatched(), [""; 0]);
+    scenario.api.namespace("tema");
+    scenario.settle();
+    assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
     assert_eq!(told().matches("the namespace exists now").count(), 1);
     // A deleted one is missing too.
-    story.api.delete_of("Namespace", "", "tema").unwrap();
-    story.settle();
-    assert_eq!(story.telemetry.unwatched(), [missing]);
+    scenario.api.delete_of("Namespace", "", "tema").unwrap();
+    scenario.settle();
+    assert_eq!(scenario.telemetry.unwatched(), [missing]);
     assert_eq!(told().matches("the namespace does not exist").count(), 2);
     // A selector might be the reason why one is not visible.
-    story.kill_scalers();
+    scenario.kill_scalers();
     let scope = Scope {
         namespaces: vec!["a".to_owned()],
         namespace_selector: Some("env=dev".to_owned()),
         ..Scope::default()
     };
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope,
         ..Settings::default()
     });
-    assert_eq!(story.telemetry.unwatched(), [""; 0]);
-    assert!(story.requests("get").is_empty(), "it asks for nothing more");
+    assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
+    assert!(
+        scenario.requests("get").is_empty(),
+        "it asks for nothing more"
+    );
 }

@@ -19,23 +19,23 @@ fn find<'a>(objects: &'a [Arc<ObjectSnapshot>], name: &str) -> &'a ObjectSnapsho
 
 #[test]
 fn snapshot_contains_ready_counts_without_requests() {
-    let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    story.apply(deployment("free"));
+    let scenario = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.apply(deployment("free"));
     for name in ["web", "free"] {
-        story.scale(name, 4); // the second generation of its spec
+        scenario.scale(name, 4); // the second generation of its spec
     }
-    story.sleep_until("18:10");
-    let ready = || find(&story.snapshot().objects, "web").readiness;
+    scenario.sleep_until("18:10");
+    let ready = || find(&scenario.snapshot().objects, "web").readiness;
     assert_eq!(ready(), Readiness::Unknown);
-    let before = story.api.requests().len();
+    let before = scenario.api.requests().len();
     for (observed, ready_replicas) in [(2, 0), (2, 2), (2, 3), (1, 3), (2, 1), (2, 7)] {
         for name in ["web", "free"] {
             let status = json!({"observedGeneration": observed, "readyReplicas": ready_replicas});
-            let set = story.api.set_status("Deployment", "dev", name, status);
+            let set = scenario.api.set_status("Deployment", "dev", name, status);
             set.unwrap();
         }
-        story.settle();
+        scenario.settle();
         let is_current = observed >= 2;
         let expected = Readiness::Replicas {
             ready: Replicas::new(ready_replicas),
@@ -43,31 +43,31 @@ fn snapshot_contains_ready_counts_without_requests() {
         };
         assert_eq!(ready(), expected);
     }
-    assert_eq!(story.api.requests().len(), before);
+    assert_eq!(scenario.api.requests().len(), before);
 }
 
 #[test]
 fn snapshot_contains_the_state_of_every_object() {
-    let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
-    story.apply(deployment("plain"));
+    let scenario = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
+    scenario.apply(deployment("plain"));
     for name in ["web", "night", "stuck"] {
         let office = deployment(name).replicas(3).hours(OFFICE);
-        story.apply(office.annotation("dayshift/timezone", "Asia/Tokyo"));
+        scenario.apply(office.annotation("dayshift/timezone", "Asia/Tokyo"));
     }
-    story.apply(deployment("bad").stop("Mon-Fry 19:00"));
-    story.apply(stateful_set("db").replicas(2).stop("23:00"));
-    story.annotate("night", "wake-until", Some("2026-11-20 21:00"));
-    story.api.on_admission(|write| {
+    scenario.apply(deployment("bad").stop("Mon-Fry 19:00"));
+    scenario.apply(stateful_set("db").replicas(2).stop("23:00"));
+    scenario.annotate("night", "wake-until", Some("2026-11-20 21:00"));
+    scenario.api.on_admission(|write| {
         let refusal = || Status::forbidden("apps", "deployments", "stuck", "not this one");
         (write.name == "stuck").then(refusal)
     });
-    story.sleep_until("19:30");
+    scenario.sleep_until("19:30");
 
-    let snapshot = story.snapshot();
-    assert_eq!(snapshot.at, story.utc("2026-11-20 19:30:00") + SETTLED);
+    let snapshot = scenario.snapshot();
+    assert_eq!(snapshot.at, scenario.utc("2026-11-20 19:30:00") + SETTLED);
     let names: Vec<_> = snapshot.objects.iter().map(|it| &*it.object.name).collect();
     assert_eq!(names, ["bad", "night", "stuck", "web", "db"]);
-    let monday = story.utc("2026-11-23 09:00");
+    let monday = scenario.utc("2026-11-23 09:00");
 
     let web = find(&snapshot.objects, "web");
     assert_eq!(
@@ -87,7 +87,7 @@ fn snapshot_contains_the_state_of_every_object() {
         (night.replicas.get(), night.state.phase),
         (3, Some(Phase::Woken))
     );
-    let until = story.utc("2026-11-20 21:00");
+    let until = scenario.utc("2026-11-20 21:00");
     let held = night.active_override(snapshot.at);
     assert_eq!(held, Some(Override::Wake(until)));
 
@@ -115,22 +115,22 @@ const SETTLED: chrono::TimeDelta = chrono::TimeDelta::milliseconds(50);
 
 #[test]
 fn snapshot_contains_the_reason_for_waiting() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for name in ["asks", "waits"] {
-        story.apply(deployment(name).replicas(3).stop("19:00"));
+        scenario.apply(deployment(name).replicas(3).stop("19:00"));
     }
-    story.apply(stateful_set("hangs").replicas(3).stop("19:00"));
+    scenario.apply(stateful_set("hangs").replicas(3).stop("19:00"));
     let why = r#"User "x" cannot patch resource "deployments" in API group "apps""#;
     let forbidden = Status::forbidden("apps", "deployments", "asks", why);
-    story
+    scenario
         .api
         .on_request(move |line| match (line.verb, line.resource.as_str()) {
             ("patch", "deployments") => Some(Fault::Answer(forbidden.clone())),
             ("patch", _) => Some(Fault::Hang),
             _ => None,
         });
-    story.start_scaler(Settings::default());
-    let objects = story.snapshot().objects;
+    scenario.start_scaler(Settings::default());
+    let objects = scenario.snapshot().objects;
     let work: Vec<_> = objects.iter().map(|it| it.work.to_string()).collect();
     assert_eq!(
         work,
@@ -140,43 +140,43 @@ fn snapshot_contains_the_reason_for_waiting() {
             "waiting for the API server's answer"
         ]
     );
-    story.kill_scalers();
-    assert!(story.has_no_snapshot(), "nobody answers");
+    scenario.kill_scalers();
+    assert!(scenario.has_no_snapshot(), "nobody answers");
 }
 
 #[test]
 fn reading_a_snapshot_changes_nothing() {
     let asked = Sandbox::at("2026-11-20 18:00 UTC");
     let silent = Sandbox::at("2026-11-20 18:00 UTC");
-    for story in [&asked, &silent] {
-        story.apply(deployment("web").replicas(3).stop("19:00"));
+    for scenario in [&asked, &silent] {
+        scenario.apply(deployment("web").replicas(3).stop("19:00"));
     }
     for minute in 1..60 {
-        for story in [&asked, &silent] {
-            story.sleep_until(&format!("18:{minute:02}"));
+        for scenario in [&asked, &silent] {
+            scenario.sleep_until(&format!("18:{minute:02}"));
         }
         assert_eq!(asked.snapshot().objects.len(), 1);
     }
-    for story in [&asked, &silent] {
-        story.sleep_until("19:30");
+    for scenario in [&asked, &silent] {
+        scenario.sleep_until("19:30");
     }
     assert_eq!(asked.patched("web"), silent.patched("web"));
     assert_eq!(asked.api.requests().len(), silent.api.requests().len());
 }
 
 /// The sample of a metric without labels; 0 if it is missing.
-fn metric(story: &Sandbox, name: &str) -> f64 {
-    let metrics = story.metrics();
+fn metric(scenario: &Sandbox, name: &str) -> f64 {
+    let metrics = scenario.metrics();
     let sample = metrics.lines().find_map(|line| line.strip_prefix(name));
     sample.map_or(0.0, |it| it.trim().parse().unwrap())
 }
 
-fn saved_hours(story: &Sandbox) -> f64 {
-    metric(story, "dayshift_saved_replica_seconds_total ") / 3600.0
+fn saved_hours(scenario: &Sandbox) -> f64 {
+    metric(scenario, "dayshift_saved_replica_seconds_total ") / 3600.0
 }
 
-fn held_down(story: &Sandbox) -> f64 {
-    metric(story, "dayshift_stopped_replicas ")
+fn held_down(scenario: &Sandbox) -> f64 {
+    metric(scenario, "dayshift_stopped_replicas ")
 }
 
 /// The objects are counted once a second.
@@ -186,85 +186,89 @@ fn is_about(found: f64, expected: f64) -> bool {
 
 #[test]
 fn savings_of_a_week_match_an_independent_calendar() {
-    let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
+    let scenario = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
     let tokyo = |name: &str| deployment(name).annotation("dayshift/timezone", "Asia/Tokyo");
-    story.apply(tokyo("web").replicas(3).hours(OFFICE));
-    story.apply(
+    scenario.apply(tokyo("web").replicas(3).hours(OFFICE));
+    scenario.apply(
         tokyo("exact")
             .replicas(5)
             .hours(OFFICE)
             .annotation("dayshift/replicas", "2"),
     );
-    story.apply(
+    scenario.apply(
         tokyo("few")
             .replicas(4)
             .hours(OFFICE)
             .annotation("dayshift/stop-replicas", "1"),
     );
-    story.apply(cron_job("report").hours(OFFICE));
-    story.apply(deployment("plain").replicas(9));
-    story.sleep_until("18:59");
-    assert!(is_about(saved_hours(&story), 0.0) && is_about(held_down(&story), 0.0));
-    story.sleep_until("19:01");
+    scenario.apply(cron_job("report").hours(OFFICE));
+    scenario.apply(deployment("plain").replicas(9));
+    scenario.sleep_until("18:59");
+    assert!(is_about(saved_hours(&scenario), 0.0) && is_about(held_down(&scenario), 0.0));
+    scenario.sleep_until("19:01");
     // 3 of `web`; 2 of `exact`, whatever ran; 3 of `few`.
-    assert!(is_about(held_down(&story), 8.0), "{}", story.metrics());
+    assert!(
+        is_about(held_down(&scenario), 8.0),
+        "{}",
+        scenario.metrics()
+    );
 
     // From Friday to Friday, 50 of 168 hours run.
-    story.sleep_until("2026-11-27 19:00:02");
+    scenario.sleep_until("2026-11-27 19:00:02");
     let hours = 168.0 - 50.0;
-    let found = saved_hours(&story);
+    let found = saved_hours(&scenario);
     assert!(is_about(found, 8.0 * hours), "{found}");
 }
 
 #[test]
 fn manual_changes_are_not_counted_as_savings() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    story.sleep_until("20:00");
-    assert!(is_about(saved_hours(&story), 3.0));
-    story.scale("web", 1); // two hours with two less
-    story.sleep_until("22:00");
-    assert!(is_about(saved_hours(&story), 3.0 + 4.0));
-    story.annotate("web", "wake-until", Some("2026-11-21 00:00"));
-    story.sleep_until("2026-11-21 00:00");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.sleep_until("20:00");
+    assert!(is_about(saved_hours(&scenario), 3.0));
+    scenario.scale("web", 1); // two hours with two less
+    scenario.sleep_until("22:00");
+    assert!(is_about(saved_hours(&scenario), 3.0 + 4.0));
+    scenario.annotate("web", "wake-until", Some("2026-11-21 00:00"));
+    scenario.sleep_until("2026-11-21 00:00");
     assert!(
-        is_about(saved_hours(&story), 7.0),
+        is_about(saved_hours(&scenario), 7.0),
         "nothing while it is woken"
     );
-    story.sleep_until("02:00");
-    assert!(is_about(saved_hours(&story), 7.0 + 6.0));
+    scenario.sleep_until("02:00");
+    assert!(is_about(saved_hours(&scenario), 7.0 + 6.0));
 
     // An invalid edit leaves it stopped.
-    story.annotate("web", "hours", Some("Mon-Fry 09:00-19:00"));
-    story.sleep_until("03:00");
-    assert!(is_about(saved_hours(&story), 13.0 + 3.0));
+    scenario.annotate("web", "hours", Some("Mon-Fry 09:00-19:00"));
+    scenario.sleep_until("03:00");
+    assert!(is_about(saved_hours(&scenario), 13.0 + 3.0));
 
     // A pause suspends the schedule.
-    story.annotate("web", "hours", Some(OFFICE));
-    story.annotate("web", "pause", Some("true"));
-    story.settle();
-    let before = saved_hours(&story);
-    story.sleep_until("05:00");
-    assert!(is_about(saved_hours(&story), before));
-    assert!(is_about(held_down(&story), 0.0));
+    scenario.annotate("web", "hours", Some(OFFICE));
+    scenario.annotate("web", "pause", Some("true"));
+    scenario.settle();
+    let before = saved_hours(&scenario);
+    scenario.sleep_until("05:00");
+    assert!(is_about(saved_hours(&scenario), before));
+    assert!(is_about(held_down(&scenario), 0.0));
 }
 
 #[test]
 fn scale_steps_save_up_to_the_largest_count() {
-    let story = Sandbox::at("2026-11-20 07:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 07:00 UTC");
     let steps = "08:00 = 5; 12:00 = 10; 19:00 = 0";
-    story.apply(
+    scenario.apply(
         deployment("web")
             .replicas(1)
             .annotation("dayshift/scale", steps),
     );
-    story.sleep_until("2026-11-20 08:00:01");
+    scenario.sleep_until("2026-11-20 08:00:01");
     assert!(
-        is_about(saved_hours(&story), 0.0),
+        is_about(saved_hours(&scenario), 0.0),
         "nothing was done before"
     );
-    story.sleep_until("2026-11-21 08:00:01");
-    let found = saved_hours(&story);
+    scenario.sleep_until("2026-11-21 08:00:01");
+    let found = saved_hours(&scenario);
     // Four hours with 5 of 10, seven with all, thirteen with none.
     assert!(is_about(found, 4.0 * 5.0 + 13.0 * 10.0), "{found}");
 }
@@ -311,7 +315,7 @@ fn plan_predicts_the_savings() {
             60.0 * 2.0,
         ),
     ] {
-        let story = Sandbox::of_deployments_at("2026-11-16 00:00 UTC");
+        let scenario = Sandbox::of_deployments_at("2026-11-16 00:00 UTC");
         // Overrides are added when the week begins.
         let (overrides, schedule): (Vec<_>, Vec<_>) = annotations
             .iter()
@@ -320,23 +324,23 @@ fn plan_predicts_the_savings() {
         let web = schedule.iter().fold(web, |web, (key, text)| {
             web.annotation(&format!("dayshift/{key}"), *text)
         });
-        story.apply(web);
-        story.sleep_until("2026-11-20 00:00:00");
+        scenario.apply(web);
+        scenario.sleep_until("2026-11-20 00:00:00");
         for (key, text) in &overrides {
-            story.annotate("web", key, Some(text));
+            scenario.annotate("web", key, Some(text));
         }
-        story.settle();
-        let before = saved_hours(&story);
-        let seen = (story.now(), story.snapshot().objects[0].observed());
-        story.sleep_until("2026-11-27 00:00:00");
-        let found = saved_hours(&story) - before;
+        scenario.settle();
+        let before = saved_hours(&scenario);
+        let seen = (scenario.now(), scenario.snapshot().objects[0].observed());
+        scenario.sleep_until("2026-11-27 00:00:00");
+        let found = saved_hours(&scenario) - before;
         assert!(
             (found - expected).abs() < 0.1,
             "{annotations:?}: {found} of {expected}"
         );
 
         let planner = Planner {
-            period: Period::new(seen.0, story.utc("2026-11-27 00:00:00")).unwrap(),
+            period: Period::new(seen.0, scenario.utc("2026-11-27 00:00:00")).unwrap(),
             context: Zone::UTC.into(),
             prefix: Prefix::default(),
         };
@@ -352,23 +356,23 @@ fn plan_predicts_the_savings() {
 #[test]
 fn exports_a_series_per_workload_if_enabled() {
     for is_asked in [false, true] {
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        story.start_scaler(Settings {
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        scenario.start_scaler(Settings {
             per_workload_metrics: is_asked,
             ..Settings::default()
         });
-        story.apply(deployment("plain"));
+        scenario.apply(deployment("plain"));
         for name in ["web", "raised"] {
-            story.apply(deployment(name).replicas(3).hours(OFFICE));
+            scenario.apply(deployment(name).replicas(3).hours(OFFICE));
         }
-        story.apply(stateful_set("db").replicas(2).stop("23:00"));
+        scenario.apply(stateful_set("db").replicas(2).stop("23:00"));
         let least = deployment("misspelt").replicas(3).hours(OFFICE);
-        story.apply(least.annotation("dayshift/stop-replicas", "1"));
-        story.sleep_until("19:30");
-        story.scale("raised", 1);
-        story.annotate("misspelt", "hours", Some("whenever"));
-        story.sleep_until("19:31");
-        let metrics = story.metrics();
+        scenario.apply(least.annotation("dayshift/stop-replicas", "1"));
+        scenario.sleep_until("19:30");
+        scenario.scale("raised", 1);
+        scenario.annotate("misspelt", "hours", Some("whenever"));
+        scenario.sleep_until("19:31");
+        let metrics = scenario.metrics();
         let mut series: Vec<_> = metrics
             .lines()
             .filter(|line| line.starts_with("dayshift_stopped"))
@@ -381,8 +385,8 @@ fn exports_a_series_per_workload_if_enabled() {
             r#"dayshift_stopped{kind="StatefulSet",namespace="dev",name="db"} 0"#,
         ];
         assert_eq!(series, if is_asked { &expected[..] } else { &[] });
-        story.api.delete("dev", "web").unwrap();
-        story.sleep_until("19:32");
-        assert!(!story.metrics().contains("name=\"web\""));
+        scenario.api.delete("dev", "web").unwrap();
+        scenario.sleep_until("19:32");
+        assert!(!scenario.metrics().contains("name=\"web\""));
     }
 }

@@ -25,27 +25,28 @@ fn start_restores_the_saved_count_after_a_manual_change() {
 
 #[test]
 fn every_patch_arrives_exactly_on_time() {
-    let story = Sandbox::at("2026-11-20 08:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.sleep_until("19:30");
+    let scenario = Sandbox::at("2026-11-20 08:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.sleep_until("19:30");
     assert_eq!(
-        story.events("web"),
+        scenario.events("web"),
         ["Stopped"],
         "the first start found it running"
     );
-    story.sleep_until("2026-11-21 10:00");
-    let at = ["2026-11-20 09:00", "2026-11-20 19:00", "2026-11-21 09:00"].map(|at| story.utc(at));
-    assert_eq!(story.patched("web")[1..], at);
+    scenario.sleep_until("2026-11-21 10:00");
+    let at =
+        ["2026-11-20 09:00", "2026-11-20 19:00", "2026-11-21 09:00"].map(|at| scenario.utc(at));
+    assert_eq!(scenario.patched("web")[1..], at);
 }
 
 #[test]
 fn a_year_of_office_hours_across_clock_changes() {
-    let story = Sandbox::of_deployments_at("2026-06-30 12:00 America/New_York");
-    story.api.remember_requests(usize::MAX);
+    let scenario = Sandbox::of_deployments_at("2026-06-30 12:00 America/New_York");
+    scenario.api.remember_requests(usize::MAX);
     let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
-    story.apply(web.annotation("dayshift/timezone", "America/New_York"));
-    story.sleep_until("2027-06-30 12:00");
-    let patches = story.patched("web");
+    scenario.apply(web.annotation("dayshift/timezone", "America/New_York"));
+    scenario.sleep_until("2027-06-30 12:00");
+    let patches = scenario.patched("web");
     let local: Vec<_> = patches[1..]
         .iter()
         .map(|at| {
@@ -68,18 +69,18 @@ fn a_year_of_office_hours_across_clock_changes() {
             .all(|at| at == "09:00:00.000"),
         "{local:?}"
     );
-    assert_eq!(story.replicas("web"), 3);
+    assert_eq!(scenario.replicas("web"), 3);
 }
 
 #[test]
 fn time_zone_flag_applies_if_the_object_has_none() {
-    let mut story = Sandbox::empty_at("2026-11-20 08:00 Asia/Tokyo");
+    let mut scenario = Sandbox::empty_at("2026-11-20 08:00 Asia/Tokyo");
     let tokyo = Zone::parse("Asia/Tokyo").unwrap();
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         default_zone: tokyo,
         ..Settings::default()
     });
-    story.apply(
+    scenario.apply(
         deployment("tokyo")
             .start("09:00")
             .annotation("dayshift/replicas", "2"),
@@ -87,136 +88,154 @@ fn time_zone_flag_applies_if_the_object_has_none() {
     let berlin = deployment("berlin")
         .start("09:00")
         .annotation("dayshift/timezone", "Europe/Berlin");
-    story.apply(berlin.annotation("dayshift/replicas", "2"));
-    story.sleep_until("09:00");
-    assert_eq!((story.replicas("tokyo"), story.replicas("berlin")), (2, 1));
-    story.sleep_until("17:00");
-    assert_eq!(story.replicas("berlin"), 2);
+    scenario.apply(berlin.annotation("dayshift/replicas", "2"));
+    scenario.sleep_until("09:00");
+    assert_eq!(
+        (scenario.replicas("tokyo"), scenario.replicas("berlin")),
+        (2, 1)
+    );
+    scenario.sleep_until("17:00");
+    assert_eq!(scenario.replicas("berlin"), 2);
 }
 
 #[test]
 fn catches_up_once_on_missed_boundaries() {
-    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    story.stop_scalers();
-    story.sleep_until("2026-11-24 10:00");
-    story.api.forget_requests();
-    story.start_scaler(Settings::default());
-    assert_eq!(story.replicas("web"), 3);
-    assert_eq!(story.label("web", "last").unwrap(), "2026-11-24T09.00.00Z");
-    assert_eq!(story.patched("web").len(), 1);
+    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    scenario.stop_scalers();
+    scenario.sleep_until("2026-11-24 10:00");
+    scenario.api.forget_requests();
+    scenario.start_scaler(Settings::default());
+    assert_eq!(scenario.replicas("web"), 3);
+    assert_eq!(
+        scenario.label("web", "last").unwrap(),
+        "2026-11-24T09.00.00Z"
+    );
+    assert_eq!(scenario.patched("web").len(), 1);
 }
 
 #[test]
 fn wrong_clock_is_detected_and_does_nothing() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     // The server's clock is the same, so only earlier responses disagree.
-    let before = story.api.requests().len();
-    story.api.on_request(|_| Some(Fault::Hang));
-    story.step_clock(TimeDelta::hours(2));
+    let before = scenario.api.requests().len();
+    scenario.api.on_request(|_| Some(Fault::Hang));
+    scenario.step_clock(TimeDelta::hours(2));
     assert_eq!(
-        story.replicas("web"),
+        scenario.replicas("web"),
         3,
         "it is past 19:00, but who says so?"
     );
-    let unready = story.telemetry.ready().unwrap_err();
+    let unready = scenario.telemetry.ready().unwrap_err();
     assert!(
         unready.iter().any(|why| why.contains("clock")),
         "{unready:?}"
     );
-    story.api.serve_well();
-    story.pass(Duration::from_secs(20));
-    assert_eq!(story.telemetry.ready(), Ok(()), "the server says so");
-    assert_eq!(story.replicas("web"), 0);
-    assert!(story.api.requests().len() - before < 10);
-    story.telemetry.set(Condition::Clock, true);
+    scenario.api.serve_well();
+    scenario.pass(Duration::from_secs(20));
+    assert_eq!(scenario.telemetry.ready(), Ok(()), "the server says so");
+    assert_eq!(scenario.replicas("web"), 0);
+    assert!(scenario.api.requests().len() - before < 10);
+    scenario.telemetry.set(Condition::Clock, true);
 }
 
 #[test]
 fn first_observation_by_a_wrong_clock_does_not_act_on_the_past() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has passed
-    story.start_scaler(Settings::default());
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.pass(Duration::from_secs(60));
-    assert!(story.telemetry.ready().is_err());
-    assert_eq!(story.label("web", "state"), None, "nothing is written");
-    story.server_is_ahead(0);
-    story.step_clock(TimeDelta::hours(2));
-    story.pass(Duration::from_secs(20));
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has passed
+    scenario.start_scaler(Settings::default());
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.pass(Duration::from_secs(60));
+    assert!(scenario.telemetry.ready().is_err());
+    assert_eq!(scenario.label("web", "state"), None, "nothing is written");
+    scenario.server_is_ahead(0);
+    scenario.step_clock(TimeDelta::hours(2));
+    scenario.pass(Duration::from_secs(20));
     assert_eq!(
-        (story.replicas("web"), story.label("web", "state").unwrap()),
+        (
+            scenario.replicas("web"),
+            scenario.label("web", "state").unwrap()
+        ),
         (3, "adopted".into())
     );
-    assert_eq!(story.label("web", "last").unwrap(), "2026-11-20T20.00.00Z");
+    assert_eq!(
+        scenario.label("web", "last").unwrap(),
+        "2026-11-20T20.00.00Z"
+    );
 }
 
 #[test]
 fn detects_writes_of_a_clock_far_ahead_after_its_correction() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         max_clock_skew: None,
         ..Settings::default()
     });
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.step_clock(TimeDelta::days(2));
-    assert_eq!(story.label("web", "last").unwrap(), "2026-11-22T09.00.00Z");
-    story.step_clock(TimeDelta::days(-2));
-    assert_eq!(story.label("web", "state").unwrap(), "adopted");
-    story.sleep_until("19:00");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.step_clock(TimeDelta::days(2));
+    assert_eq!(
+        scenario.label("web", "last").unwrap(),
+        "2026-11-22T09.00.00Z"
+    );
+    scenario.step_clock(TimeDelta::days(-2));
+    assert_eq!(scenario.label("web", "state").unwrap(), "adopted");
+    scenario.sleep_until("19:00");
+    assert_eq!(scenario.replicas("web"), 0);
 }
 
 /// Without a pause the loop would spin, and this test would never end.
 #[test]
 fn queued_work_waits_while_the_clock_is_wrong() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).stop("18:30"));
-    story.sleep_until("18:29");
-    story.api.on_request(|line| {
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).stop("18:30"));
+    scenario.sleep_until("18:29");
+    scenario.api.on_request(|line| {
         (line.verb == "patch").then(|| Fault::Answer(Status::internal("etcd is away")))
     });
-    story.sleep_until("18:30"); // it is queued again, and sending pauses
-    story.server_is_ahead(3600);
-    story.pass(Duration::from_secs(60));
-    story.api.close_watches();
-    story.pass(Duration::from_secs(60));
-    assert!(story.telemetry.ready().is_err());
-    story.api.serve_well();
-    story.server_is_ahead(0);
-    story.pass(Duration::from_secs(60));
-    assert_eq!(story.replicas("web"), 0);
+    scenario.sleep_until("18:30"); // it is queued again, and sending pauses
+    scenario.server_is_ahead(3600);
+    scenario.pass(Duration::from_secs(60));
+    scenario.api.close_watches();
+    scenario.pass(Duration::from_secs(60));
+    assert!(scenario.telemetry.ready().is_err());
+    scenario.api.serve_well();
+    scenario.server_is_ahead(0);
+    scenario.pass(Duration::from_secs(60));
+    assert_eq!(scenario.replicas("web"), 0);
 }
 
 #[test]
 fn first_observation_after_suspend_does_not_act_on_the_past() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).stop("23:30"));
-    story.clock.step(TimeDelta::hours(5)); // the server's clock moves too
-    story.apply(deployment("new").replicas(3).stop("20:00"));
-    story.pass(Duration::from_secs(10));
-    assert_eq!(story.label("new", "last").unwrap(), "2026-11-20T23.00.00Z");
-    assert_eq!(story.replicas("new"), 3);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).stop("23:30"));
+    scenario.clock.step(TimeDelta::hours(5)); // the server's clock moves too
+    scenario.apply(deployment("new").replicas(3).stop("20:00"));
+    scenario.pass(Duration::from_secs(10));
+    assert_eq!(
+        scenario.label("new", "last").unwrap(),
+        "2026-11-20T23.00.00Z"
+    );
+    assert_eq!(scenario.replicas("new"), 3);
 }
 
 #[test]
 fn accepts_a_clock_within_the_allowed_skew() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.step_clock(TimeDelta::seconds(29));
-    assert_eq!(story.telemetry.ready(), Ok(()));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.step_clock(TimeDelta::seconds(29));
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
 }
 
 #[test]
 fn idle_controller_sends_only_watch_requests() {
-    let story = Sandbox::at("2026-11-20 10:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 10:00 UTC");
     for name in ["a", "b", "c"] {
-        story.apply(deployment(name).hours("09:00-19:00"));
+        scenario.apply(deployment(name).hours("09:00-19:00"));
     }
-    story.api.forget_requests();
-    story.sleep_until("18:59");
-    let other: Vec<_> = story
+    scenario.api.forget_requests();
+    scenario.sleep_until("18:59");
+    let other: Vec<_> = scenario
         .api
         .requests()
         .into_iter()

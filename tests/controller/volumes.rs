@@ -16,23 +16,23 @@ fn that_deletes(set: DeploymentBuilder) -> Value {
     set
 }
 
-fn set(story: &Sandbox, name: &str) -> Value {
-    story.api.get("StatefulSet", "dev", name).unwrap()
+fn set(scenario: &Sandbox, name: &str) -> Value {
+    scenario.api.get("StatefulSet", "dev", name).unwrap()
 }
 
-fn replicas(story: &Sandbox, name: &str) -> Value {
-    set(story, name)["spec"]["replicas"].clone()
+fn replicas(scenario: &Sandbox, name: &str) -> Value {
+    set(scenario, name)["spec"]["replicas"].clone()
 }
 
-fn error(story: &Sandbox, name: &str) -> String {
-    let error = &set(story, name)["metadata"]["annotations"]["dayshift/error"];
+fn error(scenario: &Sandbox, name: &str) -> String {
+    let error = &set(scenario, name)["metadata"]["annotations"]["dayshift/error"];
     error.as_str().unwrap_or_default().to_owned()
 }
 
 /// Every way in which dayshift lowers a count.
 #[test]
 fn rejects_every_lowering_of_a_stateful_set_that_deletes_volumes() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let ways = [
         ("stop", vec![("stop", "18:30")]),
         (
@@ -56,39 +56,39 @@ fn rejects_every_lowering_of_a_stateful_set_that_deletes_volumes() {
         let set = set.fold(stateful_set(name).replicas(3), |set, (key, text)| {
             set.annotation(&format!("dayshift/{key}"), *text)
         });
-        story.api.create(that_deletes(set)).unwrap();
+        scenario.api.create(that_deletes(set)).unwrap();
     }
-    story.settle();
+    scenario.settle();
     for (name, _) in &ways {
-        let error = error(&story, name);
+        let error = error(&scenario, name);
         assert!(
             error.starts_with("dayshift/allow-volume-deletion: ")
                 && error.contains("spec.persistentVolumeClaimRetentionPolicy.whenScaled is Delete"),
             "{name}: {error}"
         );
-        assert_eq!(story.events(name), ["InvalidSchedule"], "{name}");
+        assert_eq!(scenario.events(name), ["InvalidSchedule"], "{name}");
     }
-    story.sleep_until("23:00");
+    scenario.sleep_until("23:00");
     for (name, _) in &ways {
-        assert_eq!(replicas(&story, name), 3, "{name}");
+        assert_eq!(replicas(&scenario, name), 3, "{name}");
     }
 }
 
 #[test]
 fn stops_a_stateful_set_that_allows_volume_deletion() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let db = |name: &str| stateful_set(name).replicas(3).stop("18:30");
     let may = that_deletes(db("may").annotation("dayshift/allow-volume-deletion", "true"));
-    story.api.create(may).unwrap();
+    scenario.api.create(may).unwrap();
     // Only its own claims are deleted with it.
     let mut deleted: Value = db("deleted").into();
     deleted["spec"][POLICY] = json!({"whenDeleted": "Delete"});
-    story.api.create(deleted).unwrap();
-    story.apply(db("plain"));
-    story.sleep_until("18:31");
+    scenario.api.create(deleted).unwrap();
+    scenario.apply(db("plain"));
+    scenario.sleep_until("18:31");
     for name in ["may", "deleted", "plain"] {
-        assert_eq!(replicas(&story, name), 0, "{name}");
-        assert_eq!(error(&story, name), "", "{name}");
+        assert_eq!(replicas(&scenario, name), 0, "{name}");
+        assert_eq!(error(&scenario, name), "", "{name}");
     }
 }
 
@@ -96,51 +96,54 @@ fn stops_a_stateful_set_that_allows_volume_deletion() {
 /// restored.
 #[test]
 fn allow_volume_deletion_is_not_inherited() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario
         .api
         .create(that_deletes(stateful_set("db").replicas(3)))
         .unwrap();
-    story.apply(stateful_set("web").replicas(3));
+    scenario.apply(stateful_set("web").replicas(3));
     for (key, text) in [("hours", "09:00-18:30"), ("allow-volume-deletion", "true")] {
         let key = format!("dayshift/{key}");
-        let api = &story.api;
+        let api = &scenario.api;
         api.annotate_of("Namespace", "", "dev", &key, Some(text))
             .unwrap();
     }
-    story.settle();
-    assert!(error(&story, "db").contains("on the object itself"));
-    story.sleep_until("18:31");
+    scenario.settle();
+    assert!(error(&scenario, "db").contains("on the object itself"));
+    scenario.sleep_until("18:31");
     assert_eq!(
-        (replicas(&story, "db"), replicas(&story, "web")),
+        (replicas(&scenario, "db"), replicas(&scenario, "web")),
         (json!(3), json!(0))
     );
     let (key, yes) = ("dayshift/allow-volume-deletion", Some("true"));
-    story
+    scenario
         .api
         .annotate_of("StatefulSet", "dev", "db", key, yes)
         .unwrap();
-    story.settle();
-    assert_eq!(error(&story, "db"), "");
+    scenario.settle();
+    assert_eq!(error(&scenario, "db"), "");
 }
 
 #[test]
 fn detects_a_changed_volume_policy_before_the_patch() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(stateful_set("db").replicas(3).hours("09:00-18:30"));
-    story.settle();
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(stateful_set("db").replicas(3).hours("09:00-18:30"));
+    scenario.settle();
     let merge = |patch: &Value| {
-        story.api.merge("StatefulSet", "dev", "db", patch).unwrap();
-        story.settle();
+        scenario
+            .api
+            .merge("StatefulSet", "dev", "db", patch)
+            .unwrap();
+        scenario.settle();
     };
     merge(&policy("Delete"));
-    assert!(error(&story, "db").contains("is Delete"));
-    story.sleep_until("18:31");
-    assert_eq!(replicas(&story, "db"), 3);
+    assert!(error(&scenario, "db").contains("is Delete"));
+    scenario.sleep_until("18:31");
+    assert_eq!(replicas(&scenario, "db"), 3);
     // Once corrected, the missed stop is caught up with.
     merge(&policy("Retain"));
     assert_eq!(
-        (replicas(&story, "db"), error(&story, "db")),
+        (replicas(&scenario, "db"), error(&scenario, "db")),
         (json!(0), String::new())
     );
 }

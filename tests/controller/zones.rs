@@ -38,60 +38,67 @@ fn two_controllers_with_different_zone_data_converge() {
         (zone("America/Vancouver"), old_vancouver()),
         (zone("Asia/Tokyo"), zone("Europe/Berlin")),
     ] {
-        let mut story = Sandbox::empty_at("2026-11-16 00:30 UTC");
-        story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-        story.start_scaler(by(old));
-        story.pass(Duration::from_secs(60));
-        story.start_scaler(by(new));
+        let mut scenario = Sandbox::empty_at("2026-11-16 00:30 UTC");
+        scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+        scenario.start_scaler(by(old));
+        scenario.pass(Duration::from_secs(60));
+        scenario.start_scaler(by(new));
         for _ in 0..4 * 48 {
-            story.pass(Duration::from_secs(1800));
-            let hours = [old, new].map(|zone| story.now().with_timezone(&zone).hour());
+            scenario.pass(Duration::from_secs(1800));
+            let hours = [old, new].map(|zone| scenario.now().with_timezone(&zone).hour());
             // The hours since the last start and the last stop of either.
             let since = |of: u32| hours.map(|hour| (hour + 24 - of) % 24).into_iter().min();
             let runs = since(9) <= since(19);
             assert_eq!(
-                story.replicas("web") > 0,
+                scenario.replicas("web") > 0,
                 runs,
                 "{old:?} {new:?} {}",
-                story.now()
+                scenario.now()
             );
         }
-        let writes = story.patched("web").len();
+        let writes = scenario.patched("web").len();
         // Four boundaries a day: each is carried out by one controller, and each controller writes
         // its next boundary once.
         assert!(writes <= 2 + 3 * 4 * 4, "{old:?} {new:?}: {writes} writes");
-        story.stop_oldest_scaler();
-        story.pass(Duration::from_secs(86_400));
-        let before = story.patched("web").len();
+        scenario.stop_oldest_scaler();
+        scenario.pass(Duration::from_secs(86_400));
+        let before = scenario.patched("web").len();
         let mut running = 0;
         for _ in 0..2 * 48 {
-            let hour = story.now().with_timezone(&new).hour();
+            let hour = scenario.now().with_timezone(&new).hour();
             let is_on = (9..19).contains(&hour);
-            assert_eq!(story.replicas("web"), if is_on { 3 } else { 0 }, "{hour}");
+            assert_eq!(
+                scenario.replicas("web"),
+                if is_on { 3 } else { 0 },
+                "{hour}"
+            );
             running += usize::from(is_on);
-            story.pass(Duration::from_secs(1800));
+            scenario.pass(Duration::from_secs(1800));
         }
-        assert_eq!((running, story.patched("web").len() - before), (2 * 20, 4));
+        assert_eq!(
+            (running, scenario.patched("web").len() - before),
+            (2 * 20, 4)
+        );
     }
 }
 
 /// An update to newer zone data; by the old data a stop is still due in the first hour.
 #[test]
 fn newer_zone_data_after_a_restart_does_not_act_on_the_past() {
-    let mut story = Sandbox::empty_at("2026-11-20 12:00 America/New_York");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.start_scaler(by(old_vancouver()));
+    let mut scenario = Sandbox::empty_at("2026-11-20 12:00 America/New_York");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.start_scaler(by(old_vancouver()));
     // 19:00 in Vancouver is 21:00 in New York, and an hour later by the old rules.
-    story.sleep_until("21:30");
-    assert_eq!(story.replicas("web"), 3);
-    story.stop_scalers();
-    story.start_scaler(by(Zone::parse("America/Vancouver").unwrap()));
-    story.sleep_until("2026-11-21 20:59");
+    scenario.sleep_until("21:30");
+    assert_eq!(scenario.replicas("web"), 3);
+    scenario.stop_scalers();
+    scenario.start_scaler(by(Zone::parse("America/Vancouver").unwrap()));
+    scenario.sleep_until("2026-11-21 20:59");
     assert_eq!(
-        story.replicas("web"),
+        scenario.replicas("web"),
         3,
         "today's stop was before the update"
     );
-    story.sleep_until("2026-11-21 21:01");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.sleep_until("2026-11-21 21:01");
+    assert_eq!(scenario.replicas("web"), 0);
 }

@@ -97,15 +97,15 @@ impl Table {
             ("allocations", then.allocations, now.allocations),
             ("bytes allocated", then.bytes, now.bytes),
         ];
-        judge(&figures, MEMORY_TOLERANCE, LAST_DIGIT)?;
+        oracle(&figures, MEMORY_TOLERANCE, LAST_DIGIT)?;
         let held = [("bytes held", then.held, now.held)];
-        judge(&held, MEMORY_TOLERANCE, HASH_TABLES)
+        oracle(&held, MEMORY_TOLERANCE, HASH_TABLES)
     }
 
     pub(crate) fn compare_instructions(&self, name: &str, now: f64) -> Result<(), Failed> {
         let then = self.row(name)?.instructions.unwrap_or_default();
         let figures = [("instructions", then, now)];
-        judge(&figures, INSTRUCTION_TOLERANCE, LAST_DIGIT)
+        oracle(&figures, INSTRUCTION_TOLERANCE, LAST_DIGIT)
     }
 
     /// The reason why instructions cannot be compared: another compiler generates other ones.
@@ -133,7 +133,7 @@ const LAST_DIGIT: f64 = 0.05;
 /// Each object holds at least a pointer, 8 bytes.
 const HASH_TABLES: f64 = 4.0;
 
-fn judge(figures: &[(&str, f64, f64)], tolerance: f64, slack: f64) -> Result<(), Failed> {
+fn oracle(figures: &[(&str, f64, f64)], tolerance: f64, slack: f64) -> Result<(), Failed> {
     let off = figures
         .iter()
         .filter(|(_, then, now)| (now - then).abs() > then.abs() * tolerance + slack);

@@ -1,5 +1,5 @@
 // What sends connections to Services on a node, of the same Kubernetes as tests/controlplane: apart from it, as few
-// stories need it. See tests/support/build.rs.
+// scenarios need it. See tests/support/build.rs.
 module dayshift/tests/kube-proxy
 
 go 1.26.0

@@ -15,13 +15,13 @@
 //! `SIMULATION_FRESH=100000` adds this many new ones, `SIMULATION_SEED=123` repeats one, and
 //! `SIMULATION_STORY=FILE` a stored one.
 //!
-//! - `story/`: a scenario as a value and as text
+//! - `scenario/`: a scenario as a value and as text
 //! - `generators/`: from a seed to a scenario
 //! - `checker/`: the rules, and the knowledge of each controller
 //! - `harness/`: the controller, the cluster in memory, users and faults
 //! - `morning/`: starts with dependencies and slots, with an oracle of their own
 //! - `requests/`: connections that wake, with an oracle of their own
-//! - `planted/`: seeded defects that the scenarios must find
+//! - `seeded/`: seeded defects that the scenarios must find
 //! - `regressions/`: scenarios that failed once, by subject
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ mod generators;
 mod harness;
 mod morning;
 mod requests;
-mod story;
+mod scenario;
 
 use std::{
     collections::{BTreeMap, hash_map::RandomState},
@@ -53,10 +53,10 @@ use std::{
 
 use checker::check_settled::Look;
 use harness::{
-    run::{StoryOutcome, run},
+    run::{ScenarioOutcome, run},
     shrink,
 };
-use story::{definition::Story, stored};
+use scenario::{definition::Scenario, stored};
 
 /// The fixed seeds of each run: some 50 s of CPU time.
 const SEEDS: u64 = 400;
@@ -92,11 +92,11 @@ fn seeds() -> Vec<u64> {
 
 #[test]
 fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
-    if let Some(story) = stored::asked_for() {
-        return run_again(&story);
+    if let Some(scenario) = stored::asked_for() {
+        return run_again(&scenario);
     }
     if let Some(seed) = number("SIMULATION_SEED") {
-        return run_again(&Story::of(seed));
+        return run_again(&Scenario::of(seed));
     }
     let (seeds, begun) = (seeds(), Instant::now());
     let next = AtomicUsize::new(0);
@@ -108,7 +108,7 @@ fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
             let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
             };
-            let told = outcome_of(&Story::of(*seed));
+            let told = outcome_of(&Scenario::of(*seed));
             faults.fetch_add(told.faults, Ordering::Relaxed);
             writes.fetch_add(told.writes, Ordering::Relaxed);
             for (look, count) in told.looks {
@@ -127,14 +127,14 @@ fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
         }
     });
     eprintln!(
-        "{} stories with {} writes and {} faults in {:.1} s",
+        "{} scenarios with {} writes and {} faults in {:.1} s",
         next.load(Ordering::Relaxed).min(seeds.len()),
         writes.load(Ordering::Relaxed),
         faults.load(Ordering::Relaxed),
         begun.elapsed().as_secs_f64()
     );
     if let Some(seed) = failed.into_inner().unwrap() {
-        run_again(&Story::of(seed));
+        run_again(&Scenario::of(seed));
     }
     let looks = looks.into_inner().unwrap();
     eprintln!("{looks:?}");
@@ -155,10 +155,10 @@ fn assert_few_pass(looks: &BTreeMap<Look, usize>) {
 
 #[test]
 fn regressions_stay_fixed() {
-    for (name, story) in stored::regressions() {
-        if outcome_of(&story).failure.is_some() {
+    for (name, scenario) in stored::regressions() {
+        if outcome_of(&scenario).failure.is_some() {
             eprintln!("{name}");
-            run_again(&story);
+            run_again(&scenario);
         }
     }
 }
@@ -166,10 +166,10 @@ fn regressions_stay_fixed() {
 #[test]
 fn scenario_round_trips_through_its_file() {
     for seed in 0..200 {
-        let story = Story::of(seed);
-        let text = story.to_text();
-        assert_eq!(Story::of_text(&text).to_text(), text);
-        assert_eq!(Story::of_text(&text).to_string(), story.to_string());
+        let scenario = Scenario::of(seed);
+        let text = scenario.to_text();
+        assert_eq!(Scenario::of_text(&text).to_text(), text);
+        assert_eq!(Scenario::of_text(&text).to_string(), scenario.to_string());
     }
 }
 
@@ -178,18 +178,18 @@ fn same_seed_runs_identically() {
     for seed in 0..50 {
         let hash = || {
             let mut hasher = DefaultHasher::new();
-            outcome_of(&Story::of(seed)).trace.hash(&mut hasher);
+            outcome_of(&Scenario::of(seed)).trace.hash(&mut hasher);
             hasher.finish()
         };
         assert_eq!(hash(), hash(), "seed {seed}");
     }
 }
 
-/// `.ci/nightly planted` shows that each of them is found.
+/// `.ci/nightly seeded` shows that each of them is found.
 #[test]
 fn each_seeded_defect_applies() {
     let root = env!("CARGO_MANIFEST_DIR");
-    let folder = Path::new(root).join("tests/simulation/planted");
+    let folder = Path::new(root).join("tests/simulation/seeded");
     let paths = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     let folders = paths(&folder).filter(|it| it.is_dir());
     let patches: Vec<_> = folders
@@ -204,43 +204,43 @@ fn each_seeded_defect_applies() {
         let why = String::from_utf8_lossy(&checked.stderr);
         assert!(
             checked.status.success(),
-            "{why}plant it anew: tests/simulation/planted/README.md"
+            "{why}plant it anew: tests/simulation/seeded/README.md"
         );
     }
 }
 
 /// Runs one scenario, and fails with the shortest scenario that still fails.
-fn run_again(story: &Story) {
-    let first = outcome_of(story);
+fn run_again(scenario: &Scenario) {
+    let first = outcome_of(scenario);
     let Some(why) = &first.failure else {
-        eprintln!("{story}{}", first.trace.join("\n"));
+        eprintln!("{scenario}{}", first.trace.join("\n"));
         return;
     };
-    eprintln!("seed {} fails: {why}", story.seed);
+    eprintln!("seed {} fails: {why}", scenario.seed);
     assert!(
         number("SIMULATION_SHRINK") != Some(0),
-        "it is not made shorter:\n{story}{}",
+        "it is not made shorter:\n{scenario}{}",
         first.trace.join("\n")
     );
-    let short = shrink::shortest(story);
+    let short = shrink::shortest(scenario);
     let told = outcome_of(&short);
     panic!(
-        "{}\nat first: {why}\nThe story:\n{short}What happened:\n  {}\n\
+        "{}\nat first: {why}\nThe scenario:\n{short}What happened:\n  {}\n\
          To repeat it: SIMULATION_SEED={} cargo test --test simulation\n\
          To repeat its shortest form: SIMULATION_STORY=FILE, with this in the file; in \
          a folder of tests/simulation/regressions it is told for good:\n{}",
         told.failure.as_deref().unwrap_or("it does not fail"),
         told.trace.join("\n  "),
-        story.seed,
+        scenario.seed,
         short.to_text(),
     );
 }
 
 /// The result of a scenario; a panic is a failure.
-fn outcome_of(story: &Story) -> StoryOutcome {
+fn outcome_of(scenario: &Scenario) -> ScenarioOutcome {
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    catch_unwind(AssertUnwindSafe(|| run(story))).unwrap_or_else(|_| StoryOutcome {
+    catch_unwind(AssertUnwindSafe(|| run(scenario))).unwrap_or_else(|_| ScenarioOutcome {
         failure: Some("it panicked".to_owned()),
-        ..StoryOutcome::default()
+        ..ScenarioOutcome::default()
     })
 }

@@ -88,7 +88,7 @@ impl Dayshift {
         let (log, port) = (self.log(), self.address()?.port());
         let (_, key) = log.split_once("/?key=")?;
         let key = key.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
-        Some(format!("Cookie: dayshift-{port}={key}.story\r\n"))
+        Some(format!("Cookie: dayshift-{port}={key}.scenario\r\n"))
     }
 
     /// The status and body of a GET to its server. `None` if it does not respond.

@@ -504,11 +504,11 @@ impl PlanArgs {
             let workload = defaults.applied(managed.workload.observe(kind, &planner.prefix));
             let plan = planner.plan_live(&workload);
             if is_summary {
-                let neighbours = OtherManagers {
+                let managers = OtherManagers {
                     owners: owners(&workload.object, managed, &autoscalers),
                     operated_by: managed.operated_by(&planner.context.kinds),
                 };
-                planned.summary.add(&workload, plan.as_ref(), neighbours);
+                planned.summary.add(&workload, plan.as_ref(), managers);
                 let plan = plan.map(|plan| plan.at_price(price.clone()));
                 planned.plan.workloads.extend(plan);
                 continue;

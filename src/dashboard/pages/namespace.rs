@@ -87,7 +87,7 @@ impl Page<'_> {
         let listed = self.view.by_namespace().take(MAX_NAMESPACES);
         for row in listed.flat_map(|(_, rows)| rows) {
             let plan = self.plan_of(row, until);
-            summary.add(&row.observed, plan.as_ref(), row.neighbours());
+            summary.add(&row.observed, plan.as_ref(), row.managers());
         }
         summary
     }

@@ -19,7 +19,7 @@ mod run;
 #[path = "../../../crates/kube-in-memory/tests/parity/table.rs"]
 mod table;
 
-use crate::support::Story;
+use crate::support::Scenario;
 
 /// The directory of the recorded responses.
 const RECORDED: &str = concat!(
@@ -28,6 +28,6 @@ const RECORDED: &str = concat!(
 );
 
 /// All scenarios: each affects the others, by a compaction of etcd.
-pub(crate) fn stories() -> Vec<Story> {
-    [real::stories(), random::stories()].concat()
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    [real::scenarios(), random::scenarios()].concat()
 }

@@ -8,66 +8,66 @@ use crate::api_parity::backend::Backend;
 use crate::api_parity::cases;
 use crate::api_parity::recorded::{Recorded, compare};
 use crate::api_parity::run::run;
-use crate::support::{ControlPlane, Parts, Story, block_on};
+use crate::support::{ControlPlane, Parts, Scenario, block_on};
 
 /// A scenario for each file of the table.
-pub fn stories() -> Vec<Story> {
-    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, jobs, autoscalers, namespaces, metadata, custom]
+pub fn scenarios() -> Vec<Scenario> {
+    crate::support::scenarios![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, jobs, autoscalers, namespaces, metadata, custom]
 }
 
 fn objects(plane: &ControlPlane) {
-    judge("objects", plane);
+    oracle("objects", plane);
 }
 
 fn patches(plane: &ControlPlane) {
-    judge("patches", plane);
+    oracle("patches", plane);
 }
 
 fn refusals(plane: &ControlPlane) {
-    judge("refusals", plane);
+    oracle("refusals", plane);
 }
 
 fn lists(plane: &ControlPlane) {
-    judge("lists", plane);
+    oracle("lists", plane);
 }
 
 fn watches(plane: &ControlPlane) {
-    judge("watches", plane);
+    oracle("watches", plane);
 }
 
 fn stateful_sets(plane: &ControlPlane) {
-    judge("statefulsets", plane);
+    oracle("statefulsets", plane);
 }
 
 fn cron_jobs(plane: &ControlPlane) {
-    judge("cronjobs", plane);
+    oracle("cronjobs", plane);
 }
 
 fn cron_schedules(plane: &ControlPlane) {
-    judge("cronschedules", plane);
+    oracle("cronschedules", plane);
 }
 
 fn jobs(plane: &ControlPlane) {
-    judge("jobs", plane);
+    oracle("jobs", plane);
 }
 
 fn autoscalers(plane: &ControlPlane) {
-    judge("autoscalers", plane);
+    oracle("autoscalers", plane);
 }
 
 fn namespaces(plane: &ControlPlane) {
-    judge("namespaces", plane);
+    oracle("namespaces", plane);
 }
 
 fn metadata(plane: &ControlPlane) {
-    judge("metadata", plane);
+    oracle("metadata", plane);
 }
 
 fn custom(plane: &ControlPlane) {
-    judge("custom", plane);
+    oracle("custom", plane);
 }
 
-fn judge(file: &str, plane: &ControlPlane) {
+fn oracle(file: &str, plane: &ControlPlane) {
     let client = client(plane);
     let (recorded, mut fresh, mut report) =
         (Recorded::read(file), Recorded::default(), String::new());

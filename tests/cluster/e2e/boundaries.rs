@@ -1,21 +1,21 @@
 //! The effects of a schedule on a Deployment at its boundaries.
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, nightly, soon, stories};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, nightly, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![
+        scenarios![
             Parts::Server;
             nginx_1_becomes_2_at_its_instant_with_one_write,
         ],
-        nightly(stories![
+        nightly(scenarios![
             Parts::Server;
             catches_up_once_on_missed_boundaries,
             of_several_missed_boundaries_only_the_newest_is_made_up_for,
         ]),
-        stories![Parts::OlderServer; an_older_server_is_listed_in_pages_and_its_boundaries_are_met],
-        stories![Parts::Pods; pods_go_at_the_stop_and_come_back_at_the_start],
+        scenarios![Parts::OlderServer; an_older_server_is_listed_in_pages_and_its_boundaries_are_met],
+        scenarios![Parts::Pods; pods_go_at_the_stop_and_come_back_at_the_start],
     ]
     .concat()
 }

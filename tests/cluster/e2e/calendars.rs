@@ -9,10 +9,10 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Soon, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Parts, Scenario, Soon, deployment, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![Parts::Server; a_calendar_of_a_config_map_is_mounted_and_swapped]
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![Parts::Server; a_calendar_of_a_config_map_is_mounted_and_swapped]
 }
 
 /// The commands of the page, in order: create, patch, replace.

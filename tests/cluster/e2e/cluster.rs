@@ -4,16 +4,16 @@ use k8s_openapi::apimachinery::pkg::version::Info;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Parts, Story, block_on, cron_job, deployment, eventually, stories,
+    ControlPlane, Parts, Scenario, block_on, cron_job, deployment, eventually, scenarios,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![Parts::Server; its_version_can_be_read, the_audit_log_tells_who_asked_what],
-        stories![
+        scenarios![Parts::Server; its_version_can_be_read, the_audit_log_tells_who_asked_what],
+        scenarios![
             Parts::Pods;
             pods_go_with_a_count_of_zero_and_come_back,
-            what_makes_pods_goes_with_its_story,
+            what_makes_pods_goes_with_its_scenario,
         ],
     ]
     .concat()
@@ -96,7 +96,7 @@ fn pods_go_with_a_count_of_zero_and_come_back(plane: &ControlPlane) {
 }
 
 /// Other scenarios wait for pods of the same controllers.
-fn what_makes_pods_goes_with_its_story(plane: &ControlPlane) {
+fn what_makes_pods_goes_with_its_scenario(plane: &ControlPlane) {
     let team = TestNamespace::without_scaler(plane, "left");
     let report = serde_json::Value::from(cron_job("report")).to_string();
     team.kubectl_with(&["create"], &report).success();

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::quoted_text::QUOTED;
-use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         what_they_tell_is_obeyed_and_shown,
         kubectl_reads_quoted_lines_as_the_corpus_says,

@@ -1,10 +1,10 @@
 //! The replicas after a start, after manual changes.
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, nightly, soon, stories};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, nightly, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
-    nightly(stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    nightly(scenarios![
         Parts::Server;
         the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one,
         what_is_switched_off_by_hand_after_a_start_stays_off,

@@ -5,18 +5,18 @@ use serde_json::json;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, nightly, soon, stories,
-    too_late,
+    ControlPlane, Dayshift, Parts, Scenario, Soon, deployment, eventually, nightly, scenarios,
+    soon, too_late,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![
+        scenarios![
             Parts::Server;
             an_admission_policy_that_refuses_is_told_and_tried_again_slowly,
             without_permission_it_is_not_ready_and_keeps_trying,
         ],
-        nightly(stories![
+        nightly(scenarios![
             Parts::Server;
             a_bad_schedule_is_told_within_a_second_while_others_are_punctual,
             starts_that_are_denied_make_no_stop_late,

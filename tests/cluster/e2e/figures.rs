@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stateful_set, stories,
+    ControlPlane, Dayshift, Parts, Scenario, deployment, eventually, scenarios, soon, stateful_set,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         metrics_pages_and_status_say_the_same_figures,
         who_may_not_read_namespaces_sees_and_wakes_what_inherits_from_one,

@@ -3,11 +3,11 @@
 use tempfile::NamedTempFile;
 
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Story, cron_job, deployment, eventually, soon, stories,
+    ControlPlane, Dayshift, Parts, Scenario, cron_job, deployment, eventually, scenarios, soon,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![Parts::Server; the_page_on_uninstalling_restores_every_count]
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![Parts::Server; the_page_on_uninstalling_restores_every_count]
 }
 
 /// The lines of the marked block, except the one that deletes objects which other test cases of this

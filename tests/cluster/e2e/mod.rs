@@ -1,8 +1,8 @@
-//! Stories on a real API server: etcd and kube-apiserver, and where a story asks for pods
+//! Scenarios on a real API server: etcd and kube-apiserver, and where a scenario asks for pods
 //! Kubernetes' own controllers, scheduler and a fake node. See `tests/support`.
 //!
 //! - `monitoring/`: the alerts and the metrics, by Prometheus' promtool
-//! - `neighbours/`: other programs that set the same counts
+//! - `other_controllers/`: other programs that set the same counts
 //! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
 //! - `scalers/`: several scalers on one cluster
 //! - `security/`: the limits of permissions, and attacks
@@ -21,8 +21,8 @@ mod leaving;
 mod monitoring;
 mod moving;
 mod namespaces;
-mod neighbours;
 mod objects;
+mod other_controllers;
 mod overrides;
 mod pages;
 mod policy;
@@ -34,50 +34,55 @@ mod zones;
 
 pub(crate) use test_namespace::LOG_LAG;
 
-use crate::support::Story;
+use crate::support::Scenario;
 
 /// All scenarios, the longest first.
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        kinds::stories(),
-        moving::stories(),
-        scalers::starting::stories(),
-        scalers::together::stories(),
-        overrides::rollout::stories(),
-        overrides::ended::stories(),
-        overrides::annotated::stories(),
-        overrides::authors::stories(),
-        activator::stories(),
-        faults::stories(),
-        security::hostile::stories(),
-        pages::stories(),
-        leaving::stories(),
-        security::limits::stories(),
-        security::login::stories(),
-        namespaces::stories(),
-        overrides::notices::stories(),
-        neighbours::stories(),
-        neighbours::operators::stories(),
-        security::access::stories(),
-        security::connecting::stories(),
-        calendars::stories(),
-        figures::stories(),
-        boundaries::stories(),
-        cluster::stories(),
-        commands::stories(),
-        counts::stories(),
-        objects::stories(),
-        security::permissions::stories(),
-        security::reading::stories(),
-        security::people::stories(),
-        scalers::split::stories(),
-        protobuf::stories(),
-        zones::stories(),
+        kinds::scenarios(),
+        moving::scenarios(),
+        scalers::starting::scenarios(),
+        scalers::together::scenarios(),
+        overrides::rollout::scenarios(),
+        overrides::ended::scenarios(),
+        overrides::annotated::scenarios(),
+        overrides::authors::scenarios(),
+        activator::scenarios(),
+        faults::scenarios(),
+        security::hostile::scenarios(),
+        pages::scenarios(),
+        leaving::scenarios(),
+        security::limits::scenarios(),
+        security::login::scenarios(),
+        namespaces::scenarios(),
+        overrides::notices::scenarios(),
+        other_controllers::scenarios(),
+        other_controllers::operators::scenarios(),
+        security::access::scenarios(),
+        security::connecting::scenarios(),
+        calendars::scenarios(),
+        figures::scenarios(),
+        boundaries::scenarios(),
+        cluster::scenarios(),
+        commands::scenarios(),
+        counts::scenarios(),
+        objects::scenarios(),
+        security::permissions::scenarios(),
+        security::reading::scenarios(),
+        security::people::scenarios(),
+        scalers::split::scenarios(),
+        protobuf::scenarios(),
+        zones::scenarios(),
     ]
     .concat()
 }
 
 /// Scenarios that wait for no time, and use the processor that others need.
-pub(crate) fn busy_stories() -> Vec<Story> {
-    [install::stories(), monitoring::stories(), policy::stories()].concat()
+pub(crate) fn busy_scenarios() -> Vec<Scenario> {
+    [
+        install::scenarios(),
+        monitoring::scenarios(),
+        policy::scenarios(),
+    ]
+    .concat()
 }

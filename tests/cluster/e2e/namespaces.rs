@@ -7,21 +7,21 @@ use serde_json::Value;
 use crate::e2e::kinds::{STATE, await_field, create, field};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Soon, Story, cron_job, deployment, eventually, nightly, soon,
-    stateful_set, stories,
+    ControlPlane, Dayshift, Parts, Scenario, Soon, cron_job, deployment, eventually, nightly,
+    scenarios, soon, stateful_set,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![Parts::Pods; a_namespace_is_deleted_with_its_workloads_and_made_again],
-        stories![
+        scenarios![Parts::Pods; a_namespace_is_deleted_with_its_workloads_and_made_again],
+        scenarios![
             Parts::Server;
             all_kinds_follow_it_with_one_request_for_each_transition,
             where_it_may_not_be_read_what_depends_on_it_is_left_alone,
             a_scaler_without_namespace_defaults_does_not_ask_for_it,
             sixty_namespaces_by_name_hold_up_no_patch,
         ],
-        nightly(stories![
+        nightly(scenarios![
             Parts::Server;
             an_edit_is_an_edit_of_what_inherits_it,
             a_bad_one_is_told_there_until_it_is_put_right,

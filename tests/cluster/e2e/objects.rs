@@ -4,10 +4,12 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::e2e::test_namespace::{TestNamespace, assert_frugal};
-use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, nightly, soon, stories};
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Scenario, deployment, nightly, scenarios, soon,
+};
 
-pub(crate) fn stories() -> Vec<Story> {
-    nightly(stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    nightly(scenarios![
         Parts::Server;
         an_edited_schedule_acts_from_its_next_boundary_on,
         a_deployment_made_again_is_another_one,
@@ -66,7 +68,7 @@ fn a_deployment_made_again_is_another_one(plane: &ControlPlane) {
 fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
     let origin = TestNamespace::without_scaler(plane, "origin");
     let copies = TestNamespace::without_scaler(plane, "copy");
-    let selector = format!("story={}", origin.name());
+    let selector = format!("scenario={}", origin.name());
     let mark = plane.audit().mark();
     let mut dayshift = Dayshift::run(plane, &["run", "-l", &selector]);
     dayshift.wait_ready();
@@ -76,7 +78,7 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
         origin.create(
             deployment(name)
                 .replicas(3)
-                .label("story", origin.name())
+                .label("scenario", origin.name())
                 .stop(stop.text())
                 .start(start.text()),
         );

@@ -7,11 +7,11 @@ use std::time::Duration;
 use chrono::{Timelike as _, Utc};
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Parts, Story, deployment, eventually, stories,
+    ControlPlane, Dayshift, Namespace, Parts, Scenario, deployment, eventually, scenarios,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         the_example_of_the_first_page_starts_at_the_next_minute,
         every_line_for_a_shell_does_what_it_says,

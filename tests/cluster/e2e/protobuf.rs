@@ -12,10 +12,10 @@ use kube::{
 };
 use serde_json::json;
 
-use crate::support::{ControlPlane, Parts, Story, block_on, deployment, stories};
+use crate::support::{ControlPlane, Parts, Scenario, block_on, deployment, scenarios};
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         deployments_are_the_same_in_protobuf_and_in_json,
         failures_are_the_same_in_protobuf_and_in_json,

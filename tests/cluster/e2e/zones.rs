@@ -3,10 +3,10 @@
 use chrono_tz::{America::New_York, Asia::Kathmandu, Asia::Tokyo};
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, nightly, soon, stories};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, nightly, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
-    nightly(stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    nightly(scenarios![
         Parts::Server;
         a_zone_is_the_objects_own_or_that_of_the_flag,
         a_flag_changed_at_a_restart_acts_only_forwards,

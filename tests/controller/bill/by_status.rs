@@ -11,10 +11,10 @@ use dayshift_workload::{ParseContext, Prefix, savings::StoppedCapacity};
 use crate::sandbox::Sandbox;
 
 /// `status` does not know the flags of the controller.
-pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> StoppedCapacity {
-    let (prefix, now) = (Prefix::default(), story.now());
-    story.block_on(async {
-        let client = story.api.client_as("somebody");
+pub(crate) fn held_down_by_status(scenario: &Sandbox, query: &Query) -> StoppedCapacity {
+    let (prefix, now) = (Prefix::default(), scenario.now());
+    scenario.block_on(async {
+        let client = scenario.api.client_as("somebody");
         let (found, _) = find::<WithManagers>(&client, query).await.unwrap();
         let all = found.workloads.iter().map(|(kind, it)| (kind.clone(), it));
         let context = StatusContext {

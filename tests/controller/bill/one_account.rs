@@ -22,38 +22,38 @@ const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
 /// Every workload that runs on Friday 18:00: workloads with their own schedules, one that inherits
 /// exact counts from its Namespace, and one that follows the controller's default schedule.
-fn story() -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+fn scenario() -> Sandbox {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let namespace = json!({
         "apiVersion": "v1", "kind": "Namespace",
         "metadata": {"name": "team", "annotations": {
             "dayshift/hours": OFFICE, "dayshift/replicas": "2",
         }},
     });
-    story.api.apply(namespace).unwrap();
-    story.api.namespace("far");
-    start(&mut story);
+    scenario.api.apply(namespace).unwrap();
+    scenario.api.namespace("far");
+    start(&mut scenario);
     let own = |name, count| deployment(name).replicas(count).hours(OFFICE);
-    story.apply(own("own", 3).requests("500m", "1Gi"));
-    story.apply(own("few", 4).annotation("dayshift/stop-replicas", "1"));
+    scenario.apply(own("own", 3).requests("500m", "1Gi"));
+    scenario.apply(own("few", 4).annotation("dayshift/stop-replicas", "1"));
     for (name, count) in [("raised", 3), ("paused", 6), ("woken", 7), ("bad", 2)] {
-        story.apply(own(name, count));
+        scenario.apply(own(name, count));
     }
     let steps = deployment("steps").replicas(5);
-    story.apply(steps.annotation("dayshift/scale", "08:00 = 5; 19:00 = 1"));
-    story.apply(cron_job("report").hours(OFFICE));
-    story.apply(deployment("web").namespace("team").replicas(5));
-    story.apply(stateful_set("db").namespace("team").replicas(2));
-    story.apply(deployment("plain").namespace("far").replicas(4));
+    scenario.apply(steps.annotation("dayshift/scale", "08:00 = 5; 19:00 = 1"));
+    scenario.apply(cron_job("report").hours(OFFICE));
+    scenario.apply(deployment("web").namespace("team").replicas(5));
+    scenario.apply(stateful_set("db").namespace("team").replicas(2));
+    scenario.apply(deployment("plain").namespace("far").replicas(4));
     let out = deployment("out").namespace("far").replicas(9);
-    story.apply(out.annotation("dayshift/exclude", "true"));
-    story.annotate("paused", "pause", Some("true"));
-    story.annotate("woken", "wake-until", Some("2026-11-20 21:00"));
-    story
+    scenario.apply(out.annotation("dayshift/exclude", "true"));
+    scenario.annotate("paused", "pause", Some("true"));
+    scenario.annotate("woken", "wake-until", Some("2026-11-20 21:00"));
+    scenario
 }
 
-fn start(story: &mut Sandbox) {
-    story.start_scaler(Settings {
+fn start(scenario: &mut Sandbox) {
+    scenario.start_scaler(Settings {
         default_schedule: DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]),
         ..Settings::default()
     });
@@ -69,7 +69,7 @@ fn settings() -> dashboard::Settings {
         prefix: Prefix::default(),
         context: ParseContext::default(),
         zone: None,
-        title: "a story".to_owned(),
+        title: "a scenario".to_owned(),
     }
 }
 
@@ -90,14 +90,14 @@ async fn overview(pages: Arc<Dashboard>) -> String {
 }
 
 /// The page of the controller, and the page of a dashboard that only reads the cluster.
-fn pages(story: &Sandbox) -> (String, String) {
-    let (telemetry, clock) = (Arc::clone(&story.telemetry), story.clock.clone());
+fn pages(scenario: &Sandbox) -> (String, String) {
+    let (telemetry, clock) = (Arc::clone(&scenario.telemetry), scenario.clock.clone());
     let feed = CalendarFeed::default();
     let of_controller = Dashboard::for_controller(telemetry, feed, clock.clone(), settings());
-    let of_controller = story.block_on(overview(Arc::new(of_controller)));
-    let client = story.block_on(async { story.api.client_as("somebody") });
+    let of_controller = scenario.block_on(overview(Arc::new(of_controller)));
+    let client = scenario.block_on(async { scenario.api.client_as("somebody") });
     let live = Arc::new(Dashboard::new(client, clock, settings()));
-    let live = story.block_on(async {
+    let live = scenario.block_on(async {
         tokio::select! {
             ended = live.follow() => panic!("{ended:?}"),
             page = overview(Arc::clone(&live)) => page,
@@ -106,23 +106,23 @@ fn pages(story: &Sandbox) -> (String, String) {
     (of_controller, live)
 }
 
-fn sample(story: &Sandbox, name: &str) -> f64 {
-    let metrics = story.metrics();
+fn sample(scenario: &Sandbox, name: &str) -> f64 {
+    let metrics = scenario.metrics();
     let sample = metrics.lines().find_map(|line| line.strip_prefix(name));
     sample.unwrap().trim().parse().unwrap()
 }
 
 /// Every source that shows stopped or saved replicas reports this.
 #[track_caller]
-fn all_say(story: &Sandbox, held: u64, hours: f64) {
-    let objects = story.snapshot().objects;
+fn all_say(scenario: &Sandbox, held: u64, hours: f64) {
+    let objects = scenario.snapshot().objects;
     let known: u64 = objects.iter().map(|it| it.held_down().replicas).sum();
-    let metric = sample(story, "dayshift_stopped_replicas ");
+    let metric = sample(scenario, "dayshift_stopped_replicas ");
     assert_eq!((known, metric.to_string()), (held, held.to_string()));
-    assert_eq!(held_down_by_status(story, &query()).replicas, held);
-    let seconds = sample(story, "dayshift_saved_replica_seconds_total ");
+    assert_eq!(held_down_by_status(scenario, &query()).replicas, held);
+    let seconds = sample(scenario, "dayshift_saved_replica_seconds_total ");
     assert!((seconds / 3600.0 - hours).abs() < 0.02, "{seconds}");
-    let (of_controller, live) = pages(story);
+    let (of_controller, live) = pages(scenario);
     for page in [&of_controller, &live] {
         assert!(page.contains(&format!(": {held} replicas")), "{page}");
     }
@@ -145,29 +145,29 @@ fn all_say(story: &Sandbox, held: u64, hours: f64) {
 
 #[test]
 fn metrics_pages_and_status_report_the_same_savings() {
-    let mut story = story();
-    story.sleep_until("18:59");
-    all_say_nothing_yet(&story);
-    story.sleep_until("19:30");
-    story.scale("raised", 1);
-    story.annotate("bad", "hours", Some("Mon-Fry 09:00-19:00"));
-    story.sleep_until("20:00");
+    let mut scenario = scenario();
+    scenario.sleep_until("18:59");
+    all_say_nothing_yet(&scenario);
+    scenario.sleep_until("19:30");
+    scenario.scale("raised", 1);
+    scenario.annotate("bad", "hours", Some("Mon-Fry 09:00-19:00"));
+    scenario.sleep_until("20:00");
     let held = 3 + 3 + 2 + 2 + 4 + 2 + 2 + 4;
-    all_say(&story, held, 22.5);
+    all_say(&scenario, held, 22.5);
 
     // Another controller does not know the savings of the time before it started.
-    story.stop_scalers();
-    story.telemetry = Arc::new(Telemetry::new(story.now()));
-    story.sleep_until("2026-11-22 12:00");
-    start(&mut story);
-    story.sleep_until("13:00");
+    scenario.stop_scalers();
+    scenario.telemetry = Arc::new(Telemetry::new(scenario.now()));
+    scenario.sleep_until("2026-11-22 12:00");
+    start(&mut scenario);
+    scenario.sleep_until("13:00");
     // The steps have raised the count again, and the wake has ended.
-    all_say(&story, held - 4 + 7, 25.0);
+    all_say(&scenario, held - 4 + 7, 25.0);
 }
 
-fn all_say_nothing_yet(story: &Sandbox) {
-    assert_eq!(held_down_by_status(story, &query()).replicas, 0);
-    let (of_controller, live) = pages(story);
+fn all_say_nothing_yet(scenario: &Sandbox) {
+    assert_eq!(held_down_by_status(scenario, &query()).replicas, 0);
+    let (of_controller, live) = pages(scenario);
     for page in [&of_controller, &live] {
         assert!(page.contains(": 0 replicas"), "{page}");
     }
@@ -180,20 +180,20 @@ fn all_say_nothing_yet(story: &Sandbox) {
 /// Days follow the time zone of the page; earlier savings stay in the sum.
 #[test]
 fn logs_the_savings_of_the_day_and_of_the_week() {
-    let story = Sandbox::at("2026-11-26 18:00 Asia/Tokyo");
+    let scenario = Sandbox::at("2026-11-26 18:00 Asia/Tokyo");
     let web = deployment("web").replicas(3).hours(OFFICE);
-    story.apply(web.annotation("dayshift/timezone", "Asia/Tokyo"));
+    scenario.apply(web.annotation("dayshift/timezone", "Asia/Tokyo"));
     for (until, today, week, all) in [
         ("2026-11-27 08:00", "24", "39", "39"),
         ("2026-11-28 12:00", "36", "93", "93"),
         ("2026-11-30 12:00", "27", "27", "228"),
         ("2026-12-01 01:00", "3", "45", "246"),
     ] {
-        story.sleep_until(until);
-        let telemetry = Arc::clone(&story.telemetry);
+        scenario.sleep_until(until);
+        let telemetry = Arc::clone(&scenario.telemetry);
         let feed = CalendarFeed::default();
-        let pages = Dashboard::for_controller(telemetry, feed, story.clock.clone(), settings());
-        let page = story.block_on(overview(Arc::new(pages)));
+        let pages = Dashboard::for_controller(telemetry, feed, scenario.clock.clone(), settings());
+        let page = scenario.block_on(overview(Arc::new(pages)));
         for expected in [
             format!("Today {today} replica-hours"),
             format!("This week {week} replica-hours"),

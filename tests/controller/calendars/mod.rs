@@ -28,13 +28,13 @@ fn evening(dates: &[&str]) -> (Sandbox, CalendarPublisher) {
 }
 
 fn evening_with(calendars: Calendars, settings: Settings) -> (Sandbox, CalendarPublisher) {
-    let mut story = Sandbox::empty_at("2026-11-19 20:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-19 20:00 UTC");
     let (publisher, calendars) = CalendarFeed::open(calendars);
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         calendars,
         ..settings
     });
-    (story, publisher)
+    (scenario, publisher)
 }
 
 fn web(except: &str) -> crate::sandbox::DeploymentBuilder {
@@ -48,98 +48,99 @@ const NO_DAY: &str = "2030-01-01";
 
 #[test]
 fn replaced_calendar_applies_at_once_and_never_to_the_past() {
-    let (story, publisher) = evening(&[NO_DAY]);
-    story.apply(web("calendar:de"));
-    let next = || story.label("web", "next");
+    let (scenario, publisher) = evening(&[NO_DAY]);
+    scenario.apply(web("calendar:de"));
+    let next = || scenario.label("web", "next");
     assert_eq!(next().as_deref(), Some("2026-11-20T09.00.00Z"));
     publisher.publish(calendars(&[FRIDAY]));
-    story.settle();
+    scenario.settle();
     assert_eq!(next().as_deref(), Some("2026-11-23T09.00.00Z"));
-    story.sleep_until("2026-11-20 10:00");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.sleep_until("2026-11-20 10:00");
+    assert_eq!(scenario.replicas("web"), 0);
     // The start of this morning is scheduled again, and is not caught up with.
     publisher.publish(calendars(&[NO_DAY]));
-    story.settle();
-    assert_eq!(story.replicas("web"), 0);
+    scenario.settle();
+    assert_eq!(scenario.replicas("web"), 0);
     assert_eq!(next().as_deref(), Some("2026-11-20T19.00.00Z"));
-    story.sleep_until("2026-11-23 09:01");
-    assert_eq!(story.replicas("web"), 3);
+    scenario.sleep_until("2026-11-23 09:01");
+    assert_eq!(scenario.replicas("web"), 3);
     // This is no edit, so no Event reports it.
-    assert_eq!(story.events("web"), ["Started"]);
+    assert_eq!(scenario.events("web"), ["Started"]);
 }
 
 #[test]
 fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
     for dates in [[FRIDAY, NO_DAY], [NO_DAY, FRIDAY]] {
-        let (mut story, _publisher) = evening(&dates[..1]);
-        story.apply(web("calendar:de"));
-        story.sleep_until("2026-11-20 08:00");
-        story.kill_scalers();
-        story.sleep_until("2026-11-20 10:00");
-        story.start_scaler(Settings {
+        let (mut scenario, _publisher) = evening(&dates[..1]);
+        scenario.apply(web("calendar:de"));
+        scenario.sleep_until("2026-11-20 08:00");
+        scenario.kill_scalers();
+        scenario.sleep_until("2026-11-20 10:00");
+        scenario.start_scaler(Settings {
             calendars: CalendarFeed::fixed(calendars(&dates[1..])),
             ..of_deployments()
         });
-        assert_eq!(story.replicas("web"), 0, "{dates:?}");
+        assert_eq!(scenario.replicas("web"), 0, "{dates:?}");
     }
     // A start that was due by both the old and the new dates is caught up with.
-    let (mut story, _publisher) = evening(&[NO_DAY]);
-    story.apply(web("calendar:de"));
-    story.kill_scalers();
-    story.sleep_until("2026-11-20 10:00");
-    story.start_scaler(Settings {
+    let (mut scenario, _publisher) = evening(&[NO_DAY]);
+    scenario.apply(web("calendar:de"));
+    scenario.kill_scalers();
+    scenario.sleep_until("2026-11-20 10:00");
+    scenario.start_scaler(Settings {
         calendars: CalendarFeed::fixed(calendars(&["2027-05-01"])),
         ..of_deployments()
     });
-    assert_eq!(story.replicas("web"), 3);
+    assert_eq!(scenario.replicas("web"), 3);
 }
 
 #[test]
 fn calendar_change_evaluates_its_users_and_writes_only_changed_workloads() {
-    let (story, publisher) = evening(&[NO_DAY]);
-    story.apply(deployment("plain").hours("Mon-Fri 09:00-19:00"));
-    story.apply(
+    let (scenario, publisher) = evening(&[NO_DAY]);
+    scenario.apply(deployment("plain").hours("Mon-Fri 09:00-19:00"));
+    scenario.apply(
         deployment("dates")
             .hours("Mon-Fri 09:00-19:00")
             .annotation("dayshift/except", FRIDAY),
     );
     for name in ["one", "two"] {
         let object = deployment(name).hours("Mon-Fri 09:00-19:00");
-        story.apply(object.annotation("dayshift/except", "calendar:de"));
+        scenario.apply(object.annotation("dayshift/except", "calendar:de"));
     }
     let of_sunday = deployment("sunday").hours("Sun 09:00-19:00");
-    story.apply(of_sunday.annotation("dayshift/except", "calendar:other"));
-    let patched = || ["plain", "dates", "one", "two", "sunday"].map(|it| story.patched(it).len());
+    scenario.apply(of_sunday.annotation("dayshift/except", "calendar:other"));
+    let patched =
+        || ["plain", "dates", "one", "two", "sunday"].map(|it| scenario.patched(it).len());
     assert_eq!(patched(), [1; 5]);
     publisher.publish(calendars(&[FRIDAY]));
-    story.settle();
+    scenario.settle();
     assert_eq!(patched(), [1, 1, 2, 2, 1]);
 }
 
 #[test]
 fn namespace_schedule_can_name_a_calendar() {
-    let (story, publisher) = evening_with(calendars(&[FRIDAY]), Settings::default());
+    let (scenario, publisher) = evening_with(calendars(&[FRIDAY]), Settings::default());
     for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
         let key = format!("dayshift/{key}");
-        story
+        scenario
             .api
             .annotate_of("Namespace", "", "dev", &key, Some(text))
             .unwrap();
     }
-    story.settle();
-    story.apply(deployment("web").replicas(0));
+    scenario.settle();
+    scenario.apply(deployment("web").replicas(0));
     assert_eq!(
-        story.label("web", "next").as_deref(),
+        scenario.label("web", "next").as_deref(),
         Some("2026-11-23T09.00.00Z")
     );
     publisher.publish(calendars(&[NO_DAY]));
-    story.settle();
+    scenario.settle();
     assert_eq!(
-        story.label("web", "next").as_deref(),
+        scenario.label("web", "next").as_deref(),
         Some("2026-11-20T09.00.00Z")
     );
 
-    let refused = story.api.annotate_of(
+    let refused = scenario.api.annotate_of(
         "Namespace",
         "",
         "dev",
@@ -147,52 +148,60 @@ fn namespace_schedule_can_name_a_calendar() {
         Some("calendar:xx"),
     );
     refused.unwrap();
-    story.pass(std::time::Duration::from_secs(2));
-    let metrics = story.metrics();
+    scenario.pass(std::time::Duration::from_secs(2));
+    let metrics = scenario.metrics();
     assert!(
         metrics.contains("dayshift_invalid_namespaces 1\n"),
         "{metrics}"
     );
-    story.sleep_until("2026-11-20 09:01");
-    assert_eq!(story.replicas("web"), 0, "what inherits it stays as it is");
+    scenario.sleep_until("2026-11-20 09:01");
+    assert_eq!(
+        scenario.replicas("web"),
+        0,
+        "what inherits it stays as it is"
+    );
 }
 
 #[test]
 fn rejects_an_unknown_calendar_and_lists_the_known_ones() {
-    let (story, publisher) = evening(&[NO_DAY]);
-    story.apply(web("2026-12-24; calendar:fr"));
+    let (scenario, publisher) = evening(&[NO_DAY]);
+    scenario.apply(web("2026-12-24; calendar:fr"));
     assert_eq!(
-        story.error("web").unwrap(),
+        scenario.error("web").unwrap(),
         "dayshift/except: `fr` is not a known calendar; give its file with `--calendar \
             fr=FILE.ics`, or name a known one: de, other"
     );
-    assert_eq!(story.events("web"), ["InvalidSchedule"]);
+    assert_eq!(scenario.events("web"), ["InvalidSchedule"]);
     publisher.publish(calendars(&[FRIDAY]));
-    story.sleep_until("2026-11-20 09:01");
-    assert_eq!(story.replicas("web"), 0);
-    story.annotate("web", "except", Some("calendar:de"));
-    assert_eq!(story.error("web"), None);
-    story.sleep_until("2026-11-23 09:01");
-    assert_eq!(story.replicas("web"), 3);
+    scenario.sleep_until("2026-11-20 09:01");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.annotate("web", "except", Some("calendar:de"));
+    assert_eq!(scenario.error("web"), None);
+    scenario.sleep_until("2026-11-23 09:01");
+    assert_eq!(scenario.replicas("web"), 3);
 }
 
 #[test]
 fn calendar_changes_in_quick_succession_are_not_corrections() {
-    let (story, publisher) = evening(&[NO_DAY]);
-    story.apply(web("calendar:de"));
+    let (scenario, publisher) = evening(&[NO_DAY]);
+    scenario.apply(web("calendar:de"));
     for _ in 0..9 {
         publisher.publish(calendars(&[FRIDAY]));
-        story.settle();
+        scenario.settle();
         publisher.publish(calendars(&[NO_DAY]));
-        story.settle();
+        scenario.settle();
     }
     assert_eq!(
-        story.label("web", "next").as_deref(),
+        scenario.label("web", "next").as_deref(),
         Some("2026-11-20T09.00.00Z")
     );
-    assert!(story.events("web").is_empty(), "{:?}", story.events("web"));
-    story.sleep_until("2026-11-20 09:01");
-    assert_eq!(story.replicas("web"), 3);
+    assert!(
+        scenario.events("web").is_empty(),
+        "{:?}",
+        scenario.events("web")
+    );
+    scenario.sleep_until("2026-11-20 09:01");
+    assert_eq!(scenario.replicas("web"), 3);
 }
 
 /// A single start on Friday. If the calendar excludes it, no boundary is left.
@@ -206,32 +215,32 @@ fn of_friday_alone() -> crate::sandbox::DeploymentBuilder {
 
 #[test]
 fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
-    let (story, publisher) = evening(&[FRIDAY]);
-    story.apply(of_friday_alone());
-    assert_eq!(story.label("web", "next").as_deref(), Some("never"));
-    story.sleep_until("2026-11-20 10:00");
+    let (scenario, publisher) = evening(&[FRIDAY]);
+    scenario.apply(of_friday_alone());
+    assert_eq!(scenario.label("web", "next").as_deref(), Some("never"));
+    scenario.sleep_until("2026-11-20 10:00");
     publisher.publish(calendars(&[NO_DAY]));
-    story.sleep_until("2026-11-20 12:00");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.sleep_until("2026-11-20 12:00");
+    assert_eq!(scenario.replicas("web"), 0);
 
     // A future start is carried out.
-    let (story, publisher) = evening(&[FRIDAY]);
-    story.apply(of_friday_alone());
-    story.sleep_until("2026-11-20 08:00");
+    let (scenario, publisher) = evening(&[FRIDAY]);
+    scenario.apply(of_friday_alone());
+    scenario.sleep_until("2026-11-20 08:00");
     publisher.publish(calendars(&[NO_DAY]));
-    story.sleep_until("2026-11-20 09:01");
-    assert_eq!(story.replicas("web"), 3);
+    scenario.sleep_until("2026-11-20 09:01");
+    assert_eq!(scenario.replicas("web"), 3);
 }
 
 /// Two controllers, each with its own calendar; the first one reads a change first.
 fn two_scalers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
-    let (mut story, first) = evening(dates);
+    let (mut scenario, first) = evening(dates);
     let (second, feed) = CalendarFeed::open(calendars(dates));
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         calendars: feed,
         ..of_deployments()
     });
-    (story, [first, second])
+    (scenario, [first, second])
 }
 
 #[test]
@@ -241,60 +250,64 @@ fn two_controllers_that_read_a_calendar_at_different_times_converge() {
         (FRIDAY, NO_DAY, "2026-11-20T09.00.00Z"),
     ] {
         for order in [[0, 1], [1, 0]] {
-            let (story, publishers) = two_scalers(&[before]);
-            story.apply(web("calendar:de"));
-            story.settle();
-            let adopted = story.patched("web").len();
+            let (scenario, publishers) = two_scalers(&[before]);
+            scenario.apply(web("calendar:de"));
+            scenario.settle();
+            let adopted = scenario.patched("web").len();
             publishers[order[0]].publish(calendars(&[after]));
-            story.settle();
+            scenario.settle();
             // Each of them writes the next boundary once.
-            let written = story.patched("web").len() - adopted;
+            let written = scenario.patched("web").len() - adopted;
             assert!(written <= 4, "{written}");
             publishers[order[1]].publish(calendars(&[after]));
-            story.settle();
-            assert_eq!(story.label("web", "next").as_deref(), Some(next));
-            assert!(story.events("web").is_empty(), "{:?}", story.events("web"));
-            story.sleep_until("2026-11-20 09:01");
+            scenario.settle();
+            assert_eq!(scenario.label("web", "next").as_deref(), Some(next));
+            assert!(
+                scenario.events("web").is_empty(),
+                "{:?}",
+                scenario.events("web")
+            );
+            scenario.sleep_until("2026-11-20 09:01");
             let runs = if after == NO_DAY { 3 } else { 0 };
-            assert_eq!(story.replicas("web"), runs);
-            story.sleep_until("2026-11-23 09:01");
-            assert_eq!(story.replicas("web"), 3);
+            assert_eq!(scenario.replicas("web"), runs);
+            scenario.sleep_until("2026-11-23 09:01");
+            assert_eq!(scenario.replicas("web"), 3);
         }
     }
 }
 
 #[test]
 fn corrects_a_next_label_that_a_user_changed() {
-    let (story, _publisher) = evening(&[NO_DAY]);
-    story.apply(web("calendar:de"));
+    let (scenario, _publisher) = evening(&[NO_DAY]);
+    scenario.apply(web("calendar:de"));
     let later = Some("2026-12-24T09.00.00Z");
-    let labelled = story.api.label("dev", "web", "dayshift/next", later);
+    let labelled = scenario.api.label("dev", "web", "dayshift/next", later);
     labelled.unwrap();
-    story.settle();
-    let next = story.label("web", "next");
+    scenario.settle();
+    let next = scenario.label("web", "next");
     assert_eq!(next.as_deref(), Some("2026-11-20T09.00.00Z"));
 }
 
 #[test]
 fn calendar_changed_while_the_schedule_is_rejected_does_not_act_on_the_past() {
     for (before, after, runs) in [(FRIDAY, NO_DAY, 0), (NO_DAY, "2027-05-01", 3)] {
-        let (story, publisher) = evening(&[before]);
-        story.apply(web("calendar:de"));
-        story.annotate("web", "timezone", Some("Mars/Base"));
-        story.settle();
+        let (scenario, publisher) = evening(&[before]);
+        scenario.apply(web("calendar:de"));
+        scenario.annotate("web", "timezone", Some("Mars/Base"));
+        scenario.settle();
         // The next boundary follows the dates of that time.
         let day = if before == FRIDAY { 23 } else { 20 };
         let next = format!("2026-11-{day}T09.00.00Z");
-        assert_eq!(story.label("web", "next"), Some(next));
-        story.sleep_until("2026-11-20 10:00");
+        assert_eq!(scenario.label("web", "next"), Some(next));
+        scenario.sleep_until("2026-11-20 10:00");
         publisher.publish(calendars(&[after]));
-        story.sleep_until("2026-11-20 11:00");
-        story.annotate("web", "timezone", None);
-        story.settle();
-        assert_eq!(story.error("web"), None);
+        scenario.sleep_until("2026-11-20 11:00");
+        scenario.annotate("web", "timezone", None);
+        scenario.settle();
+        assert_eq!(scenario.error("web"), None);
         // Only the start that was due by the dates of that time is caught up with.
-        assert_eq!(story.replicas("web"), runs, "{before} to {after}");
-        story.sleep_until("2026-11-23 09:01");
-        assert_eq!(story.replicas("web"), 3);
+        assert_eq!(scenario.replicas("web"), runs, "{before} to {after}");
+        scenario.sleep_until("2026-11-23 09:01");
+        assert_eq!(scenario.replicas("web"), 3);
     }
 }

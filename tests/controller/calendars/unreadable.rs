@@ -24,70 +24,76 @@ fn evening_without_de(settings: Settings) -> (Sandbox, CalendarPublisher) {
 
 #[test]
 fn unreadable_calendar_rejects_only_schedules_that_name_it() {
-    let (story, publisher) = evening_without_de(of_deployments());
-    story.apply(web("2026-12-24; calendar:de"));
+    let (scenario, publisher) = evening_without_de(of_deployments());
+    scenario.apply(web("2026-12-24; calendar:de"));
     let other = deployment("other")
         .replicas(0)
         .annotation("dayshift/replicas", "3");
     let other = other.hours("Mon-Fri 09:00-19:00");
-    story.apply(other.annotation("dayshift/except", "calendar:other"));
+    scenario.apply(other.annotation("dayshift/except", "calendar:other"));
     let plain = deployment("plain")
         .replicas(0)
         .annotation("dayshift/replicas", "3");
-    story.apply(plain.hours("Mon-Fri 09:00-19:00"));
+    scenario.apply(plain.hours("Mon-Fri 09:00-19:00"));
     let refused = |why: &str| {
         format!(
             "dayshift/except: `de` is a calendar that cannot be read: {why}; correct the file, or give another with `--calendar de=FILE.ics`"
         )
     };
-    assert_eq!(story.error("web").unwrap(), refused(WHY));
-    assert_eq!(story.events("web"), ["InvalidSchedule"]);
-    assert_eq!((story.error("other"), story.error("plain")), (None, None));
+    assert_eq!(scenario.error("web").unwrap(), refused(WHY));
+    assert_eq!(scenario.events("web"), ["InvalidSchedule"]);
+    assert_eq!(
+        (scenario.error("other"), scenario.error("plain")),
+        (None, None)
+    );
     // Now it is unreadable for another reason.
     publisher.publish(without_de(&[NO_DAY], "gone"));
-    story.settle();
-    assert_eq!(story.error("web").unwrap(), refused("gone"));
-    story.sleep_until("2026-11-20 09:01");
+    scenario.settle();
+    assert_eq!(scenario.error("web").unwrap(), refused("gone"));
+    scenario.sleep_until("2026-11-20 09:01");
     assert_eq!(
-        ["web", "other", "plain"].map(|it| story.replicas(it)),
+        ["web", "other", "plain"].map(|it| scenario.replicas(it)),
         [0, 3, 3]
     );
     // The calendar is readable again. The workload was never adopted before, and is adopted now.
     publisher.publish(calendars(&[NO_DAY]));
-    story.settle();
-    assert_eq!(story.error("web"), None);
+    scenario.settle();
+    assert_eq!(scenario.error("web"), None);
     assert_eq!(
-        story.label("web", "next").as_deref(),
+        scenario.label("web", "next").as_deref(),
         Some("2026-11-20T19.00.00Z")
     );
-    assert_eq!(story.replicas("web"), 0);
-    story.sleep_until("2026-11-23 09:01");
-    assert_eq!(story.replicas("web"), 3);
-    assert_eq!(story.patched("other").len(), story.patched("plain").len());
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.sleep_until("2026-11-23 09:01");
+    assert_eq!(scenario.replicas("web"), 3);
+    assert_eq!(
+        scenario.patched("other").len(),
+        scenario.patched("plain").len()
+    );
 }
 
 #[test]
 fn namespace_schedule_recovers_once_its_calendar_is_readable() {
-    let (story, publisher) = evening_without_de(Settings::default());
+    let (scenario, publisher) = evening_without_de(Settings::default());
     for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
         let key = format!("dayshift/{key}");
-        let annotated = story
+        let annotated = scenario
             .api
             .annotate_of("Namespace", "", "dev", &key, Some(text));
         annotated.unwrap();
     }
-    story.settle();
-    story.apply(deployment("web").replicas(0));
-    story.pass(std::time::Duration::from_secs(2));
+    scenario.settle();
+    scenario.apply(deployment("web").replicas(0));
+    scenario.pass(std::time::Duration::from_secs(2));
     let is_invalid = |count: u8| {
         let line = format!("dayshift_invalid_namespaces {count}\n");
-        story.metrics().contains(&line)
+        scenario.metrics().contains(&line)
     };
-    assert!(is_invalid(1) && story.label("web", "next").is_none());
+    assert!(is_invalid(1) && scenario.label("web", "next").is_none());
     publisher.publish(calendars(&[FRIDAY]));
-    story.pass(std::time::Duration::from_secs(2));
-    assert!(is_invalid(0), "{}", story.metrics());
-    let next = story.label("web", "next");
+    scenario.pass(std::time::Duration::from_secs(2));
+    assert!(is_invalid(0), "{}", scenario.metrics());
+    let next = scenario.label("web", "next");
     assert_eq!(next.as_deref(), Some("2026-11-23T09.00.00Z"));
 }
 
@@ -96,23 +102,23 @@ fn namespace_schedule_recovers_once_its_calendar_is_readable() {
 #[test]
 fn catches_up_once_a_calendar_is_readable_after_a_restart() {
     for (dates, runs) in [(NO_DAY, 3), (FRIDAY, 0)] {
-        let (mut story, _publisher) = evening(&[dates]);
-        story.apply(web("calendar:de"));
-        story.sleep_until("2026-11-20 08:00");
-        story.kill_scalers();
+        let (mut scenario, _publisher) = evening(&[dates]);
+        scenario.apply(web("calendar:de"));
+        scenario.sleep_until("2026-11-20 08:00");
+        scenario.kill_scalers();
         let (publisher, feed) = CalendarFeed::open(without_de(&[dates], WHY));
-        story.start_scaler(Settings {
+        scenario.start_scaler(Settings {
             calendars: feed,
             ..of_deployments()
         });
-        story.sleep_until("2026-11-20 10:00");
-        assert!(story.error("web").is_some());
-        assert_eq!(story.replicas("web"), 0);
+        scenario.sleep_until("2026-11-20 10:00");
+        assert!(scenario.error("web").is_some());
+        assert_eq!(scenario.replicas("web"), 0);
         publisher.publish(calendars(&[dates]));
-        story.sleep_until("2026-11-20 10:01");
-        assert_eq!(story.error("web"), None);
-        assert_eq!(story.replicas("web"), runs, "{dates}");
-        story.sleep_until("2026-11-23 09:01");
-        assert_eq!(story.replicas("web"), 3);
+        scenario.sleep_until("2026-11-20 10:01");
+        assert_eq!(scenario.error("web"), None);
+        assert_eq!(scenario.replicas("web"), runs, "{dates}");
+        scenario.sleep_until("2026-11-23 09:01");
+        assert_eq!(scenario.replicas("web"), 3);
     }
 }

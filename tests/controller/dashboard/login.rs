@@ -13,44 +13,44 @@ const NOWHERE: &str = "absent-team";
 
 /// A cluster in the evening with workloads in `team-a` and, if `has_others`, in other namespaces.
 fn evening(has_others: bool) -> Sandbox {
-    let story = Sandbox::at("2026-11-20 17:50 UTC");
-    story.api.namespace("team-a");
+    let scenario = Sandbox::at("2026-11-20 17:50 UTC");
+    scenario.api.namespace("team-a");
     // All of them are in the time zone of the pages; the others are in another one.
     let ours = |it: DeploymentBuilder, replicas| {
         let it = it.namespace("team-a").replicas(replicas).hours(OFFICE);
         it.annotation("dayshift/timezone", "Europe/Berlin")
     };
-    story.apply(ours(deployment("web"), 3));
-    story.apply(ours(stateful_set("db"), 2));
+    scenario.apply(ours(deployment("web"), 3));
+    scenario.apply(ours(stateful_set("db"), 2));
     if has_others {
-        story.api.namespace(OTHERS);
+        scenario.api.namespace(OTHERS);
         let secret = |name| deployment(name).namespace(OTHERS).replicas(7);
-        story.apply(
+        scenario.apply(
             secret("hidden-web")
                 .hours(OFFICE)
                 .annotation("dayshift/timezone", "Asia/Tokyo")
                 .annotation("dayshift/reason", "hidden reason"),
         );
-        story.apply(secret("hidden-bad").hours("Hiddenday 09:00-19:00"));
-        story.apply(
+        scenario.apply(secret("hidden-bad").hours("Hiddenday 09:00-19:00"));
+        scenario.apply(
             stateful_set("hidden-db")
                 .namespace(OTHERS)
                 .annotation("dayshift/wake-until", "2026-11-20 23:00")
                 .hours(OFFICE),
         );
     }
-    story.sleep_until("19:00");
-    story
+    scenario.sleep_until("19:00");
+    scenario
 }
 
 /// The pages that a user sees at each address, without parts that change at each start.
-fn walk(story: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
-    let pages = Proxied::new(story);
+fn walk(scenario: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
+    let pages = Proxied::new(scenario);
     let token = pages.token("ann");
     // UIDs, and values derived from them, are new each time.
     let of_uid = ["Deployment", "StatefulSet"].map(|kind| {
         let name = if kind == "Deployment" { "web" } else { "db" };
-        let object = story.api.get(kind, "team-a", name).unwrap();
+        let object = scenario.api.get(kind, "team-a", name).unwrap();
         let fingerprint = &object["metadata"]["labels"]["dayshift/fingerprint"];
         fingerprint.as_str().unwrap().to_owned()
     });
@@ -94,7 +94,7 @@ fn walk(story: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
             all.push(seen(&format!("/confirm {action} {chosen:?}"), answer));
         }
     }
-    let untouched = story.api.requests().into_iter();
+    let untouched = scenario.api.requests().into_iter();
     let touched: Vec<_> = untouched
         .filter(|it| it.who == "ann" && it.namespace != "team-a" && !it.namespace.is_empty())
         .collect();
@@ -126,8 +126,8 @@ fn pages_show_nothing_that_the_user_may_not_list() {
 
 #[test]
 fn user_who_may_list_everything_sees_everything_and_the_savings() {
-    let story = evening(true);
-    let pages = Proxied::new(&story);
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
     let overview = pages.get_as_admin("/").body;
     for part in [
         OTHERS,
@@ -151,8 +151,8 @@ fn user_who_may_list_everything_sees_everything_and_the_savings() {
 
 #[test]
 fn shows_nothing_without_exactly_one_user_from_the_proxy() {
-    let story = evening(true);
-    let pages = Proxied::new(&story);
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
     let user = ("x-forwarded-user", "root");
     let groups = ("x-forwarded-groups", "admins");
     for (peer, headers) in [
@@ -214,8 +214,8 @@ fn shows_nothing_without_exactly_one_user_from_the_proxy() {
 /// the action changes the workloads.
 #[test]
 fn wakes_a_namespace_as_the_user() {
-    let story = evening(true);
-    let pages = Proxied::new(&story);
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
     let token = pages.token("ann");
     let fields = [
         ("token", &*token),
@@ -232,8 +232,8 @@ fn wakes_a_namespace_as_the_user() {
         "{result}"
     );
     assert!(!result.contains("forbidden"), "{result}");
-    assert_eq!(story.api.replicas("team-a", "web"), Some(3));
-    let requests = story.api.requests().into_iter();
+    assert_eq!(scenario.api.replicas("team-a", "web"), Some(3));
+    let requests = scenario.api.requests().into_iter();
     let patches: Vec<_> = requests
         .filter(|it| it.verb == "patch" && !it.who.starts_with("scaler"))
         .map(|it| (it.who, it.namespace, it.name))
@@ -246,8 +246,8 @@ fn wakes_a_namespace_as_the_user() {
 
 #[test]
 fn viewer_changes_nothing_and_sees_why() {
-    let story = evening(true);
-    let pages = Proxied::new(&story);
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
     let token = pages.token("vic");
     let fields = [
         ("token", &*token),
@@ -258,14 +258,14 @@ fn viewer_changes_nothing_and_sees_why() {
     let asked = pages.post("vic", "/confirm", &fields);
     let result = pages.confirmed("vic", &asked);
     assert!(result.contains("cannot patch resource"), "{result}");
-    story.pass(Duration::from_secs(5));
-    assert_eq!(story.api.replicas("team-a", "web"), Some(0));
+    scenario.pass(Duration::from_secs(5));
+    assert_eq!(scenario.api.replicas("team-a", "web"), Some(0));
 }
 
 #[test]
 fn accepts_a_form_only_from_its_own_user_and_page() {
-    let story = evening(true);
-    let pages = Proxied::new(&story);
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
     let (ann, vic) = (pages.token("ann"), pages.token("vic"));
     assert_ne!(ann, vic);
     assert_eq!(ann, pages.token("ann"), "it is kept");
@@ -295,13 +295,13 @@ fn accepts_a_form_only_from_its_own_user_and_page() {
     assert_eq!(of_vic.status, 409, "{}", of_vic.body);
     assert_eq!(pages.get("vic", &format!("/result/{plan}")).status, 404);
     assert_eq!(pages.get("ann", &format!("/result/{plan}")).status, 200);
-    assert_eq!(story.api.replicas("team-a", "web"), Some(0));
+    assert_eq!(scenario.api.replicas("team-a", "web"), Some(0));
 }
 
 #[test]
 fn caches_permissions_for_a_minute() {
-    let story = evening(true);
-    let pages = Proxied::new(&story);
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
     let asked = || pages.guard.asked.load(Ordering::Relaxed);
     assert!(pages.get("ann", "/").body.contains("team-a"));
     // For each of two kinds: once for all namespaces and once in each of two namespaces.
@@ -314,7 +314,7 @@ fn caches_permissions_for_a_minute() {
     pages.get_as_admin("/");
     assert_eq!(asked(), 8);
     pages.guard.is_closed.store(true, Ordering::Relaxed);
-    story.pass(Duration::from_secs(61));
+    scenario.pass(Duration::from_secs(61));
     let closed = pages.get("ann", "/ns/team-a");
     assert_eq!((closed.status, asked()), (404, 14));
     assert!(
@@ -327,8 +327,8 @@ fn caches_permissions_for_a_minute() {
 
 #[test]
 fn shows_nothing_if_permissions_cannot_be_checked() {
-    let story = evening(true);
-    let pages = Proxied::new(&story);
+    let scenario = evening(true);
+    let pages = Proxied::new(&scenario);
     pages.guard.is_down.store(true, Ordering::Relaxed);
     for path in ["/", "/timeline", "/ns/team-a", "/object/team-a/deploy/web"] {
         let answer = pages.get("ann", path);
@@ -347,13 +347,13 @@ fn shows_nothing_if_permissions_cannot_be_checked() {
 /// A pending plan stores each of its objects, beside a controller with little memory.
 #[test]
 fn limits_an_action_to_two_thousand_workloads_and_keeps_few_plans() {
-    let story = evening(false);
+    let scenario = evening(false);
     for at in 0..1_998 {
         let web = deployment(&format!("web-{at}")).namespace("team-a");
-        story.api.apply(web.hours(OFFICE).into()).unwrap();
+        scenario.api.apply(web.hours(OFFICE).into()).unwrap();
     }
-    story.pass(Duration::from_secs(10));
-    let pages = Proxied::new(&story);
+    scenario.pass(Duration::from_secs(10));
+    let pages = Proxied::new(&scenario);
     let token = pages.token("ann");
     let fields = [
         ("token", &*token),
@@ -375,8 +375,8 @@ fn limits_an_action_to_two_thousand_workloads_and_keeps_few_plans() {
     assert_eq!(kept, [404, 200]);
 
     let one_more = deployment("one-more").namespace("team-a").hours(OFFICE);
-    story.apply(one_more);
-    story.pass(Duration::from_secs(2));
+    scenario.apply(one_more);
+    scenario.pass(Duration::from_secs(2));
     let asked = pages.post("ann", "/confirm", &fields);
     assert_eq!(asked.status, 400, "{}", asked.body);
     assert!(

@@ -22,15 +22,15 @@ const PATHS: [&str; 4] = [
     "/object/dev/sts/db",
 ];
 
-fn pages(story: &Sandbox) -> Arc<Dashboard> {
+fn pages(scenario: &Sandbox) -> Arc<Dashboard> {
     let settings = dashboard::Settings {
         query: Query::all(&[Kind::DEPLOYMENT, Kind::STATEFUL_SET], &[], None),
         prefix: Prefix::default(),
         context: ParseContext::default(),
         zone: None,
-        title: "a story".to_owned(),
+        title: "a scenario".to_owned(),
     };
-    let (telemetry, clock) = (story.telemetry.clone(), story.clock.clone());
+    let (telemetry, clock) = (scenario.telemetry.clone(), scenario.clock.clone());
     let calendars = CalendarFeed::default();
     Arc::new(Dashboard::for_controller(
         telemetry, calendars, clock, settings,
@@ -45,25 +45,25 @@ async fn get(pages: &Arc<Dashboard>, path: &str) -> (u16, String) {
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-fn page(story: &Sandbox, pages: &Arc<Dashboard>, path: &str) -> String {
-    let (status, body) = story.block_on(get(pages, path));
+fn page(scenario: &Sandbox, pages: &Arc<Dashboard>, path: &str) -> String {
+    let (status, body) = scenario.block_on(get(pages, path));
     assert_eq!(status, 200, "{path}: {body}");
     body
 }
 
 #[test]
 fn pages_report_that_the_controller_has_ended() {
-    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    story.sleep_until("18:30");
-    let pages = pages(&story);
+    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.sleep_until("18:30");
+    let pages = pages(&scenario);
     let text = "The controller has ended.";
-    assert!(!page(&story, &pages, "/").contains(text));
-    story.stop_scalers();
+    assert!(!page(&scenario, &pages, "/").contains(text));
+    scenario.stop_scalers();
     // A view is cached for a second.
-    story.sleep_until("18:31");
+    scenario.sleep_until("18:31");
     for path in ["/", "/object/dev/deploy/web"] {
-        let body = page(&story, &pages, path);
+        let body = page(&scenario, &pages, path);
         assert!(body.contains(text) && body.contains("web"), "{body}");
     }
 }
@@ -71,35 +71,35 @@ fn pages_report_that_the_controller_has_ended() {
 /// An object does not contain the reason why its start waits; the controller knows it.
 #[test]
 fn shows_a_start_that_waits_for_a_slot_as_waiting() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         max_starting: NonZeroUsize::new(1),
         ..Settings::default()
     });
     for name in ["api", "web"] {
-        story.apply(deployment(name).replicas(1).hours(OFFICE));
+        scenario.apply(deployment(name).replicas(1).hours(OFFICE));
     }
-    story.sleep_until("2026-11-23 09:05");
-    let pages = pages(&story);
+    scenario.sleep_until("2026-11-23 09:05");
+    let pages = pages(&scenario);
     let text = "its start waits until fewer workloads are starting (--max-starting)";
-    let of = |name: &str| page(&story, &pages, &format!("/object/dev/deploy/{name}"));
+    let of = |name: &str| page(&scenario, &pages, &format!("/object/dev/deploy/{name}"));
     let waiting = ["api", "web"].iter().filter(|name| of(name).contains(text));
     assert_eq!(waiting.count(), 1);
-    assert!(!page(&story, &pages, "/").contains("overdue"));
+    assert!(!page(&scenario, &pages, "/").contains("overdue"));
 }
 
 #[test]
 fn shows_an_unsatisfiable_dependency_as_a_problem() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).hours(OFFICE);
-    story.apply(web.annotation("dayshift/after", "deploy/db; deploy/unknown"));
-    story.apply(deployment("db").replicas(3).hours("Mon-Fri 12:00-19:00"));
-    story.sleep_until("19:30");
-    let pages = pages(&story);
+    scenario.apply(web.annotation("dayshift/after", "deploy/db; deploy/unknown"));
+    scenario.apply(deployment("db").replicas(3).hours("Mon-Fri 12:00-19:00"));
+    scenario.sleep_until("19:30");
+    let pages = pages(&scenario);
     let text = "its start does not wait for deploy/db, which is stopped by its own schedule at the \
         start of Mon 2026-11-23 09:00 UTC";
     for path in ["/", "/object/dev/deploy/web"] {
-        let body = page(&story, &pages, path);
+        let body = page(&scenario, &pages, path);
         assert!(body.contains(text), "{body}");
         assert!(!body.contains("deploy/unknown, which"), "{body}");
     }
@@ -107,16 +107,16 @@ fn shows_an_unsatisfiable_dependency_as_a_problem() {
 
 #[test]
 fn pages_show_the_state_of_the_controller() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    story.apply(deployment("bad").hours("Mon-Fry 09:00-19:00"));
-    story.apply(stateful_set("db").replicas(2).hours(OFFICE));
-    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
-    story.sleep_until("19:30");
-    let pages = pages(&story);
-    let before = story.api.requests().len();
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.apply(deployment("bad").hours("Mon-Fry 09:00-19:00"));
+    scenario.apply(stateful_set("db").replicas(2).hours(OFFICE));
+    scenario.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    scenario.sleep_until("19:30");
+    let pages = pages(&scenario);
+    let before = scenario.api.requests().len();
 
-    let overview = page(&story, &pages, "/");
+    let overview = page(&scenario, &pages, "/");
     for part in [
         "`Fry` is not a day".replace('`', ""),
         "<span class=\"number\">1</span> woken".to_owned(),
@@ -138,7 +138,7 @@ fn pages_show_the_state_of_the_controller() {
     ] {
         assert!(dev.contains(cell), "{cell}: {dev}");
     }
-    let web = page(&story, &pages, "/object/dev/deploy/web");
+    let web = page(&scenario, &pages, "/object/dev/deploy/web");
     assert!(web.contains("<dd>woken since "), "{web}");
     assert!(
         web.contains("This page does not ask the API server"),
@@ -149,13 +149,13 @@ fn pages_show_the_state_of_the_controller() {
         "{web}"
     );
     assert!(web.contains("dayshift status deploy/web -n dev"), "{web}");
-    assert!(page(&story, &pages, "/timeline").contains("sts/db"));
+    assert!(page(&scenario, &pages, "/timeline").contains("sts/db"));
 
     let late = "2026-11-20 21:00:30";
-    story.sleep_until(late);
-    let web = page(&story, &pages, "/object/dev/deploy/web");
+    scenario.sleep_until(late);
+    let web = page(&scenario, &pages, "/object/dev/deploy/web");
     assert!(web.contains("<dd>stopped since "), "{web}");
-    let requests = story.api.requests();
+    let requests = scenario.api.requests();
     let asked = requests[before..].iter();
     let reads: Vec<_> = asked
         .filter(|it| matches!(it.verb, "get" | "list"))
@@ -166,17 +166,17 @@ fn pages_show_the_state_of_the_controller() {
 #[test]
 fn page_views_cause_no_requests_and_no_delay() {
     let [looked_at, alone] = [true, false].map(|_| {
-        let story = Sandbox::at("2026-11-20 18:59 UTC");
+        let scenario = Sandbox::at("2026-11-20 18:59 UTC");
         for at in 0..50 {
-            story.apply(deployment(&format!("web-{at}")).replicas(3).stop("19:00"));
+            scenario.apply(deployment(&format!("web-{at}")).replicas(3).stop("19:00"));
         }
-        story.apply(stateful_set("db").replicas(2).hours(OFFICE));
-        story.apply(deployment("web").replicas(2).hours(OFFICE));
-        story
+        scenario.apply(stateful_set("db").replicas(2).hours(OFFICE));
+        scenario.apply(deployment("web").replicas(2).hours(OFFICE));
+        scenario
     });
     let pages = pages(&looked_at);
-    for story in [&looked_at, &alone] {
-        story.sleep_until("2026-11-20 18:59:58");
+    for scenario in [&looked_at, &alone] {
+        scenario.sleep_until("2026-11-20 18:59:58");
     }
     for looker in 0..8 {
         let pages = Arc::clone(&pages);
@@ -190,8 +190,8 @@ fn page_views_cause_no_requests_and_no_delay() {
             }
         });
     }
-    for story in [&looked_at, &alone] {
-        story.sleep_until("2026-11-20 19:00:01");
+    for scenario in [&looked_at, &alone] {
+        scenario.sleep_until("2026-11-20 19:00:01");
     }
     for name in ["web", "web-0", "web-49"] {
         assert_eq!(looked_at.patched(name), alone.patched(name), "{name}");
@@ -204,54 +204,54 @@ fn page_views_cause_no_requests_and_no_delay() {
 /// For example, a scrape or a page view just before a boundary: the controller does no work for it.
 #[test]
 fn page_just_before_a_boundary_is_served_at_once() {
-    let story = Sandbox::at("2026-11-20 18:59 UTC");
-    story.apply(deployment("web").replicas(3).stop("19:00"));
-    let before = story.utc("2026-11-20 19:00") - chrono::TimeDelta::milliseconds(60);
-    story.block_on(story.clock.sleep_until(before));
+    let scenario = Sandbox::at("2026-11-20 18:59 UTC");
+    scenario.apply(deployment("web").replicas(3).stop("19:00"));
+    let before = scenario.utc("2026-11-20 19:00") - chrono::TimeDelta::milliseconds(60);
+    scenario.block_on(scenario.clock.sleep_until(before));
     let shown = || {
-        let snapshot = story.telemetry.snapshot().unwrap();
+        let snapshot = scenario.telemetry.snapshot().unwrap();
         (snapshot.objects[0].replicas.get(), snapshot.objects[0].work)
     };
     assert_eq!(shown(), (3, WorkStatus::Idle));
-    story.block_on(async { sleep(Duration::from_millis(62)).await });
+    scenario.block_on(async { sleep(Duration::from_millis(62)).await });
     assert_eq!(shown(), (0, WorkStatus::Idle));
 }
 
 #[test]
 fn page_names_missing_watches_before_the_first_list() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    let before = pages(&story);
-    let (status, body) = story.block_on(get(&before, "/"));
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    let before = pages(&scenario);
+    let (status, body) = scenario.block_on(get(&before, "/"));
     assert_eq!(status, 200);
     assert!(body.contains("Reading the cluster"), "{body}");
     assert!(
         body.contains("the workloads have not been listed yet"),
         "{body}"
     );
-    story.start_scaler(Settings::default());
-    let known = page(&story, &before, "/");
+    scenario.start_scaler(Settings::default());
+    let known = page(&scenario, &before, "/");
     assert!(known.contains("1</span> adopted"), "{known}");
-    story.kill_scalers();
-    story.pass(Duration::from_secs(2));
-    let old = page(&story, &before, "/");
+    scenario.kill_scalers();
+    scenario.pass(Duration::from_secs(2));
+    let old = page(&scenario, &before, "/");
     assert!(old.contains("What you see may be old."), "{old}");
     assert!(old.contains("1</span> adopted"), "{old}");
 }
 
 #[test]
 fn hides_workloads_outside_of_the_scope() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         scope: Scope {
             namespace_selector: Some("env=dev".to_owned()),
             ..Scope::default()
         },
         ..Settings::default()
     });
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    assert!(story.snapshot().objects.is_empty());
-    let overview = page(&story, &pages(&story), "/");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    assert!(scenario.snapshot().objects.is_empty());
+    let overview = page(&scenario, &pages(&scenario), "/");
     assert!(
         overview.contains("No workload has a schedule here."),
         "{overview}"
@@ -260,14 +260,14 @@ fn hides_workloads_outside_of_the_scope() {
 
 #[test]
 fn pages_offer_no_changes() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    let pages = pages(&story);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    let pages = pages(&scenario);
     for path in PATHS.into_iter().chain(["/confirm", "/act"]) {
         let request = Request::post(path).body(Empty::<Bytes>::new()).unwrap();
-        let answer = story.block_on(Arc::clone(&pages).answer(request));
+        let answer = scenario.block_on(Arc::clone(&pages).answer(request));
         assert!([404, 405].contains(&answer.status().as_u16()), "{path}");
-        let (_, body) = story.block_on(get(&pages, path));
+        let (_, body) = scenario.block_on(get(&pages, path));
         assert!(!body.contains("method=\"post\""), "{path}");
     }
 }

@@ -18,7 +18,7 @@ const HOST: &str = "dayshift.example.com";
 
 /// A sandbox whose pages are served to users through a proxy.
 pub(super) struct Proxied<'s> {
-    story: &'s Sandbox,
+    scenario: &'s Sandbox,
     pages: Arc<Dashboard>,
     /// The work of the pages while a test waits.
     work: RefCell<Pin<Box<dyn Future<Output = ()>>>>,
@@ -46,33 +46,33 @@ pub(super) fn request(
 }
 
 impl<'s> Proxied<'s> {
-    pub(super) fn new(story: &'s Sandbox) -> Self {
+    pub(super) fn new(scenario: &'s Sandbox) -> Self {
         let guard = Arc::<Guard>::default();
         let settings = dashboard::Settings {
             query: Query::all(&[Kind::DEPLOYMENT, Kind::STATEFUL_SET], &[], None),
             prefix: Prefix::default(),
             context: ParseContext::default(),
             zone: None,
-            title: "a story".to_owned(),
+            title: "a scenario".to_owned(),
         };
         let headers = UserHeaders {
             user: "x-forwarded-user".parse().unwrap(),
             groups: Some("x-forwarded-groups".parse().unwrap()),
         };
         let proxies = vec!["10.1.0.0/16".parse().unwrap()];
-        let users =
-            story.block_on(async { Users::new(headers, proxies, client(&story.api, &guard)) });
+        let users = scenario
+            .block_on(async { Users::new(headers, proxies, client(&scenario.api, &guard)) });
         let pages = Dashboard::for_controller(
-            story.telemetry.clone(),
+            scenario.telemetry.clone(),
             CalendarFeed::default(),
-            story.clock.clone(),
+            scenario.clock.clone(),
             settings,
         );
         let pages = Arc::new(pages.for_users(users, true));
         let followed = Arc::clone(&pages);
         let work = async move { drop(followed.follow().await) };
         Self {
-            story,
+            scenario,
             pages,
             work: RefCell::new(Box::pin(work)),
             guard,
@@ -82,7 +82,7 @@ impl<'s> Proxied<'s> {
     /// Runs a future while the pages work.
     fn block_on<T>(&self, what: impl Future<Output = T>) -> T {
         let mut work = self.work.borrow_mut();
-        self.story.block_on(async {
+        self.scenario.block_on(async {
             tokio::select! {
                 done = what => done,
                 () = &mut *work => panic!("the pages have ended"),

@@ -24,9 +24,9 @@ fn is_patch(line: &RequestLine) -> bool {
 }
 
 /// The metrics of the completed stops.
-fn stops_done(story: &Sandbox) -> String {
+fn stops_done(scenario: &Sandbox) -> String {
     let name = r#"dayshift_transitions_total{action="stop",outcome="done"} "#;
-    let text = story.telemetry.render();
+    let text = scenario.telemetry.render();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.unwrap().to_owned()
 }
@@ -34,14 +34,14 @@ fn stops_done(story: &Sandbox) -> String {
 #[test]
 fn reports_and_counts_once_a_patch_whose_response_was_lost() {
     for fault in [Fault::DropAfter, Fault::Delay(Duration::from_secs(60))] {
-        let story = Sandbox::at("2026-11-20 18:00 UTC");
-        story.apply(deployment("web").replicas(3).stop("19:00"));
-        story.sleep_until("18:59");
-        story.api.fail_next(is_patch, fault.clone());
-        story.sleep_until("19:05");
-        assert_eq!(story.replicas("web"), 0, "{fault:?}");
-        assert_eq!(stops_done(&story), "1", "{fault:?}");
-        let told = story.events("web");
+        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+        scenario.apply(deployment("web").replicas(3).stop("19:00"));
+        scenario.sleep_until("18:59");
+        scenario.api.fail_next(is_patch, fault.clone());
+        scenario.sleep_until("19:05");
+        assert_eq!(scenario.replicas("web"), 0, "{fault:?}");
+        assert_eq!(stops_done(&scenario), "1", "{fault:?}");
+        let told = scenario.events("web");
         let stops = told.iter().filter(|reason| *reason == "Stopped");
         assert_eq!(stops.count(), 1, "{fault:?}: {told:?}");
     }
@@ -50,24 +50,27 @@ fn reports_and_counts_once_a_patch_whose_response_was_lost() {
 /// The response is lost, and a user scales the workload before the watch shows the patch.
 #[test]
 fn lost_response_is_not_confirmed_by_another_object() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).stop("19:00"));
-    story.sleep_until("18:59");
-    story.api.fail_next(is_patch, Fault::DropBefore);
-    story.sleep_until("19:05");
-    assert_eq!((story.replicas("web"), stops_done(&story)), (0, "1".into()));
-    assert_eq!(story.events("web"), ["Stopped"]);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).stop("19:00"));
+    scenario.sleep_until("18:59");
+    scenario.api.fail_next(is_patch, Fault::DropBefore);
+    scenario.sleep_until("19:05");
+    assert_eq!(
+        (scenario.replicas("web"), stops_done(&scenario)),
+        (0, "1".into())
+    );
+    assert_eq!(scenario.events("web"), ["Stopped"]);
 }
 
 #[test]
 fn forgets_a_workload_that_left_the_selector_during_a_list() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for name in ["web", "other"] {
         let scoped = deployment(name).replicas(3).label("tier", "dev");
-        story.apply(scoped.start("18:30").stop("19:00"));
+        scenario.apply(scoped.start("18:30").stop("19:00"));
     }
     // Lists use pages and take 8 s; a patch takes 3 s.
-    story.api.on_request(|line| match line.verb {
+    scenario.api.on_request(|line| match line.verb {
         "watch" if line.query.contains("sendInitialEvents") => {
             Some(Fault::Answer(Status::new(422, "Invalid", "no streams")))
         }
@@ -78,72 +81,72 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
         selector: Some("tier=dev".into()),
         ..Scope::default()
     };
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope,
         ..Settings::default()
     });
-    story.sleep_until("18:29:58");
+    scenario.sleep_until("18:29:58");
     // The list begins without the workload that leaves, whose start at 18:30 is answered meanwhile.
     let leaves = json!({"metadata": {"labels": {"tier": "prod"}}});
-    story.api.close_watches();
-    let left = story.api.merge("Deployment", "dev", "web", &leaves);
+    scenario.api.close_watches();
+    let left = scenario.api.merge("Deployment", "dev", "web", &leaves);
     left.unwrap();
-    story.api.compact();
-    story.sleep_until("18:30:01");
-    let lists = story.requests("list").into_iter();
+    scenario.api.compact();
+    scenario.sleep_until("18:30:01");
+    let lists = scenario.requests("list").into_iter();
     let pages = lists.filter(|line| line.query.contains("limit=100"));
     assert_eq!(pages.count(), 2, "the second list is under way");
-    story.sleep_until("18:45");
-    story.api.serve_well();
-    story.sleep_until("19:05");
-    assert_eq!(story.replicas("other"), 0);
-    assert_eq!(story.replicas("web"), 3, "it is out of scope");
+    scenario.sleep_until("18:45");
+    scenario.api.serve_well();
+    scenario.sleep_until("19:05");
+    assert_eq!(scenario.replicas("other"), 0);
+    assert_eq!(scenario.replicas("web"), 3, "it is out of scope");
 }
 
 #[test]
 fn replaced_object_sends_its_own_request() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web", "worker"] {
-        story.apply(deployment(name).replicas(3).stop("19:00"));
+        scenario.apply(deployment(name).replicas(3).stop("19:00"));
     }
-    story.sleep_until("18:59");
+    scenario.sleep_until("18:59");
     let forbidden = Status::forbidden(
         "apps",
         "deployments",
         "web",
         r#"User "dayshift" cannot patch resource "deployments" in API group "apps" in the namespace "dev""#,
     );
-    story
+    scenario
         .api
         .on_request(move |line| is_patch(line).then(|| Fault::Answer(forbidden.clone())));
-    story.sleep_until("19:00");
+    scenario.sleep_until("19:00");
     // Whichever one probes for the others: all are replaced while no watch is open.
-    story.api.close_watches();
+    scenario.api.close_watches();
     for name in ["api", "web"] {
-        story.api.delete("dev", name).unwrap();
+        scenario.api.delete("dev", name).unwrap();
         let again = deployment(name).replicas(3).stop("20:00");
-        story.api.apply(again.into()).unwrap();
+        scenario.api.apply(again.into()).unwrap();
     }
-    story.api.compact();
-    story.api.serve_well();
-    story.sleep_until("19:02");
-    assert_eq!(story.replicas("worker"), 0);
-    assert_eq!((story.replicas("api"), story.replicas("web")), (3, 3));
+    scenario.api.compact();
+    scenario.api.serve_well();
+    scenario.sleep_until("19:02");
+    assert_eq!(scenario.replicas("worker"), 0);
+    assert_eq!((scenario.replicas("api"), scenario.replicas("web")), (3, 3));
 }
 
 #[test]
 fn distinguishes_clock_boundaries_from_user_requests() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.sleep_until("18:10");
-    let until = (story.utc("2026-11-20 18:30")).to_rfc3339();
-    story.annotate("web", "sleep-until", Some(&until));
-    story.sleep_until("18:20");
-    story.annotate("web", "sleep-until", None);
-    story.pass(Duration::from_millis(700));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.sleep_until("18:10");
+    let until = (scenario.utc("2026-11-20 18:30")).to_rfc3339();
+    scenario.annotate("web", "sleep-until", Some(&until));
+    scenario.sleep_until("18:20");
+    scenario.annotate("web", "sleep-until", None);
+    scenario.pass(Duration::from_millis(700));
     let count = |name: &str, action: &str| {
         let line = format!(r#"dayshift_{name}_lateness_seconds_count{{action="{action}"}} "#);
-        let text = story.telemetry.render();
+        let text = scenario.telemetry.render();
         let count = text
             .lines()
             .find_map(|it| it.strip_prefix(&*line).map(str::to_owned));
@@ -157,29 +160,29 @@ fn distinguishes_clock_boundaries_from_user_requests() {
         (count("request", "stop"), count("request", "start")),
         ("1".into(), "1".into())
     );
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     assert_eq!(
         (count("transition", "stop"), count("request", "stop")),
         ("1".into(), "1".into())
     );
     let none_late = r#"dayshift_request_lateness_seconds_bucket{le="0.1",action="start"} 1"#;
-    assert!(story.telemetry.render().contains(none_late));
+    assert!(scenario.telemetry.render().contains(none_late));
 }
 
 /// A server with a nonsensical clock does not end the controller.
 #[test]
 fn treats_a_clock_millennia_away_as_a_wrong_clock() {
     for seconds in [8_000_000_000_000, -8_000_000_000_000] {
-        let story = Sandbox::at("2026-11-20 18:00 UTC");
-        story.apply(deployment("web").replicas(3).stop("19:00"));
-        story.sleep_until("18:59");
-        story.server_is_ahead(seconds);
-        story.annotate("web", "stop", Some("19:10"));
-        story.sleep_until("19:05");
-        story.server_is_ahead(0);
-        story.pass(TimeDelta::minutes(1).to_std().unwrap());
-        story.sleep_until("19:15");
-        assert_eq!(story.replicas("web"), 0, "{seconds}");
+        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+        scenario.apply(deployment("web").replicas(3).stop("19:00"));
+        scenario.sleep_until("18:59");
+        scenario.server_is_ahead(seconds);
+        scenario.annotate("web", "stop", Some("19:10"));
+        scenario.sleep_until("19:05");
+        scenario.server_is_ahead(0);
+        scenario.pass(TimeDelta::minutes(1).to_std().unwrap());
+        scenario.sleep_until("19:15");
+        assert_eq!(scenario.replicas("web"), 0, "{seconds}");
     }
 }
 
@@ -187,7 +190,7 @@ fn treats_a_clock_millennia_away_as_a_wrong_clock() {
 /// object is gone. The watch continues and would not show it again.
 #[test]
 fn plain_404_page_does_not_remove_an_object() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let is_astray = Arc::new(AtomicBool::new(false));
     let astray = is_astray.clone();
     let proxied = move |api: &Api| {
@@ -204,14 +207,14 @@ fn plain_404_page_does_not_remove_an_object() {
         });
         Client::new(service, "default")
     };
-    story.start_scaler_with(proxied, Settings::default());
-    story.apply(deployment("web").replicas(3).stop("19:00"));
-    story.sleep_until("18:59");
+    scenario.start_scaler_with(proxied, Settings::default());
+    scenario.apply(deployment("web").replicas(3).stop("19:00"));
+    scenario.sleep_until("18:59");
     is_astray.store(true, Ordering::Relaxed);
-    story.sleep_until("19:00:05");
+    scenario.sleep_until("19:00:05");
     is_astray.store(false, Ordering::Relaxed);
-    story.sleep_until("19:01");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.sleep_until("19:01");
+    assert_eq!(scenario.replicas("web"), 0);
 }
 
 /// A successful response without the object, for example from a program in front of the API server:
@@ -227,7 +230,7 @@ fn success_about_another_object_is_a_failure() {
     });
     for method in [Method::PATCH, Method::GET] {
         for answer in [&status, &other] {
-            let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+            let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
             let (method, body) = (method.clone(), answer.to_string());
             let is_odd = Arc::new(AtomicBool::new(false));
             let before = {
@@ -249,16 +252,16 @@ fn success_about_another_object_is_a_failure() {
                     Client::new(service, "default")
                 }
             };
-            story.start_scaler_with(before, Settings::default());
-            story.apply(deployment("web").replicas(3).stop("19:00"));
-            story.sleep_until("18:59");
+            scenario.start_scaler_with(before, Settings::default());
+            scenario.apply(deployment("web").replicas(3).stop("19:00"));
+            scenario.sleep_until("18:59");
             is_odd.store(true, Ordering::Relaxed);
             if method == Method::GET {
                 let conflict = Status::new(422, "Invalid", "the server rejected our request");
-                story.api.fail_next(is_patch, Fault::Answer(conflict));
+                scenario.api.fail_next(is_patch, Fault::Answer(conflict));
             }
-            story.sleep_until("19:05");
-            let done = (story.replicas("web"), stops_done(&story));
+            scenario.sleep_until("19:05");
+            let done = (scenario.replicas("web"), stops_done(&scenario));
             assert_eq!(done, (0, "1".to_owned()), "{method} {answer}");
         }
     }

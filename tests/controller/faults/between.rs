@@ -35,8 +35,8 @@ fn behind(
     settings: Settings,
     fate: impl Fn(&Request<Body>) -> Fate + Clone + Send + Sync + 'static,
 ) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler_with(
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler_with(
         |api| {
             let server = api.client_as("scaler");
             let service = service_fn(move |request: Request<Body>| {
@@ -57,7 +57,7 @@ fn behind(
         },
         settings,
     );
-    story
+    scenario
 }
 
 fn is_patch_of(request: &Request<Body>, name: &str) -> bool {
@@ -66,17 +66,17 @@ fn is_patch_of(request: &Request<Body>, name: &str) -> bool {
 }
 
 /// Healthy Deployments in the namespace that stop some seconds after 19:00.
-fn with_healthy(story: &Sandbox) {
-    story.api.namespace("prod");
+fn with_healthy(scenario: &Sandbox) {
+    scenario.api.namespace("prod");
     for second in [3, 12, 40] {
-        story.apply(healthy("prod", second));
+        scenario.apply(healthy("prod", second));
     }
 }
 
-fn assert_healthy_is_punctual(story: &Sandbox) {
+fn assert_healthy_is_punctual(scenario: &Sandbox) {
     for second in [3, 12, 40] {
-        let at = answered(story, "prod", &format!("healthy-{second}")).unwrap();
-        let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(second.into());
+        let at = answered(scenario, "prod", &format!("healthy-{second}")).unwrap();
+        let due = scenario.utc("2026-11-20 19:00") + TimeDelta::seconds(second.into());
         assert_eq!(at - due, TimeDelta::zero(), "healthy-{second}");
     }
 }
@@ -85,66 +85,69 @@ fn assert_healthy_is_punctual(story: &Sandbox) {
 #[test]
 fn patches_with_empty_responses_are_sent_and_reported_once() {
     for count in [1, 40] {
-        let story = behind(Settings::default(), |request| {
+        let scenario = behind(Settings::default(), |request| {
             match is_patch_of(request, "bad") {
                 true => Fate::LosesItsBody,
                 false => Fate::Passes,
             }
         });
         let name = |number: usize| (["dev", "qa"][number % 2], format!("bad-{number}"));
-        story.api.namespace("qa");
+        scenario.api.namespace("qa");
         for number in 0..count {
             let (namespace, name) = name(number);
-            story.apply(
+            scenario.apply(
                 deployment(&name)
                     .namespace(namespace)
                     .replicas(3)
                     .stop("19:00"),
             );
         }
-        with_healthy(&story);
-        story.sleep_until("18:59");
-        story.api.forget_requests();
-        story.sleep_until("19:05");
-        assert_healthy_is_punctual(&story);
+        with_healthy(&scenario);
+        scenario.sleep_until("18:59");
+        scenario.api.forget_requests();
+        scenario.sleep_until("19:05");
+        assert_healthy_is_punctual(&scenario);
         for number in 0..count {
             let (namespace, name) = name(number);
-            assert_eq!(story.api.replicas(namespace, &name), Some(0), "{name}");
-            assert_eq!(story.patched(&name).len(), 1, "{name}");
-            assert_eq!(story.events(&name), ["Stopped"], "{name}");
+            assert_eq!(scenario.api.replicas(namespace, &name), Some(0), "{name}");
+            assert_eq!(scenario.patched(&name).len(), 1, "{name}");
+            assert_eq!(scenario.events(&name), ["Stopped"], "{name}");
         }
         let all = count + 3;
         let done =
             format!("dayshift_transitions_total{{action=\"stop\",outcome=\"done\"}} {all}\n");
-        assert!(story.metrics().contains(&done), "{}", story.metrics());
+        assert!(scenario.metrics().contains(&done), "{}", scenario.metrics());
     }
 }
 
 /// The watch shows it after the response, while a retry is pending.
 #[test]
 fn late_confirmation_does_not_delay_the_next_patch() {
-    let story = behind(Settings::default(), |request| {
+    let scenario = behind(Settings::default(), |request| {
         match is_patch_of(request, "web") {
             true => Fate::LosesItsBody,
             false => Fate::Passes,
         }
     });
     let web = deployment("web").replicas(3).hours("09:00-19:00");
-    story.apply(web.annotation("dayshift/enforce", "true"));
-    story.sleep_until("18:59:59");
-    story.pass(Duration::from_millis(900));
-    story.api.on_request(|line| {
+    scenario.apply(web.annotation("dayshift/enforce", "true"));
+    scenario.sleep_until("18:59:59");
+    scenario.pass(Duration::from_millis(900));
+    scenario.api.on_request(|line| {
         let late = Fault::Delay(Duration::from_millis(200));
         (line.verb == "watch").then_some(late)
     });
-    story.api.close_watches();
-    story.api.compact();
-    story.pass(Duration::from_millis(400));
-    assert_eq!((story.replicas("web"), story.patched("web").len()), (0, 2));
-    story.api.serve_well();
-    story.scale("web", 5);
-    story.pass(Duration::from_millis(50));
-    assert_eq!(story.replicas("web"), 0, "it is enforced");
+    scenario.api.close_watches();
+    scenario.api.compact();
+    scenario.pass(Duration::from_millis(400));
+    assert_eq!(
+        (scenario.replicas("web"), scenario.patched("web").len()),
+        (0, 2)
+    );
+    scenario.api.serve_well();
+    scenario.scale("web", 5);
+    scenario.pass(Duration::from_millis(50));
+    assert_eq!(scenario.replicas("web"), 0, "it is enforced");
 }
 
 /// For example, a cache stored it. The watch continues and would not show the new object again.
@@ -152,30 +155,30 @@ fn late_confirmation_does_not_delay_the_next_patch() {
 fn response_about_an_earlier_uid_removes_no_object() {
     let kept = Arc::<Mutex<Option<Value>>>::default();
     let cache = kept.clone();
-    let story = behind(Settings::default(), move |request| {
+    let scenario = behind(Settings::default(), move |request| {
         let is_read =
             request.method() == Method::GET && request.uri().path().ends_with("/deployments/web");
         let kept = cache.lock().unwrap().take_if(|_| is_read);
         kept.map_or(Fate::Passes, |it| Fate::IsAnswered(200, it.to_string()))
     });
     let web = || deployment("web").replicas(3).stop("19:00");
-    story.apply(web());
-    let earlier = story.object("web");
-    story.api.delete("dev", "web").unwrap();
-    story.settle();
-    story.apply(web());
+    scenario.apply(web());
+    let earlier = scenario.object("web");
+    scenario.api.delete("dev", "web").unwrap();
+    scenario.settle();
+    scenario.apply(web());
     assert_ne!(
-        story.object("web")["metadata"]["uid"],
+        scenario.object("web")["metadata"]["uid"],
         earlier["metadata"]["uid"]
     );
-    story.sleep_until("18:59");
+    scenario.sleep_until("18:59");
     *kept.lock().unwrap() = Some(earlier);
     let conflict = Status::new(422, "Invalid", "the server rejected our request");
     let patch = |line: &RequestLine| line.verb == "patch" && line.name == "web";
-    story.api.fail_next(patch, Fault::Answer(conflict));
-    story.sleep_until("19:05");
+    scenario.api.fail_next(patch, Fault::Answer(conflict));
+    scenario.sleep_until("19:05");
     assert!(kept.lock().unwrap().is_none(), "it was asked for");
-    assert_eq!(story.replicas("web"), 0);
+    assert_eq!(scenario.replicas("web"), 0);
 }
 
 /// For example, to the login page of a proxy whose session expired: no object was denied.
@@ -183,7 +186,7 @@ fn response_about_an_earlier_uid_removes_no_object() {
 fn treats_a_redirect_as_an_unavailable_server() {
     let is_astray = Arc::new(AtomicBool::new(false));
     let astray = is_astray.clone();
-    let story = behind(Settings::default(), move |request| {
+    let scenario = behind(Settings::default(), move |request| {
         let goes = astray.load(Ordering::Relaxed) && request.method() != Method::GET;
         match goes {
             true => Fate::IsAnswered(302, "<a href=\"/login\">Found</a>".to_owned()),
@@ -191,23 +194,23 @@ fn treats_a_redirect_as_an_unavailable_server() {
         }
     });
     for number in 0..20 {
-        story.apply(
+        scenario.apply(
             deployment(&format!("web-{number}"))
                 .replicas(3)
                 .stop("19:00"),
         );
     }
-    story.sleep_until("18:59");
+    scenario.sleep_until("18:59");
     is_astray.store(true, Ordering::Relaxed);
-    story.sleep_until("19:05");
-    assert!(story.telemetry.ready().is_err());
+    scenario.sleep_until("19:05");
+    assert!(scenario.telemetry.ready().is_err());
     is_astray.store(false, Ordering::Relaxed);
-    story.sleep_until("19:05:06");
-    assert_eq!(story.telemetry.ready(), Ok(()));
+    scenario.sleep_until("19:05:06");
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
     for number in 0..20 {
         let name = format!("web-{number}");
-        assert_eq!(story.replicas(&name), 0, "{name}");
-        assert_eq!(story.events(&name), ["Stopped"], "{name}");
+        assert_eq!(scenario.replicas(&name), 0, "{name}");
+        assert_eq!(scenario.events(&name), ["Stopped"], "{name}");
     }
 }
 
@@ -238,16 +241,16 @@ fn unavailable_server_of_one_kind_delays_no_other_kind() {
         };
         let (is_away, shown) = (Arc::new(AtomicBool::new(false)), text.clone());
         let away = is_away.clone();
-        let story = behind(settings, move |request| {
+        let scenario = behind(settings, move |request| {
             match away.load(Ordering::Relaxed) && is_patch_of(request, "foil") {
                 true => Fate::IsAnswered(code, text.clone()),
                 false => Fate::Passes,
             }
         });
-        story
+        scenario
             .api
             .serve_custom("wings.example.com", "v1", "parafoils", "Parafoil");
-        story.api.namespace("qa");
+        scenario.api.namespace("qa");
         for number in 0..40 {
             let mut foil = Value::from(
                 deployment(&format!("foil-{number}"))
@@ -257,21 +260,21 @@ fn unavailable_server_of_one_kind_delays_no_other_kind() {
             foil["apiVersion"] = json!("wings.example.com/v1");
             foil["kind"] = json!("Parafoil");
             foil["metadata"]["namespace"] = json!(["dev", "qa"][number % 2]);
-            story.api.create(foil).unwrap();
+            scenario.api.create(foil).unwrap();
         }
-        with_healthy(&story);
-        story.sleep_until("18:59");
-        story.api.forget_requests();
+        with_healthy(&scenario);
+        scenario.sleep_until("18:59");
+        scenario.api.forget_requests();
         is_away.store(true, Ordering::Relaxed);
-        story.sleep_until("19:02");
-        assert_healthy_is_punctual(&story);
-        assert_eq!(story.telemetry.ready(), Ok(()), "{shown}");
-        assert_eq!(story.events("foil-0"), ["ScaleFailed"], "{shown}");
+        scenario.sleep_until("19:02");
+        assert_healthy_is_punctual(&scenario);
+        assert_eq!(scenario.telemetry.ready(), Ok(()), "{shown}");
+        assert_eq!(scenario.events("foil-0"), ["ScaleFailed"], "{shown}");
         is_away.store(false, Ordering::Relaxed);
-        story.pass(Duration::from_secs(31));
+        scenario.pass(Duration::from_secs(31));
         for number in 0..40 {
             let namespace = ["dev", "qa"][number % 2];
-            let foil = story
+            let foil = scenario
                 .api
                 .get("Parafoil", namespace, &format!("foil-{number}"));
             assert_eq!(foil.unwrap()["spec"]["replicas"], 0, "{number} {shown}");

@@ -14,43 +14,43 @@ use crate::{
 /// A server that accepts some 350 patches a second, and 600 Deployments of one namespace that each
 /// need one every second.
 fn beside_a_busy_namespace() -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:59:56 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:59:56 UTC");
     for number in 0..600 {
         let busy = deployment(&format!("busy-{number}")).replicas(3);
         let busy = busy.start("*/2 * * * * *").stop("1/2 * * * * *");
-        story.api.apply(busy.into()).unwrap();
+        scenario.api.apply(busy.into()).unwrap();
     }
-    story.api.namespace("prod");
-    story.api.apply(healthy("prod", 4).into()).unwrap();
-    story.api.remember_requests(200_000);
+    scenario.api.namespace("prod");
+    scenario.api.apply(healthy("prod", 4).into()).unwrap();
+    scenario.api.remember_requests(200_000);
     let slow = |line: &RequestLine| {
         let takes = Duration::from_millis(if line.verb == "patch" { 90 } else { 20 });
         let is_write = line.verb == "patch" || line.verb == "create";
         is_write.then_some(Fault::Delay(takes))
     };
-    story.api.on_request(slow);
-    story.start_scaler(Settings::default());
-    story
+    scenario.api.on_request(slow);
+    scenario.start_scaler(Settings::default());
+    scenario
 }
 
 #[test]
 fn busy_namespace_delays_others_by_less_than_its_own_requests_take() {
-    let story = beside_a_busy_namespace();
-    story.sleep_until("19:00:01");
-    let seen = story.utc("2026-11-20 19:00:01");
-    story.apply(
+    let scenario = beside_a_busy_namespace();
+    scenario.sleep_until("19:00:01");
+    let seen = scenario.utc("2026-11-20 19:00:01");
+    scenario.apply(
         deployment("new")
             .namespace("prod")
             .replicas(3)
             .stop("20:00"),
     );
-    story.sleep_until("19:00:06");
-    let due = story.utc("2026-11-20 19:00:04");
-    let late = answered(&story, "prod", "healthy-4").unwrap() - due;
+    scenario.sleep_until("19:00:06");
+    let due = scenario.utc("2026-11-20 19:00:04");
+    let late = answered(&scenario, "prod", "healthy-4").unwrap() - due;
     assert!(late <= TimeDelta::milliseconds(250), "{late}");
-    let adopted = answered(&story, "prod", "new").unwrap() - seen;
+    let adopted = answered(&scenario, "prod", "new").unwrap() - seen;
     assert!(adopted <= TimeDelta::milliseconds(500), "{adopted}");
-    let events = story.api.list("Event");
+    let events = scenario.api.list("Event");
     let told = events
         .iter()
         .filter(|event| event["reason"] == "Stopped" && event["regarding"]["namespace"] == "prod");
@@ -60,21 +60,21 @@ fn busy_namespace_delays_others_by_less_than_its_own_requests_take() {
 /// Reported once, and each boundary that is carried out is the newest one.
 #[test]
 fn reports_schedules_that_exceed_the_request_rate() {
-    let story = beside_a_busy_namespace();
-    story.sleep_until("19:00:02");
-    story.api.serve_well();
-    story.sleep_until("19:00:04");
-    let skipped = story.events("busy-7");
+    let scenario = beside_a_busy_namespace();
+    scenario.sleep_until("19:00:02");
+    scenario.api.serve_well();
+    scenario.sleep_until("19:00:04");
+    let skipped = scenario.events("busy-7");
     let skipped = skipped
         .iter()
         .filter(|reason| *reason == "BoundariesSkipped");
     assert_eq!(skipped.count(), 1);
-    let events = story.api.list("Event");
+    let events = scenario.api.list("Event");
     let told = events
         .iter()
         .filter(|event| event["reason"] == "BoundariesSkipped");
     let objects = told.count();
-    let scrape = story.telemetry.render();
+    let scrape = scenario.telemetry.render();
     let counted = scrape.lines().find_map(|line| {
         let count = line.strip_prefix("dayshift_boundaries_skipped_total ")?;
         count.parse::<usize>().ok()

@@ -22,26 +22,26 @@ pub(crate) fn denial(code: u16) -> Fault {
 }
 
 /// 18:59, with this many Deployments in `dev` that stop at 19:00 and whose patches meet the fault.
-pub(crate) fn with_neighbours(count: usize, fault: Fault) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+pub(crate) fn with_other_controllers(count: usize, fault: Fault) -> Sandbox {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..count {
         let bad = deployment(&format!("bad-{number}")).replicas(3);
-        story.api.apply(bad.stop("19:00").into()).unwrap();
+        scenario.api.apply(bad.stop("19:00").into()).unwrap();
     }
-    story.start_scaler(Settings::default());
-    story.api.namespace("prod");
+    scenario.start_scaler(Settings::default());
+    scenario.api.namespace("prod");
     for second in [3, 12, 40] {
         for namespace in ["dev", "prod"] {
-            story.apply(healthy(namespace, second));
+            scenario.apply(healthy(namespace, second));
         }
     }
-    story.sleep_until("18:59");
-    story.api.forget_requests();
-    story.api.on_request(move |line| {
+    scenario.sleep_until("18:59");
+    scenario.api.forget_requests();
+    scenario.api.on_request(move |line| {
         let is_bad = line.verb == "patch" && line.name.starts_with("bad");
         is_bad.then(|| fault.clone())
     });
-    story
+    scenario
 }
 
 pub(crate) fn healthy(namespace: &str, second: u32) -> DeploymentBuilder {
@@ -52,26 +52,26 @@ pub(crate) fn healthy(namespace: &str, second: u32) -> DeploymentBuilder {
 }
 
 /// The lateness of each healthy Deployment in milliseconds; asserts that each was stopped.
-fn lateness(story: &Sandbox) -> Vec<i64> {
-    lateness_until(story, &[3, 12, 40])
+fn lateness(scenario: &Sandbox) -> Vec<i64> {
+    lateness_until(scenario, &[3, 12, 40])
 }
 
-fn lateness_until(story: &Sandbox, seconds: &[u32]) -> Vec<i64> {
+fn lateness_until(scenario: &Sandbox, seconds: &[u32]) -> Vec<i64> {
     let mut late = Vec::new();
     for &second in seconds {
         let name = format!("healthy-{second}");
         for namespace in ["dev", "prod"] {
-            let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(second.into());
-            let at = answered(story, namespace, &name).unwrap();
+            let due = scenario.utc("2026-11-20 19:00") + TimeDelta::seconds(second.into());
+            let at = answered(scenario, namespace, &name).unwrap();
             late.push((at - due).num_milliseconds());
-            assert_eq!(story.api.replicas(namespace, &name), Some(0));
+            assert_eq!(scenario.api.replicas(namespace, &name), Some(0));
         }
     }
     late
 }
 
-pub(crate) fn answered(story: &Sandbox, namespace: &str, name: &str) -> Option<DateTime<Utc>> {
-    let mut lines = story.requests("patch").into_iter();
+pub(crate) fn answered(scenario: &Sandbox, namespace: &str, name: &str) -> Option<DateTime<Utc>> {
+    let mut lines = scenario.requests("patch").into_iter();
     let at = lines.rfind(|line| line.namespace == namespace && line.name == name)?;
     assert_eq!(at.code, Some(200));
     Some(at.at)
@@ -80,13 +80,13 @@ pub(crate) fn answered(story: &Sandbox, namespace: &str, name: &str) -> Option<D
 #[test]
 fn hanging_request_delays_its_namespace_by_a_second_and_no_other() {
     for count in [60, 500] {
-        let story = with_neighbours(count, Fault::Hang);
-        story.sleep_until("19:00:20");
-        assert_eq!(story.telemetry.ready(), Ok(()), "others are answered");
-        story.sleep_until("19:02");
+        let scenario = with_other_controllers(count, Fault::Hang);
+        scenario.sleep_until("19:00:20");
+        assert_eq!(scenario.telemetry.ready(), Ok(()), "others are answered");
+        scenario.sleep_until("19:02");
         // Each workload in `dev` might wait for the earlier ones, 32 at a time for a second.
         let most = 1_000 * (count as i64 / 32);
-        for (number, late) in lateness(&story).into_iter().enumerate() {
+        for (number, late) in lateness(&scenario).into_iter().enumerate() {
             let is_neighbour = number % 2 == 0;
             assert!(
                 late <= if is_neighbour { most } else { 0 },
@@ -98,20 +98,20 @@ fn hanging_request_delays_its_namespace_by_a_second_and_no_other() {
 
 #[test]
 fn retries_a_hanging_request_with_backoff_until_it_succeeds() {
-    let story = with_neighbours(60, Fault::Hang);
-    story.sleep_until("19:05");
-    let tries = story.requests("patch").len();
+    let scenario = with_other_controllers(60, Fault::Hang);
+    scenario.sleep_until("19:05");
+    let tries = scenario.requests("patch").len();
     assert!(tries < 60 * 12, "{tries}");
     for name in ["bad-0", "bad-59"] {
-        let told = story.events(name);
+        let told = scenario.events(name);
         assert_eq!(told, ["ScaleFailed"], "{name}: once");
     }
-    story.api.serve_well();
-    story.sleep_until("19:07");
+    scenario.api.serve_well();
+    scenario.sleep_until("19:07");
     for number in 0..60 {
         let name = format!("bad-{number}");
-        assert_eq!(story.replicas(&name), 0, "{name}");
-        assert_eq!(story.events(&name), ["ScaleFailed", "Stopped"], "{name}");
+        assert_eq!(scenario.replicas(&name), 0, "{name}");
+        assert_eq!(scenario.events(&name), ["ScaleFailed", "Stopped"], "{name}");
     }
 }
 
@@ -120,16 +120,16 @@ fn immediate_failure_delays_no_other_workload() {
     let codes = [400, 401, 403, 404, 409, 422, 429, 500, 503].map(denial);
     let few = codes.into_iter().map(|fault| (40, fault));
     for (count, fault) in few.chain([(200, webhook_fails())]) {
-        let story = with_neighbours(count, fault.clone());
-        story.sleep_until("19:02");
-        assert_eq!(lateness(&story), [0; 6], "{fault:?}");
-        let told = story.events("bad-39");
+        let scenario = with_other_controllers(count, fault.clone());
+        scenario.sleep_until("19:02");
+        assert_eq!(lateness(&scenario), [0; 6], "{fault:?}");
+        let told = scenario.events("bad-39");
         assert_eq!(told, ["ScaleFailed"], "{fault:?}: once");
-        assert_eq!(story.telemetry.ready(), Ok(()), "{fault:?}");
-        story.api.serve_well();
-        story.sleep_until("19:30");
+        assert_eq!(scenario.telemetry.ready(), Ok(()), "{fault:?}");
+        scenario.api.serve_well();
+        scenario.sleep_until("19:30");
         assert_eq!(
-            story.replicas("bad-0"),
+            scenario.replicas("bad-0"),
             0,
             "{fault:?}: it was not forgotten"
         );
@@ -141,10 +141,10 @@ fn immediate_failure_delays_no_other_workload() {
 fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     let slow = Status::new(504, "Timeout", "Timeout: request did not complete");
     for fault in [Fault::Answer(slow), Fault::Answer(Status::internal("no"))] {
-        let story = with_neighbours(1, fault.clone());
-        story.sleep_until("19:30");
-        assert_eq!(story.telemetry.ready(), Ok(()), "{fault:?}");
-        assert_eq!(story.events("bad-0"), ["ScaleFailed"], "{fault:?}");
+        let scenario = with_other_controllers(1, fault.clone());
+        scenario.sleep_until("19:30");
+        assert_eq!(scenario.telemetry.ready(), Ok(()), "{fault:?}");
+        assert_eq!(scenario.events("bad-0"), ["ScaleFailed"], "{fault:?}");
     }
 }
 
@@ -154,16 +154,16 @@ fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
     let slowly = Duration::from_millis(90);
     let message = r#"failed calling webhook "deny.example": EOF"#;
     let fault = Fault::AnswerAfter(slowly, Status::internal(message));
-    let story = with_neighbours(600, fault);
-    story.sleep_until("19:00:20");
-    for (late, most) in lateness_until(&story, &[3, 12])
+    let scenario = with_other_controllers(600, fault);
+    scenario.sleep_until("19:00:20");
+    for (late, most) in lateness_until(&scenario, &[3, 12])
         .into_iter()
         .zip([200, 0, 200, 0])
     {
         assert!(late <= most, "{late} ms, at most {most}");
     }
     let tried = |name: &str| {
-        let lines = story.requests("patch").into_iter();
+        let lines = scenario.requests("patch").into_iter();
         lines.filter(|line| line.name == name).count()
     };
     assert!(tried("bad-0") >= 3 && tried("bad-599") >= 3, "they go on");
@@ -173,42 +173,42 @@ fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
 #[test]
 fn workload_that_changes_constantly_delays_no_other_and_is_reported_once() {
     let conflict = Status::new(422, "Invalid", "the server rejected our request");
-    let story = with_neighbours(60, Fault::Answer(conflict));
-    story.sleep_until("19:02");
-    assert_eq!(lateness(&story), [0; 6]);
-    assert_eq!(story.events("bad-0"), ["ScaleFailed"]);
+    let scenario = with_other_controllers(60, Fault::Answer(conflict));
+    scenario.sleep_until("19:02");
+    assert_eq!(lateness(&scenario), [0; 6]);
+    assert_eq!(scenario.events("bad-0"), ["ScaleFailed"]);
 }
 
 #[test]
 fn failures_across_many_namespaces_are_attributed_to_the_server() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..200 {
         let namespace = format!("team-{}", number % 4);
-        story.api.namespace(&namespace);
+        scenario.api.namespace(&namespace);
         let web = deployment(&format!("web-{number}")).namespace(&namespace);
-        story.api.apply(web.stop("19:00").into()).unwrap();
+        scenario.api.apply(web.stop("19:00").into()).unwrap();
     }
-    story.start_scaler(Settings::default());
-    story.sleep_until("18:59");
-    story.api.forget_requests();
+    scenario.start_scaler(Settings::default());
+    scenario.sleep_until("18:59");
+    scenario.api.forget_requests();
     let etcd = Fault::Answer(Status::internal("etcdserver: request timed out"));
-    story
+    scenario
         .api
         .on_request(move |line| (line.verb == "patch").then(|| etcd.clone()));
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     // Finally five seconds apart, with 40 in flight; without the shared backoff each would have
     // tried 6 times.
-    let tries = story.requests("patch").len();
+    let tries = scenario.requests("patch").len();
     assert!(tries < 40 * 20, "{tries}");
-    assert!(story.telemetry.ready().is_err());
-    story.api.serve_well();
-    story.sleep_until("19:02");
+    assert!(scenario.telemetry.ready().is_err());
+    scenario.api.serve_well();
+    scenario.sleep_until("19:02");
     let left = (0..200).filter(|number| {
         let namespace = format!("team-{}", number % 4);
-        story.api.replicas(&namespace, &format!("web-{number}")) != Some(0)
+        scenario.api.replicas(&namespace, &format!("web-{number}")) != Some(0)
     });
     assert_eq!(left.count(), 0);
-    assert_eq!(story.telemetry.ready(), Ok(()));
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
 }
 
 #[test]
@@ -222,25 +222,29 @@ fn failures_of_events_do_not_affect_transitions() {
         webhook_fails(),
         away,
     ] {
-        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
         for number in 0..40 {
-            story.apply(
+            scenario.apply(
                 deployment(&format!("web-{number}"))
                     .replicas(3)
                     .stop("19:00"),
             );
         }
-        story.apply(healthy("dev", 5));
-        story.sleep_until("18:59");
+        scenario.apply(healthy("dev", 5));
+        scenario.sleep_until("18:59");
         let shown = format!("{fault:?}");
-        story
+        scenario
             .api
             .on_request(move |line| (line.resource == "events").then(|| fault.clone()));
-        story.sleep_until("19:01");
-        let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(5);
-        assert_eq!(answered(&story, "dev", "healthy-5"), Some(due), "{shown}");
+        scenario.sleep_until("19:01");
+        let due = scenario.utc("2026-11-20 19:00") + TimeDelta::seconds(5);
         assert_eq!(
-            answered(&story, "dev", "web-39"),
+            answered(&scenario, "dev", "healthy-5"),
+            Some(due),
+            "{shown}"
+        );
+        assert_eq!(
+            answered(&scenario, "dev", "web-39"),
             Some(due - TimeDelta::seconds(5))
         );
     }
@@ -248,26 +252,26 @@ fn failures_of_events_do_not_affect_transitions() {
 
 #[test]
 fn hanging_events_of_one_namespace_do_not_delay_those_of_others() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.api.namespace("prod");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.api.namespace("prod");
     for number in 0..40 {
-        story.apply(
+        scenario.apply(
             deployment(&format!("web-{number}"))
                 .replicas(3)
                 .stop("19:00"),
         );
     }
-    story.sleep_until("18:59");
-    story.api.on_request(|line| {
+    scenario.sleep_until("18:59");
+    scenario.api.on_request(|line| {
         let hangs = line.resource == "events" && line.namespace == "dev";
         hangs.then_some(Fault::Hang)
     });
-    story.sleep_until("19:00");
-    story.apply(deployment("web").namespace("prod").stop("Mon-Fry 19:00"));
-    story.pass(Duration::from_secs(1));
+    scenario.sleep_until("19:00");
+    scenario.apply(deployment("web").namespace("prod").stop("Mon-Fry 19:00"));
+    scenario.pass(Duration::from_secs(1));
     let is_told = |event: &serde_json::Value| event["reason"] == "InvalidSchedule";
     assert_eq!(
-        story
+        scenario
             .api
             .list("Event")
             .iter()
@@ -280,100 +284,100 @@ fn hanging_events_of_one_namespace_do_not_delay_those_of_others() {
 #[test]
 fn limits_a_retry_after_of_an_hour_to_a_minute() {
     for asked in [3_600, u32::MAX] {
-        let story = Sandbox::at("2026-11-20 18:00 UTC");
-        story.apply(deployment("web").replicas(3).stop("19:00"));
-        story.sleep_until("18:59");
+        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+        scenario.apply(deployment("web").replicas(3).stop("19:00"));
+        scenario.sleep_until("18:59");
         let busy = Fault::Answer(Status::too_many_requests(asked));
-        story.api.fail_next(|line| line.verb == "patch", busy);
-        story.sleep_until("19:02");
-        assert_eq!(story.replicas("web"), 0, "{asked}");
+        scenario.api.fail_next(|line| line.verb == "patch", busy);
+        scenario.sleep_until("19:02");
+        assert_eq!(scenario.replicas("web"), 0, "{asked}");
     }
 }
 
 #[test]
 fn one_object_probes_a_missing_permission() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:09 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:09 UTC");
     for number in 0..50 {
         let busy = deployment(&format!("busy-{number}")).replicas(3);
         let busy = busy.start("*/10 * * * * *").stop("5/10 * * * * *");
-        story.api.apply(busy.into()).unwrap();
+        scenario.api.apply(busy.into()).unwrap();
     }
-    story.start_scaler(Settings::default());
-    story.sleep_until("18:10");
-    story.api.forget_requests();
+    scenario.start_scaler(Settings::default());
+    scenario.sleep_until("18:10");
+    scenario.api.forget_requests();
     let forbidden = Status::forbidden(
         "apps",
         "deployments",
         "web",
         r#"User "system:serviceaccount:dayshift:dayshift" cannot patch resource "deployments" in API group "apps" in the namespace "dev""#,
     );
-    story
+    scenario
         .api
         .on_request(move |line| (line.verb == "patch").then(|| Fault::Answer(forbidden.clone())));
-    story.sleep_until("18:20");
+    scenario.sleep_until("18:20");
     // First those in flight together, then one again and again, finally every half minute.
-    let asked = story.requests("patch").len();
+    let asked = scenario.requests("patch").len();
     assert!(asked < 24 + 60, "{asked}");
-    story.api.serve_well();
-    story.api.forget_requests();
-    story.sleep_until("18:21");
-    assert!(story.requests("patch").len() > 50 * 4);
+    scenario.api.serve_well();
+    scenario.api.forget_requests();
+    scenario.sleep_until("18:21");
+    assert!(scenario.requests("patch").len() > 50 * 4);
 }
 
 #[test]
 fn boundary_precedes_adoptions_even_if_its_workload_waits_among_them() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.sleep_until("18:59");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.sleep_until("18:59");
     let slow = |line: &RequestLine| {
         let delay = Fault::Delay(Duration::from_secs(2));
         (line.verb == "patch").then_some(delay)
     };
-    story.api.on_request(slow);
-    let begun = story.utc("2026-11-20 18:59");
+    scenario.api.on_request(slow);
+    let begun = scenario.utc("2026-11-20 18:59");
     for number in 0..900 {
         let new = deployment(&format!("new-{number}"))
             .replicas(3)
             .stop("20:00");
-        story.api.apply(new.into()).unwrap();
+        scenario.api.apply(new.into()).unwrap();
     }
     let last = deployment("last").replicas(3).stop("10 59 18 * * *");
-    story.api.apply(last.into()).unwrap();
-    story.sleep_until("19:10");
-    let patches = story.requests("patch").into_iter();
+    scenario.api.apply(last.into()).unwrap();
+    scenario.sleep_until("19:10");
+    let patches = scenario.requests("patch").into_iter();
     let at = patches
         .filter(|line| line.name == "last")
         .map(|line| (line.at - begun).num_seconds());
     // Adopted at the time of its boundary, which is carried out after that response.
     assert_eq!(at.collect::<Vec<_>>(), [10, 12]);
-    assert_eq!(story.replicas("last"), 0);
+    assert_eq!(scenario.replicas("last"), 0);
 }
 
 #[test]
 fn hanging_first_list_of_one_namespace_delays_no_other() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for namespace in ["a", "b"] {
-        story.api.namespace(namespace);
-        story.apply(
+        scenario.api.namespace(namespace);
+        scenario.apply(
             deployment("web")
                 .namespace(namespace)
                 .replicas(3)
                 .stop("19:00"),
         );
     }
-    story.api.on_request(|line| {
+    scenario.api.on_request(|line| {
         let hangs = line.namespace == "a" && matches!(line.verb, "watch" | "list");
         hangs.then_some(Fault::Hang)
     });
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope: Scope {
             namespaces: vec!["a".into(), "b".into()],
             ..Scope::default()
         },
         ..Settings::default()
     });
-    story.pass(Duration::from_secs(1));
+    scenario.pass(Duration::from_secs(1));
     let adopted = |namespace| {
-        let web = story.api.get("Deployment", namespace, "web").unwrap();
+        let web = scenario.api.get("Deployment", namespace, "web").unwrap();
         web["metadata"]["labels"]["dayshift/state"] == "adopted"
     };
     assert!(adopted("b") && !adopted("a"));

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::sandbox::{Sandbox, deployment, logged};
 
-fn overdue(story: &Sandbox) -> String {
-    let text = story.metrics();
+fn overdue(scenario: &Sandbox) -> String {
+    let text = scenario.metrics();
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("dayshift_overdue_workloads "));
@@ -16,140 +16,146 @@ fn overdue(story: &Sandbox) -> String {
 
 #[test]
 fn denied_transition_is_overdue_until_it_succeeds() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web"] {
-        story.apply(deployment(name).replicas(3).hours("Mon-Fri 09:00-19:00"));
+        scenario.apply(deployment(name).replicas(3).hours("Mon-Fri 09:00-19:00"));
     }
-    story.sleep_until("18:59");
-    assert_eq!(overdue(&story), "0");
+    scenario.sleep_until("18:59");
+    assert_eq!(overdue(&scenario), "0");
     let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
-    story
+    scenario
         .api
         .on_request(move |line| (line.verb == "patch" && line.name == "web").then(no));
-    story.sleep_until("19:00:09");
-    assert_eq!(overdue(&story), "0", "within the grace");
-    story.sleep_until("19:00:11");
-    assert_eq!(overdue(&story), "1");
-    story.annotate("api", "wake-until", Some("2026-11-20 22:00"));
-    assert_eq!(overdue(&story), "1", "one that was obeyed");
-    story.api.serve_well();
-    story.sleep_until("19:30");
-    assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
+    scenario.sleep_until("19:00:09");
+    assert_eq!(overdue(&scenario), "0", "within the grace");
+    scenario.sleep_until("19:00:11");
+    assert_eq!(overdue(&scenario), "1");
+    scenario.annotate("api", "wake-until", Some("2026-11-20 22:00"));
+    assert_eq!(overdue(&scenario), "1", "one that was obeyed");
+    scenario.api.serve_well();
+    scenario.sleep_until("19:30");
+    assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }
 
 /// The controller is stopped as if it hung: its published state is still visible, and a probe
 /// requests a restart.
 #[test]
 fn hanging_transition_is_reported_as_late() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings::default());
-    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    let is_alive = |story: &Sandbox| {
-        let now = async { story.telemetry.is_alive(tokio::time::Instant::now()) };
-        story.block_on(now)
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings::default());
+    scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    let is_alive = |scenario: &Sandbox| {
+        let now = async { scenario.telemetry.is_alive(tokio::time::Instant::now()) };
+        scenario.block_on(now)
     };
-    story.sleep_until("18:59");
-    story.annotate("web", "wake-until", Some("2026-11-20 18:59:30"));
-    story.sleep_until("18:59:40");
-    assert!(is_alive(&story));
-    story.kill_scalers();
-    story.sleep_until("19:00:11");
-    assert_eq!(overdue(&story), "1");
+    scenario.sleep_until("18:59");
+    scenario.annotate("web", "wake-until", Some("2026-11-20 18:59:30"));
+    scenario.sleep_until("18:59:40");
+    assert!(is_alive(&scenario));
+    scenario.kill_scalers();
+    scenario.sleep_until("19:00:11");
+    assert_eq!(overdue(&scenario), "1");
     assert!(
-        is_alive(&story),
+        is_alive(&scenario),
         "for as long as it may take over a piece of work"
     );
-    story.sleep_until("19:00:41");
-    assert!(!is_alive(&story));
+    scenario.sleep_until("19:00:41");
+    assert!(!is_alive(&scenario));
 }
 
 /// A correction of `enforce` has no time at which it was due.
 #[test]
 fn exhausted_enforce_is_not_overdue() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
-    story.apply(web.annotation("dayshift/enforce", "true"));
-    story.sleep_until("19:30");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.apply(web.annotation("dayshift/enforce", "true"));
+    scenario.sleep_until("19:30");
+    assert_eq!(scenario.replicas("web"), 0);
     let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
-    story
+    scenario
         .api
         .on_request(move |line| (line.verb == "patch").then(no));
-    story.scale("web", 2);
-    story.sleep_until("19:40");
-    assert_eq!((story.replicas("web"), &*overdue(&story)), (2, "0"));
+    scenario.scale("web", 2);
+    scenario.sleep_until("19:40");
+    assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (2, "0"));
 }
 
 /// A workload in a namespace that the selector no longer matches is out of scope.
 #[test]
 fn workload_outside_of_the_scope_is_not_overdue() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    let label = |story: &Sandbox, text: Option<&str>| {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let label = |scenario: &Sandbox, text: Option<&str>| {
         let patch = json!({"metadata": {"labels": {"env": text}}});
-        story.api.merge("Namespace", "", "dev", &patch).unwrap();
+        scenario.api.merge("Namespace", "", "dev", &patch).unwrap();
     };
-    label(&story, Some("dev"));
-    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    story.start_scaler(Settings {
+    label(&scenario, Some("dev"));
+    scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    scenario.start_scaler(Settings {
         scope: Scope {
             namespace_selector: Some("env=dev".to_owned()),
             ..Scope::default()
         },
         ..Settings::default()
     });
-    story.sleep_until("18:30");
-    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
-    label(&story, None);
-    story.sleep_until("19:01");
-    assert_eq!((story.replicas("web"), &*overdue(&story)), (3, "0"));
-    label(&story, Some("dev"));
-    story.sleep_until("19:02");
-    assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
+    scenario.sleep_until("18:30");
+    assert_eq!(scenario.label("web", "state").as_deref(), Some("adopted"));
+    label(&scenario, None);
+    scenario.sleep_until("19:01");
+    assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (3, "0"));
+    label(&scenario, Some("dev"));
+    scenario.sleep_until("19:02");
+    assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }
 
 /// More of them than are re-evaluated in one second.
 #[test]
 fn each_of_many_is_overdue_until_it_succeeds() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for number in 0..600 {
         let web = deployment(&format!("web-{number}"));
-        story.apply(web.replicas(1).hours("Mon-Fri 09:00-19:00"));
+        scenario.apply(web.replicas(1).hours("Mon-Fri 09:00-19:00"));
     }
-    story.sleep_until("18:59");
+    scenario.sleep_until("18:59");
     let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
-    story
+    scenario
         .api
         .on_request(move |line| (line.verb == "patch").then(no));
     for time in ["19:00:11", "19:00:30", "19:02"] {
-        story.sleep_until(time);
-        assert_eq!(overdue(&story), "600", "{time}");
+        scenario.sleep_until(time);
+        assert_eq!(overdue(&scenario), "600", "{time}");
     }
-    story.api.serve_well();
-    story.sleep_until("20:00");
-    assert_eq!((story.replicas("web-599"), &*overdue(&story)), (0, "0"));
+    scenario.api.serve_well();
+    scenario.sleep_until("20:00");
+    assert_eq!(
+        (scenario.replicas("web-599"), &*overdue(&scenario)),
+        (0, "0")
+    );
 }
 
 /// Its time passes, and nothing is requested for it any more.
 #[test]
 fn workload_being_deleted_is_not_overdue() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for (name, hours) in [("web", "09:00-19:00"), ("api", "09:00-19:01")] {
-        story.apply(deployment(name).replicas(3).hours(hours));
+        scenario.apply(deployment(name).replicas(3).hours(hours));
     }
     let finalizers = json!({"metadata": {"finalizers": ["example.com/wait"]}});
-    let api = &story.api;
+    let api = &scenario.api;
     api.merge("Deployment", "dev", "web", &finalizers).unwrap();
-    story.sleep_until("18:30");
+    scenario.sleep_until("18:30");
     api.delete("dev", "web").unwrap();
-    story.sleep_until("19:01:30");
-    assert_eq!((story.replicas("api"), story.replicas("web")), (0, 3));
-    assert_eq!(overdue(&story), "0");
+    scenario.sleep_until("19:01:30");
+    assert_eq!((scenario.replicas("api"), scenario.replicas("web")), (0, 3));
+    assert_eq!(overdue(&scenario), "0");
 }
 
 /// Replaces the labels of the object; `null` removes a label.
-fn relabel(story: &Sandbox, labels: &serde_json::Value) {
+fn relabel(scenario: &Sandbox, labels: &serde_json::Value) {
     let patch = json!({"metadata": {"labels": labels}});
-    story.api.merge("Deployment", "dev", "web", &patch).unwrap();
+    scenario
+        .api
+        .merge("Deployment", "dev", "web", &patch)
+        .unwrap();
 }
 
 /// A manual change of labels that the controller corrects at once: no transition was due before.
@@ -169,17 +175,17 @@ fn labels_that_are_corrected_at_once_are_not_overdue() {
     for labels in [none, this_morning, slept, no_fingerprint, another] {
         for wake_until in [None, Some("2026-11-20 19:30")] {
             let (_guard, log) = logged();
-            let story = Sandbox::at("2026-11-20 18:00 UTC");
-            story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-            story.sleep_until("18:30");
-            story.annotate("web", "wake-until", wake_until);
-            story.sleep_until("19:00:03");
-            relabel(&story, &labels);
+            let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+            scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+            scenario.sleep_until("18:30");
+            scenario.annotate("web", "wake-until", wake_until);
+            scenario.sleep_until("19:00:03");
+            relabel(&scenario, &labels);
             for time in ["19:00:04", "19:00:20", "20:00"] {
-                story.sleep_until(time);
-                assert_eq!(overdue(&story), "0", "{time}, {labels}, {wake_until:?}");
+                scenario.sleep_until(time);
+                assert_eq!(overdue(&scenario), "0", "{time}, {labels}, {wake_until:?}");
             }
-            assert_eq!(story.replicas("web"), 0, "{labels}, {wake_until:?}");
+            assert_eq!(scenario.replicas("web"), 0, "{labels}, {wake_until:?}");
             let text = std::fs::read_to_string(log.path()).unwrap();
             assert!(!text.contains("overdue"), "{labels}: {text}");
         }
@@ -189,26 +195,29 @@ fn labels_that_are_corrected_at_once_are_not_overdue() {
 /// After the corrections end, its next boundary applies all the same.
 #[test]
 fn boundary_is_overdue_even_if_the_labels_were_removed() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     for minute in 1..6 {
-        story.sleep_until(&format!("18:{minute:02}"));
+        scenario.sleep_until(&format!("18:{minute:02}"));
         relabel(
-            &story,
+            &scenario,
             &json!({"dayshift/state": null, "dayshift/last": null, "dayshift/next": null}),
         );
     }
-    story.sleep_until("18:59");
-    assert_eq!((story.label("web", "last"), &*overdue(&story)), (None, "0"));
+    scenario.sleep_until("18:59");
+    assert_eq!(
+        (scenario.label("web", "last"), &*overdue(&scenario)),
+        (None, "0")
+    );
     let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
-    story
+    scenario
         .api
         .on_request(move |line| (line.verb == "patch").then(no));
-    story.sleep_until("19:00:09");
-    assert_eq!(overdue(&story), "0", "within the grace");
-    story.sleep_until("19:00:11");
-    assert_eq!(overdue(&story), "1");
-    story.api.serve_well();
-    story.sleep_until("20:00");
-    assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
+    scenario.sleep_until("19:00:09");
+    assert_eq!(overdue(&scenario), "0", "within the grace");
+    scenario.sleep_until("19:00:11");
+    assert_eq!(overdue(&scenario), "1");
+    scenario.api.serve_well();
+    scenario.sleep_until("20:00");
+    assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }

@@ -14,8 +14,8 @@ fn forbidden() -> Fault {
 }
 
 /// The `ScaleFailed` Events that exist so far, by object and namespace.
-fn told(story: &Sandbox) -> Vec<(String, String)> {
-    let events = story.api.list("Event").into_iter();
+fn told(scenario: &Sandbox) -> Vec<(String, String)> {
+    let events = scenario.api.list("Event").into_iter();
     let failed = events.filter(|event| event["reason"] == "ScaleFailed");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     failed
@@ -31,86 +31,86 @@ fn told(story: &Sandbox) -> Vec<(String, String)> {
 /// The objects probe in turn, and each one could report the failure; an Event lives for an hour.
 #[test]
 fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.api.namespace("prod");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.api.namespace("prod");
     for namespace in ["dev", "prod"] {
         for number in 0..50 {
             let web = deployment(&format!("web-{number}")).namespace(namespace);
-            story.apply(web.replicas(3).hours("09:00-19:00"));
+            scenario.apply(web.replicas(3).hours("09:00-19:00"));
         }
     }
-    story.sleep_until("18:59");
-    story
+    scenario.sleep_until("18:59");
+    scenario
         .api
         .on_request(|line| (line.verb == "patch").then(forbidden));
-    story.sleep_until("19:50");
-    let first = told(&story);
+    scenario.sleep_until("19:50");
+    let first = told(&scenario);
     let namespaces: Vec<&str> = first.iter().map(|(_, namespace)| &**namespace).collect();
     assert_eq!(namespaces, ["dev", "prod"], "{first:?}");
-    story.sleep_until("20:50");
-    let second = told(&story);
+    scenario.sleep_until("20:50");
+    let second = told(&scenario);
     assert_eq!(second.len(), 2, "{second:?}");
     assert!(second.iter().all(|it| !first.contains(it)), "{second:?}");
 
-    story.api.serve_well();
-    story.sleep_until("21:00");
-    assert_eq!(story.replicas("web-49"), 0);
-    story
+    scenario.api.serve_well();
+    scenario.sleep_until("21:00");
+    assert_eq!(scenario.replicas("web-49"), 0);
+    scenario
         .api
         .on_request(|line| (line.verb == "patch").then(forbidden));
-    story.annotate("web-7", "wake-until", Some("2026-11-20T22:00:00Z"));
-    story.sleep_until("21:05");
-    assert_eq!(told(&story).len(), 3, "it is missing again");
+    scenario.annotate("web-7", "wake-until", Some("2026-11-20T22:00:00Z"));
+    scenario.sleep_until("21:05");
+    assert_eq!(told(&scenario).len(), 3, "it is missing again");
 }
 
 /// A reported missing permission does not suppress later denials.
 #[test]
 fn reports_a_denial_after_a_missing_permission() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web"] {
-        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+        scenario.apply(deployment(name).replicas(3).hours("09:00-19:00"));
     }
-    story.sleep_until("18:59");
-    story
+    scenario.sleep_until("18:59");
+    scenario
         .api
         .on_request(|line| (line.verb == "patch").then(forbidden));
-    story.sleep_until("19:10");
-    assert_eq!(told(&story).len(), 1);
-    story.api.serve_well();
+    scenario.sleep_until("19:10");
+    assert_eq!(told(&scenario).len(), 1);
+    scenario.api.serve_well();
     let refusal = || Status::forbidden("apps", "deployments", "web", "not on my watch");
-    story
+    scenario
         .api
         .on_admission(move |write| (write.resource == "deployments").then(refusal));
-    story.sleep_until("19:20");
-    assert_eq!(told(&story).len(), 3, "each of its own");
+    scenario.sleep_until("19:20");
+    assert_eq!(told(&scenario).len(), 3, "each of its own");
 }
 
 /// A policy that denies starts and would allow the later stops.
 #[test]
 fn stop_is_punctual_after_earlier_denials() {
-    let mut story = Sandbox::empty_at("2026-11-20 08:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 08:00 UTC");
     for number in 0..12 {
         let name = format!("web-{number}");
         // So that the last denials are seconds before the stop for some, and minutes for others.
         let start = format!("{} {} 9 * * *", number * 5, 50 + number % 5);
         let web = deployment(&name).replicas(0).start(&start).stop("10:00");
-        story.apply(web.annotation("dayshift/replicas", "3"));
+        scenario.apply(web.annotation("dayshift/replicas", "3"));
     }
-    story.start_scaler(Settings::default());
-    story.api.on_request(move |line| {
+    scenario.start_scaler(Settings::default());
+    scenario.api.on_request(move |line| {
         let is_early = line.at < "2026-11-20T09:59:58Z".parse::<DateTime<Utc>>().unwrap();
         (line.verb == "patch" && is_early).then(|| denial(403))
     });
-    story.sleep_until("09:59:30");
+    scenario.sleep_until("09:59:30");
     for number in 0..12 {
-        story.scale(&format!("web-{number}"), 2);
+        scenario.scale(&format!("web-{number}"), 2);
     }
-    story.sleep_until("10:00:01");
-    let due = story.utc("2026-11-20 10:00");
+    scenario.sleep_until("10:00:01");
+    let due = scenario.utc("2026-11-20 10:00");
     for number in 0..12 {
         let name = format!("web-{number}");
-        assert_eq!(story.api.replicas("dev", &name), Some(0), "{name}");
-        let late = answered(&story, "dev", &name).unwrap() - due;
+        assert_eq!(scenario.api.replicas("dev", &name), Some(0), "{name}");
+        let late = answered(&scenario, "dev", &name).unwrap() - due;
         assert!(late < TimeDelta::milliseconds(50), "{name}: {late}");
     }
 }

@@ -22,7 +22,7 @@ const BOUND: TimeDelta = TimeDelta::seconds(66);
 
 /// The lateness of the stop of `web` if the first patch gets this response.
 fn answered(code: u16, retry_after: &'static str) -> TimeDelta {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let before = |api: &Api| {
         let (api, closed) = (api.clone(), Arc::new(AtomicBool::new(true)));
         let inner = api.client_as("scaler");
@@ -43,18 +43,18 @@ fn answered(code: u16, retry_after: &'static str) -> TimeDelta {
         });
         Client::new(service, "default")
     };
-    story.start_scaler_with(before, Settings::default());
-    story.apply(deployment("web").replicas(3).stop("19:00"));
-    story.sleep_until("19:00");
-    let stop = story.utc("2026-11-20 19:00");
+    scenario.start_scaler_with(before, Settings::default());
+    scenario.apply(deployment("web").replicas(3).stop("19:00"));
+    scenario.sleep_until("19:00");
+    let stop = scenario.utc("2026-11-20 19:00");
     // At most two hours.
     for _ in 0..7200 {
-        if story.replicas("web") == 0 {
+        if scenario.replicas("web") == 0 {
             break;
         }
-        story.pass(Duration::from_secs(1));
+        scenario.pass(Duration::from_secs(1));
     }
-    let made = story.patched("web");
+    let made = scenario.patched("web");
     made.get(1).map_or(TimeDelta::MAX, |made| *made - stop)
 }
 

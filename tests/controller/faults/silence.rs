@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube_in_memory::{Fault, RequestLine};
 
 use crate::{
-    faults::isolation::with_neighbours,
+    faults::isolation::with_other_controllers,
     sandbox::{Sandbox, deployment},
 };
 
@@ -15,13 +15,13 @@ const AWAY: &str = "the API server does not answer or refuses";
 #[test]
 fn hanging_webhooks_in_an_idle_cluster_do_not_make_it_unready() {
     for count in [1, 2, 60] {
-        let story = with_neighbours(count, Fault::Hang);
+        let scenario = with_other_controllers(count, Fault::Hang);
         for second in (0..1800).step_by(6) {
-            story.pass(Duration::from_secs(6));
-            let ready = story.telemetry.ready();
+            scenario.pass(Duration::from_secs(6));
+            let ready = scenario.telemetry.ready();
             assert_eq!(ready, Ok(()), "{count}, after {second} s");
         }
-        let reads = story.requests("list").len();
+        let reads = scenario.requests("list").len();
         assert!(
             (1..=190).contains(&reads),
             "{count}: {reads} in half an hour"
@@ -31,21 +31,21 @@ fn hanging_webhooks_in_an_idle_cluster_do_not_make_it_unready() {
 
 #[test]
 fn server_without_lists_is_unavailable_even_if_one_workload_is_due() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.sleep_until("18:59");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.sleep_until("18:59");
     let is_about_one = |line: &RequestLine| matches!(line.verb, "patch" | "list");
-    story
+    scenario
         .api
         .on_request(move |line| is_about_one(line).then_some(Fault::Hang));
-    story.sleep_until("19:00:13");
-    assert_eq!(story.telemetry.ready(), Err(vec![AWAY]));
-    story.sleep_until("19:05");
-    assert_eq!(story.telemetry.ready(), Err(vec![AWAY]));
-    story.api.serve_well();
-    story.sleep_until("19:06");
+    scenario.sleep_until("19:00:13");
+    assert_eq!(scenario.telemetry.ready(), Err(vec![AWAY]));
+    scenario.sleep_until("19:05");
+    assert_eq!(scenario.telemetry.ready(), Err(vec![AWAY]));
+    scenario.api.serve_well();
+    scenario.sleep_until("19:06");
     assert_eq!(
-        (story.replicas("web"), story.telemetry.ready()),
+        (scenario.replicas("web"), scenario.telemetry.ready()),
         (0, Ok(()))
     );
 }
@@ -53,26 +53,30 @@ fn server_without_lists_is_unavailable_even_if_one_workload_is_due() {
 /// A proxy that swallows the reopened watch after the 290 s for which the first was open.
 #[test]
 fn reopens_a_watch_that_is_never_answered() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    story.sleep_until("18:04");
-    assert_eq!(story.telemetry.ready(), Ok(()));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    scenario.sleep_until("18:04");
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
     let is_asked = |line: &RequestLine| line.verb == "watch" && line.resource == "deployments";
-    story
+    scenario
         .api
         .on_request(move |line| is_asked(line).then_some(Fault::Hang));
-    story.sleep_until("18:05:20");
+    scenario.sleep_until("18:05:20");
     assert_eq!(
-        story.telemetry.ready(),
+        scenario.telemetry.ready(),
         Err(vec!["the workloads are not being watched", AWAY])
     );
     // An edit that no watch has shown yet.
-    story.annotate("web", "hours", Some("09:00-18:30"));
-    let asked = story.requests("watch").into_iter().filter(is_asked).count();
+    scenario.annotate("web", "hours", Some("09:00-18:30"));
+    let asked = scenario
+        .requests("watch")
+        .into_iter()
+        .filter(is_asked)
+        .count();
     assert!(asked >= 2, "{asked}");
-    story.api.serve_well();
-    story.sleep_until("18:06");
-    assert_eq!(story.telemetry.ready(), Ok(()));
-    story.sleep_until("18:30");
-    assert_eq!(story.replicas("web"), 0);
+    scenario.api.serve_well();
+    scenario.sleep_until("18:06");
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
+    scenario.sleep_until("18:30");
+    assert_eq!(scenario.replicas("web"), 0);
 }

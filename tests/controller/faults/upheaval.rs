@@ -12,37 +12,37 @@ use crate::sandbox::{Sandbox, deployment};
 
 /// 18:59, with 200 Deployments in four namespaces that stop at 19:00; each patch takes 50 ms.
 fn two_hundred(settings: Settings) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..200 {
         let namespace = format!("team-{}", number % 4);
-        story.api.namespace(&namespace);
+        scenario.api.namespace(&namespace);
         let web = deployment(&format!("web-{number}")).namespace(&namespace);
         let web = web.replicas(3).stop("19:00");
-        story.api.apply(web.into()).unwrap();
+        scenario.api.apply(web.into()).unwrap();
     }
-    story.start_scaler(settings);
-    story.sleep_until("18:59");
-    story.api.forget_requests();
+    scenario.start_scaler(settings);
+    scenario.sleep_until("18:59");
+    scenario.api.forget_requests();
     let slow = |line: &RequestLine| {
         (line.verb == "patch").then_some(Fault::Delay(Duration::from_millis(50)))
     };
-    story.api.on_request(slow);
-    story
+    scenario.api.on_request(slow);
+    scenario
 }
 
-fn stopped(story: &Sandbox) -> usize {
+fn stopped(scenario: &Sandbox) -> usize {
     let is_stopped = |number: &usize| {
         let namespace = format!("team-{}", number % 4);
-        story.api.replicas(&namespace, &format!("web-{number}")) == Some(0)
+        scenario.api.replicas(&namespace, &format!("web-{number}")) == Some(0)
     };
     (0..200).filter(is_stopped).count()
 }
 
 /// Asserts that each object got exactly one successful patch.
-fn assert_each_was_patched_once(story: &Sandbox) {
+fn assert_each_was_patched_once(scenario: &Sandbox) {
     for number in 0..200 {
         let name = format!("web-{number}");
-        assert_eq!(story.patched(&name).len(), 1, "{name}");
+        assert_eq!(scenario.patched(&name).len(), 1, "{name}");
     }
 }
 
@@ -50,94 +50,96 @@ fn assert_each_was_patched_once(story: &Sandbox) {
 fn clock_step_back_in_the_middle_of_a_boundary_repeats_nothing() {
     let hour = TimeDelta::hours(1);
     for is_noticed in [true, false] {
-        let story = two_hundred(Settings::default());
-        story.pass(Duration::from_millis(60_060));
-        let first = stopped(&story);
+        let scenario = two_hundred(Settings::default());
+        scenario.pass(Duration::from_millis(60_060));
+        let first = stopped(&scenario);
         // Otherwise the sandbox uses one clock for the controller and the server.
         if is_noticed {
-            story.server_is_ahead(hour.num_seconds());
+            scenario.server_is_ahead(hour.num_seconds());
         }
-        story.step_clock(-hour);
-        story.pass(Duration::from_secs(60));
-        let sent = story.requests("patch").len();
+        scenario.step_clock(-hour);
+        scenario.pass(Duration::from_secs(60));
+        let sent = scenario.requests("patch").len();
         assert!((1..200).contains(&first), "{first}: it is in the middle");
         assert!(sent < 200, "{sent}: it is 18:01 by this clock");
         if is_noticed {
-            story.server_is_ahead(0);
-            story.step_clock(hour);
-            story.pass(Duration::from_secs(10));
+            scenario.server_is_ahead(0);
+            scenario.step_clock(hour);
+            scenario.pass(Duration::from_secs(10));
         } else {
-            story.pass(Duration::from_secs(3600));
+            scenario.pass(Duration::from_secs(3600));
         }
-        assert_eq!(stopped(&story), 200, "noticed: {is_noticed}");
-        assert_each_was_patched_once(&story);
-        story.pass(Duration::from_secs(7200));
-        assert_each_was_patched_once(&story);
+        assert_eq!(stopped(&scenario), 200, "noticed: {is_noticed}");
+        assert_each_was_patched_once(&scenario);
+        scenario.pass(Duration::from_secs(7200));
+        assert_each_was_patched_once(&scenario);
     }
 }
 
 /// For example, a migration to another storage version, which writes every object.
 #[test]
 fn objects_replaced_in_the_middle_of_a_boundary_stop_once() {
-    let story = two_hundred(Settings::default());
-    story.pass(Duration::from_millis(59_900));
+    let scenario = two_hundred(Settings::default());
+    scenario.pass(Duration::from_millis(59_900));
     for round in 0..20 {
         for number in 0..200 {
             let namespace = format!("team-{}", number % 4);
             let metadata = json!({"metadata": {"annotations": {"migrated": format!("{round}")}}});
             let name = format!("web-{number}");
-            let written = story.api.merge("Deployment", &namespace, &name, &metadata);
+            let written = scenario
+                .api
+                .merge("Deployment", &namespace, &name, &metadata);
             written.unwrap();
         }
-        story.pass(Duration::from_millis(20));
+        scenario.pass(Duration::from_millis(20));
     }
-    story.sleep_until("19:00:05");
-    assert_eq!(stopped(&story), 200);
-    assert_each_was_patched_once(&story);
-    assert_eq!(story.requests("get").len(), 0, "none met a conflict");
+    scenario.sleep_until("19:00:05");
+    assert_eq!(stopped(&scenario), 200);
+    assert_each_was_patched_once(&scenario);
+    assert_eq!(scenario.requests("get").len(), 0, "none met a conflict");
 }
 
 /// For example, an operator cleans up at 09:00.
 #[test]
 fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let office = |name: &str, namespace: &str| {
         let web = deployment(name).namespace(namespace).replicas(3);
         Value::from(web.hours("09:00-19:00"))
     };
     for number in 0..300 {
         let namespace = format!("preview-{number}");
-        story.api.namespace(&namespace);
+        scenario.api.namespace(&namespace);
         for name in ["api", "db", "web"] {
-            story.api.apply(office(name, &namespace)).unwrap();
+            scenario.api.apply(office(name, &namespace)).unwrap();
         }
     }
     for number in 0..10 {
         let healthy = office(&format!("healthy-{number}"), "dev");
-        story.api.apply(healthy).unwrap();
+        scenario.api.apply(healthy).unwrap();
     }
-    story.start_scaler(Settings::default());
-    story.sleep_until("2026-11-21 08:59");
-    story.api.remember_requests(usize::MAX);
-    story.api.forget_requests();
+    scenario.start_scaler(Settings::default());
+    scenario.sleep_until("2026-11-21 08:59");
+    scenario.api.remember_requests(usize::MAX);
+    scenario.api.forget_requests();
     let slow = |line: &RequestLine| {
         (line.verb == "patch").then_some(Fault::Delay(Duration::from_millis(20)))
     };
-    story.api.on_request(slow);
-    story.pass(Duration::from_millis(59_960));
-    let before = story.requests("patch").len();
+    scenario.api.on_request(slow);
+    scenario.pass(Duration::from_millis(59_960));
+    let before = scenario.requests("patch").len();
     for number in 0..300 {
-        let gone = story
+        let gone = scenario
             .api
             .delete_of("Namespace", "", &format!("preview-{number}"));
         gone.unwrap();
     }
-    story.sleep_until("09:00:10");
-    let (due, patches) = (story.utc("2026-11-21 09:00"), story.requests("patch"));
+    scenario.sleep_until("09:00:10");
+    let (due, patches) = (scenario.utc("2026-11-21 09:00"), scenario.requests("patch"));
     assert!((1..300).contains(&before), "{before}: it is in the middle");
     for number in 0..10 {
         let name = format!("healthy-{number}");
-        assert_eq!(story.replicas(&name), 3, "{name}");
+        assert_eq!(scenario.replicas(&name), 3, "{name}");
         let sent = patches.iter().filter(|line| line.name == name);
         let late: Vec<_> = sent.map(|line| line.at - due).collect();
         assert!(
@@ -145,12 +147,12 @@ fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
             "{late:?}"
         );
     }
-    story.sleep_until("10:00");
-    let after = story.requests("patch").len();
+    scenario.sleep_until("10:00");
+    let after = scenario.requests("patch").len();
     assert_eq!(after, patches.len(), "nothing is tried again that is gone");
-    assert_eq!(story.snapshot().objects.len(), 10);
-    assert_eq!(story.telemetry.ready(), Ok(()));
-    let metrics = story.metrics();
+    assert_eq!(scenario.snapshot().objects.len(), 10);
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
+    let metrics = scenario.metrics();
     for line in [
         "dayshift_overdue_workloads 0\n",
         "dayshift_queue_depth{class=\"event\"} 0\n",
@@ -163,10 +165,10 @@ fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
 /// next one.
 #[test]
 fn custom_resource_recreated_in_another_version_is_watched_again() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("reef.example.com", "corals");
-    story.api.serve_custom(group, "v1", plural, "Coral");
-    story.start_scaler(Settings {
+    scenario.api.serve_custom(group, "v1", plural, "Coral");
+    scenario.start_scaler(Settings {
         scope: Scope {
             kinds: vec![
                 KindTable::default().resource(plural, group),
@@ -187,17 +189,17 @@ fn custom_resource_recreated_in_another_version_is_watched_again() {
         coral["kind"] = json!("Coral");
         coral
     };
-    story.api.create(coral("v1", 3)).unwrap();
-    story.sleep_until("18:59:59");
+    scenario.api.create(coral("v1", 3)).unwrap();
+    scenario.sleep_until("18:59:59");
     // At the time of the stop.
-    story.api.delete_of("Coral", "dev", "web").unwrap();
-    story.api.withdraw("Coral");
-    story.sleep_until("19:00:30");
-    story.api.serve_again("Coral");
-    story.api.serve_in("Coral", "v2").unwrap();
-    story.api.create(coral("v2", 5)).unwrap();
-    let replicas = |story: &Sandbox| {
-        let object = story.api.get("Coral", "dev", "web").unwrap();
+    scenario.api.delete_of("Coral", "dev", "web").unwrap();
+    scenario.api.withdraw("Coral");
+    scenario.sleep_until("19:00:30");
+    scenario.api.serve_again("Coral");
+    scenario.api.serve_in("Coral", "v2").unwrap();
+    scenario.api.create(coral("v2", 5)).unwrap();
+    let replicas = |scenario: &Sandbox| {
+        let object = scenario.api.get("Coral", "dev", "web").unwrap();
         object["spec"]["replicas"].clone()
     };
     // A first observation after a boundary does not act on the past.
@@ -206,10 +208,10 @@ fn custom_resource_recreated_in_another_version_is_watched_again() {
         ("2026-11-21 18:59", 5),
         ("2026-11-21 19:00", 0),
     ] {
-        story.sleep_until(time);
-        assert_eq!(replicas(&story), count, "{time}");
+        scenario.sleep_until(time);
+        assert_eq!(replicas(&scenario), count, "{time}");
     }
-    story.sleep_until("2026-11-21 21:00");
-    assert_eq!(replicas(&story), 5);
-    assert_eq!(story.telemetry.ready(), Ok(()));
+    scenario.sleep_until("2026-11-21 21:00");
+    assert_eq!(replicas(&scenario), 5);
+    assert_eq!(scenario.telemetry.ready(), Ok(()));
 }

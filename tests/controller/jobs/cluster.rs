@@ -54,22 +54,22 @@ impl Cluster for Sandbox {
 }
 
 /// A CronJob in office hours with `stop-jobs`, and running Jobs.
-pub(super) fn cron_job_with_jobs(story: &Sandbox, name: &str, jobs: &[&str]) -> Jobs {
+pub(super) fn cron_job_with_jobs(scenario: &Sandbox, name: &str, jobs: &[&str]) -> Jobs {
     let object = cron_job(name).hours("Mon-Fri 09:00-19:00");
-    story.apply(object.annotation("dayshift/stop-jobs", "true"));
+    scenario.apply(object.annotation("dayshift/stop-jobs", "true"));
     for job in jobs {
-        make(story, job_of(story, name, job));
+        make(scenario, job_of(scenario, name, job));
     }
-    let object = story.api.get("CronJob", "dev", name).unwrap();
+    let object = scenario.api.get("CronJob", "dev", name).unwrap();
     Jobs {
-        api: story.api.clone(),
+        api: scenario.api.clone(),
         uid: object["metadata"]["uid"].as_str().unwrap().to_owned(),
     }
 }
 
 /// A running Job of that CronJob.
-pub(crate) fn job_of(story: &Sandbox, cron_job: &str, name: &str) -> Value {
-    let owner = story.api.get("CronJob", "dev", cron_job).unwrap();
+pub(crate) fn job_of(scenario: &Sandbox, cron_job: &str, name: &str) -> Value {
+    let owner = scenario.api.get("CronJob", "dev", cron_job).unwrap();
     let mut spec = owner["spec"]["jobTemplate"]["spec"].clone();
     spec["suspend"] = json!(false);
     json!({
@@ -86,11 +86,11 @@ pub(crate) fn job_of(story: &Sandbox, cron_job: &str, name: &str) -> Value {
 }
 
 /// Creates an object at the simulated time.
-pub(crate) fn make(story: &Sandbox, object: Value) {
-    let made = story.block_on(async { story.api.create(object) });
+pub(crate) fn make(scenario: &Sandbox, object: Value) {
+    let made = scenario.block_on(async { scenario.api.create(object) });
     made.unwrap();
 }
 
-pub(super) fn job(story: &Sandbox, name: &str) -> Value {
-    story.api.get("Job", "dev", name).unwrap()
+pub(super) fn job(scenario: &Sandbox, name: &str) -> Value {
+    scenario.api.get("Job", "dev", name).unwrap()
 }

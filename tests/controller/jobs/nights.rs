@@ -7,79 +7,79 @@ use crate::sandbox::Sandbox;
 
 #[test]
 fn manually_suspended_job_stays_suspended() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["theirs", "ours"]);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["theirs", "ours"]);
     api.suspend("theirs", true);
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
-    story.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-23 09:01");
     assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
     assert_eq!(api.suspended("ours"), (json!(false), json!(null)));
 }
 
 #[test]
 fn job_resumed_manually_while_stopped_keeps_running() {
-    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["urgent", "other"]);
-    story.sleep_until("19:01");
+    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["urgent", "other"]);
+    scenario.sleep_until("19:01");
     api.suspend("urgent", false);
     // A controller that starts in this state keeps it.
-    story.kill_scalers();
-    story.start_scaler(Default::default());
-    story.sleep_until("23:00");
+    scenario.kill_scalers();
+    scenario.start_scaler(Default::default());
+    scenario.sleep_until("23:00");
     assert_eq!(api.suspended("urgent").0, false);
     assert_eq!(api.suspended("other").0, true);
-    story.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-23 09:01");
     assert_eq!(api.suspended("urgent"), (json!(false), json!(null)));
     assert!(
-        story
+        scenario
             .told("report")
             .contains(&"JobsResumed: resumed 1 Job: other".to_owned())
     );
     // At the next stop both are suspended.
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     assert_eq!(api.suspended("urgent"), (json!(true), json!(api.uid)));
 }
 
 /// Its scheduled time equals the stop, and its controller observes the stop a moment later.
 #[test]
 fn suspends_a_job_created_at_the_time_of_the_stop() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &[]);
-    story.sleep_until("19:00:03");
-    make(&story, job_of(&story, "report", "late"));
-    story.sleep_until("19:00:30");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &[]);
+    scenario.sleep_until("19:00:03");
+    make(&scenario, job_of(&scenario, "report", "late"));
+    scenario.sleep_until("19:00:30");
     assert_eq!(api.suspended("late"), (json!(true), json!(api.uid)));
 }
 
 /// `kubectl create job --from=cronjob/report`.
 #[test]
 fn job_created_manually_while_stopped_runs() {
-    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &[]);
-    story.sleep_until("21:00");
-    make(&story, job_of(&story, "report", "by-hand"));
-    story.kill_scalers();
-    story.start_scaler(Default::default());
-    story.sleep_until("23:00");
+    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &[]);
+    scenario.sleep_until("21:00");
+    make(&scenario, job_of(&scenario, "report", "by-hand"));
+    scenario.kill_scalers();
+    scenario.start_scaler(Default::default());
+    scenario.sleep_until("23:00");
     assert_eq!(api.suspended("by-hand").0, false);
 }
 
 #[test]
 fn leaves_finished_and_foreign_jobs_unchanged() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["done", "failed"]);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["done", "failed"]);
     for (name, kind) in [("done", "Complete"), ("failed", "Failed")] {
         let conditions = json!({"conditions": [{"type": kind, "status": "True"}]});
-        story
+        scenario
             .api
             .set_status("Job", "dev", name, conditions)
             .unwrap();
     }
     let but = |name: &str, change: &dyn Fn(&mut Value)| {
-        let mut job = job_of(&story, "report", name);
+        let mut job = job_of(&scenario, "report", name);
         change(&mut job["metadata"]);
-        make(&story, job);
+        make(&scenario, job);
     };
     but("owned", &|meta| {
         meta["ownerReferences"][0]["controller"] = json!(false);
@@ -87,44 +87,44 @@ fn leaves_finished_and_foreign_jobs_unchanged() {
     but("anothers", &|meta| {
         meta["ownerReferences"][0]["uid"] = json!("7");
     });
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     for name in ["done", "failed", "owned", "anothers"] {
         assert_eq!(api.suspended(name), (json!(false), json!(null)), "{name}");
     }
-    assert_eq!(story.job_requests("patch"), 0);
+    assert_eq!(scenario.job_requests("patch"), 0);
 }
 
 /// A manually suspended CronJob stays suspended after the start; its Jobs ran nevertheless.
 #[test]
 fn resumes_jobs_of_a_manually_suspended_cron_job() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
     let suspend = json!({"spec": {"suspend": true}});
-    story
+    scenario
         .api
         .merge("CronJob", "dev", "report", &suspend)
         .unwrap();
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     assert_eq!(api.suspended("report-1").0, true);
-    story.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-23 09:01");
     assert_eq!(api.suspended("report-1").0, false);
-    let report = story.api.get("CronJob", "dev", "report").unwrap();
+    let report = scenario.api.get("CronJob", "dev", "report").unwrap();
     assert_eq!(report["spec"]["suspend"], true);
 }
 
 #[test]
 fn wake_resumes_jobs_and_its_end_suspends_them() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
-    story.sleep_until("20:00");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
+    scenario.sleep_until("20:00");
     let (key, until) = ("dayshift/wake-until", Some("2026-11-20T22:00:00Z"));
-    story
+    scenario
         .api
         .annotate_of("CronJob", "dev", "report", key, until)
         .unwrap();
-    story.sleep_until("20:01");
+    scenario.sleep_until("20:01");
     assert_eq!(api.suspended("report-1"), (json!(false), json!(null)));
-    story.sleep_until("22:01");
+    scenario.sleep_until("22:01");
     assert_eq!(api.suspended("report-1"), (json!(true), json!(api.uid)));
 }
 
@@ -132,45 +132,45 @@ fn wake_resumes_jobs_and_its_end_suspends_them() {
 #[test]
 fn resumes_all_jobs_if_the_annotation_is_removed() {
     for keys in [&["stop-jobs"][..], &["stop-jobs", "hours"]] {
-        let story = Sandbox::at("2026-11-20 18:00 UTC");
-        let api = cron_job_with_jobs(&story, "report", &["report-1"]);
-        story.sleep_until("20:00");
+        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+        let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
+        scenario.sleep_until("20:00");
         assert_eq!(api.suspended("report-1").0, true);
         for key in keys {
             let key = format!("dayshift/{key}");
-            story
+            scenario
                 .api
                 .annotate_of("CronJob", "dev", "report", &key, None)
                 .unwrap();
         }
-        story.sleep_until("20:01");
+        scenario.sleep_until("20:01");
         assert_eq!(
             api.suspended("report-1"),
             (json!(false), json!(null)),
             "{keys:?}"
         );
-        let lists = story.job_requests("list");
-        story.sleep_until("2026-11-23 09:01");
-        assert_eq!(story.job_requests("list"), lists, "{keys:?}");
+        let lists = scenario.job_requests("list");
+        scenario.sleep_until("2026-11-23 09:01");
+        assert_eq!(scenario.job_requests("list"), lists, "{keys:?}");
     }
 }
 
 #[test]
 fn pause_while_stopped_leaves_jobs_unchanged() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
-    story.sleep_until("20:00");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
+    scenario.sleep_until("20:00");
     let (key, on) = ("dayshift/pause", Some("true"));
-    story
+    scenario
         .api
         .annotate_of("CronJob", "dev", "report", key, on)
         .unwrap();
-    story.sleep_until("2026-11-23 09:01");
+    scenario.sleep_until("2026-11-23 09:01");
     assert_eq!(api.suspended("report-1").0, true);
-    story
+    scenario
         .api
         .annotate_of("CronJob", "dev", "report", key, None)
         .unwrap();
-    story.sleep_until("09:02");
+    scenario.sleep_until("09:02");
     assert_eq!(api.suspended("report-1").0, false);
 }

@@ -21,43 +21,43 @@ fn is_patch_of_job(line: &RequestLine) -> bool {
 /// At the stop and at the start.
 #[test]
 fn next_controller_completes_the_jobs_of_a_killed_one() {
-    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
+    let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1", "report-2"]);
     for (kill, expected) in [
         ("2026-11-20 19:00:20", json!(true)),
         ("2026-11-23 09:00:20", json!(false)),
     ] {
         // When its controller ends, the first Job is done and the second is not.
-        story.api.on_request(|line| {
+        scenario.api.on_request(|line| {
             (is_patch_of_job(line) && line.name == "report-2").then_some(Fault::Hang)
         });
-        story.sleep_until(kill);
+        scenario.sleep_until(kill);
         assert_eq!(api.suspended("report-1").0, expected);
         assert_ne!(api.suspended("report-2").0, expected);
-        story.kill_scalers();
-        story.api.serve_well();
-        story.start_scaler(Settings::default());
-        story.settle();
+        scenario.kill_scalers();
+        scenario.api.serve_well();
+        scenario.start_scaler(Settings::default());
+        scenario.settle();
         assert_eq!(api.suspended("report-2").0, expected, "{kill}");
     }
 }
 
 #[test]
 fn reads_a_job_again_after_a_concurrent_change() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["theirs", "gone", "ours"]);
-    story.sleep_until("18:59");
-    story.api.on_request(|line| {
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["theirs", "gone", "ours"]);
+    scenario.sleep_until("18:59");
+    scenario.api.on_request(|line| {
         is_patch_of_job(line).then_some(Fault::Delay(Duration::from_millis(500)))
     });
-    story.sleep_until("19:00");
+    scenario.sleep_until("19:00");
     api.suspend("theirs", true);
-    story.api.delete_of("Job", "dev", "gone").unwrap();
-    story.sleep_until("19:01");
+    scenario.api.delete_of("Job", "dev", "gone").unwrap();
+    scenario.sleep_until("19:01");
     assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
     assert_eq!(api.suspended("ours"), (json!(true), json!(api.uid)));
     assert_eq!(
-        story.told("report"),
+        scenario.told("report"),
         ["JobsSuspended: suspended 1 Job: ours"]
     );
 }
@@ -65,17 +65,17 @@ fn reads_a_job_again_after_a_concurrent_change() {
 /// A hundred of them would be 40 MB, and a controller has 64 MiB.
 #[test]
 fn reads_large_jobs_in_smaller_pages() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &[]);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &[]);
     for number in 0..30 {
-        let mut job = job_of(&story, "report", &format!("report-{number}"));
+        let mut job = job_of(&scenario, "report", &format!("report-{number}"));
         let container = &mut job["spec"]["template"]["spec"]["containers"][0];
         container["args"] = json!(["x".repeat(400_000)]);
-        make(&story, job);
+        make(&scenario, job);
     }
-    story.sleep_until("18:59");
-    let before = story.job_requests("list");
-    story.sleep_until("2026-11-20 19:00:10");
+    scenario.sleep_until("18:59");
+    let before = scenario.job_requests("list");
+    scenario.sleep_until("2026-11-20 19:00:10");
     for number in 0..30 {
         let name = format!("report-{number}");
         assert_eq!(
@@ -85,24 +85,27 @@ fn reads_large_jobs_in_smaller_pages() {
         );
     }
     // One of a hundred, and three of ten.
-    assert_eq!(story.job_requests("list") - before, 4);
+    assert_eq!(scenario.job_requests("list") - before, 4);
 }
 
 /// A Job with the label that is not suspended was resumed by a user, whichever controller suspended
 /// it.
 #[test]
 fn job_resumed_between_list_and_patch_keeps_running() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
-    story.sleep_until("18:59");
-    story.api.on_request(|line| {
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
+    scenario.sleep_until("18:59");
+    scenario.api.on_request(|line| {
         is_patch_of_job(line).then_some(Fault::Delay(Duration::from_millis(500)))
     });
-    story.sleep_until("19:00");
+    scenario.sleep_until("19:00");
     // Another controller is faster, and a user is faster still.
     let label = json!({"metadata": {"labels": {"dayshift/suspended-by": api.uid}}});
-    story.api.merge("Job", "dev", "report-1", &label).unwrap();
-    story.sleep_until("19:01");
+    scenario
+        .api
+        .merge("Job", "dev", "report-1", &label)
+        .unwrap();
+    scenario.sleep_until("19:01");
     assert_eq!(api.suspended("report-1"), (json!(false), json!(api.uid)));
 }
 
@@ -111,20 +114,20 @@ fn job_resumed_between_list_and_patch_keeps_running() {
 #[test]
 fn reports_a_missing_jobs_permission_in_one_event() {
     for verb in ["list", "patch"] {
-        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
         let why = format!(r#"User "dayshift" cannot {verb} resource "jobs" in API group "batch""#);
-        story.api.on_request(move |line| {
+        scenario.api.on_request(move |line| {
             let forbidden = || Fault::Answer(Status::forbidden("batch", "jobs", "", &why));
             (is_of_jobs(line) && line.verb == verb).then(forbidden)
         });
-        let api = cron_job_with_jobs(&story, "report", &["report-1"]);
-        cron_job_with_jobs(&story, "other", &["other-1"]);
-        story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-        story.sleep_until("19:30");
-        let report = story.api.get("CronJob", "dev", "report").unwrap();
+        let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
+        cron_job_with_jobs(&scenario, "other", &["other-1"]);
+        scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+        scenario.sleep_until("19:30");
+        let report = scenario.api.get("CronJob", "dev", "report").unwrap();
         assert_eq!(report["spec"]["suspend"], true);
-        assert_eq!(story.replicas("web"), 0);
-        let told: Vec<_> = ["report", "other"].map(|it| story.told(it)).concat();
+        assert_eq!(scenario.replicas("web"), 0);
+        let told: Vec<_> = ["report", "other"].map(|it| scenario.told(it)).concat();
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(
             told[0].starts_with("JobsFailed: cannot suspend or resume its Jobs: ")
@@ -132,64 +135,64 @@ fn reports_a_missing_jobs_permission_in_one_event() {
                 && told[0].contains("manifests/kinds/jobs.yaml"),
             "{told:?}"
         );
-        let asked = story.job_requests("list");
+        let asked = scenario.job_requests("list");
         assert!(asked < 150, "{asked} lists in {verb}");
-        story.api.serve_well();
-        story.sleep_until("19:35");
+        scenario.api.serve_well();
+        scenario.sleep_until("19:35");
         assert_eq!(api.suspended("report-1").0, true);
     }
 }
 
 #[test]
 fn denial_of_one_job_does_not_delay_others() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
-    let others = cron_job_with_jobs(&story, "other", &["other-1"]);
-    story.api.on_admission(|it| {
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1", "report-2"]);
+    let others = cron_job_with_jobs(&scenario, "other", &["other-1"]);
+    scenario.api.on_admission(|it| {
         let denied =
             || Status::denied_by_policy("batch", "jobs", "report-1", "nights", "not tonight");
         (it.name == "report-1").then(denied)
     });
-    story.sleep_until("19:30");
+    scenario.sleep_until("19:30");
     assert_eq!(api.suspended("report-1").0, false);
     assert_eq!(api.suspended("report-2").0, true);
     assert_eq!(others.suspended("other-1").0, true);
-    let mut told = story.told("report");
+    let mut told = scenario.told("report");
     told.sort_unstable();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(
         told[0].contains("report-1: the API server refuses"),
         "{told:?}"
     );
-    story.api.admit_all();
-    story.sleep_until("19:45");
+    scenario.api.admit_all();
+    scenario.sleep_until("19:45");
     assert_eq!(api.suspended("report-1").0, true);
 }
 
 /// A webhook on Jobs that never answers, in one namespace.
 #[test]
 fn hanging_job_patches_delay_no_other_workload() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&scenario, "report", &["report-1"]);
     let names: Vec<String> = (0..50).map(|it| format!("web-{it}")).collect();
     for name in &names {
-        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+        scenario.apply(deployment(name).replicas(3).hours("09:00-19:00"));
     }
-    story
+    scenario
         .api
         .on_request(|line| is_patch_of_job(line).then_some(Fault::Hang));
-    story.sleep_until("2026-11-21 09:01");
+    scenario.sleep_until("2026-11-21 09:01");
     for name in &names {
-        let boundaries = ["2026-11-20 19:00", "2026-11-21 09:00"].map(|it| story.utc(it));
-        let patches = story.patched(name).into_iter().skip(1); // Without the adoption.
+        let boundaries = ["2026-11-20 19:00", "2026-11-21 09:00"].map(|it| scenario.utc(it));
+        let patches = scenario.patched(name).into_iter().skip(1); // Without the adoption.
         let late = patches
             .zip(boundaries)
             .filter(|(at, due)| *at > *due + TimeDelta::milliseconds(200));
         let late = late.count();
         assert_eq!(late, 0, "{name}");
-        assert_eq!(story.replicas(name), 3);
+        assert_eq!(scenario.replicas(name), 3);
     }
     assert_eq!(api.suspended("report-1").0, false);
-    let events = story.events("web-7");
+    let events = scenario.events("web-7");
     assert!(events.iter().any(|it| it == "Started"), "{events:?}");
 }

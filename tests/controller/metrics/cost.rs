@@ -10,89 +10,89 @@ use crate::sandbox::{Sandbox, deployment};
 
 /// By the log of the API, in which a request without a response has no code.
 pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web"] {
-        story.apply(deployment(name).replicas(3).stop("19:00"));
+        scenario.apply(deployment(name).replicas(3).stop("19:00"));
     }
     let patched = r#"{verb="patch",code="200"}"#;
-    row.expect(&story, patched, 2.0);
-    story.sleep_until("18:59");
-    story.api.fail_next(
+    row.expect(&scenario, patched, 2.0);
+    scenario.sleep_until("18:59");
+    scenario.api.fail_next(
         |line| line.verb == "patch" && line.name == "web",
         Fault::DropBefore,
     );
-    story.sleep_until("19:05");
-    row.expect(&story, patched, 4.0);
-    row.expect(&story, r#"{verb="patch",code="error"}"#, 1.0);
-    row.expect(&story, r#"{verb="create",code="201"}"#, 2.0);
+    scenario.sleep_until("19:05");
+    row.expect(&scenario, patched, 4.0);
+    row.expect(&scenario, r#"{verb="patch",code="error"}"#, 1.0);
+    row.expect(&scenario, r#"{verb="create",code="201"}"#, 2.0);
 
     let mut expected = BTreeMap::new();
-    for line in story.api.requests() {
+    for line in scenario.api.requests() {
         let code = line.code.map_or("error".to_owned(), |it| it.to_string());
         let series = format!(r#"{{code="{code}",verb="{}"}}"#, line.verb);
         *expected.entry(series).or_insert(0.0) += 1.0;
     }
-    assert_eq!(row.samples(&story), expected);
+    assert_eq!(row.samples(&scenario), expected);
 }
 
 /// A watch that ends on time is reopened too, and is not counted.
 pub(super) fn a_watch_that_breaks_off_is_counted(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.sleep_until("19:00");
-    row.expect(&story, "", 0.0);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.sleep_until("19:00");
+    row.expect(&scenario, "", 0.0);
     let fails = |line: &RequestLine| line.verb == "watch" && line.resource == "deployments";
     let internal = Fault::Answer(Status::internal("etcd is away"));
-    story.api.fail_next(fails, internal);
-    story.api.close_watches();
-    story.sleep_until("19:10");
-    row.expect(&story, "", 1.0);
+    scenario.api.fail_next(fails, internal);
+    scenario.api.close_watches();
+    scenario.sleep_until("19:10");
+    row.expect(&scenario, "", 1.0);
 }
 
 /// In one namespace at once: 12 adoptions, 32 stops, 6 Events, and 24 slow requests.
 pub(super) fn what_waits_is_counted_by_class(row: &mut Row) {
     let class = |class: &str| format!("{{class=\"{class}\"}}");
-    let takes = |story: &Sandbox, verb: &'static str, time: Duration| {
+    let takes = |scenario: &Sandbox, verb: &'static str, time: Duration| {
         let delay = move |line: &RequestLine| (line.verb == verb).then_some(Fault::Delay(time));
-        story.api.on_request(delay);
+        scenario.api.on_request(delay);
     };
     let crowd = || {
-        let story = Sandbox::at("2026-11-20 18:00 UTC");
-        takes(&story, "patch", Duration::from_millis(900));
+        let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+        takes(&scenario, "patch", Duration::from_millis(900));
         for number in 0..100 {
             let web = deployment(&format!("web-{number}")).replicas(3);
-            story.api.apply(web.stop("19:00").into()).unwrap();
+            scenario.api.apply(web.stop("19:00").into()).unwrap();
         }
-        story.settle();
-        story
+        scenario.settle();
+        scenario
     };
-    let story = crowd();
-    row.expect_all(&story, [(&*class("adoption"), 88.0)]);
-    story.sleep_until("18:59");
-    row.expect_all(&story, []);
-    story.sleep_until("19:00");
-    row.expect_all(&story, [(&*class("transition"), 68.0)]);
-    story.sleep_until("19:10");
-    row.expect_all(&story, []);
+    let scenario = crowd();
+    row.expect_all(&scenario, [(&*class("adoption"), 88.0)]);
+    scenario.sleep_until("18:59");
+    row.expect_all(&scenario, []);
+    scenario.sleep_until("19:00");
+    row.expect_all(&scenario, [(&*class("transition"), 68.0)]);
+    scenario.sleep_until("19:10");
+    row.expect_all(&scenario, []);
 
-    let story = crowd();
-    story.sleep_until("18:59");
-    takes(&story, "create", Duration::from_millis(900));
-    story.sleep_until("19:00");
-    row.expect_all(&story, [(&*class("event"), 94.0)]);
-    story.sleep_until("19:10");
-    row.expect_all(&story, []);
+    let scenario = crowd();
+    scenario.sleep_until("18:59");
+    takes(&scenario, "create", Duration::from_millis(900));
+    scenario.sleep_until("19:00");
+    row.expect_all(&scenario, [(&*class("event"), 94.0)]);
+    scenario.sleep_until("19:10");
+    row.expect_all(&scenario, []);
 
-    let story = crowd();
-    story.sleep_until("18:59");
-    takes(&story, "patch", Duration::from_secs(3600));
+    let scenario = crowd();
+    scenario.sleep_until("18:59");
+    takes(&scenario, "patch", Duration::from_secs(3600));
     // Each of them was slow once.
-    story.sleep_until("19:00:18");
-    row.expect_all(&story, [(&*class("slow"), 76.0)]);
+    scenario.sleep_until("19:00:18");
+    row.expect_all(&scenario, [(&*class("slow"), 76.0)]);
 }
 
 /// By the process clock of the kernel; the metric has a resolution of 10 ms.
 pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let used = || {
         let used = clock_gettime(ClockId::ProcessCPUTime);
         Duration::try_from(used).unwrap().as_secs_f64()
@@ -100,14 +100,14 @@ pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
     let begin = used();
     while used() < begin + 0.3 {
         let before = used();
-        let metric = row.samples(&story)[""];
+        let metric = row.samples(&scenario)[""];
         row.expect_between(metric, before - 0.03, used() + 0.03);
     }
 }
 
 /// By proc_pid_smaps(5). Other tests allocate and free memory meanwhile.
 pub(super) fn the_memory_is_that_of_the_process(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let resident = || {
         let rollup = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
         let kibibytes = rollup.lines().find_map(|line| line.strip_prefix("Rss:"));
@@ -119,7 +119,7 @@ pub(super) fn the_memory_is_that_of_the_process(row: &mut Row) {
     for bytes in [0, 512 << 20] {
         held.push(std::hint::black_box(vec![1_u8; bytes]));
         let before = resident();
-        let metric = row.samples(&story)[""];
+        let metric = row.samples(&scenario)[""];
         let after = resident();
         row.expect_between(
             metric,
@@ -135,9 +135,9 @@ pub(super) fn the_start_is_that_of_the_program(row: &mut Row) {
         ("2026-11-20 18:00 UTC", 1_795_197_600.0),
         ("2026-11-20 18:00 Asia/Tokyo", 1_795_165_200.0),
     ] {
-        let story = Sandbox::at(at);
-        row.expect_about(&story, "", seconds, 0.01);
-        story.sleep_until("20:00");
-        row.expect_about(&story, "", seconds, 0.01);
+        let scenario = Sandbox::at(at);
+        row.expect_about(&scenario, "", seconds, 0.01);
+        scenario.sleep_until("20:00");
+        row.expect_about(&scenario, "", seconds, 0.01);
     }
 }

@@ -21,34 +21,34 @@ fn is_patch(line: &RequestLine) -> bool {
 
 /// Friday, a minute before `web` stops, which saves 3.
 fn before_the_stop() -> Sandbox {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    story.sleep_until("18:59");
-    story
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.sleep_until("18:59");
+    scenario
 }
 
 pub(super) fn a_start_lasts_until_it_is_ready(row: &mut Row) {
-    let story = before_the_stop();
+    let scenario = before_the_stop();
     let ready = |ready: u32| {
-        let generation = story.object("web")["metadata"]["generation"].clone();
+        let generation = scenario.object("web")["metadata"]["generation"].clone();
         let status = json!({"observedGeneration": generation, "readyReplicas": ready});
-        let set = story.api.set_status("Deployment", "dev", "web", status);
+        let set = scenario.api.set_status("Deployment", "dev", "web", status);
         set.unwrap();
-        story.settle();
+        scenario.settle();
     };
     let [count, sum] = [r#"_count{kind="Deployment"}"#, r#"_sum{kind="Deployment"}"#];
     ready(3);
-    story.sleep_until("2026-11-23 09:00:10");
+    scenario.sleep_until("2026-11-23 09:00:10");
     ready(2);
-    row.expect(&story, count, 0.0);
-    story.sleep_until("09:00:42");
+    row.expect(&scenario, count, 0.0);
+    scenario.sleep_until("09:00:42");
     ready(3);
-    row.expect(&story, count, 1.0);
-    row.expect_about(&story, sum, 42.0, 0.1);
+    row.expect(&scenario, count, 1.0);
+    row.expect_about(&scenario, sum, 42.0, 0.1);
     // A rollout is no start.
     ready(1);
     ready(3);
-    row.expect(&story, count, 1.0);
+    row.expect(&scenario, count, 1.0);
 }
 
 pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
@@ -56,11 +56,11 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
         ["done", "conflict", "refused", "failed", "dry_run"]
             .map(|outcome| format!(r#"{{action="stop",outcome="{outcome}"}}"#));
     let stops_once_after = |row: &mut Row, answer: Fault, outcome: &str| {
-        let story = before_the_stop();
-        row.expect_all(&story, []);
-        story.api.fail_next(is_patch, answer);
-        story.sleep_until("19:05");
-        row.expect_all(&story, [(outcome, 1.0), (&done, 1.0)]);
+        let scenario = before_the_stop();
+        row.expect_all(&scenario, []);
+        scenario.api.fail_next(is_patch, answer);
+        scenario.sleep_until("19:05");
+        row.expect_all(&scenario, [(outcome, 1.0), (&done, 1.0)]);
     };
     let conflicts = Fault::Answer(Status::new(409, "Conflict", "it has changed"));
     stops_once_after(row, conflicts, &conflict);
@@ -73,33 +73,33 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     stops_once_after(row, Fault::Answer(denied), &refused);
 
     // A user deletes it at that moment.
-    let story = before_the_stop();
-    story
+    let scenario = before_the_stop();
+    scenario
         .api
         .fail_next(is_patch, Fault::Delay(Duration::from_millis(500)));
-    story.sleep_until("19:00");
-    story.api.delete("dev", "web").unwrap();
-    story.sleep_until("19:05");
-    row.expect_all(&story, [(r#"{action="stop",outcome="gone"}"#, 1.0)]);
+    scenario.sleep_until("19:00");
+    scenario.api.delete("dev", "web").unwrap();
+    scenario.sleep_until("19:05");
+    row.expect_all(&scenario, [(r#"{action="stop",outcome="gone"}"#, 1.0)]);
 
     // A user changes it at that moment.
-    let story = before_the_stop();
-    story
+    let scenario = before_the_stop();
+    scenario
         .api
         .fail_next(is_patch, Fault::Delay(Duration::from_millis(500)));
-    story.sleep_until("19:00");
-    story.scale("web", 5);
-    story.sleep_until("19:05");
-    row.expect_all(&story, [(&*conflict, 1.0), (&done, 1.0)]);
-    assert_eq!(story.label("web", "saved-replicas").unwrap(), "5");
+    scenario.sleep_until("19:00");
+    scenario.scale("web", 5);
+    scenario.sleep_until("19:05");
+    row.expect_all(&scenario, [(&*conflict, 1.0), (&done, 1.0)]);
+    assert_eq!(scenario.label("web", "saved-replicas").unwrap(), "5");
 
     // The other actions.
-    story.apply(deployment("queue").annotation("dayshift/scale", "19:10 = 4; 22:00 = 0"));
-    story.sleep_until("2026-11-23 09:01");
+    scenario.apply(deployment("queue").annotation("dayshift/scale", "19:10 = 4; 22:00 = 0"));
+    scenario.sleep_until("2026-11-23 09:01");
     let start = r#"{action="start",outcome="done"}"#;
     let scale = r#"{action="scale",outcome="done"}"#;
     let all = [(&*conflict, 1.0), (&done, 1.0), (start, 1.0), (scale, 6.0)];
-    row.expect_all(&story, all);
+    row.expect_all(&scenario, all);
 
     let mut dry = Sandbox::empty_at("2026-11-20 18:00 UTC");
     dry.start_scaler(Settings {
@@ -112,56 +112,56 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
 }
 
 /// The seconds between `begin` and the last patch of `web`.
-fn late(story: &Sandbox, begin: DateTime<Utc>) -> f64 {
-    let last = story.patched("web").pop().unwrap();
+fn late(scenario: &Sandbox, begin: DateTime<Utc>) -> f64 {
+    let last = scenario.patched("web").pop().unwrap();
     (last - begin).as_seconds_f64()
 }
 
 pub(super) fn a_transition_is_as_late_as_its_patch_after_the_boundary(row: &mut Row) {
-    let story = before_the_stop();
+    let scenario = before_the_stop();
     let busy = Fault::Answer(Status::too_many_requests(3));
-    story.api.fail_next(is_patch, busy);
+    scenario.api.fail_next(is_patch, busy);
     for sample in ["_count", "_sum"] {
-        row.expect(&story, &format!("{sample}{{action=\"stop\"}}"), 0.0);
+        row.expect(&scenario, &format!("{sample}{{action=\"stop\"}}"), 0.0);
     }
-    story.sleep_until("19:01");
-    let seconds = late(&story, story.utc("2026-11-20 19:00"));
+    scenario.sleep_until("19:01");
+    let seconds = late(&scenario, scenario.utc("2026-11-20 19:00"));
     assert!((3.0..5.0).contains(&seconds), "{seconds}");
-    row.expect(&story, r#"_count{action="stop"}"#, 1.0);
-    row.expect_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
-    row.expect(&story, r#"_bucket{action="stop",le="2.5"}"#, 0.0);
-    row.expect(&story, r#"_bucket{action="stop",le="5.0"}"#, 1.0);
+    row.expect(&scenario, r#"_count{action="stop"}"#, 1.0);
+    row.expect_about(&scenario, r#"_sum{action="stop"}"#, seconds, 0.002);
+    row.expect(&scenario, r#"_bucket{action="stop",le="2.5"}"#, 0.0);
+    row.expect(&scenario, r#"_bucket{action="stop",le="5.0"}"#, 1.0);
 
     // The end of an override is a transition too. A user request is not counted.
-    story.sleep_until("19:30");
-    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
-    story.sleep_until("20:59");
-    row.expect(&story, r#"_count{action="start"}"#, 0.0);
-    row.expect(&story, r#"_count{action="stop"}"#, 1.0);
-    story.sleep_until("21:01");
-    row.expect(&story, r#"_count{action="stop"}"#, 2.0);
-    row.expect_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
-    story.sleep_until("2026-11-23 09:01");
-    row.expect(&story, r#"_count{action="start"}"#, 1.0);
-    row.expect(&story, r#"_bucket{action="start",le="0.001"}"#, 1.0);
+    scenario.sleep_until("19:30");
+    scenario.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    scenario.sleep_until("20:59");
+    row.expect(&scenario, r#"_count{action="start"}"#, 0.0);
+    row.expect(&scenario, r#"_count{action="stop"}"#, 1.0);
+    scenario.sleep_until("21:01");
+    row.expect(&scenario, r#"_count{action="stop"}"#, 2.0);
+    row.expect_about(&scenario, r#"_sum{action="stop"}"#, seconds, 0.002);
+    scenario.sleep_until("2026-11-23 09:01");
+    row.expect(&scenario, r#"_count{action="start"}"#, 1.0);
+    row.expect(&scenario, r#"_bucket{action="start",le="0.001"}"#, 1.0);
 }
 
 pub(super) fn a_wake_is_as_late_as_its_patch_after_the_edit(row: &mut Row) {
-    let story = before_the_stop();
-    story.sleep_until("20:00");
+    let scenario = before_the_stop();
+    scenario.sleep_until("20:00");
     let busy = Fault::Answer(Status::too_many_requests(3));
-    story.api.fail_next(is_patch, busy);
-    row.expect(&story, r#"_count{action="start"}"#, 0.0);
-    let asked = story.now();
-    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
-    story.sleep_until("20:01");
-    let seconds = late(&story, asked);
+    scenario.api.fail_next(is_patch, busy);
+    row.expect(&scenario, r#"_count{action="start"}"#, 0.0);
+    let asked = scenario.now();
+    scenario.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    scenario.sleep_until("20:01");
+    let seconds = late(&scenario, asked);
     assert!((3.0..5.0).contains(&seconds), "{seconds}");
-    row.expect(&story, r#"_count{action="start"}"#, 1.0);
-    row.expect_about(&story, r#"_sum{action="start"}"#, seconds, 0.002);
-    row.expect(&story, r#"_bucket{action="start",le="2.5"}"#, 0.0);
-    row.expect(&story, r#"_bucket{action="start",le="5.0"}"#, 1.0);
-    row.expect(&story, r#"_count{action="stop"}"#, 0.0);
+    row.expect(&scenario, r#"_count{action="start"}"#, 1.0);
+    row.expect_about(&scenario, r#"_sum{action="start"}"#, seconds, 0.002);
+    row.expect(&scenario, r#"_bucket{action="start",le="2.5"}"#, 0.0);
+    row.expect(&scenario, r#"_bucket{action="start",le="5.0"}"#, 1.0);
+    row.expect(&scenario, r#"_count{action="stop"}"#, 0.0);
 }
 
 pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
@@ -171,15 +171,15 @@ pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
         r#"{outcome="dropped"}"#,
     );
     let stops_while = |row: &mut Row, answer: Option<Fault>, expected| {
-        let story = before_the_stop();
-        row.expect_all(&story, []);
+        let scenario = before_the_stop();
+        row.expect_all(&scenario, []);
         let of_events = |line: &RequestLine| line.resource == "events";
-        story
+        scenario
             .api
             .on_request(move |line| answer.clone().filter(|_| of_events(line)));
-        story.sleep_until("19:30");
-        row.expect_all(&story, [(expected, 1.0)]);
-        let are_there = story.events("web").len() == 1;
+        scenario.sleep_until("19:30");
+        row.expect_all(&scenario, [(expected, 1.0)]);
+        let are_there = scenario.events("web").len() == 1;
         assert_eq!(are_there, expected == sent);
     };
     stops_while(row, None, sent);
@@ -192,28 +192,28 @@ pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
 }
 
 pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
-    let story = before_the_stop();
-    story.apply(deployment("api").replicas(3).hours(OFFICE));
-    story.sleep_until("19:00:30");
-    row.expect_all(&story, []);
+    let scenario = before_the_stop();
+    scenario.apply(deployment("api").replicas(3).hours(OFFICE));
+    scenario.sleep_until("19:00:30");
+    row.expect_all(&scenario, []);
     let set_by = |by: Writer<'_>, name: &str| {
         let patch = json!({"spec": {"replicas": 2}});
-        let api = &story.api;
+        let api = &scenario.api;
         api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
-        story.pass(TimeDelta::seconds(2).to_std().unwrap());
+        scenario.pass(TimeDelta::seconds(2).to_std().unwrap());
     };
     set_by(Writer::new("argocd-controller"), "web");
-    row.expect_all(&story, [(r#"{manager="argocd"}"#, 1.0)]);
+    row.expect_all(&scenario, [(r#"{manager="argocd"}"#, 1.0)]);
     set_by(Writer::new("spinnaker"), "api");
     let both = [
         (r#"{manager="argocd"}"#, 1.0),
         (r#"{manager="other"}"#, 1.0),
     ];
-    row.expect_all(&story, both);
+    row.expect_all(&scenario, both);
     // A manual change.
-    story.sleep_until("2026-11-23 19:00:30");
+    scenario.sleep_until("2026-11-23 19:00:30");
     set_by(Writer::scaling("kubectl"), "web");
-    row.expect_all(&story, both);
+    row.expect_all(&scenario, both);
 }
 
 /// By team too. Each series exists with 0 before the first revert, because Prometheus sees no
@@ -221,25 +221,25 @@ pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
 /// shares one series.
 pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
     let before_the_stop = |settings: Settings, count: usize| {
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        story.start_scaler(settings);
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        scenario.start_scaler(settings);
         for number in 0..count {
             let name = format!("team-{number:03}");
-            story.api.namespace(&name);
+            scenario.api.namespace(&name);
             let web = deployment("web").namespace(&name).replicas(3);
-            story.api.apply(web.hours(OFFICE).into()).unwrap();
+            scenario.api.apply(web.hours(OFFICE).into()).unwrap();
         }
-        story.settle();
-        story
+        scenario.settle();
+        scenario
     };
-    let set_back = |story: &Sandbox, namespace: &str| {
+    let set_back = |scenario: &Sandbox, namespace: &str| {
         let patch = json!({"spec": {"replicas": 2}});
         let by = Writer::new("argocd-controller");
-        let merged = story
+        let merged = scenario
             .api
             .merge_by(by, "Deployment", namespace, "web", &patch);
         merged.unwrap();
-        story.pass(Duration::from_secs(2));
+        scenario.pass(Duration::from_secs(2));
     };
     let by_namespace = || Settings {
         per_namespace_metrics: true,
@@ -248,17 +248,17 @@ pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
     let [first, second, other] =
         ["team-000", "team-001", "(other)"].map(|it| format!("{{namespace=\"{it}\"}}"));
 
-    let story = before_the_stop(by_namespace(), 2);
+    let scenario = before_the_stop(by_namespace(), 2);
     for series in [&first, &second] {
-        row.expect(&story, series, 0.0);
+        row.expect(&scenario, series, 0.0);
     }
-    story.sleep_until("19:00:30");
-    set_back(&story, "team-000");
-    row.expect_all(&story, [(&*first, 1.0)]);
-    story.sleep_until("2026-11-23 19:00:30");
-    set_back(&story, "team-000");
-    set_back(&story, "team-001");
-    row.expect_all(&story, [(&*first, 2.0), (&second, 1.0)]);
+    scenario.sleep_until("19:00:30");
+    set_back(&scenario, "team-000");
+    row.expect_all(&scenario, [(&*first, 1.0)]);
+    scenario.sleep_until("2026-11-23 19:00:30");
+    set_back(&scenario, "team-000");
+    set_back(&scenario, "team-001");
+    row.expect_all(&scenario, [(&*first, 2.0), (&second, 1.0)]);
 
     let many = before_the_stop(by_namespace(), 202);
     row.expect(&many, &other, 0.0);
@@ -292,22 +292,22 @@ pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
     row.expect_all(&teams, [(&*none, 1.0), (&pay, 1.0)]);
 
     // All in one request.
-    let story = before_the_stop(Settings::default(), 1);
-    story.sleep_until("19:00:30");
-    set_back(&story, "team-000");
-    row.expect_all(&story, [("", 1.0)]);
+    let scenario = before_the_stop(Settings::default(), 1);
+    scenario.sleep_until("19:00:30");
+    set_back(&scenario, "team-000");
+    row.expect_all(&scenario, [("", 1.0)]);
 }
 
 pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
-    let story = before_the_stop();
-    story.annotate("web", "notice", Some("30s"));
+    let scenario = before_the_stop();
+    scenario.annotate("web", "notice", Some("30s"));
     let api = deployment("api").replicas(3).hours(OFFICE);
-    story.apply(api.annotation("dayshift/notice", "30s"));
-    row.expect_all(&story, []);
-    story.sleep_until("18:59:31");
-    row.expect_all(&story, [("", 2.0)]);
-    story.sleep_until("19:00:30");
-    row.expect_all(&story, [("", 2.0)]);
+    scenario.apply(api.annotation("dayshift/notice", "30s"));
+    row.expect_all(&scenario, []);
+    scenario.sleep_until("18:59:31");
+    row.expect_all(&scenario, [("", 2.0)]);
+    scenario.sleep_until("19:00:30");
+    row.expect_all(&scenario, [("", 2.0)]);
     by_namespace(row);
     by_team(row);
 }
@@ -315,56 +315,56 @@ pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
 /// Each series begins at zero, before the first notice. The first namespaces have a series each,
 /// which no other namespace changes.
 fn by_namespace(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
     for number in 0..202 {
         let namespace = format!("team-{number:03}");
-        story.api.namespace(&namespace);
+        scenario.api.namespace(&namespace);
         let web = deployment("web").namespace(&namespace).hours(OFFICE);
         let notice = if number == 7 { "40s" } else { "20s" };
-        story.apply(web.annotation("dayshift/notice", notice));
+        scenario.apply(web.annotation("dayshift/notice", notice));
     }
     let of = |it: &str| format!("{{namespace=\"{it}\"}}");
-    row.expect(&story, &of("team-007"), 0.0);
-    row.expect(&story, &of("dev"), None);
-    story.sleep_until("18:59:30");
-    row.expect_all(&story, [(&of("team-007"), 1.0)]);
-    story.sleep_until("19:01");
-    row.expect(&story, &of("team-007"), 1.0);
-    row.expect(&story, &of("team-199"), 1.0);
-    row.expect(&story, &of("team-200"), None);
-    row.expect(&story, &of("(other)"), 2.0);
+    row.expect(&scenario, &of("team-007"), 0.0);
+    row.expect(&scenario, &of("dev"), None);
+    scenario.sleep_until("18:59:30");
+    row.expect_all(&scenario, [(&of("team-007"), 1.0)]);
+    scenario.sleep_until("19:01");
+    row.expect(&scenario, &of("team-007"), 1.0);
+    row.expect(&scenario, &of("team-199"), 1.0);
+    row.expect(&scenario, &of("team-200"), None);
+    row.expect(&scenario, &of("(other)"), 2.0);
 }
 
 /// A team counts the notices while it owns the namespace; its series ends with its last namespace.
 fn by_team(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         scope: Scope {
             team_label: Some("team".to_owned()),
             ..Scope::default()
         },
         ..Settings::default()
     });
-    story.apply(
+    scenario.apply(
         deployment("web")
             .hours(OFFICE)
             .annotation("dayshift/notice", "30s"),
     );
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\"}}"));
-    row.expect(&story, &none, 0.0);
-    story.sleep_until("18:59:31");
-    row.expect_all(&story, [(&*none, 1.0)]);
+    row.expect(&scenario, &none, 0.0);
+    scenario.sleep_until("18:59:31");
+    row.expect_all(&scenario, [(&*none, 1.0)]);
     let labels = json!({"metadata": {"labels": {"team": "pay"}}});
-    story.api.merge("Namespace", "", "dev", &labels).unwrap();
-    story.settle();
-    row.expect(&story, &none, None);
-    row.expect(&story, &pay, 0.0);
-    story.sleep_until("2026-11-23 19:01");
-    row.expect_all(&story, [(&*pay, 1.0)]);
+    scenario.api.merge("Namespace", "", "dev", &labels).unwrap();
+    scenario.settle();
+    row.expect(&scenario, &none, None);
+    row.expect(&scenario, &pay, 0.0);
+    scenario.sleep_until("2026-11-23 19:01");
+    row.expect_all(&scenario, [(&*pay, 1.0)]);
 }
 
 pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {
@@ -373,17 +373,19 @@ pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {
         r#"{action="suspend",outcome="refused"}"#,
         r#"{action="resume",outcome="done"}"#,
     ];
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let report = cron_job("report").hours(OFFICE);
-    story.apply(report.annotation("dayshift/stop-jobs", "true"));
-    make(&story, job_of(&story, "report", "report-1"));
-    story.sleep_until("18:59");
-    row.expect_all(&story, []);
+    scenario.apply(report.annotation("dayshift/stop-jobs", "true"));
+    make(&scenario, job_of(&scenario, "report", "report-1"));
+    scenario.sleep_until("18:59");
+    row.expect_all(&scenario, []);
     let denied = Status::denied_by_policy("batch", "jobs", "report-1", "nights", "not tonight");
     let is_patch_of_job = |line: &RequestLine| is_patch(line) && line.resource == "jobs";
-    story.api.fail_next(is_patch_of_job, Fault::Answer(denied));
-    story.sleep_until("19:05");
-    row.expect_all(&story, [(refused, 1.0), (done, 1.0)]);
-    story.sleep_until("2026-11-23 09:01");
-    row.expect_all(&story, [(refused, 1.0), (done, 1.0), (resumed, 1.0)]);
+    scenario
+        .api
+        .fail_next(is_patch_of_job, Fault::Answer(denied));
+    scenario.sleep_until("19:05");
+    row.expect_all(&scenario, [(refused, 1.0), (done, 1.0)]);
+    scenario.sleep_until("2026-11-23 09:01");
+    row.expect_all(&scenario, [(refused, 1.0), (done, 1.0), (resumed, 1.0)]);
 }

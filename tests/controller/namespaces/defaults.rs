@@ -9,50 +9,56 @@ use crate::sandbox::{Sandbox, cron_job, deployment, logged, stateful_set};
 
 #[test]
 fn workloads_follow_the_schedule_of_their_namespace() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.apply(deployment("web").replicas(3));
-    story.apply(stateful_set("db").replicas(2));
-    story.apply(cron_job("report"));
-    annotate(&story, "dev", &office());
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.apply(deployment("web").replicas(3));
+    scenario.apply(stateful_set("db").replicas(2));
+    scenario.apply(cron_job("report"));
+    annotate(&scenario, "dev", &office());
     for (kind, name) in [
         ("Deployment", "web"),
         ("StatefulSet", "db"),
         ("CronJob", "report"),
     ] {
-        assert_eq!(state_of(&story, kind, name).as_deref(), Some("adopted"));
+        assert_eq!(state_of(&scenario, kind, name).as_deref(), Some("adopted"));
     }
     // Workloads that are created later inherit too.
-    story.apply(deployment("late").replicas(4));
-    assert_eq!(patches(&story), 4, "one adoption each");
-    story.sleep_until("19:00");
-    assert_eq!((story.replicas("web"), story.replicas("late")), (0, 0));
-    let report = story.api.get("CronJob", "dev", "report").unwrap();
-    assert_eq!(report["spec"]["suspend"], true);
-    story.sleep_until("2026-11-23 09:00");
-    assert_eq!((story.replicas("web"), story.replicas("late")), (3, 4));
+    scenario.apply(deployment("late").replicas(4));
+    assert_eq!(patches(&scenario), 4, "one adoption each");
+    scenario.sleep_until("19:00");
     assert_eq!(
-        patches(&story),
+        (scenario.replicas("web"), scenario.replicas("late")),
+        (0, 0)
+    );
+    let report = scenario.api.get("CronJob", "dev", "report").unwrap();
+    assert_eq!(report["spec"]["suspend"], true);
+    scenario.sleep_until("2026-11-23 09:00");
+    assert_eq!(
+        (scenario.replicas("web"), scenario.replicas("late")),
+        (3, 4)
+    );
+    assert_eq!(
+        patches(&scenario),
         4 + 2 * 4,
         "one request for each transition"
     );
 }
 
-fn state_of(story: &Sandbox, kind: &str, name: &str) -> Option<String> {
-    let object = story.api.get(kind, "dev", name).unwrap();
+fn state_of(scenario: &Sandbox, kind: &str, name: &str) -> Option<String> {
+    let object = scenario.api.get(kind, "dev", name).unwrap();
     let state = &object["metadata"]["labels"]["dayshift/state"];
     state.as_str().map(str::to_owned)
 }
 
 #[test]
 fn object_annotations_override_the_namespace_by_key_and_the_schedule_as_a_whole() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.apply(deployment("own").replicas(3).stop("13:00"));
-    story.apply(
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.apply(deployment("own").replicas(3).stop("13:00"));
+    scenario.apply(
         deployment("zoned")
             .replicas(3)
             .annotation("dayshift/timezone", "Asia/Tokyo"),
     );
-    story.apply(
+    scenario.apply(
         deployment("out")
             .replicas(3)
             .annotation("dayshift/exclude", "true"),
@@ -62,75 +68,90 @@ fn object_annotations_override_the_namespace_by_key_and_the_schedule_as_a_whole(
         ("stop-replicas", Some("1")),
         ("timezone", Some("Europe/Berlin")),
     ];
-    annotate(&story, "dev", &texts);
+    annotate(&scenario, "dev", &texts);
     // 13:00 in Berlin is 12:00 UTC, which has just passed.
-    story.sleep_until("12:59");
-    assert_eq!(story.replicas("own"), 3);
-    story.sleep_until("13:00");
-    assert_eq!(story.replicas("own"), 3, "its own time is of Berlin by now");
-    story.sleep_until("2026-11-21 12:00");
-    assert_eq!(story.replicas("own"), 1, "one is left by the Namespace");
-    // 14:00 in Tokyo is 05:00 UTC.
-    story.sleep_until("2026-11-23 04:59");
-    assert_eq!(story.replicas("zoned"), 3);
-    story.sleep_until("2026-11-23 05:00");
-    assert_eq!(story.replicas("zoned"), 1);
+    scenario.sleep_until("12:59");
+    assert_eq!(scenario.replicas("own"), 3);
+    scenario.sleep_until("13:00");
     assert_eq!(
-        (story.replicas("out"), story.label("out", "state")),
+        scenario.replicas("own"),
+        3,
+        "its own time is of Berlin by now"
+    );
+    scenario.sleep_until("2026-11-21 12:00");
+    assert_eq!(scenario.replicas("own"), 1, "one is left by the Namespace");
+    // 14:00 in Tokyo is 05:00 UTC.
+    scenario.sleep_until("2026-11-23 04:59");
+    assert_eq!(scenario.replicas("zoned"), 3);
+    scenario.sleep_until("2026-11-23 05:00");
+    assert_eq!(scenario.replicas("zoned"), 1);
+    assert_eq!(
+        (scenario.replicas("out"), scenario.label("out", "state")),
         (3, None)
     );
 }
 
 #[test]
 fn namespace_edit_affects_only_workloads_that_inherit() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.api.namespace("other");
-    story.apply(deployment("web").replicas(3));
-    story.apply(deployment("own").replicas(3).hours("08:00-20:00"));
-    story.apply(
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.api.namespace("other");
+    scenario.apply(deployment("web").replicas(3));
+    scenario.apply(deployment("own").replicas(3).hours("08:00-20:00"));
+    scenario.apply(
         deployment("far")
             .namespace("other")
             .replicas(3)
             .hours("08:00-20:00"),
     );
-    annotate(&story, "dev", &office());
-    let before = patches(&story);
-    annotate(&story, "dev", &[("hours", Some("Mon-Fri 09:00-11:00"))]);
-    assert_eq!(patches(&story) - before, 1, "of `web` alone");
-    assert_eq!(story.replicas("web"), 3, "it never acts backwards");
-    assert_eq!(story.events("web"), ["ScheduleChanged"]);
+    annotate(&scenario, "dev", &office());
+    let before = patches(&scenario);
+    annotate(&scenario, "dev", &[("hours", Some("Mon-Fri 09:00-11:00"))]);
+    assert_eq!(patches(&scenario) - before, 1, "of `web` alone");
+    assert_eq!(scenario.replicas("web"), 3, "it never acts backwards");
+    assert_eq!(scenario.events("web"), ["ScheduleChanged"]);
     // Counts and overrides are no edit.
-    annotate(&story, "dev", &[("replicas", Some("2")), ("jitter", None)]);
-    assert_eq!(patches(&story) - before, 1);
-    story.sleep_until("2026-11-23 11:00");
-    assert_eq!(story.replicas("web"), 0);
-    story.sleep_until("2026-11-24 09:00");
-    assert_eq!(story.replicas("web"), 2);
+    annotate(
+        &scenario,
+        "dev",
+        &[("replicas", Some("2")), ("jitter", None)],
+    );
+    assert_eq!(patches(&scenario) - before, 1);
+    scenario.sleep_until("2026-11-23 11:00");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.sleep_until("2026-11-24 09:00");
+    assert_eq!(scenario.replicas("web"), 2);
     // Removed while the workload is stopped, it scales nothing and keeps the count.
-    story.sleep_until("12:00");
+    scenario.sleep_until("12:00");
     let texts = [("hours", None), ("replicas", None)];
-    annotate(&story, "dev", &texts);
+    annotate(&scenario, "dev", &texts);
     assert_eq!(
-        (story.replicas("web"), story.label("web", "state")),
+        (scenario.replicas("web"), scenario.label("web", "state")),
         (0, None)
     );
-    assert_eq!(story.label("web", "saved-replicas").as_deref(), Some("2"));
-    assert_eq!(story.replicas("own"), 2, "it inherits `replicas`");
+    assert_eq!(
+        scenario.label("web", "saved-replicas").as_deref(),
+        Some("2")
+    );
+    assert_eq!(scenario.replicas("own"), 2, "it inherits `replicas`");
 }
 
 #[test]
 fn invalid_namespace_schedule_is_reported_once_and_changes_nothing() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
     for name in ["web", "api", "db"] {
-        story.apply(deployment(name).replicas(3));
+        scenario.apply(deployment(name).replicas(3));
     }
-    story.apply(deployment("own").replicas(3).hours("08:00-19:00"));
-    annotate(&story, "dev", &office());
-    let before = patches(&story);
-    annotate(&story, "dev", &[("hours", Some("Mon-Fri 9-19"))]);
-    assert_eq!(patches(&story), before, "nothing is written to the objects");
-    assert_eq!(story.events("dev"), ["InvalidSchedule"]);
-    let events = story.api.list("Event");
+    scenario.apply(deployment("own").replicas(3).hours("08:00-19:00"));
+    annotate(&scenario, "dev", &office());
+    let before = patches(&scenario);
+    annotate(&scenario, "dev", &[("hours", Some("Mon-Fri 9-19"))]);
+    assert_eq!(
+        patches(&scenario),
+        before,
+        "nothing is written to the objects"
+    );
+    assert_eq!(scenario.events("dev"), ["InvalidSchedule"]);
+    let events = scenario.api.list("Event");
     let told = events.iter().find(|it| it["regarding"]["name"] == "dev");
     let told = told.unwrap();
     assert_eq!(told["regarding"]["kind"], "Namespace");
@@ -140,137 +161,149 @@ fn invalid_namespace_schedule_is_reported_once_and_changes_nothing() {
         note.starts_with("dayshift/hours on the Namespace: "),
         "{note}"
     );
-    story.pass(Duration::from_secs(2));
-    assert!(story.metrics().contains("dayshift_invalid_namespaces 1\n"));
+    scenario.pass(Duration::from_secs(2));
+    assert!(
+        scenario
+            .metrics()
+            .contains("dayshift_invalid_namespaces 1\n")
+    );
     // The others continue.
-    story.sleep_until("19:30");
-    assert_eq!((story.replicas("own"), story.replicas("web")), (0, 3));
-    assert_eq!(story.error("web"), None);
+    scenario.sleep_until("19:30");
+    assert_eq!((scenario.replicas("own"), scenario.replicas("web")), (0, 3));
+    assert_eq!(scenario.error("web"), None);
     // Corrected to the same schedule, it resumes and catches up.
-    annotate(&story, "dev", &office());
-    assert_eq!(story.replicas("web"), 0);
-    story.pass(Duration::from_secs(2));
-    assert!(story.metrics().contains("dayshift_invalid_namespaces 0\n"));
+    annotate(&scenario, "dev", &office());
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.pass(Duration::from_secs(2));
+    assert!(
+        scenario
+            .metrics()
+            .contains("dayshift_invalid_namespaces 0\n")
+    );
 }
 
 #[test]
 fn invalid_key_affects_only_workloads_that_inherit_it() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.apply(
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.apply(
         deployment("zoned")
             .replicas(3)
             .hours("09:00-19:00")
             .annotation("dayshift/timezone", "UTC"),
     );
-    story.apply(deployment("plain").replicas(3).hours("09:00-19:00"));
+    scenario.apply(deployment("plain").replicas(3).hours("09:00-19:00"));
     annotate(
-        &story,
+        &scenario,
         "dev",
         &[("timezone", Some("Mars/Olympus")), ("strat", Some("09:00"))],
     );
-    assert_eq!(story.events("dev").len(), 2, "one for each edit");
-    story.sleep_until("19:00");
-    assert_eq!(story.replicas("zoned"), 0);
-    assert_eq!(story.replicas("plain"), 3, "which zone is not known");
+    assert_eq!(scenario.events("dev").len(), 2, "one for each edit");
+    scenario.sleep_until("19:00");
+    assert_eq!(scenario.replicas("zoned"), 0);
+    assert_eq!(scenario.replicas("plain"), 3, "which zone is not known");
 }
 
 #[test]
 fn namespace_override_applies_to_all_unless_the_object_has_its_own() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.apply(deployment("web").replicas(3));
-    story.apply(deployment("own").replicas(3).hours("08:00-19:00"));
-    story.apply(
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.apply(deployment("web").replicas(3));
+    scenario.apply(deployment("own").replicas(3).hours("08:00-19:00"));
+    scenario.apply(
         deployment("plain")
             .replicas(3)
             .annotation("dayshift/exclude", "true"),
     );
-    story.apply(
+    scenario.apply(
         deployment("woken")
             .replicas(3)
             .annotation("dayshift/wake-until", "2026-11-20 20:00"),
     );
-    annotate(&story, "dev", &office());
-    annotate(&story, "dev", &[("sleep-until", Some("2026-11-20 15:00"))]);
+    annotate(&scenario, "dev", &office());
+    annotate(
+        &scenario,
+        "dev",
+        &[("sleep-until", Some("2026-11-20 15:00"))],
+    );
     let counts =
-        |story: &Sandbox| ["web", "own", "plain", "woken"].map(|name| story.replicas(name));
-    assert_eq!(counts(&story), [0, 0, 3, 3]);
-    assert_eq!(story.label("web", "state").as_deref(), Some("slept"));
-    story.sleep_until("15:00");
-    assert_eq!(counts(&story), [3, 3, 3, 3]);
-    let namespace = story.api.get("Namespace", "", "dev").unwrap();
+        |scenario: &Sandbox| ["web", "own", "plain", "woken"].map(|name| scenario.replicas(name));
+    assert_eq!(counts(&scenario), [0, 0, 3, 3]);
+    assert_eq!(scenario.label("web", "state").as_deref(), Some("slept"));
+    scenario.sleep_until("15:00");
+    assert_eq!(counts(&scenario), [3, 3, 3, 3]);
+    let namespace = scenario.api.get("Namespace", "", "dev").unwrap();
     let texts = &namespace["metadata"]["annotations"];
     assert_eq!(
         texts["dayshift/sleep-until"], "2026-11-20 15:00",
         "it is left there"
     );
     // A pause of the Namespace, and an object that opts out.
-    annotate(&story, "dev", &[("pause", Some("true"))]);
-    story
+    annotate(&scenario, "dev", &[("pause", Some("true"))]);
+    scenario
         .api
         .annotate("dev", "own", "dayshift/pause", Some("false"))
         .unwrap();
-    story.sleep_until("19:00");
-    assert_eq!(counts(&story), [3, 0, 3, 3]);
-    story.sleep_until("20:00");
+    scenario.sleep_until("19:00");
+    assert_eq!(counts(&scenario), [3, 0, 3, 3]);
+    scenario.sleep_until("20:00");
     assert_eq!(
-        counts(&story),
+        counts(&scenario),
         [3, 0, 3, 3],
         "the wake is over, and it is paused"
     );
-    assert_eq!(story.label("woken", "state").as_deref(), Some("paused"));
-    annotate(&story, "dev", &[("pause", None)]);
-    story.sleep_until("2026-11-23 19:00");
-    assert_eq!(counts(&story), [0, 0, 3, 0]);
+    assert_eq!(scenario.label("woken", "state").as_deref(), Some("paused"));
+    annotate(&scenario, "dev", &[("pause", None)]);
+    scenario.sleep_until("2026-11-23 19:00");
+    assert_eq!(counts(&scenario), [0, 0, 3, 0]);
 }
 
 /// A workload switches between inheriting and its own schedule, and keeps its count.
 #[test]
 fn workload_can_switch_between_its_own_and_the_namespace_schedule() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.apply(deployment("web").replicas(3));
-    annotate(&story, "dev", &office());
-    story.sleep_until("19:00");
-    story.annotate("web", "hours", Some("Mon-Fri 08:00-19:00"));
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.apply(deployment("web").replicas(3));
+    annotate(&scenario, "dev", &office());
+    scenario.sleep_until("19:00");
+    scenario.annotate("web", "hours", Some("Mon-Fri 08:00-19:00"));
     assert_eq!(
-        (story.replicas("web"), saved(&story)),
+        (scenario.replicas("web"), saved(&scenario)),
         (0, Some("3".to_owned()))
     );
-    story.annotate("web", "hours", None);
+    scenario.annotate("web", "hours", None);
     assert_eq!(
-        (story.replicas("web"), saved(&story)),
+        (scenario.replicas("web"), saved(&scenario)),
         (0, Some("3".to_owned()))
     );
     assert_eq!(
-        story.label("web", "next").as_deref(),
+        scenario.label("web", "next").as_deref(),
         Some("2026-11-23T09.00.00Z")
     );
-    story.annotate("web", "exclude", Some("true"));
+    scenario.annotate("web", "exclude", Some("true"));
     assert_eq!(
-        (story.replicas("web"), story.label("web", "state")),
+        (scenario.replicas("web"), scenario.label("web", "state")),
         (0, None)
     );
     assert_eq!(
-        saved(&story),
+        saved(&scenario),
         Some("3".to_owned()),
         "it can be brought back"
     );
-    story.annotate("web", "exclude", None);
-    story.sleep_until("2026-11-23 09:00");
-    assert_eq!(story.replicas("web"), 3);
+    scenario.annotate("web", "exclude", None);
+    scenario.sleep_until("2026-11-23 09:00");
+    assert_eq!(scenario.replicas("web"), 3);
 }
 
 #[test]
 fn dry_run_inherits_and_writes_nothing() {
     let (_guard, log) = logged();
-    let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
-    story.apply(deployment("web").replicas(3));
-    annotate(&story, "dev", &office());
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    scenario.apply(deployment("web").replicas(3));
+    annotate(&scenario, "dev", &office());
+    scenario.start_scaler(Settings {
         dry_run: true,
         ..Settings::default()
     });
-    story.sleep_until("19:01");
-    assert_eq!(patches(&story), 0);
+    scenario.sleep_until("19:01");
+    assert_eq!(patches(&scenario), 0);
     let text = fs::read_to_string(log.path()).unwrap();
     assert!(text.contains("would"), "{text}");
     assert!(
@@ -280,24 +313,24 @@ fn dry_run_inherits_and_writes_nothing() {
     );
 }
 
-fn saved(story: &Sandbox) -> Option<String> {
-    story.label("web", "saved-replicas")
+fn saved(scenario: &Sandbox) -> Option<String> {
+    scenario.label("web", "saved-replicas")
 }
 
 /// An excluded workload is adopted in its current state: boundaries that passed meanwhile are not
 /// carried out.
 #[test]
 fn adopts_a_workload_that_is_no_longer_excluded() {
-    let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
-    story.sleep_until("13:00");
-    story.annotate("web", "exclude", Some("true"));
-    assert_eq!(story.label("web", "state"), None);
-    story.sleep_until("20:00");
-    story.annotate("web", "exclude", None);
-    assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
-    assert_eq!(story.replicas("web"), 3);
-    story.sleep_until("2026-11-23 20:00");
-    assert_eq!(story.replicas("web"), 0);
+    let scenario = Sandbox::at("2026-11-20 12:00 UTC");
+    scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    assert_eq!(scenario.label("web", "state").as_deref(), Some("adopted"));
+    scenario.sleep_until("13:00");
+    scenario.annotate("web", "exclude", Some("true"));
+    assert_eq!(scenario.label("web", "state"), None);
+    scenario.sleep_until("20:00");
+    scenario.annotate("web", "exclude", None);
+    assert_eq!(scenario.label("web", "state").as_deref(), Some("adopted"));
+    assert_eq!(scenario.replicas("web"), 3);
+    scenario.sleep_until("2026-11-23 20:00");
+    assert_eq!(scenario.replicas("web"), 0);
 }

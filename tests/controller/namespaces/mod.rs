@@ -15,22 +15,22 @@ mod trouble;
 use crate::sandbox::Sandbox;
 
 /// Sets or removes annotations of a Namespace, each as key and value.
-fn annotate(story: &Sandbox, namespace: &str, texts: &[(&str, Option<&str>)]) {
+fn annotate(scenario: &Sandbox, namespace: &str, texts: &[(&str, Option<&str>)]) {
     for (key, text) in texts {
         let key = format!("dayshift/{key}");
-        story
+        scenario
             .api
             .annotate_of("Namespace", "", namespace, &key, *text)
             .unwrap();
     }
-    story.settle();
+    scenario.settle();
 }
 
 fn office() -> Vec<(&'static str, Option<&'static str>)> {
     vec![("hours", Some("Mon-Fri 09:00-19:00"))]
 }
 
-fn patches(story: &Sandbox) -> usize {
-    let lines = story.api.requests();
+fn patches(scenario: &Sandbox) -> usize {
+    let lines = scenario.api.requests();
     lines.iter().filter(|line| line.verb == "patch").count()
 }

@@ -27,22 +27,22 @@ fn changed_default_schedule_in_a_rolling_update_causes_no_fight() {
         (office, late, Some("adopted"), Some("2026-11-20T20.00.00Z")),
         (office, None, None, None),
     ] {
-        let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+        let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
         for name in ["web", "api"] {
-            story.apply(deployment(name).replicas(3));
+            scenario.apply(deployment(name).replicas(3));
         }
-        story.start_scaler(by(old));
-        story.pass(Duration::from_secs(600));
-        story.start_scaler(by(new));
-        story.pass(Duration::from_secs(10));
-        story.stop_oldest_scaler();
-        story.pass(Duration::from_secs(60));
+        scenario.start_scaler(by(old));
+        scenario.pass(Duration::from_secs(600));
+        scenario.start_scaler(by(new));
+        scenario.pass(Duration::from_secs(10));
+        scenario.stop_oldest_scaler();
+        scenario.pass(Duration::from_secs(60));
         for name in ["web", "api"] {
-            let label = |label| story.label(name, label);
+            let label = |label| scenario.label(name, label);
             let is = (label("state"), label("next"));
             let wanted = (state.map(str::to_owned), next.map(str::to_owned));
             assert_eq!(is, wanted, "{name}, from {old:?} to {new:?}");
-            let events = story.events(name);
+            let events = scenario.events(name);
             assert!(
                 !events.contains(&"CorrectionLimitReached".to_owned()),
                 "{events:?}"

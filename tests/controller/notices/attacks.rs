@@ -12,113 +12,113 @@ use crate::sandbox::{Sandbox, deployment};
 
 #[test]
 fn two_controllers_send_one_stop_notice() {
-    let mut story = friday();
-    story.start_scaler(Settings::default());
-    story.apply(office("web"));
-    story.api.namespace("other");
+    let mut scenario = friday();
+    scenario.start_scaler(Settings::default());
+    scenario.apply(office("web"));
+    scenario.api.namespace("other");
     for name in ["a", "b", "c"] {
-        story.apply(office(name).namespace("other"));
+        scenario.apply(office(name).namespace("other"));
     }
-    story.sleep_until("19:01");
-    let mut objects: Vec<_> = told(&story).into_iter().map(|it| it.1).collect();
+    scenario.sleep_until("19:01");
+    let mut objects: Vec<_> = told(&scenario).into_iter().map(|it| it.1).collect();
     objects.sort();
     assert_eq!(objects, ["Deployment/web", "Namespace/other"]);
 }
 
 #[test]
 fn moved_stop_is_announced_again_and_a_removed_one_is_not() {
-    let story = friday();
-    story.apply(office("web"));
-    story.apply(office("gone").hours("Mon-Fri 09:00-19:02"));
-    story.sleep_until("18:44:59");
+    let scenario = friday();
+    scenario.apply(office("web"));
+    scenario.apply(office("gone").hours("Mon-Fri 09:00-19:02"));
+    scenario.sleep_until("18:44:59");
     // At the last moment, and after it.
-    story.annotate("gone", "hours", Some("Mon-Fri 09:00-21:00"));
-    story.sleep_until("18:47");
-    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
-    story.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
-    story.sleep_until("19:14");
-    assert_eq!(told(&story).len(), 1);
-    story.sleep_until("19:15:01");
+    scenario.annotate("gone", "hours", Some("Mon-Fri 09:00-21:00"));
+    scenario.sleep_until("18:47");
+    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
+    scenario.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
+    scenario.sleep_until("19:14");
+    assert_eq!(told(&scenario).len(), 1);
+    scenario.sleep_until("19:15:01");
     assert_eq!(
-        told_when(&story).pop(),
+        told_when(&scenario).pop(),
         Some(entry("19:15:00", "Deployment/web"))
     );
     // Moved back and forth: the same stop is announced once.
-    story.annotate("web", "hours", Some("Mon-Fri 09:00-20:00"));
-    story.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
-    story.sleep_until("19:29");
-    assert_eq!(told(&story).len(), 2);
+    scenario.annotate("web", "hours", Some("Mon-Fri 09:00-20:00"));
+    scenario.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
+    scenario.sleep_until("19:29");
+    assert_eq!(told(&scenario).len(), 2);
 }
 
 #[test]
 fn changed_notice_does_not_announce_the_same_stop_twice() {
-    let story = friday();
-    story.apply(office("web"));
-    story.sleep_until("18:46");
-    story.annotate("web", "notice", Some("5m"));
-    story.sleep_until("18:59");
-    assert_eq!(told(&story).len(), 1);
+    let scenario = friday();
+    scenario.apply(office("web"));
+    scenario.sleep_until("18:46");
+    scenario.annotate("web", "notice", Some("5m"));
+    scenario.sleep_until("18:59");
+    assert_eq!(told(&scenario).len(), 1);
 }
 
 #[test]
 fn clock_jump_announces_no_past_stop_and_none_twice() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         max_clock_skew: None,
         ..Settings::default()
     });
-    story.apply(office("web"));
-    story.apply(office("early").hours("Mon-Fri 09:00-18:30"));
+    scenario.apply(office("web"));
+    scenario.apply(office("early").hours("Mon-Fri 09:00-18:30"));
     // Past the notice and the stop of one of them.
-    story.sleep_until("18:10");
-    story.step_clock(TimeDelta::minutes(25));
-    assert_eq!((story.replicas("early"), told(&story).len()), (0, 0));
-    story.sleep_until("18:46");
-    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
-    story.step_clock(TimeDelta::minutes(-20));
-    story.sleep_until("18:50");
-    assert_eq!(told(&story).len(), 1);
+    scenario.sleep_until("18:10");
+    scenario.step_clock(TimeDelta::minutes(25));
+    assert_eq!((scenario.replicas("early"), told(&scenario).len()), (0, 0));
+    scenario.sleep_until("18:46");
+    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
+    scenario.step_clock(TimeDelta::minutes(-20));
+    scenario.sleep_until("18:50");
+    assert_eq!(told(&scenario).len(), 1);
 }
 
 #[test]
 fn wrong_clock_defers_stop_notices() {
-    let story = friday();
-    story.apply(office("web"));
-    story.server_is_ahead(90);
-    story.sleep_until("18:50");
-    assert_eq!(told(&story), []);
-    story.server_is_ahead(0);
-    story.sleep_until("18:55");
-    assert_eq!(told(&story).len(), 1);
+    let scenario = friday();
+    scenario.apply(office("web"));
+    scenario.server_is_ahead(90);
+    scenario.sleep_until("18:50");
+    assert_eq!(told(&scenario), []);
+    scenario.server_is_ahead(0);
+    scenario.sleep_until("18:55");
+    assert_eq!(told(&scenario).len(), 1);
 }
 
 #[test]
 fn forbidden_namespace_does_not_suppress_a_notice_on_the_object() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.api.on_request(|line| {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.api.on_request(|line| {
         let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
         (line.resource == "namespaces").then(no)
     });
-    story.start_scaler(Settings::default());
-    story.apply(office("web"));
-    story.apply(office("api"));
-    story.sleep_until("18:46");
+    scenario.start_scaler(Settings::default());
+    scenario.apply(office("web"));
+    scenario.apply(office("api"));
+    scenario.sleep_until("18:46");
     // Without the UID, which is unknown.
-    assert_eq!(told_when(&story), [entry("18:45:00", "Namespace/dev")]);
-    story.sleep_until("19:00:01");
-    assert_eq!((story.replicas("web"), story.replicas("api")), (0, 0));
+    assert_eq!(told_when(&scenario), [entry("18:45:00", "Namespace/dev")]);
+    scenario.sleep_until("19:00:01");
+    assert_eq!((scenario.replicas("web"), scenario.replicas("api")), (0, 0));
 }
 
 /// Each with its own notice, and a stop on the hour in between.
 #[test]
 fn two_thousand_notices_delay_no_stop() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let scope = Scope {
         kinds: vec![dayshift_workload::Kind::DEPLOYMENT],
         namespace_defaults: false,
         ..Scope::default()
     };
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope,
         ..Settings::default()
     });
@@ -128,20 +128,20 @@ fn two_thousand_notices_delay_no_stop() {
         let web = deployment(&name)
             .hours("Mon-Fri 09:00-20:00")
             .annotation("dayshift/notice", &notice);
-        story.api.apply(web.into()).unwrap();
+        scenario.api.apply(web.into()).unwrap();
     }
-    story.apply(deployment("due").replicas(3).hours("Mon-Fri 09:00-19:30"));
-    story.pass(Duration::from_secs(120));
-    story.sleep_until("19:30:01");
-    let late = *story.patched("due").last().unwrap() - story.utc("2026-11-20 19:30");
+    scenario.apply(deployment("due").replicas(3).hours("Mon-Fri 09:00-19:30"));
+    scenario.pass(Duration::from_secs(120));
+    scenario.sleep_until("19:30:01");
+    let late = *scenario.patched("due").last().unwrap() - scenario.utc("2026-11-20 19:30");
     assert!(late < TimeDelta::milliseconds(100), "{late}");
-    story.sleep_until("19:51");
-    let metrics = story.metrics();
+    scenario.sleep_until("19:51");
+    let metrics = scenario.metrics();
     assert!(
         metrics.contains("dayshift_stop_notices_total 2000\n"),
         "{metrics}"
     );
     assert!(metrics.contains("dayshift_events_total{outcome=\"dropped\"} 0\n"));
-    story.sleep_until("20:00:30");
-    assert_eq!(story.replicas("web-1999"), 0);
+    scenario.sleep_until("20:00:30");
+    assert_eq!(scenario.replicas("web-1999"), 0);
 }

@@ -27,8 +27,8 @@ fn friday() -> Sandbox {
 }
 
 /// The notices of the last hour: time, object and text.
-fn told(story: &Sandbox) -> Vec<(String, String, String)> {
-    let mut events = story.api.list("Event");
+fn told(scenario: &Sandbox) -> Vec<(String, String, String)> {
+    let mut events = scenario.api.list("Event");
     events.retain(|event| event["reason"] == "StopsSoon");
     events.sort_by_key(|event| event["eventTime"].as_str().unwrap().to_owned());
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -45,8 +45,8 @@ fn told(story: &Sandbox) -> Vec<(String, String, String)> {
 }
 
 /// The same without the text.
-fn told_when(story: &Sandbox) -> Vec<(String, String)> {
-    told(story)
+fn told_when(scenario: &Sandbox) -> Vec<(String, String)> {
+    told(scenario)
         .into_iter()
         .map(|(at, object, _)| (at, object))
         .collect()
@@ -58,25 +58,25 @@ fn entry(at: &str, object: &str) -> (String, String) {
 
 #[test]
 fn announces_a_stop_on_time_without_writing_the_object() {
-    let story = friday();
-    story.apply(office("web"));
-    let version = || story.object("web")["metadata"]["resourceVersion"].clone();
+    let scenario = friday();
+    scenario.apply(office("web"));
+    let version = || scenario.object("web")["metadata"]["resourceVersion"].clone();
     let before = version();
-    story.sleep_until("18:44:59");
-    assert_eq!(told(&story), []);
-    story.sleep_until("18:45:01");
+    scenario.sleep_until("18:44:59");
+    assert_eq!(told(&scenario), []);
+    scenario.sleep_until("18:45:01");
     let text = "dayshift stops it at Fri 2026-11-20 19:00:00 UTC. To keep it running, run \
         dayshift wake deploy/web -n dev --for 2h";
     let expected = ("18:45:00".into(), "Deployment/web".into(), text.into());
-    assert_eq!(told(&story), [expected]);
+    assert_eq!(told(&scenario), [expected]);
     assert_eq!(version(), before);
-    story.sleep_until("19:00:01");
-    assert_eq!((story.replicas("web"), told(&story).len()), (0, 1));
+    scenario.sleep_until("19:00:01");
+    assert_eq!((scenario.replicas("web"), told(&scenario).len()), (0, 1));
     // No notice on the weekend, and one again on Monday.
-    story.sleep_until("2026-11-23 18:44:59");
-    assert_eq!(told(&story), []);
-    story.sleep_until("2026-11-23 18:45:01");
-    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+    scenario.sleep_until("2026-11-23 18:44:59");
+    assert_eq!(told(&scenario), []);
+    scenario.sleep_until("2026-11-23 18:45:01");
+    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
 }
 
 #[test]
@@ -89,16 +89,16 @@ fn notice_defaults_come_from_namespace_and_flag_and_zero_disables() {
         (None, Some("0"), "5m", None),
         (None, None, "0m", None),
     ] {
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
         let minutes = flag.trim_end_matches('m').parse().unwrap();
         if let Some(text) = namespace {
             let key = "dayshift/notice";
-            let annotated = story
+            let annotated = scenario
                 .api
                 .annotate_of("Namespace", "", "dev", key, Some(text));
             annotated.unwrap();
         }
-        story.start_scaler(Settings {
+        scenario.start_scaler(Settings {
             notice: TimeDelta::minutes(minutes),
             ..Settings::default()
         });
@@ -106,31 +106,35 @@ fn notice_defaults_come_from_namespace_and_flag_and_zero_disables() {
         if let Some(text) = own {
             web = web.annotation("dayshift/notice", text);
         }
-        story.apply(web);
-        story.sleep_until("18:59");
+        scenario.apply(web);
+        scenario.sleep_until("18:59");
         let expected: Vec<_> = expected
             .iter()
             .map(|at| entry(at, "Deployment/web"))
             .collect();
-        assert_eq!(told_when(&story), expected, "{own:?} {namespace:?} {flag}");
-        assert_eq!(story.error("web"), None);
+        assert_eq!(
+            told_when(&scenario),
+            expected,
+            "{own:?} {namespace:?} {flag}"
+        );
+        assert_eq!(scenario.error("web"), None);
     }
 }
 
 #[test]
 fn announces_simultaneous_stops_on_the_namespace() {
-    let story = friday();
-    story.apply(office("web"));
-    story.apply(
+    let scenario = friday();
+    scenario.apply(office("web"));
+    scenario.apply(
         stateful_set("db")
             .hours(OFFICE)
             .annotation("dayshift/notice", "15m"),
     );
-    story.apply(office("later").hours("Mon-Fri 09:00-20:00"));
-    story.api.namespace("other");
-    story.apply(office("web").namespace("other"));
-    story.sleep_until("18:46");
-    let mut all = told(&story);
+    scenario.apply(office("later").hours("Mon-Fri 09:00-20:00"));
+    scenario.api.namespace("other");
+    scenario.apply(office("web").namespace("other"));
+    scenario.sleep_until("18:46");
+    let mut all = told(&scenario);
     all.sort();
     let text = "dayshift stops 2 workloads at Fri 2026-11-20 19:00:00 UTC: web, sts/db. To keep them \
         running, run dayshift wake deploy/web sts/db -n dev --for 2h";
@@ -143,8 +147,8 @@ fn announces_simultaneous_stops_on_the_namespace() {
         "{all:?}"
     );
     assert_eq!((&*all[1].1, &*all[1].2), ("Namespace/dev", text));
-    let uid = &story.api.get("Namespace", "", "dev").unwrap()["metadata"]["uid"];
-    let events = story.api.list("Event");
+    let uid = &scenario.api.get("Namespace", "", "dev").unwrap()["metadata"]["uid"];
+    let events = scenario.api.list("Event");
     let mut of_namespace = events
         .iter()
         .filter(|it| it["regarding"]["kind"] == "Namespace");
@@ -153,12 +157,12 @@ fn announces_simultaneous_stops_on_the_namespace() {
 
 #[test]
 fn names_a_few_of_many_workloads() {
-    let story = friday();
+    let scenario = friday();
     for number in 0..60 {
-        story.apply(office(&format!("web-{number:02}")));
+        scenario.apply(office(&format!("web-{number:02}")));
     }
-    story.sleep_until("18:46");
-    let all = told(&story);
+    scenario.sleep_until("18:46");
+    let all = told(&scenario);
     assert_eq!(all.len(), 1);
     let expected = "dayshift stops 60 workloads at Fri 2026-11-20 19:00:00 UTC: web-00, web-01, \
         web-02, web-03, web-04 and 55 more. To keep them running, run dayshift wake ns/dev --for 2h";
@@ -167,155 +171,161 @@ fn names_a_few_of_many_workloads() {
 
 #[test]
 fn announces_the_end_of_a_wake_that_is_a_stop() {
-    let story = friday();
-    story.apply(office("late").annotation("dayshift/wake-until", "2026-11-20 21:30"));
-    story.apply(office("early").annotation("dayshift/wake-until", "2026-11-20 18:50"));
-    story.sleep_until("18:46");
-    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/early")]);
-    story.sleep_until("21:16");
-    let late = told(&story).pop().unwrap();
+    let scenario = friday();
+    scenario.apply(office("late").annotation("dayshift/wake-until", "2026-11-20 21:30"));
+    scenario.apply(office("early").annotation("dayshift/wake-until", "2026-11-20 18:50"));
+    scenario.sleep_until("18:46");
+    assert_eq!(
+        told_when(&scenario),
+        [entry("18:45:00", "Deployment/early")]
+    );
+    scenario.sleep_until("21:16");
+    let late = told(&scenario).pop().unwrap();
     assert_eq!((&*late.0, &*late.1), ("21:15:00", "Deployment/late"));
     assert!(late.2.contains("Fri 2026-11-20 21:30:00 UTC"), "{late:?}");
-    story.sleep_until("21:30:01");
-    assert_eq!((story.replicas("late"), story.replicas("early")), (0, 0));
+    scenario.sleep_until("21:30:01");
+    assert_eq!(
+        (scenario.replicas("late"), scenario.replicas("early")),
+        (0, 0)
+    );
 }
 
 #[test]
 fn wake_after_the_notice_has_its_own_notice() {
-    let story = friday();
-    story.apply(office("web"));
-    story.sleep_until("18:50");
-    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
-    story.sleep_until("19:30");
-    assert_eq!((story.replicas("web"), told(&story).len()), (3, 1));
-    story.sleep_until("20:45:01");
+    let scenario = friday();
+    scenario.apply(office("web"));
+    scenario.sleep_until("18:50");
+    scenario.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    scenario.sleep_until("19:30");
+    assert_eq!((scenario.replicas("web"), told(&scenario).len()), (3, 1));
+    scenario.sleep_until("20:45:01");
     assert_eq!(
-        told_when(&story).pop(),
+        told_when(&scenario).pop(),
         Some(entry("20:45:00", "Deployment/web"))
     );
 }
 
 #[test]
 fn does_not_announce_workloads_that_will_not_stop() {
-    let story = friday();
-    story.apply(office("paused").annotation("dayshift/pause", "true"));
-    story.apply(office("paused-on").annotation("dayshift/pause", "2026-11-20 22:00"));
-    story.apply(office("asleep").annotation("dayshift/sleep-until", "2026-11-20 22:00"));
-    story.apply(office("excluded").annotation("dayshift/exclude", "true"));
-    story.apply(office("down").replicas(0));
-    story.apply(
+    let scenario = friday();
+    scenario.apply(office("paused").annotation("dayshift/pause", "true"));
+    scenario.apply(office("paused-on").annotation("dayshift/pause", "2026-11-20 22:00"));
+    scenario.apply(office("asleep").annotation("dayshift/sleep-until", "2026-11-20 22:00"));
+    scenario.apply(office("excluded").annotation("dayshift/exclude", "true"));
+    scenario.apply(office("down").replicas(0));
+    scenario.apply(
         office("low")
             .replicas(1)
             .annotation("dayshift/stop-replicas", "1"),
     );
-    story.apply(office("refused").hours("whenever"));
-    story.apply(deployment("silent").replicas(3).hours(OFFICE));
-    story.apply(
+    scenario.apply(office("refused").hours("whenever"));
+    scenario.apply(deployment("silent").replicas(3).hours(OFFICE));
+    scenario.apply(
         deployment("starts")
             .replicas(0)
             .start("19:00")
             .annotation("dayshift/notice", "15m"),
     );
-    story.sleep_until("18:59");
-    assert_eq!(told(&story), []);
+    scenario.sleep_until("18:59");
+    assert_eq!(told(&scenario), []);
 }
 
 #[test]
 fn announces_a_stop_at_the_end_of_a_pause_within_the_notice() {
-    let story = friday();
-    story.apply(office("web").annotation("dayshift/pause", "2026-11-20 18:50"));
-    story.sleep_until("18:49:59");
-    assert_eq!(told(&story), []);
-    story.sleep_until("18:51");
-    assert_eq!(told_when(&story), [entry("18:50:02", "Deployment/web")]);
+    let scenario = friday();
+    scenario.apply(office("web").annotation("dayshift/pause", "2026-11-20 18:50"));
+    scenario.sleep_until("18:49:59");
+    assert_eq!(told(&scenario), []);
+    scenario.sleep_until("18:51");
+    assert_eq!(told_when(&scenario), [entry("18:50:02", "Deployment/web")]);
 }
 
 #[test]
 fn notice_longer_than_the_hours_is_sent_at_the_start() {
-    let story = friday();
+    let scenario = friday();
     let short = deployment("web")
         .replicas(3)
         .hours("Sat 10:00-10:30")
         .annotation("dayshift/notice", "24h");
-    story.apply(short);
-    story.sleep_until("2026-11-21 09:59:59");
-    assert_eq!(told(&story), []);
-    story.sleep_until("10:01");
-    let all = told_when(&story);
+    scenario.apply(short);
+    scenario.sleep_until("2026-11-21 09:59:59");
+    assert_eq!(told(&scenario), []);
+    scenario.sleep_until("10:01");
+    let all = told_when(&scenario);
     assert_eq!(all.len(), 1);
     assert!(all[0].0.starts_with("10:00:0"), "{all:?}");
 }
 
 #[test]
 fn announces_scale_boundaries_to_zero() {
-    let story = friday();
+    let scenario = friday();
     let steps = "08:00 = 5; 18:30 = 2; 19:00 = 0";
     let web = deployment("web")
         .replicas(5)
         .annotation("dayshift/scale", steps);
-    story.apply(web.annotation("dayshift/notice", "15m"));
-    story.sleep_until("18:46");
-    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+    scenario.apply(web.annotation("dayshift/notice", "15m"));
+    scenario.sleep_until("18:46");
+    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
 }
 
 #[test]
 fn announces_the_stop_of_a_manually_started_workload() {
-    let story = friday();
-    story.apply(
+    let scenario = friday();
+    scenario.apply(
         deployment("web")
             .replicas(3)
             .stop("19:00")
             .annotation("dayshift/notice", "15m"),
     );
-    story.sleep_until("2026-11-21 12:00");
-    assert_eq!(story.replicas("web"), 0);
-    story.scale("web", 2);
-    story.sleep_until("18:46");
-    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+    scenario.sleep_until("2026-11-21 12:00");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.scale("web", 2);
+    scenario.sleep_until("18:46");
+    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
 }
 
 #[test]
 fn missing_event_permission_does_not_affect_scaling() {
-    let story = friday();
-    story.api.on_request(|line| {
+    let scenario = friday();
+    scenario.api.on_request(|line| {
         let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
         (line.resource == "events").then(no)
     });
-    story.apply(office("web"));
-    story.sleep_until("19:00:01");
-    assert_eq!((told(&story).len(), story.replicas("web")), (0, 0));
-    let stopped = story.patched("web");
-    let late = *stopped.last().unwrap() - story.utc("2026-11-20 19:00");
+    scenario.apply(office("web"));
+    scenario.sleep_until("19:00:01");
+    assert_eq!((told(&scenario).len(), scenario.replicas("web")), (0, 0));
+    let stopped = scenario.patched("web");
+    let late = *stopped.last().unwrap() - scenario.utc("2026-11-20 19:00");
     assert!(late < TimeDelta::milliseconds(50), "{late}");
 }
 
 #[test]
 fn restart_within_the_notice_sends_no_second_notice() {
-    let mut story = friday();
-    story.apply(office("web"));
+    let mut scenario = friday();
+    scenario.apply(office("web"));
     for number in 0..7 {
-        story.apply(office(&format!("late-{number}")).hours("Mon-Fri 09:00-19:05"));
+        scenario.apply(office(&format!("late-{number}")).hours("Mon-Fri 09:00-19:05"));
     }
     for at in ["18:45:00", "18:47", "18:51", "18:59"] {
-        story.sleep_until(at);
-        story.kill_scalers();
-        story.start_scaler(Settings::default());
+        scenario.sleep_until(at);
+        scenario.kill_scalers();
+        scenario.start_scaler(Settings::default());
     }
-    story.pass(Duration::from_secs(10));
-    let mut objects: Vec<_> = told(&story).into_iter().map(|it| it.1).collect();
+    scenario.pass(Duration::from_secs(10));
+    let mut objects: Vec<_> = told(&scenario).into_iter().map(|it| it.1).collect();
     objects.sort();
     assert_eq!(objects, ["Deployment/web", "Namespace/dev"]);
 }
 
 #[test]
 fn controller_started_within_the_notice_sends_the_missing_notice() {
-    let mut story = friday();
-    story.apply(office("web"));
-    story.kill_scalers();
-    story.sleep_until("18:52");
-    story.start_scaler(Settings::default());
-    story.sleep_until("18:53");
-    let all = told_when(&story);
+    let mut scenario = friday();
+    scenario.apply(office("web"));
+    scenario.kill_scalers();
+    scenario.sleep_until("18:52");
+    scenario.start_scaler(Settings::default());
+    scenario.sleep_until("18:53");
+    let all = told_when(&scenario);
     assert_eq!(all.len(), 1);
     assert!(all[0].0.starts_with("18:52:0"), "{all:?}");
 }

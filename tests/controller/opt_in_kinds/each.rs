@@ -50,15 +50,15 @@ fn each_kind_tests_and_writes_its_count_in_one_patch() {
     ] {
         let shown = object.to_string();
         let line = Line::default();
-        let story = begin(&line, &[object]);
+        let scenario = begin(&line, &[object]);
         assert_eq!(line.count(), 1, "adopted: {shown}");
-        story.sleep_until("19:00");
+        scenario.sleep_until("19:00");
         let stop = [
             ("test".to_owned(), before),
             ("add".to_owned(), down.clone()),
         ];
         assert_eq!(line.last(path), stop, "{shown}");
-        story.sleep_until("21:00");
+        scenario.sleep_until("21:00");
         let goes = if up == "-" { "remove" } else { "add" };
         let start = [("test".to_owned(), down), (goes.to_owned(), up)];
         assert_eq!(line.last(path), start, "{shown}");
@@ -70,9 +70,9 @@ fn each_kind_tests_and_writes_its_count_in_one_patch() {
 #[test]
 fn autoscaler_without_min_replicas_has_a_minimum_of_1() {
     let line = Line::default();
-    let story = begin(&line, &[autoscaler(None)]);
-    story.sleep_until("21:00");
-    let object = story.api.get("HorizontalPodAutoscaler", "dev", "web");
+    let scenario = begin(&line, &[autoscaler(None)]);
+    scenario.sleep_until("21:00");
+    let object = scenario.api.get("HorizontalPodAutoscaler", "dev", "web");
     assert_eq!(object.unwrap()["spec"]["minReplicas"], 1);
 }
 
@@ -124,15 +124,15 @@ fn keeps_a_count_that_a_user_sets_during_a_stop() {
     ];
     for (object, hand, kind, path, kept, morning) in hands {
         let line = Line::default();
-        let story = begin(&line, &[object]);
-        story.sleep_until("18:59");
+        let scenario = begin(&line, &[object]);
+        scenario.sleep_until("18:59");
         line.0.lock().unwrap().1 = Some(hand);
-        story.sleep_until("19:00");
-        assert_eq!(saved(&story, kind), kept, "{kind}");
-        story.sleep_until("21:00");
-        let object = story.api.get(kind, "dev", "web").unwrap();
+        scenario.sleep_until("19:00");
+        assert_eq!(saved(&scenario, kind), kept, "{kind}");
+        scenario.sleep_until("21:00");
+        let object = scenario.api.get(kind, "dev", "web").unwrap();
         assert_eq!(object.pointer(path), Some(&morning), "{kind}");
-        assert_eq!(saved(&story, kind), Value::Null, "{kind}");
+        assert_eq!(saved(&scenario, kind), Value::Null, "{kind}");
     }
 }
 
@@ -141,24 +141,24 @@ fn manually_paused_scaled_object_stays_at_its_count() {
     let mut theirs = scaled_object();
     theirs["metadata"]["annotations"][PAUSED] = json!("4");
     let line = Line::default();
-    let story = begin(&line, &[theirs]);
+    let scenario = begin(&line, &[theirs]);
     let paused = || {
-        let object = story.api.get("ScaledObject", "dev", "web").unwrap();
+        let object = scenario.api.get("ScaledObject", "dev", "web").unwrap();
         object["metadata"]["annotations"][PAUSED].clone()
     };
     for time in ["19:00", "21:00", "2026-11-21 21:00"] {
-        story.sleep_until(time);
+        scenario.sleep_until(time);
         assert_eq!(paused(), "4", "{time}");
     }
     // Until the user removes it.
     let free = json!({"metadata": {"annotations": {PAUSED: null}}});
-    story
+    scenario
         .api
         .merge("ScaledObject", "dev", "web", &free)
         .unwrap();
-    story.sleep_until("2026-11-22 19:00");
+    scenario.sleep_until("2026-11-22 19:00");
     assert_eq!(paused(), "0");
-    story.sleep_until("2026-11-22 21:00");
+    scenario.sleep_until("2026-11-22 21:00");
     assert_eq!(paused(), Value::Null);
 }
 
@@ -172,31 +172,34 @@ fn adds_the_annotations_map_to_a_scaled_object() {
         .as_object_mut()
         .unwrap()
         .remove("annotations");
-    let story = begin(&line, &[]);
+    let scenario = begin(&line, &[]);
     let defaults = json!({"metadata": {"annotations": {
         "dayshift/stop": "19:00", "dayshift/start": "21:00",
     }}});
-    story.api.merge("Namespace", "", "dev", &defaults).unwrap();
-    story.api.create(bare).unwrap();
-    story.settle();
+    scenario
+        .api
+        .merge("Namespace", "", "dev", &defaults)
+        .unwrap();
+    scenario.api.create(bare).unwrap();
+    scenario.settle();
     let inherited = r#"{"from":"Namespace","start":"21:00","stop":"19:00"}"#;
     let map = line.last("/metadata/annotations");
     let whole = json!({"dayshift/inherited": inherited});
     assert_eq!(map[1], ("add".to_owned(), whole));
     let none = json!({"metadata": {"annotations": null}});
-    story
+    scenario
         .api
         .merge("ScaledObject", "dev", "web", &none)
         .unwrap();
-    story.sleep_until("19:00");
+    scenario.sleep_until("19:00");
     let map = line.last("/metadata/annotations");
     let whole = json!({PAUSED: "0", "dayshift/inherited": inherited});
     assert_eq!(
         map,
         [("test".to_owned(), Value::Null), ("add".to_owned(), whole)]
     );
-    story.sleep_until("21:00");
-    let object = story.api.get("ScaledObject", "dev", "web").unwrap();
+    scenario.sleep_until("21:00");
+    let object = scenario.api.get("ScaledObject", "dev", "web").unwrap();
     assert_eq!(object["metadata"]["annotations"][PAUSED], Value::Null);
     assert_eq!(line.count(), 3);
 }
@@ -223,11 +226,11 @@ fn ignores_the_scaled_object_of_its_own_deployment() {
         ("dayshift-7c9f8d6b5-x2x4z", json!({"name": "web"}), true),
         ("dayshift-0", json!({"name": "dayshift"}), true),
     ] {
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
         let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
-        story.api.serve_custom(keda.0, keda.1, keda.2, keda.3);
-        story.api.create(target(scaled)).unwrap();
-        story.start_scaler(Settings {
+        scenario.api.serve_custom(keda.0, keda.1, keda.2, keda.3);
+        scenario.api.create(target(scaled)).unwrap();
+        scenario.start_scaler(Settings {
             scope: Scope {
                 kinds: vec![Kind::SCALED_OBJECT],
                 ..Scope::default()
@@ -238,8 +241,8 @@ fn ignores_the_scaled_object_of_its_own_deployment() {
             }),
             ..Settings::default()
         });
-        story.sleep_until("20:00");
-        let object = story.api.get("ScaledObject", "dev", "web").unwrap();
+        scenario.sleep_until("20:00");
+        let object = scenario.api.get("ScaledObject", "dev", "web").unwrap();
         let is_paused = object["metadata"]["annotations"][PAUSED].is_string();
         assert_eq!(is_paused, paused, "{pod}: {object}");
     }

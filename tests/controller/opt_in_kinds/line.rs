@@ -66,11 +66,11 @@ impl Line {
 
 /// A cluster with these objects, and a controller that watches every kind.
 pub(super) fn begin(line: &Line, objects: &[Value]) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
     let argo = ("argoproj.io", "v1alpha1", "rollouts", "Rollout");
     for (group, version, plural, kind) in [keda, argo] {
-        story.api.serve_custom(group, version, plural, kind);
+        scenario.api.serve_custom(group, version, plural, kind);
     }
     let rollouts = KindTable::default().resource("rollouts", "argoproj.io");
     let settings = Settings {
@@ -80,12 +80,12 @@ pub(super) fn begin(line: &Line, objects: &[Value]) -> Sandbox {
         },
         ..Settings::default()
     };
-    story.start_scaler_with(|api| line.client(api), settings);
+    scenario.start_scaler_with(|api| line.client(api), settings);
     for object in objects {
-        story.api.create(object.clone()).unwrap();
+        scenario.api.create(object.clone()).unwrap();
     }
-    story.settle();
-    story
+    scenario.settle();
+    scenario
 }
 
 pub(super) fn object(api_version: &str, kind: &str, spec: &Value) -> Value {
@@ -118,7 +118,7 @@ pub(super) fn report() -> Value {
     report
 }
 
-pub(super) fn saved(story: &Sandbox, kind: &str) -> Value {
-    let object = story.api.get(kind, "dev", "web").unwrap();
+pub(super) fn saved(scenario: &Sandbox, kind: &str) -> Value {
+    let object = scenario.api.get(kind, "dev", "web").unwrap();
     object["metadata"]["labels"]["dayshift/saved-replicas"].clone()
 }

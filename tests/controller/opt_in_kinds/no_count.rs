@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::line::object;
 use crate::sandbox::{Sandbox, logged};
 
-fn story(plural: &str, kind: &str) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+fn scenario(plural: &str, kind: &str) -> Sandbox {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, version) = ("paper.example.com", "v1");
-    story
+    scenario
         .api
         .serve_without_replicas(group, version, plural, kind);
     let kinds = vec![
@@ -21,11 +21,11 @@ fn story(plural: &str, kind: &str) -> Sandbox {
         kinds,
         ..Scope::default()
     };
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         scope,
         ..Settings::default()
     });
-    story
+    scenario
 }
 
 fn plane(kind: &str, name: &str) -> Value {
@@ -37,19 +37,19 @@ fn plane(kind: &str, name: &str) -> Value {
 #[test]
 fn rejects_objects_without_a_count_and_keeps_no_state() {
     let (_guard, log) = logged();
-    let story = story("planes", "Plane");
+    let scenario = scenario("planes", "Plane");
     for name in ["web", "api"] {
-        story.api.create(plane("Plane", name)).unwrap();
+        scenario.api.create(plane("Plane", name)).unwrap();
     }
     // Nothing else that is scheduled in the same minute is affected.
-    story.apply(
+    scenario.apply(
         crate::sandbox::deployment("deploy")
             .replicas(3)
             .stop("19:00"),
     );
-    story.sleep_until("20:00");
+    scenario.sleep_until("20:00");
     for name in ["web", "api"] {
-        let object = story.api.get("Plane", "dev", name).unwrap();
+        let object = scenario.api.get("Plane", "dev", name).unwrap();
         let (labels, spec) = (&object["metadata"]["labels"], &object["spec"]);
         assert_eq!(*spec, json!({"folds": 7}), "{name}");
         let ours = labels.as_object().into_iter().flatten();
@@ -63,9 +63,9 @@ fn rejects_objects_without_a_count_and_keeps_no_state() {
             error.contains("a Plane has no such field"),
             "{name}: {error}"
         );
-        assert_eq!(story.events(name), ["InvalidSchedule"], "{name}");
+        assert_eq!(scenario.events(name), ["InvalidSchedule"], "{name}");
     }
-    assert_eq!(story.replicas("deploy"), 0);
+    assert_eq!(scenario.replicas("deploy"), 0);
     let log = std::fs::read_to_string(log.path()).unwrap();
     assert_eq!(
         log.matches("this kind has no such field").count(),
@@ -73,9 +73,9 @@ fn rejects_objects_without_a_count_and_keeps_no_state() {
         "{log}"
     );
     assert!(!log.contains("admission webhook"), "{log}");
-    let before = story.requests("patch").len();
-    story.sleep_until("2026-11-22 20:00");
-    let after = story.requests("patch").len();
+    let before = scenario.requests("patch").len();
+    scenario.sleep_until("2026-11-22 20:00");
+    let after = scenario.requests("patch").len();
     assert_eq!(
         after - before,
         2,
@@ -86,28 +86,31 @@ fn rejects_objects_without_a_count_and_keeps_no_state() {
 /// For example, in a newer version of its CustomResourceDefinition.
 #[test]
 fn scales_a_kind_whose_schema_gets_the_field_later() {
-    let story = story("kites", "Kite");
-    story.api.create(plane("Kite", "web")).unwrap();
-    story.sleep_until("20:00");
+    let scenario = scenario("kites", "Kite");
+    scenario.api.create(plane("Kite", "web")).unwrap();
+    scenario.sleep_until("20:00");
     let error = |name: &str| {
-        let object = story.api.get("Kite", "dev", name).unwrap();
+        let object = scenario.api.get("Kite", "dev", name).unwrap();
         object["metadata"]["annotations"]["dayshift/error"].clone()
     };
     assert!(error("web").is_string());
-    story.api.serve_in("Kite", "v2").unwrap();
+    scenario.api.serve_in("Kite", "v2").unwrap();
     let with_field = json!({"spec": {"replicas": 3}});
-    story.api.merge("Kite", "dev", "web", &with_field).unwrap();
+    scenario
+        .api
+        .merge("Kite", "dev", "web", &with_field)
+        .unwrap();
     // Another object does not have the field yet, and counts as 1.
-    story.api.create(plane("Kite", "api")).unwrap();
-    story.sleep_until("2026-11-21 19:30");
+    scenario.api.create(plane("Kite", "api")).unwrap();
+    scenario.sleep_until("2026-11-21 19:30");
     for name in ["web", "api"] {
-        let object = story.api.get("Kite", "dev", name).unwrap();
+        let object = scenario.api.get("Kite", "dev", name).unwrap();
         assert_eq!(object["spec"]["replicas"], 0, "{name}: {object}");
         assert_eq!(error(name), Value::Null, "{name}");
     }
-    story.sleep_until("2026-11-21 21:30");
+    scenario.sleep_until("2026-11-21 21:30");
     for (name, count) in [("web", 3), ("api", 1)] {
-        let object = story.api.get("Kite", "dev", name).unwrap();
+        let object = scenario.api.get("Kite", "dev", name).unwrap();
         assert_eq!(object["spec"]["replicas"], count, "{name}");
     }
 }
@@ -115,15 +118,15 @@ fn scales_a_kind_whose_schema_gets_the_field_later() {
 /// For example, by a controller that restarted without its `--kind-file`.
 #[test]
 fn stopped_workload_keeps_its_state_while_its_kind_definition_is_missing() {
-    let story = story("ships", "Ship");
+    let scenario = scenario("ships", "Ship");
     let mut ship = plane("Ship", "one");
     let ours = json!({
         "dayshift/state": "stopped", "dayshift/saved-replicas": "1", "dayshift/saved-value": "false",
     });
     ship["metadata"]["labels"] = ours.clone();
-    story.api.create(ship).unwrap();
-    story.sleep_until("2026-11-21 20:00");
-    let ship = story.api.get("Ship", "dev", "one").unwrap();
+    scenario.api.create(ship).unwrap();
+    scenario.sleep_until("2026-11-21 20:00");
+    let ship = scenario.api.get("Ship", "dev", "one").unwrap();
     assert_eq!(ship["metadata"]["labels"], ours);
     let error = ship["metadata"]["annotations"]["dayshift/error"].as_str();
     assert!(error.unwrap().contains("with --kind-file"), "{ship}");

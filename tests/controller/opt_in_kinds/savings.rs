@@ -18,9 +18,9 @@ fn kinds() -> Vec<Kind> {
 }
 
 /// A CloudNativePG cluster specifies its size; that of a ClickHouseInstallation is unknown.
-fn story() -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+fn scenario() -> Sandbox {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         scope: Scope {
             kinds: kinds(),
             ..Scope::default()
@@ -43,55 +43,55 @@ fn story() -> Sandbox {
         ),
     ] {
         let (group, served) = version.split_once('/').unwrap();
-        story.api.serve_custom(group, served, plural, kind);
+        scenario.api.serve_custom(group, served, plural, kind);
         let annotations = json!({"dayshift/hours": OFFICE});
         let object = json!({
             "apiVersion": version, "kind": kind, "spec": spec,
             "metadata": {"name": "db", "namespace": "dev", "annotations": annotations},
         });
-        story.api.create(object).unwrap();
+        scenario.api.create(object).unwrap();
     }
-    story
+    scenario
 }
 
 /// Asserts the same values in metrics, snapshots and `status`: replicas, billionths of cores,
 /// bytes.
-fn all_say(story: &Sandbox, expected: [u64; 3]) {
+fn all_say(scenario: &Sandbox, expected: [u64; 3]) {
     let [replicas, cpu_nanos, memory_bytes] = expected;
     let expected = StoppedCapacity {
         replicas,
         cpu_nanos,
         memory_bytes,
     };
-    let known = story.snapshot().objects;
+    let known = scenario.snapshot().objects;
     let known: StoppedCapacity = known.iter().map(|it| it.held_down()).sum();
     assert_eq!(known, expected);
-    let metrics = story.metrics();
+    let metrics = scenario.metrics();
     let sample = format!("dayshift_stopped_replicas {replicas}\n");
     assert!(metrics.contains(&sample), "{metrics}");
     let query = Query::all(&kinds(), &[], None);
-    let shown = held_down_by_status(story, &query);
+    let shown = held_down_by_status(scenario, &query);
     assert_eq!(shown, expected);
 }
 
 #[test]
 fn counts_saved_instances_of_a_stopped_database() {
-    let story = story();
-    story.sleep_until("18:30");
-    all_say(&story, [0, 0, 0]);
-    story.sleep_until("20:00");
-    all_say(&story, [3, 1_500_000_000, 3 << 30]);
+    let scenario = scenario();
+    scenario.sleep_until("18:30");
+    all_say(&scenario, [0, 0, 0]);
+    scenario.sleep_until("20:00");
+    all_say(&scenario, [3, 1_500_000_000, 3 << 30]);
     // If it grows before the start, the larger size would run.
     let larger = json!({"spec": {"instances": 5}});
-    story.api.merge("Cluster", "dev", "db", &larger).unwrap();
-    story.sleep_until("21:00");
-    all_say(&story, [5, 2_500_000_000, 5 << 30]);
+    scenario.api.merge("Cluster", "dev", "db", &larger).unwrap();
+    scenario.sleep_until("21:00");
+    all_say(&scenario, [5, 2_500_000_000, 5 << 30]);
     // An unreadable number is not guessed.
     let odd = json!({"spec": {"instances": "five"}});
-    story.api.merge("Cluster", "dev", "db", &odd).unwrap();
-    story.sleep_until("22:00");
-    all_say(&story, [0, 0, 0]);
-    let seconds = story.metrics();
+    scenario.api.merge("Cluster", "dev", "db", &odd).unwrap();
+    scenario.sleep_until("22:00");
+    all_say(&scenario, [0, 0, 0]);
+    let seconds = scenario.metrics();
     let name = "dayshift_saved_replica_seconds_total ";
     let seconds = seconds
         .lines()
@@ -99,9 +99,9 @@ fn counts_saved_instances_of_a_stopped_database() {
         .unwrap();
     let hours = seconds.trim().parse::<f64>().unwrap() / 3600.0;
     assert!((hours - 8.0).abs() < 0.02, "{hours}"); // 3 for one hour, and 5
-    story.sleep_until("2026-11-23 09:01");
-    all_say(&story, [0, 0, 0]);
-    let db: Value = story.api.get("Cluster", "dev", "db").unwrap();
+    scenario.sleep_until("2026-11-23 09:01");
+    all_say(&scenario, [0, 0, 0]);
+    let db: Value = scenario.api.get("Cluster", "dev", "db").unwrap();
     assert_eq!(
         db["metadata"]["annotations"]["cnpg.io/hibernation"],
         Value::Null

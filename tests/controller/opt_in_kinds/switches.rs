@@ -26,25 +26,25 @@ fn settings() -> Settings {
 }
 
 fn served() -> Sandbox {
-    let story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let crunchy = "postgres-operator.crunchydata.com";
     for (group, version, plural, kind) in [
         ("postgresql.cnpg.io", "v1", "clusters", "Cluster"),
         (crunchy, "v1beta1", "postgresclusters", "PostgresCluster"),
     ] {
-        story.api.serve_custom(group, version, plural, kind);
+        scenario.api.serve_custom(group, version, plural, kind);
     }
-    story
+    scenario
 }
 
 fn begin(line: &Line, objects: &[Value]) -> Sandbox {
-    let mut story = served();
-    story.start_scaler_with(|api| line.client(api), settings());
+    let mut scenario = served();
+    scenario.start_scaler_with(|api| line.client(api), settings());
     for object in objects {
-        story.api.create(object.clone()).unwrap();
+        scenario.api.create(object.clone()).unwrap();
     }
-    story.settle();
-    story
+    scenario.settle();
+    scenario
 }
 
 fn cnpg(hibernation: Option<&str>) -> Value {
@@ -60,12 +60,12 @@ fn crunchy(spec: &Value) -> Value {
     object(version, "PostgresCluster", spec)
 }
 
-fn get(story: &Sandbox, kind: &str) -> Value {
-    story.api.get(kind, "dev", "web").unwrap()
+fn get(scenario: &Sandbox, kind: &str) -> Value {
+    scenario.api.get(kind, "dev", "web").unwrap()
 }
 
-fn saved_value(story: &Sandbox, kind: &str) -> Value {
-    get(story, kind)["metadata"]["labels"]["dayshift/saved-value"].clone()
+fn saved_value(scenario: &Sandbox, kind: &str) -> Value {
+    get(scenario, kind)["metadata"]["labels"]["dayshift/saved-value"].clone()
 }
 
 #[test]
@@ -111,27 +111,27 @@ fn each_on_off_field_is_written_in_one_patch_and_restored() {
     ] {
         let shown = object.to_string();
         let line = Line::default();
-        let story = begin(&line, &[object]);
-        let first = get(&story, kind);
+        let scenario = begin(&line, &[object]);
+        let first = get(&scenario, kind);
         assert_eq!(line.count(), 1, "adopted: {shown}");
-        story.sleep_until("19:00");
+        scenario.sleep_until("19:00");
         let stop = [
             ("test".to_owned(), before),
             ("add".to_owned(), down.clone()),
         ];
         assert_eq!(line.last(path), stop, "{shown}");
-        assert_eq!(saved_value(&story, kind), saved, "{shown}");
-        story.sleep_until("21:00");
+        assert_eq!(saved_value(&scenario, kind), saved, "{shown}");
+        scenario.sleep_until("21:00");
         let goes = if up == "-" { "remove" } else { "add" };
         let start = [("test".to_owned(), down), (goes.to_owned(), up)];
         assert_eq!(line.last(path), start, "{shown}");
         assert_eq!(line.count(), 3, "one patch each: {shown}");
         assert_eq!(
-            get(&story, kind).pointer(path),
+            get(&scenario, kind).pointer(path),
             first.pointer(path),
             "{shown}"
         );
-        assert_eq!(saved_value(&story, kind), Value::Null, "{shown}");
+        assert_eq!(saved_value(&scenario, kind), Value::Null, "{shown}");
     }
 }
 
@@ -139,25 +139,25 @@ fn each_on_off_field_is_written_in_one_patch_and_restored() {
 #[test]
 fn restores_a_value_that_a_user_wrote_during_a_stop() {
     let line = Line::default();
-    let story = begin(&line, &[cnpg(None)]);
-    story.sleep_until("18:59");
+    let scenario = begin(&line, &[cnpg(None)]);
+    scenario.sleep_until("18:59");
     line.0.lock().unwrap().1 = Some(|api| {
         let theirs = json!({"metadata": {"annotations": {HIBERNATION: "off"}}});
         api.merge("Cluster", "dev", "web", &theirs).unwrap();
     });
-    story.sleep_until("19:00");
-    assert_eq!(saved_value(&story, "Cluster"), "off");
-    assert_eq!(get(&story, "Cluster").pointer(PATH), Some(&json!("on")));
-    story.sleep_until("21:00");
-    assert_eq!(get(&story, "Cluster").pointer(PATH), Some(&json!("off")));
+    scenario.sleep_until("19:00");
+    assert_eq!(saved_value(&scenario, "Cluster"), "off");
+    assert_eq!(get(&scenario, "Cluster").pointer(PATH), Some(&json!("on")));
+    scenario.sleep_until("21:00");
+    assert_eq!(get(&scenario, "Cluster").pointer(PATH), Some(&json!("off")));
 }
 
 /// At every boundary there are two controllers without memory of the previous one.
 #[test]
 fn two_repeatedly_killed_controllers_lose_no_value() {
-    let mut story = served();
-    story.api.create(cnpg(Some("off"))).unwrap();
-    story
+    let mut scenario = served();
+    scenario.api.create(cnpg(Some("off"))).unwrap();
+    scenario
         .api
         .create(crunchy(&json!({"shutdown": false})))
         .unwrap();
@@ -166,14 +166,14 @@ fn two_repeatedly_killed_controllers_lose_no_value() {
         times.extend([19, 21].map(|hour| format!("2026-11-{day} {hour}:00")));
     }
     for time in &times {
-        story.kill_scalers();
-        story.start_scaler(settings());
-        story.start_scaler(settings());
-        story.sleep_until(time);
+        scenario.kill_scalers();
+        scenario.start_scaler(settings());
+        scenario.start_scaler(settings());
+        scenario.sleep_until(time);
         let is_night = time.ends_with("19:00");
         let shown = (
-            get(&story, "Cluster").pointer(PATH).cloned(),
-            get(&story, "PostgresCluster")["spec"]["shutdown"].clone(),
+            get(&scenario, "Cluster").pointer(PATH).cloned(),
+            get(&scenario, "PostgresCluster")["spec"]["shutdown"].clone(),
         );
         let expected = if is_night { json!("on") } else { json!("off") };
         assert_eq!(shown, (Some(expected), json!(is_night)), "{time}");
@@ -184,22 +184,23 @@ fn two_repeatedly_killed_controllers_lose_no_value() {
 #[test]
 fn manifest_applied_while_stopped_starts_it_until_the_next_stop() {
     let line = Line::default();
-    let story = begin(&line, &[crunchy(&json!({"shutdown": false}))]);
-    story.sleep_until("20:00");
+    let scenario = begin(&line, &[crunchy(&json!({"shutdown": false}))]);
+    scenario.sleep_until("20:00");
     let applied = json!({"spec": {"shutdown": false}});
-    story
+    scenario
         .api
         .merge("PostgresCluster", "dev", "web", &applied)
         .unwrap();
-    let shutdown = |story: &Sandbox| get(story, "PostgresCluster")["spec"]["shutdown"].clone();
+    let shutdown =
+        |scenario: &Sandbox| get(scenario, "PostgresCluster")["spec"]["shutdown"].clone();
     for (time, expected) in [
         ("20:59", false),
         ("21:00", false),
         ("2026-11-21 19:00", true),
     ] {
-        story.sleep_until(time);
-        assert_eq!(shutdown(&story), expected, "{time}");
+        scenario.sleep_until(time);
+        assert_eq!(shutdown(&scenario), expected, "{time}");
     }
-    story.sleep_until("2026-11-21 21:00");
-    assert_eq!(shutdown(&story), false);
+    scenario.sleep_until("2026-11-21 21:00");
+    assert_eq!(shutdown(&scenario), false);
 }

@@ -9,55 +9,58 @@ use crate::sandbox::{Sandbox, deployment};
 
 /// This many Deployments, which a tool reverts at once, as in a full sync.
 fn with(count: u32) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..count {
-        story
+        scenario
             .api
             .apply(web(&format!("web-{number}")).into())
             .unwrap();
     }
-    story.start_scaler(Settings::default());
-    story.api.namespace("prod");
-    story.apply(
+    scenario.start_scaler(Settings::default());
+    scenario.api.namespace("prod");
+    scenario.apply(
         deployment("punctual")
             .namespace("prod")
             .replicas(3)
             .stop("19:01"),
     );
-    story.sleep_until("19:00:59");
-    story.api.forget_requests();
-    story
+    scenario.sleep_until("19:00:59");
+    scenario.api.forget_requests();
+    scenario
 }
 
-fn put_all_back(story: &Sandbox, count: u32) {
+fn put_all_back(scenario: &Sandbox, count: u32) {
     let patch = json!({"spec": {"replicas": 3}});
     for number in 0..count {
         let name = format!("web-{number}");
-        story
+        scenario
             .api
             .merge_by(ARGO_CD, "Deployment", "dev", &name, &patch)
             .unwrap();
     }
 }
 
-fn stops(story: &Sandbox) -> Vec<RequestLine> {
-    let mut lines = story.requests("patch");
+fn stops(scenario: &Sandbox) -> Vec<RequestLine> {
+    let mut lines = scenario.requests("patch");
     lines.retain(|line| line.namespace == "prod");
     lines
 }
 
 #[test]
 fn a_thousand_reverts_are_read_once_and_reported_together() {
-    let story = with(1000);
-    put_all_back(&story, 1000);
-    story.sleep_until("19:01:20");
+    let scenario = with(1000);
+    put_all_back(&scenario, 1000);
+    scenario.sleep_until("19:01:20");
     assert_eq!(
-        stops(&story)[0].at,
-        story.utc("2026-11-20 19:01"),
+        stops(&scenario)[0].at,
+        scenario.utc("2026-11-20 19:01"),
         "to the millisecond"
     );
-    assert_eq!((reads(&story), counted(&story, "argocd")), (1000, 1000));
-    let mut events = story.api.list("Event");
+    assert_eq!(
+        (reads(&scenario), counted(&scenario, "argocd")),
+        (1000, 1000)
+    );
+    let mut events = scenario.api.list("Event");
     events.retain(|it| it["reason"] == "Reverted");
     assert_eq!(events.len(), 6, "five of their own, and one for all others");
     let sum = events.iter().find(|it| {
@@ -72,7 +75,7 @@ fn a_thousand_reverts_are_read_once_and_reported_together() {
         "995 more in namespace dev were set back after dayshift had set them, by argocd-controller \
          (995). To see who and what ends it, run dayshift status -n dev"
     );
-    assert!(stops(&story).len() == 1);
+    assert!(stops(&scenario).len() == 1);
 }
 
 #[test]
@@ -81,43 +84,43 @@ fn failing_revert_lookups_delay_nothing_and_are_not_retried() {
     let codes =
         [403, 404, 429, 500, 503].map(|code| Fault::Answer(Status::new(code, "Whatever", "no")));
     for fault in codes.into_iter().chain([hang]) {
-        let story = with(100);
+        let scenario = with(100);
         let spoilt = fault.clone();
-        story
+        scenario
             .api
             .on_request(move |line| (line.verb == "get").then(|| spoilt.clone()));
-        put_all_back(&story, 100);
-        story.sleep_until("19:01:10");
+        put_all_back(&scenario, 100);
+        scenario.sleep_until("19:01:10");
         assert_eq!(
-            stops(&story)[0].at,
-            story.utc("2026-11-20 19:01"),
+            stops(&scenario)[0].at,
+            scenario.utc("2026-11-20 19:01"),
             "{fault:?}"
         );
-        assert_eq!(story.telemetry.ready(), Ok(()), "{fault:?}");
-        story.sleep_until("20:00");
-        assert!(reads(&story) <= 100, "{fault:?}: {}", reads(&story));
-        let mut events = story.api.list("Event");
+        assert_eq!(scenario.telemetry.ready(), Ok(()), "{fault:?}");
+        scenario.sleep_until("20:00");
+        assert!(reads(&scenario) <= 100, "{fault:?}: {}", reads(&scenario));
+        let mut events = scenario.api.list("Event");
         events.retain(|it| it["reason"] == "Reverted");
         assert!(events.is_empty(), "{fault:?}");
-        story.api.serve_well();
-        story.sleep_until("23:00");
-        assert!(reads(&story) <= 100, "{fault:?}: none is tried again");
+        scenario.api.serve_well();
+        scenario.sleep_until("23:00");
+        assert!(reads(&scenario) <= 100, "{fault:?}: none is tried again");
     }
 }
 
 /// A summary that is due while nothing may be sent is sent later, without polling until then.
 #[test]
 fn revert_summary_waits_for_an_unavailable_server() {
-    let story = with(10);
-    put_all_back(&story, 10);
+    let scenario = with(10);
+    put_all_back(&scenario, 10);
     let away = || Fault::Answer(Status::new(503, "ServiceUnavailable", "away"));
-    story
+    scenario
         .api
         .on_request(move |line| (line.verb == "patch").then(away));
-    story.sleep_until("19:01:20");
-    story.api.serve_well();
-    story.sleep_until("19:02");
-    let mut events = story.api.list("Event");
+    scenario.sleep_until("19:01:20");
+    scenario.api.serve_well();
+    scenario.sleep_until("19:02");
+    let mut events = scenario.api.list("Event");
     events.retain(|it| it["reason"] == "Reverted");
     assert_eq!(events.len(), 6);
 }

@@ -11,20 +11,20 @@ use crate::sandbox::{Sandbox, cron_job, deployment, logged};
 
 #[test]
 fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
-    let story = stopped();
+    let scenario = stopped();
     let (_guard, log) = logged();
-    story.sleep_until("19:00:12");
-    set_by(&story, ARGO_CD, "web", 3);
-    story.pass(Duration::from_secs(2));
+    scenario.sleep_until("19:00:12");
+    set_by(&scenario, ARGO_CD, "web", 3);
+    scenario.pass(Duration::from_secs(2));
     assert_eq!(
-        told(&story, "web"),
+        told(&scenario, "web"),
         [
             "argocd-controller set 3 again 12 s after the stop. To end that, in the Application, set \
              spec.ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: \
              [/spec/replicas]}] and spec.syncPolicy.syncOptions: [RespectIgnoreDifferences=true]"
         ]
     );
-    assert_eq!((reads(&story), counted(&story, "argocd")), (1, 1));
+    assert_eq!((reads(&scenario), counted(&scenario, "argocd")), (1, 1));
     let log = std::fs::read_to_string(log.path()).unwrap();
     assert!(
         log.contains("argocd-controller set 3 again 12 s after the stop"),
@@ -32,11 +32,11 @@ fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
     );
 
     // The new count stays, and nothing more is read or reported.
-    set_by(&story, ARGO_CD, "web", 4);
-    story.sleep_until("23:00");
-    assert_eq!((story.replicas("web"), reads(&story)), (4, 1));
-    assert_eq!(told(&story, "web").len(), 1);
-    assert!(story.patched("web").is_empty(), "it is not fought");
+    set_by(&scenario, ARGO_CD, "web", 4);
+    scenario.sleep_until("23:00");
+    assert_eq!((scenario.replicas("web"), reads(&scenario)), (4, 1));
+    assert_eq!(told(&scenario, "web").len(), 1);
+    assert!(scenario.patched("web").is_empty(), "it is not fought");
 }
 
 #[test]
@@ -97,17 +97,21 @@ fn names_each_conflicting_manager() {
             "have it leave",
         ),
     ] {
-        let story = stopped();
-        set_by(&story, by, "web", 2);
-        story.pass(Duration::from_secs(2));
-        let told = told(&story, "web");
+        let scenario = stopped();
+        set_by(&scenario, by, "web", 2);
+        scenario.pass(Duration::from_secs(2));
+        let told = told(&scenario, "web");
         assert_eq!(told.len(), 1, "{by:?}");
         assert!(
             told[0].starts_with(&format!("{name} set the count to 2, 1 s after the stop")),
             "{told:?}"
         );
         assert!(told[0].contains(cure), "{told:?}");
-        assert_eq!((reads(&story), counted(&story, label)), (1, 1), "{by:?}");
+        assert_eq!(
+            (reads(&scenario), counted(&scenario, label)),
+            (1, 1),
+            "{by:?}"
+        );
     }
 }
 
@@ -119,13 +123,13 @@ fn manual_revert_is_not_reported() {
         Writer::scaling("k9s"),
         Writer::new("dayshift"),
     ] {
-        let story = stopped();
-        set_by(&story, by, "web", 2);
-        story.sleep_until("19:10");
-        assert!(told(&story, "web").is_empty(), "{by:?}");
-        assert_eq!(reads(&story), 1, "{by:?}");
+        let scenario = stopped();
+        set_by(&scenario, by, "web", 2);
+        scenario.sleep_until("19:10");
+        assert!(told(&scenario, "web").is_empty(), "{by:?}");
+        assert_eq!(reads(&scenario), 1, "{by:?}");
         assert!(
-            !story
+            !scenario
                 .metrics()
                 .contains("reverts_total{manager=\"other\"} 1")
         );
@@ -135,57 +139,67 @@ fn manual_revert_is_not_reported() {
 #[test]
 fn reads_only_reverts_within_the_window() {
     // Later than 15 minutes.
-    let story = stopped();
-    story.sleep_until("19:15:02");
-    set_by(&story, ARGO_CD, "web", 3);
-    assert_eq!((reads(&story), told(&story, "web").len()), (0, 0));
+    let scenario = stopped();
+    scenario.sleep_until("19:15:02");
+    set_by(&scenario, ARGO_CD, "web", 3);
+    assert_eq!((reads(&scenario), told(&scenario, "web").len()), (0, 0));
 
     // Any other change, and workloads that dayshift did not stop.
-    let story = stopped();
-    story.annotate("web", "note", None);
-    story.apply(web("other"));
-    set_by(&story, ARGO_CD, "other", 5);
-    story.api.label("dev", "web", "team", Some("a")).unwrap();
-    story.sleep_until("19:05");
-    assert_eq!(reads(&story), 0);
+    let scenario = stopped();
+    scenario.annotate("web", "note", None);
+    scenario.apply(web("other"));
+    set_by(&scenario, ARGO_CD, "other", 5);
+    scenario.api.label("dev", "web", "team", Some("a")).unwrap();
+    scenario.sleep_until("19:05");
+    assert_eq!(reads(&scenario), 0);
 
     // An autoscaler that takes over after a start.
-    story.sleep_until("2026-11-23 09:00:01");
-    assert_eq!(story.replicas("web"), 3);
-    set_by(&story, Writer::scaling("kube-controller-manager"), "web", 7);
-    assert_eq!(reads(&story), 0);
+    scenario.sleep_until("2026-11-23 09:00:01");
+    assert_eq!(scenario.replicas("web"), 3);
+    set_by(
+        &scenario,
+        Writer::scaling("kube-controller-manager"),
+        "web",
+        7,
+    );
+    assert_eq!(reads(&scenario), 0);
     // An autoscaler that scales down is read, and is not reported.
-    set_by(&story, Writer::scaling("kube-controller-manager"), "web", 2);
-    assert_eq!((reads(&story), told(&story, "web").len()), (1, 0));
+    set_by(
+        &scenario,
+        Writer::scaling("kube-controller-manager"),
+        "web",
+        2,
+    );
+    assert_eq!((reads(&scenario), told(&scenario, "web").len()), (1, 0));
 }
 
 #[test]
 fn window_of_zero_disables_revert_lookups() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings {
         revert_window: Duration::ZERO,
         ..Settings::default()
     });
-    story.apply(web("web"));
-    story.sleep_until("19:00:01");
-    story.api.forget_requests();
-    set_by(&story, ARGO_CD, "web", 3);
-    story.sleep_until("20:00");
-    assert_eq!((reads(&story), told(&story, "web").len()), (0, 0));
+    scenario.apply(web("web"));
+    scenario.sleep_until("19:00:01");
+    scenario.api.forget_requests();
+    set_by(&scenario, ARGO_CD, "web", 3);
+    scenario.sleep_until("20:00");
+    assert_eq!((reads(&scenario), told(&scenario, "web").len()), (0, 0));
 }
 
 #[test]
 fn reports_a_resumed_cron_job_with_its_field() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
-    story.sleep_until("19:00:01");
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
+    scenario.sleep_until("19:00:01");
     let patch = json!({"spec": {"suspend": false}});
-    story
+    scenario
         .api
         .merge_by(ARGO_CD, "CronJob", "dev", "report", &patch)
         .unwrap();
-    story.pass(Duration::from_secs(2));
-    let told = told(&story, "report");
+    scenario.pass(Duration::from_secs(2));
+    let told = told(&scenario, "report");
     assert!(
         told[0].starts_with("argocd-controller made it active again 1 s after the stop"),
         "{told:?}"
@@ -198,35 +212,35 @@ fn reports_a_resumed_cron_job_with_its_field() {
 
 #[test]
 fn names_a_manager_that_also_removes_the_labels() {
-    let story = stopped();
-    let mut object = story.object("web");
+    let scenario = stopped();
+    let mut object = scenario.object("web");
     object["metadata"] = json!({
         "name": "web", "namespace": "dev",
         "annotations": {"dayshift/hours": "Mon-Fri 09:00-19:00"},
     });
     object["spec"]["replicas"] = json!(3);
-    story.api.replace(object).unwrap();
-    story.pass(Duration::from_secs(2));
-    let told = told(&story, "web");
+    scenario.api.replace(object).unwrap();
+    scenario.pass(Duration::from_secs(2));
+    let told = told(&scenario, "web");
     assert!(
         told[0].starts_with("kubectl-replace (kubectl replace) set 3 again"),
         "{told:?}"
     );
-    assert_eq!((told.len(), reads(&story)), (1, 1));
+    assert_eq!((told.len(), reads(&scenario)), (1, 1));
 }
 
 /// Reported once per object and program, and again for another program.
 #[test]
 fn reports_a_revert_once_per_manager_between_boundaries() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(
         deployment("web")
             .replicas(3)
             .start("*:00")
             .stop("0 30 * * * *")
             .annotation("dayshift/start", "0 0 * * * *"),
     );
-    story.sleep_until("18:30:01");
+    scenario.sleep_until("18:30:01");
     // An Event lives for an hour: each one is identified by its name.
     let (mut events, mut counts) = (BTreeSet::new(), Vec::new());
     for (stop, by) in [
@@ -236,55 +250,58 @@ fn reports_a_revert_once_per_manager_between_boundaries() {
         ("21:30:02", Writer::new("helm")),
         ("22:30:02", ARGO_CD),
     ] {
-        story.sleep_until(stop);
-        assert_eq!(story.replicas("web"), 0);
-        set_by(&story, by, "web", 3);
-        story.pass(Duration::from_secs(2));
-        let mut now = story.api.list("Event");
+        scenario.sleep_until(stop);
+        assert_eq!(scenario.replicas("web"), 0);
+        set_by(&scenario, by, "web", 3);
+        scenario.pass(Duration::from_secs(2));
+        let mut now = scenario.api.list("Event");
         now.retain(|it| it["reason"] == "Reverted");
         let names = now.iter().map(|it| it["metadata"]["name"].to_string());
         events.extend(names);
         counts.push(events.len());
     }
     assert_eq!(counts, [1, 1, 2, 2, 3]);
-    assert_eq!((counted(&story, "argocd"), counted(&story, "helm")), (3, 2));
+    assert_eq!(
+        (counted(&scenario, "argocd"), counted(&scenario, "helm")),
+        (3, 2)
+    );
 }
 
 #[test]
 fn enforce_corrects_three_times_and_then_names_the_manager() {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(web("web").annotation("dayshift/enforce", "true"));
-    story.sleep_until("19:00:01");
-    story.api.forget_requests();
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(web("web").annotation("dayshift/enforce", "true"));
+    scenario.sleep_until("19:00:01");
+    scenario.api.forget_requests();
     for round in 0..8 {
-        set_by(&story, ARGO_CD, "web", 3);
-        story.pass(Duration::from_secs(5));
+        set_by(&scenario, ARGO_CD, "web", 3);
+        scenario.pass(Duration::from_secs(5));
         let (expected, told_so_far) = if round < 3 { (0, 0) } else { (3, 1) };
-        assert_eq!(story.replicas("web"), expected, "{round}");
-        assert_eq!(told(&story, "web").len(), told_so_far, "{round}");
-        set_by(&story, ARGO_CD, "web", if round < 3 { 0 } else { 4 });
+        assert_eq!(scenario.replicas("web"), expected, "{round}");
+        assert_eq!(told(&scenario, "web").len(), told_so_far, "{round}");
+        set_by(&scenario, ARGO_CD, "web", if round < 3 { 0 } else { 4 });
     }
-    let told = told(&story, "web");
+    let told = told(&scenario, "web");
     assert!(told[0].contains("set 3 again 5 s after it was put back by `enforce`; `enforce` has put it back, and leaves it"), "{told:?}");
-    assert_eq!((story.patched("web").len(), reads(&story)), (3, 1));
+    assert_eq!((scenario.patched("web").len(), reads(&scenario)), (3, 1));
 }
 
 /// Two controllers: neither takes the other for a conflicting manager.
 #[test]
 fn another_dayshift_is_not_a_conflicting_manager() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(Settings::default());
-    story.start_scaler(Settings::default());
-    story.apply(deployment("web").replicas(3).hours("19:02-19:00"));
-    story.sleep_until("19:01");
-    assert_eq!(story.replicas("web"), 0);
-    story.api.forget_requests();
-    story.sleep_until("19:30");
-    assert_eq!(story.replicas("web"), 3);
-    assert_eq!(told(&story, "web").len(), 0);
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(Settings::default());
+    scenario.start_scaler(Settings::default());
+    scenario.apply(deployment("web").replicas(3).hours("19:02-19:00"));
+    scenario.sleep_until("19:01");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.api.forget_requests();
+    scenario.sleep_until("19:30");
+    assert_eq!(scenario.replicas("web"), 3);
+    assert_eq!(told(&scenario, "web").len(), 0);
     let other = |line: &&RequestLine| line.name == "web";
     assert!(
-        story.requests("get").iter().filter(other).count() <= 1,
+        scenario.requests("get").iter().filter(other).count() <= 1,
         "after a conflict"
     );
 }

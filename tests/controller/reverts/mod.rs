@@ -17,24 +17,24 @@ fn web(name: &str) -> DeploymentBuilder {
 
 /// Friday, a second after the stop at 19:00.
 fn stopped() -> Sandbox {
-    let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(web("web"));
-    story.sleep_until("19:00:01");
-    assert_eq!(story.replicas("web"), 0);
-    story.api.forget_requests();
-    story
+    let scenario = Sandbox::at("2026-11-20 18:00 UTC");
+    scenario.apply(web("web"));
+    scenario.sleep_until("19:00:01");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario.api.forget_requests();
+    scenario
 }
 
-fn set_by(story: &Sandbox, by: Writer<'_>, name: &str, count: u32) {
+fn set_by(scenario: &Sandbox, by: Writer<'_>, name: &str, count: u32) {
     let patch = json!({"spec": {"replicas": count}});
-    let api = &story.api;
+    let api = &scenario.api;
     api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
-    story.settle();
+    scenario.settle();
 }
 
 /// The texts of the `Reverted` Events of an object.
-fn told(story: &Sandbox, name: &str) -> Vec<String> {
-    let mut events = story.api.list("Event");
+fn told(scenario: &Sandbox, name: &str) -> Vec<String> {
+    let mut events = scenario.api.list("Event");
     events.retain(|it| it["regarding"]["name"] == name && it["reason"] == "Reverted");
     let text = |it: &Value| {
         assert_eq!(it["type"], "Warning");
@@ -43,12 +43,12 @@ fn told(story: &Sandbox, name: &str) -> Vec<String> {
     events.iter().map(text).collect()
 }
 
-fn reads(story: &Sandbox) -> usize {
-    story.requests("get").len()
+fn reads(scenario: &Sandbox) -> usize {
+    scenario.requests("get").len()
 }
 
-fn counted(story: &Sandbox, manager: &str) -> u32 {
-    let metrics = story.metrics();
+fn counted(scenario: &Sandbox, manager: &str) -> u32 {
+    let metrics = scenario.metrics();
     let name = format!("dayshift_reverts_total{{manager=\"{manager}\"}} ");
     let line = metrics.lines().find_map(|line| line.strip_prefix(&name));
     line.unwrap().parse().unwrap()

@@ -12,11 +12,11 @@ fn each_nightly_scenario_names_an_existing_test() {
     assert!(!rows.is_empty());
     for row in rows {
         let quoted: Vec<_> = row.split('`').collect();
-        let [story, _, file, _, test, _] = quoted[..] else {
-            panic!("not a story, a file and a test: {row}");
+        let [scenario, _, file, _, test, _] = quoted[..] else {
+            panic!("not a scenario, a file and a test: {row}");
         };
         let source = fs::read_to_string(root.join(file)).unwrap();
         let test = format!("fn {test}(");
-        assert!(source.contains(&test), "{story}: no `{test}` in {file}");
+        assert!(source.contains(&test), "{scenario}: no `{test}` in {file}");
     }
 }

@@ -19,7 +19,7 @@ use crate::{
         refusal::{Wrong, refusal},
         texts,
     },
-    story::{
+    scenario::{
         holidays::Holidays,
         kinds::{self, Row},
         prefix,

@@ -8,7 +8,7 @@ use crate::{
         objects::object::Object,
         rules::outcome::{Outcome, WriteKind},
     },
-    story::prefix,
+    scenario::prefix,
 };
 
 /// The maximum length of an error, in bytes.

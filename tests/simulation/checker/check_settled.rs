@@ -11,7 +11,7 @@ use crate::{
         scalers::known::{Instants, Known, MAX_CORRECTIONS},
         told::told,
     },
-    story::calendar::show,
+    scenario::calendar::show,
 };
 
 /// The result of checking one object for one controller.

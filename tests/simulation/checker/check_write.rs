@@ -19,7 +19,7 @@ use crate::{
         switches,
         told::told,
     },
-    story::{
+    scenario::{
         fault::BLIND,
         intent::{Enforce, Intent},
     },

@@ -26,7 +26,7 @@ use crate::{
         telling::{Telling, Untold},
         told::told,
     },
-    story::{
+    scenario::{
         calendar::{Plan, show},
         holidays::NAMES,
     },

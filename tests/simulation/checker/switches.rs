@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     checker::{objects::object::Object, rules::outcome::WriteKind},
-    story::kinds::{Switch, json_of},
+    scenario::kinds::{Switch, json_of},
 };
 
 /// Checks a write to the on/off field of an object in which the previous stop found this value.

@@ -10,7 +10,7 @@ use crate::{
         objects::{managers::programs_that_set_the_count, object::Object},
         rules::outcome::WriteKind,
     },
-    story::fault::Trouble,
+    scenario::fault::Trouble,
 };
 
 /// The reasons of Warnings in `docs/reference/events.md`.

@@ -2,7 +2,7 @@
 
 use crate::{
     checker::objects::object::{NEVER, Object},
-    story::calendar::show,
+    scenario::calendar::show,
 };
 
 /// The difference between an object before and after a write, in words.

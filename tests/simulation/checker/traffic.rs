@@ -13,7 +13,7 @@ use crate::{
             shown::version_of,
         },
     },
-    story::{fault::Trouble, holidays::Holidays},
+    scenario::{fault::Trouble, holidays::Holidays},
 };
 
 /// The maximum number of requests while no time passes.

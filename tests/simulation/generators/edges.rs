@@ -8,8 +8,8 @@ use crate::{
         schedules::PLACES,
         steps::{MINUTE, Steps},
     },
-    story::{
-        definition::{Kind, Story},
+    scenario::{
+        definition::{Kind, Scenario},
         fault::Trouble,
         kinds::{SCALED_OBJECT, SWITCHES},
         op::{Op, SELECTED, Step},
@@ -25,7 +25,7 @@ const SELECTORS: [&str; 4] = [
     "shift notin (off),shift",
 ];
 
-impl Story {
+impl Scenario {
     /// Draws which objects each controller has in scope.
     pub fn draw_scope(&mut self, random: &mut Rng) {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -52,7 +52,7 @@ impl Story {
     }
 }
 
-impl Story {
+impl Scenario {
     /// Draws, from its own generator, whether labels of Namespaces limit the scope.
     pub fn draw_namespace_selector(&mut self) {
         let random = &mut Rng::with_seed(self.seed ^ 0x5e1_ec7ed);
@@ -63,7 +63,7 @@ impl Story {
     }
 }
 
-impl Story {
+impl Scenario {
     /// Draws rare flags from its own generator.
     pub fn draw_flags(&mut self) {
         let random = &mut Rng::with_seed(self.seed ^ 0x0f1a_65ed);
@@ -78,7 +78,7 @@ impl Story {
     }
 }
 
-impl Story {
+impl Scenario {
     /// ScaledObjects are paused at a count of their own in every other scenario.
     pub fn pause_at_counts(&mut self) {
         let is_scaled = SWITCHES[self.switch_kind] == &SCALED_OBJECT;
@@ -102,7 +102,7 @@ impl Steps<'_> {
     /// Sets a clock, or lets it drift, for a while.
     pub(crate) fn clock(&mut self, at: u32) {
         let scaler = self.scaler();
-        let is_fault_free = self.story.kind == Kind::NoFaults;
+        let is_fault_free = self.scenario.kind == Kind::NoFaults;
         let by = if is_fault_free || self.random.bool() {
             // At 30 s it might be wrong, and at 31 s it must be noticed.
             let edges = [500, 20_000, 29_900, 30_000, 31_100, 33_000, 900_000];

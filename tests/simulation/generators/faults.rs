@@ -4,7 +4,7 @@ use fastrand::Rng;
 
 use crate::{
     generators::steps::{HOUR, MINUTE, Steps},
-    story::{
+    scenario::{
         fault::{Fault, Stage},
         op::Op,
     },

@@ -5,7 +5,7 @@ use chrono::{TimeDelta, Timelike as _};
 
 use crate::{
     generators::steps::{HOUR, MINUTE, Steps},
-    story::{
+    scenario::{
         calendar::{Plan, Rule},
         fault::Trouble,
         op::{Hold, NAMED, Op},
@@ -20,15 +20,15 @@ impl Steps<'_> {
     /// From a minute before its boundary on, each write to the fleet hangs or fails. Users make
     /// other changes in the same minutes.
     pub(crate) fn write_fleet(&mut self) {
-        self.story.scalers = self.random.choice([1, 1, 1, 2]).unwrap();
-        self.story.in_flight = self.random.choice([0, 0, 0, 8]).unwrap();
-        self.story.is_mixed = false;
-        self.story.length = 2 * HOUR;
+        self.scenario.scalers = self.random.choice([1, 1, 1, 2]).unwrap();
+        self.scenario.in_flight = self.random.choice([0, 0, 0, 8]).unwrap();
+        self.scenario.is_mixed = false;
+        self.scenario.length = 2 * HOUR;
         self.objects = NAMED;
         let due = self.random.u32(20..50) * MINUTE;
-        let fleet = self.story.plans.len();
+        let fleet = self.scenario.plans.len();
         let stop = self.stop_at(due);
-        self.story.plans.push(stop);
+        self.scenario.plans.push(stop);
         for slot in 0..NAMED {
             let plan = self.random.choice([0, fleet]).unwrap();
             let (at, count) = (self.random.u32(..2000), self.count());
@@ -36,7 +36,7 @@ impl Steps<'_> {
         }
         let size = self.random.choice([20, 45, 70]).unwrap();
         self.add(2000, Op::MakeFleet(size, 3, fleet));
-        for scaler in 0..self.story.scalers {
+        for scaler in 0..self.scenario.scalers {
             let at = self.random.u32(2000..3000);
             self.add(at, Op::Up(scaler));
         }
@@ -55,13 +55,13 @@ impl Steps<'_> {
         }
         let over = due + self.random.u32(2 * MINUTE..9 * MINUTE);
         self.add(over, Op::FleetTrouble(None));
-        self.story.steps.sort_by_key(|step| step.at);
+        self.scenario.steps.sort_by_key(|step| step.at);
     }
 
     /// A plan that stops each day at the minute of this time of the scenario.
     fn stop_at(&self, at: u32) -> Plan {
-        let at = self.story.instant(at) + TimeDelta::seconds(59);
-        let local = at.with_timezone(&self.story.zone);
+        let at = self.scenario.instant(at) + TimeDelta::seconds(59);
+        let local = at.with_timezone(&self.scenario.zone);
         let minute = local.hour() * 60 + local.minute();
         let stop = At::Weekly {
             days: DAILY,
@@ -90,7 +90,7 @@ impl Steps<'_> {
             4 => Op::Pause(slot, Hold::For(until)),
             5 => Op::Scale(slot, self.count()),
             _ => {
-                let plan = self.random.usize(..self.story.plans.len());
+                let plan = self.random.usize(..self.scenario.plans.len());
                 Op::Plan(slot, Some(plan))
             }
         }

@@ -5,9 +5,9 @@ use fastrand::Rng;
 
 use crate::{
     generators::steps::{HOUR, MINUTE, Steps},
-    story::{
+    scenario::{
         calendar::{Plan, Rule},
-        definition::Story,
+        definition::Scenario,
         holidays::{Dates, NAMES, Name},
         op::Op,
         times::{At, Style},
@@ -19,7 +19,7 @@ fn own_draws(seed: u64) -> Rng {
     Rng::with_seed(seed ^ 0xca1e_0da2)
 }
 
-impl Story {
+impl Scenario {
     /// Draws whether there are calendars, and which schedules name them.
     pub fn draw_calendars(&mut self) {
         let random = &mut own_draws(self.seed);
@@ -53,9 +53,9 @@ impl Steps<'_> {
     /// The changes of calendars: their first dates, and later ones, which each controller reads at
     /// its own time.
     pub(crate) fn change_calendars(&mut self, boundaries: &[u32]) {
-        let random = &mut own_draws(!self.story.seed);
+        let random = &mut own_draws(!self.scenario.seed);
         let is_named = |plan: &Plan| !plan.calendars.is_empty();
-        if !self.story.plans.iter().any(is_named) {
+        if !self.scenario.plans.iter().any(is_named) {
             return;
         }
         let mut files: [Dates; NAMES.len()] = Default::default();
@@ -70,13 +70,13 @@ impl Steps<'_> {
                 Some(boundary) if random.bool() => {
                     (boundary + random.u32(..40 * MINUTE)).saturating_sub(20 * MINUTE)
                 }
-                _ => random.u32(3000..self.story.length),
+                _ => random.u32(3000..self.scenario.length),
             };
             let name = random.usize(..NAMES.len());
             match random.u8(..12) {
                 0 => {
                     let back = at + random.u32(..40 * MINUTE);
-                    let was_given = self.story.calendars.contains(&name);
+                    let was_given = self.scenario.calendars.contains(&name);
                     self.add(at, Op::NameCalendar(name, !was_given));
                     self.add(back, Op::NameCalendar(name, was_given));
                 }
@@ -96,10 +96,10 @@ impl Steps<'_> {
     /// A schedule gets a single boundary, which a calendar excludes, so that none is left. Then the
     /// calendar includes it again: while it is in the future, or after it has passed.
     fn give_back(&mut self, random: &mut Rng, files: &[Dates; NAMES.len()]) {
-        let name = self.story.calendars.first().copied().unwrap_or_default();
-        let zone = self.story.zone;
-        let at = random.u32(self.story.length / 4..self.story.length);
-        let local = self.story.instant(at).with_timezone(&zone).naive_local();
+        let name = self.scenario.calendars.first().copied().unwrap_or_default();
+        let zone = self.scenario.zone;
+        let at = random.u32(self.scenario.length / 4..self.scenario.length);
+        let local = self.scenario.instant(at).with_timezone(&zone).naive_local();
         let date = local.date();
         let once = At::Once(date.and_hms_opt(local.hour(), local.minute(), 0).unwrap());
         let rule = if random.u8(..4) == 0 {
@@ -110,7 +110,7 @@ impl Steps<'_> {
                 stop: Vec::new(),
             }
         };
-        self.story.plans.push(Plan {
+        self.scenario.plans.push(Plan {
             rule,
             except: Vec::new(),
             treated: Vec::new(),
@@ -119,7 +119,7 @@ impl Steps<'_> {
             jitter: (random.u8(..4) == 0).then(|| random.u32(1..30)),
             style: Style::Names,
         });
-        let plan = Some(self.story.plans.len() - 1);
+        let plan = Some(self.scenario.plans.len() - 1);
         let taken = at.saturating_sub(random.u32(MINUTE..6 * HOUR)).max(3000);
         let covered = (date - Days::new(1), date + Days::new(1));
         let dates = [&files[name][..], &[covered]].concat();
@@ -142,7 +142,7 @@ impl Steps<'_> {
         self.read(random, at);
         let back = at + random.u32(1000..40 * MINUTE);
         if random.bool() {
-            let scaler = random.usize(..self.story.scalers);
+            let scaler = random.usize(..self.scenario.scalers);
             self.add(at + (back - at) / 2, Op::Kill(scaler));
             self.add(at + (back - at) / 2, Op::Up(scaler));
         }
@@ -150,7 +150,7 @@ impl Steps<'_> {
             self.toggle(random, dates, back);
         }
         self.add(back, Op::Calendar(name, dates.clone()));
-        for scaler in 0..self.story.scalers {
+        for scaler in 0..self.scenario.scalers {
             self.add(back, Op::Up(scaler));
         }
         self.read(random, back);
@@ -159,7 +159,7 @@ impl Steps<'_> {
     /// Each controller reads the files every 10 s, once its kubelet has written them. One might be
     /// restarted instead, or read later.
     fn read(&mut self, random: &mut Rng, at: u32) {
-        for scaler in 0..self.story.scalers {
+        for scaler in 0..self.scenario.scalers {
             let late = random.choice([0, 1, 10_000, 2 * MINUTE]).unwrap();
             let at = at + random.u32(..=late);
             match random.u8(..6) {
@@ -175,7 +175,7 @@ impl Steps<'_> {
 
     /// Adds a date near a time of the scenario, or removes it.
     fn toggle(&self, random: &mut Rng, dates: &mut Dates, at: u32) {
-        let local = self.story.instant(at).with_timezone(&self.story.zone);
+        let local = self.scenario.instant(at).with_timezone(&self.scenario.zone);
         let today: NaiveDate = local.date_naive();
         let place = (!dates.is_empty() && random.u8(..3) == 0).then(|| random.usize(..dates.len()));
         if let Some(place) = place {

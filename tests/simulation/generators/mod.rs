@@ -2,9 +2,9 @@
 
 pub mod edges;
 pub mod faults;
+mod fixtures;
 pub mod fleets;
 pub mod holidays;
 mod odd_days;
-mod scenes;
 pub mod schedules;
 pub mod steps;

@@ -3,13 +3,13 @@
 use chrono::{Datelike as _, Days, NaiveDate};
 use fastrand::Rng;
 
-use crate::story::{
+use crate::scenario::{
     calendar::{Plan, Rule},
-    definition::Story,
+    definition::Scenario,
     times::{At, Unit, Within},
 };
 
-impl Story {
+impl Scenario {
     /// Draws which times are on days within the month, and which dates count as other days, from
     /// its own generator: other scenarios do not depend on these draws.
     pub fn draw_odd_days(&mut self) {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Days, NaiveDateTime, Utc};
 use chrono_tz::Tz;
 use fastrand::Rng;
 
-use crate::story::{
+use crate::scenario::{
     calendar::{Plan, Rule},
     times::{At, Style, Window},
 };

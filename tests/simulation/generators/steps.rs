@@ -6,8 +6,8 @@ use fastrand::Rng;
 
 use crate::{
     generators::schedules::{PLACES, edited, plan},
-    story::{
-        definition::{Kind, Story},
+    scenario::{
+        definition::{Kind, Scenario},
         intent::Bad,
         op::{Asked, Hold, NAMED, Op, Step},
     },
@@ -16,7 +16,7 @@ use crate::{
 pub(crate) const MINUTE: u32 = 60_000;
 pub(crate) const HOUR: u32 = 60 * MINUTE;
 
-impl Story {
+impl Scenario {
     pub fn of(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         let random = &mut random;
@@ -41,7 +41,7 @@ impl Story {
             plans.push(edited);
         }
         let scalers = random.choice([1, 1, 1, 1, 1, 2, 2, 3]).unwrap();
-        let mut story = Self {
+        let mut scenario = Self {
             seed,
             kind,
             begin,
@@ -76,14 +76,14 @@ impl Story {
         };
         let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;
         if !has_fleet {
-            story.draw_scope(random);
-            story.draw_namespace_selector();
-            story.draw_calendars();
-            story.draw_odd_days();
+            scenario.draw_scope(random);
+            scenario.draw_namespace_selector();
+            scenario.draw_calendars();
+            scenario.draw_odd_days();
         }
         let mut steps = Steps {
             random,
-            story: &mut story,
+            scenario: &mut scenario,
             objects: 1,
         };
         if has_fleet {
@@ -91,15 +91,15 @@ impl Story {
         } else {
             steps.write();
         }
-        story.draw_flags();
-        story.pause_at_counts();
-        story
+        scenario.draw_flags();
+        scenario.pause_at_counts();
+        scenario
     }
 }
 
 pub(crate) struct Steps<'a> {
     pub(crate) random: &'a mut Rng,
-    pub(crate) story: &'a mut Story,
+    pub(crate) scenario: &'a mut Scenario,
     pub(crate) objects: usize,
 }
 
@@ -108,7 +108,7 @@ impl Steps<'_> {
         self.objects = self.random.choice([1, 1, 1, 2, 2, 3, 4]).unwrap();
         let with_state = self.random.u8(..8) == 0;
         for slot in 0..self.objects {
-            let (count, plan) = (self.count(), self.random.usize(..self.story.plans.len()));
+            let (count, plan) = (self.count(), self.random.usize(..self.scenario.plans.len()));
             let at = self.random.u32(..2000);
             let op = if self.random.u8(..5) == 0 {
                 let before = at.saturating_sub(self.random.u32(..2000));
@@ -125,7 +125,7 @@ impl Steps<'_> {
             };
             self.add(at, op);
         }
-        for scaler in 0..self.story.scalers {
+        for scaler in 0..self.scenario.scalers {
             let at = self.random.u32(..3000);
             self.add(at, Op::Up(scaler));
         }
@@ -135,7 +135,7 @@ impl Steps<'_> {
                 Some(boundary) if self.random.u8(..5) < 2 => {
                     (boundary + self.random.u32(0..4000)).saturating_sub(2000)
                 }
-                _ => self.random.u32(3000..self.story.length),
+                _ => self.random.u32(3000..self.scenario.length),
             })
             .collect();
         at.sort_unstable();
@@ -151,17 +151,17 @@ impl Steps<'_> {
         }
         self.change_calendars(&boundaries);
         self.end_pauses_at(&boundaries);
-        self.add_scene();
+        self.add_fixture();
         self.add_told();
-        self.story.steps.sort_by_key(|step| step.at);
-        if self.story.kind == Kind::Faults {
+        self.scenario.steps.sort_by_key(|step| step.at);
+        if self.scenario.kind == Kind::Faults {
             self.sleep_over();
         }
     }
 
     /// Lets some pauses end exactly at a boundary, or a second beside it.
     fn end_pauses_at(&mut self, boundaries: &[u32]) {
-        for step in &mut self.story.steps {
+        for step in &mut self.scenario.steps {
             let (Op::Pause(_, hold) | Op::Defaults(_, Asked::Pause(hold))) = &mut step.op else {
                 continue;
             };
@@ -179,22 +179,22 @@ impl Steps<'_> {
     }
 
     pub(crate) fn add(&mut self, at: u32, op: Op) {
-        self.story.steps.push(Step { at, op });
+        self.scenario.steps.push(Step { at, op });
     }
 
     /// The boundaries of the first schedules, in milliseconds since the beginning.
     fn boundaries(&self) -> Vec<u32> {
-        let story = &*self.story;
-        let begin = story.begin.timestamp_millis();
-        let end = story.instant(story.length).date_naive() + Days::new(2);
-        let dates = (story.begin.date_naive() - Days::new(1), end);
-        let all = story
+        let scenario = &*self.scenario;
+        let begin = scenario.begin.timestamp_millis();
+        let end = scenario.instant(scenario.length).date_naive() + Days::new(2);
+        let dates = (scenario.begin.date_naive() - Days::new(1), end);
+        let all = scenario
             .plans
             .iter()
-            .flat_map(|it| it.boundaries(story.zone, dates, 0));
+            .flat_map(|it| it.boundaries(scenario.zone, dates, 0));
         let offsets = all.filter_map(|(at, _)| u32::try_from(at * 1000 - begin).ok());
         offsets
-            .filter(|at| (3000..story.length).contains(at))
+            .filter(|at| (3000..scenario.length).contains(at))
             .collect()
     }
 
@@ -202,14 +202,14 @@ impl Steps<'_> {
     /// minutes, and shows little more than an idle minute.
     fn sleep_over(&mut self) {
         let ends = self
-            .story
+            .scenario
             .steps
             .iter()
             .map(|step| step.at)
             .skip(1)
-            .chain([self.story.length]);
+            .chain([self.scenario.length]);
         let gaps: Vec<_> = self
-            .story
+            .scenario
             .steps
             .iter()
             .map(|step| step.at)
@@ -225,12 +225,12 @@ impl Steps<'_> {
                 self.add(from + awake, Op::Suspend(to - from - awake - before));
             }
         }
-        self.story.steps.sort_by_key(|step| step.at);
+        self.scenario.steps.sort_by_key(|step| step.at);
     }
 
     fn happen(&mut self, at: u32) {
         let slot = self.random.usize(..self.objects);
-        let has_faults = self.story.kind == Kind::Faults;
+        let has_faults = self.scenario.kind == Kind::Faults;
         if self.random.u8(..6) == 0 {
             return self.default(at);
         }
@@ -238,12 +238,12 @@ impl Steps<'_> {
             0..=4 => Op::Scale(slot, self.count()),
             5..=6 => Op::Autoscale(slot, self.random.u32(1..9)),
             7..=9 => {
-                let plan = self.random.usize(..self.story.plans.len());
+                let plan = self.random.usize(..self.scenario.plans.len());
                 Op::Plan(slot, (self.random.u8(..5) != 0).then_some(plan))
             }
             10 => Op::Replicas(slot, self.maybe(0..6)),
             11 if self.random.bool() => {
-                let plan = self.random.usize(..self.story.plans.len());
+                let plan = self.random.usize(..self.scenario.plans.len());
                 let plan = self.random.bool().then_some(plan);
                 Op::PlanAndStopReplicas(slot, plan, self.maybe(1..3))
             }
@@ -268,7 +268,7 @@ impl Steps<'_> {
             27 => Op::Scope(slot, self.random.bool()),
             28..=29 => return self.restart(at),
             30 if self.random.bool() => {
-                let plan = self.random.usize(..self.story.plans.len());
+                let plan = self.random.usize(..self.scenario.plans.len());
                 Op::Flag((self.random.u8(..4) != 0).then_some(plan))
             }
             30 => Op::Rezone(PLACES[self.random.usize(..PLACES.len())].0),
@@ -287,7 +287,7 @@ impl Steps<'_> {
     }
 
     pub(crate) fn scaler(&mut self) -> usize {
-        self.random.usize(..self.story.scalers)
+        self.random.usize(..self.scenario.scalers)
     }
 
     pub(crate) fn count(&mut self) -> u32 {
@@ -310,7 +310,7 @@ impl Steps<'_> {
                 _ => Asked::Fix,
             },
             0..=4 => {
-                let plan = self.random.usize(..self.story.plans.len());
+                let plan = self.random.usize(..self.scenario.plans.len());
                 Asked::Plan((self.random.u8(..5) != 0).then_some(plan))
             }
             5 => Asked::Replicas(self.maybe(0..6)),

@@ -19,9 +19,9 @@ use crate::{
         scaler::Scaler,
         user_ops,
     },
-    story::{
+    scenario::{
         calendar::Plan,
-        definition::Story,
+        definition::Scenario,
         fault::Trouble,
         kinds::{self, Row},
         op::{NAMED, Op, Slot, place},
@@ -63,7 +63,7 @@ impl Harness<'_> {
                 self.restart_all();
             }
             Op::Flag(plan) => {
-                let plan = plan.and_then(|plan| self.story.plans[plan].bare());
+                let plan = plan.and_then(|plan| self.scenario.plans[plan].bare());
                 let texts = plan.iter().flat_map(Plan::texts);
                 self.flag = texts.map(|(key, text)| (key.to_owned(), text)).collect();
                 self.restart_all();
@@ -161,34 +161,37 @@ impl Harness<'_> {
         };
         let scaler = &mut self.scalers[number];
         let started = self.truth.now().timestamp_millis();
-        let story = self.story;
-        let own = story.zones.get(number).filter(|_| self.zone == story.zone);
+        let scenario = self.scenario;
+        let own = scenario
+            .zones
+            .get(number)
+            .filter(|_| self.zone == scenario.zone);
         let zone = own.map_or(self.zone, |zone| zone.parse().unwrap());
-        let selector = || story.selector.clone().unwrap_or(format!("{SCOPE}=on"));
-        let is_dry = story.dry.contains(&number);
+        let selector = || scenario.selector.clone().unwrap_or(format!("{SCOPE}=on"));
+        let is_dry = scenario.dry.contains(&number);
         let flag = self.flag.iter();
         let flag = flag.map(|(key, text)| (Key::from_name(key).unwrap(), text.clone()));
         let settings = Settings {
             default_schedule: DefaultSchedule::from_texts(flag),
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
-                kinds: kinds_of(story),
-                selector: story.scoped.then(selector),
-                namespaces: story.namespaces.clone(),
-                excluded_namespaces: story.excluded.clone(),
-                namespace_defaults: !story.without_defaults,
-                namespace_selector: story.namespace_selector.clone(),
+                kinds: kinds_of(scenario),
+                selector: scenario.scoped.then(selector),
+                namespaces: scenario.namespaces.clone(),
+                excluded_namespaces: scenario.excluded.clone(),
+                namespace_defaults: !scenario.without_defaults,
+                namespace_selector: scenario.namespace_selector.clone(),
                 team_label: None,
                 services: false,
             },
             prefix: Prefix::parse(&prefix::current()).unwrap(),
-            own_pod: story.scales_itself.then(|| own_pod(story)),
+            own_pod: scenario.scales_itself.then(|| own_pod(scenario)),
             dry_run: is_dry,
-            max_in_flight: NonZeroUsize::new(story.in_flight)
+            max_in_flight: NonZeroUsize::new(scenario.in_flight)
                 .unwrap_or(Settings::default().max_in_flight),
-            catch_up: TimeDelta::hours(self.story.catch_up.into()),
-            max_clock_skew: self.story.guarded.then(|| TimeDelta::seconds(30)),
-            seed: self.story.seed,
+            catch_up: TimeDelta::hours(self.scenario.catch_up.into()),
+            max_clock_skew: self.scenario.guarded.then(|| TimeDelta::seconds(30)),
+            seed: self.scenario.seed,
             ..Settings::default()
         };
         if let Some(by) = scaler.start(
@@ -200,17 +203,17 @@ impl Harness<'_> {
             &self.troubles,
         ) {
             let flag = self.flag.clone();
-            let namespaces = if story.without_defaults {
+            let namespaces = if scenario.without_defaults {
                 Namespaces::ignored(flag)
             } else {
-                Namespaces::of(&story.namespaces, flag)
+                Namespaces::of(&scenario.namespaces, flag)
             };
             let process = Process {
                 zone,
                 is_dry,
                 clock_set: 0,
-                guarded: self.story.guarded,
-                catch_up: self.story.catch_up,
+                guarded: self.scenario.guarded,
+                catch_up: self.scenario.catch_up,
                 started,
                 clock: scaler.clock.clone(),
                 shown: Shown::of(namespaces, Arc::new(holidays)),
@@ -224,9 +227,9 @@ impl Harness<'_> {
 }
 
 /// A pod of the first object.
-fn own_pod(story: &Story) -> OwnPod {
+fn own_pod(scenario: &Scenario) -> OwnPod {
     let (namespace, name) = place(0);
-    let pod = match story.kind_of(0).name {
+    let pod = match scenario.kind_of(0).name {
         "StatefulSet" => format!("{name}-0"),
         _ => format!("{name}-5d4f8c7b9-x2x7q"),
     };
@@ -237,8 +240,8 @@ fn own_pod(story: &Story) -> OwnPod {
 }
 
 /// `--kinds`: the kinds that its objects can have.
-fn kinds_of(story: &Story) -> Vec<Kind> {
-    let is_any = |row: &&Row| (0..=NAMED).any(|slot| story.kind_of(slot) == *row);
+fn kinds_of(scenario: &Scenario) -> Vec<Kind> {
+    let is_any = |row: &&Row| (0..=NAMED).any(|slot| scenario.kind_of(slot) == *row);
     let rows = kinds::ALL.into_iter().filter(is_any);
     rows.map(assumptions::kind_of).collect()
 }

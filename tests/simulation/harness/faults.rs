@@ -10,7 +10,7 @@ use tokio::{sync::broadcast, task::AbortHandle};
 
 use crate::{
     checker::scalers::request::NAMESPACES,
-    story::fault::{Fault, Stage},
+    scenario::fault::{Fault, Stage},
 };
 
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use dayshift_controller::CalendarPublisher;
 use crate::{
     checker::{assumptions, observer::Observer},
     harness::{run::Harness, scaler::Running},
-    story::holidays::{Dates, Holidays, NAMES, Name},
+    scenario::holidays::{Dates, Holidays, NAMES, Name},
 };
 
 /// Two names, each with a file that has no dates at first.

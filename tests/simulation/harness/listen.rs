@@ -7,7 +7,7 @@ use kube_in_memory::{Admission, Api, Status};
 
 use crate::{
     checker::observer::{Observer, Write},
-    story::kinds,
+    scenario::kinds,
 };
 
 /// Passes every write to the observer when the server accepts it.
@@ -55,7 +55,7 @@ pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
             return observer
                 .failure
                 .as_ref()
-                .map(|_| Status::internal("the story is over"));
+                .map(|_| Status::internal("the scenario is over"));
         }
         None
     });

@@ -25,9 +25,9 @@ use crate::{
         scaler::{Crashes, Running, Scaler},
         troubles::Troubles,
     },
-    story::{
+    scenario::{
         calendar::Plan,
-        definition::{Kind, Story},
+        definition::{Kind, Scenario},
         fault::{A_MOMENT, RETRIED},
         intent::Intent,
         kinds,
@@ -40,7 +40,7 @@ use crate::{
 pub(super) const SETTLING: i64 = 20;
 
 pub struct Harness<'a> {
-    pub(crate) story: &'a Story,
+    pub(crate) scenario: &'a Scenario,
     pub(crate) api: Api,
     pub(super) truth: Clock,
     pub(super) observer: Arc<Mutex<Observer>>,
@@ -72,7 +72,7 @@ pub(crate) struct Wish {
 
 /// The result of a scenario.
 #[derive(Debug, Default)]
-pub struct StoryOutcome {
+pub struct ScenarioOutcome {
     pub trace: Vec<String>,
     pub failure: Option<String>,
     pub writes: usize,
@@ -92,23 +92,23 @@ fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
 }
 
 /// Runs a scenario from its beginning to its end.
-pub fn run(story: &Story) -> StoryOutcome {
-    prefix::begin(story.prefix.as_deref());
+pub fn run(scenario: &Scenario) -> ScenarioOutcome {
+    prefix::begin(scenario.prefix.as_deref());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap();
     runtime.block_on(async {
-        let mut harness = Harness::new(story);
+        let mut harness = Harness::new(scenario);
         harness.run_steps().await;
         harness.outcome()
     })
 }
 
 impl<'a> Harness<'a> {
-    fn new(story: &'a Story) -> Self {
-        let truth = Clock::simulated(story.begin);
+    fn new(scenario: &'a Scenario) -> Self {
+        let truth = Clock::simulated(scenario.begin);
         let api = Api::new({
             let truth = truth.clone();
             move || truth.now()
@@ -123,44 +123,44 @@ impl<'a> Harness<'a> {
             api.merge("Namespace", "", namespace, &labels).unwrap();
         }
         let mut observer = Observer::new(
-            with_inherited(&story.plans).into(),
-            Timelines::new(story.dates()),
+            with_inherited(&scenario.plans).into(),
+            Timelines::new(scenario.dates()),
             truth.clone(),
-            story.kind == Kind::NoFaults,
+            scenario.kind == Kind::NoFaults,
         );
-        observer.scoped = story.scoped;
-        observer.namespaces = story.namespaces.clone();
-        observer.excluded = story.excluded.clone();
-        let selector = story.namespace_selector.as_deref();
+        observer.scoped = scenario.scoped;
+        observer.namespaces = scenario.namespaces.clone();
+        observer.excluded = scenario.excluded.clone();
+        let selector = scenario.namespace_selector.as_deref();
         let is_it = |(it, _): &(&str, _)| Some(*it) == selector;
-        observer.own = story.scales_itself.then(|| place(0));
+        observer.own = scenario.scales_itself.then(|| place(0));
         observer.selected = SELECTED.into_iter().find(is_it).map(|(_, names)| names);
         let observer = Arc::new(Mutex::new(observer));
         listen(&api, &truth, &observer);
-        observer.lock().unwrap().troubled.in_flight = story.in_flight;
+        observer.lock().unwrap().troubled.in_flight = scenario.in_flight;
         let crashes = Crashes::default();
-        let fleets = story.steps.iter().map(|step| match step.op {
+        let fleets = scenario.steps.iter().map(|step| match step.op {
             Op::MakeFleet(count, ..) => count,
             _ => 0,
         });
         let objects = NAMED + fleets.max().unwrap_or(0);
         let scaler = |number: usize| {
-            let seed = story.seed.wrapping_mul(31).wrapping_add(number as u64);
-            Scaler::of(seed, story.begin, crashes.clone())
+            let seed = scenario.seed.wrapping_mul(31).wrapping_add(number as u64);
+            Scaler::of(seed, scenario.begin, crashes.clone())
         };
         Self {
-            story,
+            scenario,
             truth,
             observer,
-            scalers: (0..story.scalers).map(scaler).collect(),
+            scalers: (0..scenario.scalers).map(scaler).collect(),
             wishes: vec![Wish::default(); objects],
             defaults: std::array::from_fn(|_| Intent::default()),
             snapshots: vec![Vec::new(); objects],
             crashes,
             troubles: Troubles::default(),
-            zone: story.zone,
+            zone: scenario.zone,
             flag: BTreeMap::new(),
-            files: Files::given(&story.calendars),
+            files: Files::given(&scenario.calendars),
             troubled: 0,
             recovery: RETRIED + A_MOMENT,
             api,
@@ -184,10 +184,10 @@ impl<'a> Harness<'a> {
     }
 
     async fn run_steps(&mut self) {
-        for step in &self.story.steps {
-            self.pass_until(self.story.instant(step.at).timestamp_millis())
+        for step in &self.scenario.steps {
+            self.pass_until(self.scenario.instant(step.at).timestamp_millis())
                 .await;
-            if self.story.kind == Kind::NoFaults {
+            if self.scenario.kind == Kind::NoFaults {
                 self.look();
             }
             if self.has_failed() {
@@ -283,7 +283,7 @@ impl<'a> Harness<'a> {
     }
 
     pub(crate) fn is_fault_free(&self) -> bool {
-        self.story.kind == Kind::NoFaults
+        self.scenario.kind == Kind::NoFaults
     }
 
     /// For this many milliseconds not everything must be in order.
@@ -293,7 +293,7 @@ impl<'a> Harness<'a> {
 
     /// The kind of the object of a slot.
     pub(super) const fn kind(&self, slot: Slot) -> &'static str {
-        self.story.kind_of(slot).name
+        self.scenario.kind_of(slot).name
     }
 
     pub(super) fn objects(&self) -> Vec<Value> {
@@ -304,7 +304,7 @@ impl<'a> Harness<'a> {
     /// Checks the objects if they must be in order by now.
     pub(super) fn look(&mut self) {
         let now = self.now();
-        let (is_guarded, is_fault_free) = (self.story.guarded, self.is_fault_free());
+        let (is_guarded, is_fault_free) = (self.scenario.guarded, self.is_fault_free());
         let is_faulty = |it: &Scaler| {
             let off = it.off.num_milliseconds().abs();
             let is_right = off == 0 || is_fault_free && (!is_guarded || off <= 30_000);
@@ -339,7 +339,7 @@ impl<'a> Harness<'a> {
         }
     }
 
-    fn outcome(self) -> StoryOutcome {
+    fn outcome(self) -> ScenarioOutcome {
         let faults = self
             .scalers
             .iter()
@@ -348,7 +348,7 @@ impl<'a> Harness<'a> {
             + self.troubles.happened();
         self.has_failed();
         let mut observer = self.observer();
-        StoryOutcome {
+        ScenarioOutcome {
             trace: std::mem::take(&mut observer.trace),
             failure: observer.failure.take(),
             writes: observer.writes,

@@ -20,7 +20,7 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use crate::{
     checker::{assumptions, observer::Observer},
     harness::{faults::Faults, files::ReadFiles, transport::Transport, troubles::Troubles},
-    story::holidays::Holidays,
+    scenario::holidays::Holidays,
 };
 
 pub struct Scaler {

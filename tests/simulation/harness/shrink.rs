@@ -1,10 +1,10 @@
 //! Shrinks a failing scenario: removes every step without which it still fails.
 
-use crate::{outcome_of, story::definition::Story};
+use crate::{outcome_of, scenario::definition::Scenario};
 
 /// The shortest scenario found that still fails.
-pub fn shortest(story: &Story) -> Story {
-    let mut left = story.clone();
+pub fn shortest(scenario: &Scenario) -> Scenario {
+    let mut left = scenario.clone();
     let mut size = left.steps.len();
     while size > 0 {
         let before = left.steps.len();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     harness::run::Harness,
-    story::{intent::Intent, op::Slot, prefix},
+    scenario::{intent::Intent, op::Slot, prefix},
 };
 
 /// An object after a step that changed it, and the intent of its annotations.
@@ -59,7 +59,7 @@ impl Harness<'_> {
             "annotations": then["metadata"]["annotations"],
         });
         let mut manifest = self.manifest(slot, Some(metadata));
-        self.story.kind_of(slot).set_as(&mut manifest, &then);
+        self.scenario.kind_of(slot).set_as(&mut manifest, &then);
         self.replace(&live, manifest);
         self.wishes[slot].intent = intent;
     }

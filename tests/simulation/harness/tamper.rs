@@ -9,7 +9,7 @@ use crate::{
         objects::{object::Object, texts},
     },
     harness::run::Harness,
-    story::{
+    scenario::{
         calendar::BoundaryAction,
         op::Slot,
         prefix,
@@ -53,9 +53,9 @@ impl Harness<'_> {
         let holidays = self.files.at_start()?;
         let assumed = assumptions::of(&object, self.zone, &holidays);
         let plan = self.wishes[slot].intent.plan?;
-        let plan = &self.story.plans[plan];
+        let plan = &self.scenario.plans[plan];
         let plan = plan.with_dates(&holidays.dates(&plan.calendars));
-        let boundaries = plan.boundaries(self.zone, self.story.dates(), assumed.delay);
+        let boundaries = plan.boundaries(self.zone, self.scenario.dates(), assumed.delay);
         let ended = self.now().div_euclid(1000) - hours * 3600;
         let following = boundaries.partition_point(|(at, _)| *at <= ended);
         let newest = following.checked_sub(1).map(|newest| boundaries[newest]);
@@ -75,7 +75,7 @@ impl Harness<'_> {
             prefix::full("saved-replicas"): saved,
             prefix::full("fingerprint"): texts::fingerprint(&object.texts, &object.uid),
         });
-        let mut patch = self.story.kind_of(slot).patch(replicas);
+        let mut patch = self.scenario.kind_of(slot).patch(replicas);
         patch["metadata"]["labels"] = labels;
         Some(patch)
     }

@@ -27,7 +27,7 @@ use crate::{
         faults::{Faults, millis},
         troubles::Troubles,
     },
-    story::{
+    scenario::{
         fault::{Fault, Stage, Trouble},
         kinds::object_at,
     },

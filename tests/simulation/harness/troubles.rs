@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use crate::story::{fault::Trouble, kinds};
+use crate::scenario::{fault::Trouble, kinds};
 
 /// The faults of one object or of Events; they affect the requests of every controller.
 #[derive(Clone, Default)]

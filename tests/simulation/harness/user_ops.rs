@@ -10,7 +10,7 @@ use crate::{
         texts::local,
     },
     harness::run::Harness,
-    story::{
+    scenario::{
         intent::{Enforce, Intent, Pause},
         kinds,
         op::{Asked, Hold, NAMED, Op, PLACES, Slot, place},
@@ -79,7 +79,7 @@ impl Harness<'_> {
             Op::Make(_, count, plan) => self.make_anew(slot, *count, Some(*plan)),
             Op::MakePlain(_, count) => self.make_anew(slot, *count, None),
             Op::MakeWithState(_, count, plan, hours) => {
-                let most = if self.story.is_switch(slot) {
+                let most = if self.scenario.is_switch(slot) {
                     1
                 } else {
                     u32::MAX
@@ -95,7 +95,7 @@ impl Harness<'_> {
                 intent.plan = *plan;
                 intent.stop_replicas = *count;
             }),
-            Op::Scale(_, count) => self.merge(slot, &self.story.kind_of(slot).patch(*count)),
+            Op::Scale(_, count) => self.merge(slot, &self.scenario.kind_of(slot).patch(*count)),
             Op::Autoscale(_, count) => self.autoscale(slot, *count),
             Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
             Op::Replicas(_, count) => self.ask(slot, |intent| intent.replicas = *count),
@@ -155,7 +155,7 @@ impl Harness<'_> {
     fn annotate_namespace(&mut self, place: usize, change: Asked) {
         let now = self.now().div_euclid(1000);
         let at = |seconds: i32| now + i64::from(seconds);
-        let before = self.defaults[place].texts(&self.story.plans);
+        let before = self.defaults[place].texts(&self.scenario.plans);
         let intent = &mut self.defaults[place];
         match change {
             Asked::Plan(plan) => intent.plan = plan,
@@ -170,7 +170,7 @@ impl Harness<'_> {
             Asked::Break(bad) => intent.bad = Some(bad),
             Asked::Fix => intent.bad = None,
         }
-        let after = self.defaults[place].texts(&self.story.plans);
+        let after = self.defaults[place].texts(&self.scenario.plans);
         let patch = annotations_from(&before, &after);
         let namespace = self.api.merge("Namespace", "", PLACES[place], &patch);
         self.observer().annotated(&namespace.unwrap());
@@ -207,7 +207,7 @@ impl Harness<'_> {
             .object_of(slot)
             .is_some_and(|it| Object::of(&it).replicas > 0)
         {
-            self.merge(slot, &self.story.kind_of(slot).patch(count));
+            self.merge(slot, &self.scenario.kind_of(slot).patch(count));
         }
     }
 
@@ -231,10 +231,10 @@ impl Harness<'_> {
 
     /// The annotations, with end times in the form of this scenario.
     fn texts(&self, intent: &Intent) -> BTreeMap<String, String> {
-        let mut texts = intent.texts(&self.story.plans);
-        if self.story.is_local {
+        let mut texts = intent.texts(&self.scenario.plans);
+        if self.scenario.is_local {
             let own = texts.get("timezone").and_then(|zone| zone.parse().ok());
-            let zone = own.unwrap_or(self.story.zone);
+            let zone = own.unwrap_or(self.scenario.zone);
             for key in ["pause", "wake-until", "sleep-until"] {
                 if let Some(text) = texts.get_mut(key) {
                     *text = local(text, zone);
@@ -258,12 +258,12 @@ impl Harness<'_> {
             let mut annotations: Map<_, _> = texts
                 .map(|(key, text)| (prefix::full(&key), json!(text)))
                 .collect();
-            let mut labels = if self.story.scoped {
+            let mut labels = if self.scenario.scoped {
                 json!({SCOPE: "on"})
             } else {
                 json!({})
             };
-            if self.story.prefix.is_some() {
+            if self.scenario.prefix.is_some() {
                 // Belongs to a controller with the default prefix, and means nothing to this one.
                 annotations.insert(format!("{}/stop", prefix::USUAL), json!("* * * * *"));
                 labels[format!("{}/state", prefix::USUAL)] = json!("running");
@@ -272,7 +272,7 @@ impl Harness<'_> {
         });
         metadata["name"] = json!(name);
         metadata["namespace"] = json!(namespace);
-        let kind = self.story.kind_of(slot);
+        let kind = self.scenario.kind_of(slot);
         let containers = json!([{"name": "web", "image": "nginx"}]);
         let spec = match kind.name {
             "CronJob" => {

@@ -1,18 +1,18 @@
 //! Mornings: starts that wait for dependencies, and for a slot of `--max-starting`.
 //!
-//! - `story`: the objects and events, from a seed
+//! - `scenario`: the objects and events, from a seed
 //! - `world`: the controller, pods that become ready, users and kills
 //! - `seen`: the oracle's knowledge of an object, and its due start
 //! - `notices`: Events about starts that wait for a slot
-//! - `judge`: which starts are allowed, only from the documentation: `docs/guides/start-order.md` and
+//! - `oracle`: which starts are allowed, only from the documentation: `docs/guides/start-order.md` and
 //!   `max-starting.md`
 //!
 //! No morning names a Service: `tests/controller/starts/waits/services.rs` does.
 
-mod judge;
 mod notices;
+mod oracle;
+mod scenario;
 mod seen;
-mod story;
 mod world;
 
 use std::{
@@ -20,7 +20,7 @@ use std::{
     thread,
 };
 
-use story::Morning;
+use scenario::Morning;
 
 use crate::{number, seeds};
 

@@ -1,6 +1,6 @@
 //! The oracle's knowledge of an object, and its due start.
 
-use super::story::Thing;
+use super::scenario::Thing;
 
 /// In milliseconds of the day.
 pub(super) type Milli = i64;

@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};
 
 use super::{
-    judge::Judge,
+    oracle::Oracle,
+    scenario::{END, Morning, NINE, Second, Step, Thing},
     seen::{Milli, Place},
-    story::{END, Morning, NINE, Second, Step, Thing},
 };
 
 /// The result of a morning.
@@ -44,13 +44,13 @@ pub(super) fn run(morning: &Morning) -> Told {
         let mut world = World::of(morning);
         world.evening().await;
         world.pass_morning().await;
-        let mut judge = world.judge();
+        let mut oracle = world.oracle();
         Told {
-            failure: judge.failure.take(),
-            trace: std::mem::take(&mut judge.trace),
-            starts: judge.starts,
-            waited: judge.waited,
-            notices: judge.notices(),
+            failure: oracle.failure.take(),
+            trace: std::mem::take(&mut oracle.trace),
+            starts: oracle.starts,
+            waited: oracle.waited,
+            notices: oracle.notices(),
         }
     })
 }
@@ -60,7 +60,7 @@ struct World<'m> {
     clock: Clock,
     day: DateTime<Utc>,
     api: Api,
-    judge: Arc<Mutex<Judge>>,
+    oracle: Arc<Mutex<Oracle>>,
     scaler: Option<JoinHandle<()>>,
     /// Objects whose patches are denied, until when.
     refused: Arc<Mutex<BTreeMap<Place, Milli>>>,
@@ -95,7 +95,7 @@ impl<'m> World<'m> {
             clock,
             day,
             api,
-            judge: Arc::new(Mutex::new(Judge::of(morning))),
+            oracle: Arc::new(Mutex::new(Oracle::of(morning))),
             scaler: None,
             refused: Arc::default(),
             generations: BTreeMap::new(),
@@ -104,8 +104,8 @@ impl<'m> World<'m> {
         }
     }
 
-    fn judge(&self) -> MutexGuard<'_, Judge> {
-        self.judge.lock().unwrap()
+    fn oracle(&self) -> MutexGuard<'_, Oracle> {
+        self.oracle.lock().unwrap()
     }
 
     fn now(&self) -> Milli {
@@ -131,21 +131,21 @@ impl<'m> World<'m> {
         }
         self.start();
         let now = self.now();
-        self.judge().record_scaler(now, true);
+        self.oracle().record_scaler(now, true);
     }
 
     async fn pass_morning(&mut self) {
         let mut steps = self.morning.steps.iter().peekable();
-        while self.now() < END * 1000 && self.judge().failure.is_none() {
+        while self.now() < END * 1000 && self.oracle().failure.is_none() {
             sleep(Duration::from_millis(LOOK.unsigned_abs())).await;
             let now = self.now();
             while let Some((_, step)) = steps.next_if(|(at, _)| at * 1000 <= now) {
-                self.judge().note(now, &format!("{step:?}"));
+                self.oracle().note(now, &format!("{step:?}"));
                 self.does(step, now);
             }
             self.grow(now);
             sleep(Duration::from_millis(1)).await;
-            self.judge().look(now);
+            self.oracle().look(now);
         }
     }
 
@@ -192,7 +192,8 @@ impl<'m> World<'m> {
             .set_status("Deployment", thing.namespace, &thing.name, status);
         set.unwrap();
         let now = self.now();
-        self.judge().record_readiness(&place(thing), now, ready > 0);
+        self.oracle()
+            .record_readiness(&place(thing), now, ready > 0);
     }
 
     fn does(&mut self, step: &Step, now: Milli) {
@@ -204,20 +205,21 @@ impl<'m> World<'m> {
         match step {
             Step::Kill => {
                 self.kill();
-                self.judge().record_scaler(now, false);
+                self.oracle().record_scaler(now, false);
             }
             Step::Start => {
                 self.start();
-                self.judge().record_scaler(now, true);
+                self.oracle().record_scaler(now, true);
             }
             Step::WakeUntil(number, until) => {
                 if self.annotate(thing(number), "wake-until", Some(&minute(*until))) {
-                    self.judge().record_wake(&place(thing(number)), now, *until);
+                    self.oracle()
+                        .record_wake(&place(thing(number)), now, *until);
                 }
             }
             Step::SleepUntil(number, until) => {
                 if self.annotate(thing(number), "sleep-until", Some(&minute(*until))) {
-                    self.judge()
+                    self.oracle()
                         .record_sleep(&place(thing(number)), now, *until);
                 }
             }
@@ -242,20 +244,20 @@ impl<'m> World<'m> {
                         self.annotate(thing, "sleep-until", None);
                     }
                     if wake || sleep {
-                        self.judge().record_resume(&place(thing), now);
+                        self.oracle().record_resume(&place(thing), now);
                     }
                 }
             }
             Step::Hours(number, start) => {
                 let thing = thing(number);
                 if self.annotate(thing, "hours", Some(&hours(*start))) {
-                    self.judge().record_hours(&place(thing), now, *start);
+                    self.oracle().record_hours(&place(thing), now, *start);
                 }
             }
             Step::Delete(number) => {
                 let thing = thing(number);
                 if self.api.delete(thing.namespace, &thing.name).is_ok() {
-                    self.judge().record_deletion(&place(thing), now);
+                    self.oracle().record_deletion(&place(thing), now);
                 }
             }
             Step::Touch(number) => {
@@ -277,7 +279,7 @@ impl<'m> World<'m> {
             }
             Step::Refuse(number, until) => {
                 let place = place(thing(number));
-                self.judge().record_refusal(&place);
+                self.oracle().record_refusal(&place);
                 self.refused.lock().unwrap().insert(place, until * 1000);
             }
         }
@@ -304,7 +306,7 @@ impl<'m> World<'m> {
 
     /// Passes each accepted write to the oracle.
     fn listen(&self) {
-        let (judge, clock, day) = (self.judge.clone(), self.clock.clone(), self.day);
+        let (oracle, clock, day) = (self.oracle.clone(), self.clock.clone(), self.day);
         let now = move || (clock.now() - day).num_milliseconds();
         self.api.on_request({
             let (refused, now) = (self.refused.clone(), now.clone());
@@ -327,10 +329,10 @@ impl<'m> World<'m> {
                 && new.is_object()
             {
                 let place = (admission.namespace.to_owned(), admission.name.to_owned());
-                judge.lock().unwrap().wrote(&place, now(), new);
+                oracle.lock().unwrap().wrote(&place, now(), new);
             }
             if admission.resource == "events" {
-                judge.lock().unwrap().tells(admission.new, day, now());
+                oracle.lock().unwrap().tells(admission.new, day, now());
             }
             None
         });

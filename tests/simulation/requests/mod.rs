@@ -3,10 +3,10 @@
 //!
 //! - `night`: the objects and events, from a seed
 //! - `world`: the cluster in memory, both programs and the clients
-//! - `judge`: which workloads a request can wake, and the Events, only from `docs/guides/wake-on-request.md`
+//! - `oracle`: which workloads a request can wake, and the Events, only from `docs/guides/wake-on-request.md`
 
-mod judge;
 mod night;
+mod oracle;
 mod world;
 
 use night::Night;

@@ -28,8 +28,8 @@ use tokio::{
 };
 
 use super::{
-    judge::{Answer, Judge, Objects, Place},
     night::{Client, Night, Step, Thing},
+    oracle::{Answer, Objects, Oracle, Place},
 };
 
 /// The result of a night.
@@ -66,13 +66,13 @@ pub(super) fn run(night: &Night) -> Told {
             world.does(*step).await;
             sleep(SOON).await;
             let now = world.clock.now();
-            world.judge().look(now);
+            world.oracle().look(now);
         }
-        let mut judge = world.judge();
+        let mut oracle = world.oracle();
         Told {
-            failure: judge.failure.take(),
-            trace: std::mem::take(&mut judge.trace),
-            wakes: judge.wakes,
+            failure: oracle.failure.take(),
+            trace: std::mem::take(&mut oracle.trace),
+            wakes: oracle.wakes,
         }
     })
 }
@@ -81,7 +81,7 @@ struct World<'n> {
     night: &'n Night,
     clock: Clock,
     api: Api,
-    judge: Arc<Mutex<Judge>>,
+    oracle: Arc<Mutex<Oracle>>,
     /// The name of the last client in Events.
     client: Arc<Mutex<String>>,
     ports: Vec<u16>,
@@ -107,15 +107,15 @@ impl<'n> World<'n> {
             night,
             clock,
             api,
-            judge: Arc::default(),
+            oracle: Arc::default(),
             client: Arc::default(),
             ports: ports.collect(),
             activator: None,
         }
     }
 
-    fn judge(&self) -> MutexGuard<'_, Judge> {
-        self.judge.lock().unwrap()
+    fn oracle(&self) -> MutexGuard<'_, Oracle> {
+        self.oracle.lock().unwrap()
     }
 
     /// All run, and are stopped at six.
@@ -181,7 +181,7 @@ impl<'n> World<'n> {
 
     async fn does(&mut self, step: Step) {
         let now = self.clock.now();
-        self.judge().note(now, &format!("{step:?}"));
+        self.oracle().note(now, &format!("{step:?}"));
         match step {
             Step::Request(number, client) => self.ask(number, client).await,
             Step::Pause(number) => self.annotate(number, "pause", Some("true")),
@@ -210,7 +210,7 @@ impl<'n> World<'n> {
         let (thing, now) = (&self.night.objects[number], self.clock.now());
         let expected = {
             let (objects, place) = (self.objects(), place(thing));
-            self.judge().asks(&objects, &place, client, now)
+            self.oracle().asks(&objects, &place, client, now)
         };
         let path = if client == Client::Health {
             "/healthz"
@@ -243,7 +243,7 @@ impl<'n> World<'n> {
         let answer = answer.await.unwrap();
         if Answer::of(answer.as_deref()) != Some(expected) {
             let why = format!("the answer is to be {expected:?}, and is {answer:?}");
-            self.judge().fail(now, why);
+            self.oracle().fail(now, why);
         }
     }
 
@@ -257,7 +257,8 @@ impl<'n> World<'n> {
 
     /// Passes each accepted wake and Event to the oracle.
     fn listen(&self) {
-        let (judge, client, clock) = (self.judge.clone(), self.client.clone(), self.clock.clone());
+        let (oracle, client, clock) =
+            (self.oracle.clone(), self.client.clone(), self.clock.clone());
         self.api.on_admission(move |admission| {
             let now = clock.now();
             let until = |object: &Value| {
@@ -266,13 +267,13 @@ impl<'n> World<'n> {
             };
             if admission.resource == "events" {
                 let client = client.lock().unwrap();
-                judge.lock().unwrap().tells(admission.new, &client, now);
+                oracle.lock().unwrap().tells(admission.new, &client, now);
             } else if admission.resource == "deployments"
                 && let Some(new) = until(admission.new)
                 && admission.old.and_then(until).as_ref() != Some(&new)
             {
                 let place = (admission.namespace.to_owned(), admission.name.to_owned());
-                judge.lock().unwrap().wrote(&place, &new, now);
+                oracle.lock().unwrap().wrote(&place, &new, now);
             }
             None
         });

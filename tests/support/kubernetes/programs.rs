@@ -95,10 +95,10 @@ const CONTROLLERS: [&str; 12] = [
 ];
 
 /// The annotation of pods that become ready after this time on a node, for example `1s`.
-pub(crate) const READY_AFTER: &str = "stories/ready-after";
+pub(crate) const READY_AFTER: &str = "scenarios/ready-after";
 
 /// The annotation of a Job's pods that end after this time, for example `1h`.
-pub(crate) const ENDS_AFTER: &str = "stories/ends-after";
+pub(crate) const ENDS_AFTER: &str = "scenarios/ends-after";
 
 /// Another name of the API server, for which it can have a separate certificate.
 pub(super) const ALIAS: &str = "alias.example.com";

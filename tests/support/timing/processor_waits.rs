@@ -14,7 +14,7 @@ static PROGRAMS: Mutex<BTreeMap<u32, Program>> = Mutex::new(BTreeMap::new());
 /// A watched program.
 struct Program {
     /// The thread of the scenario that uses the program. `None` if all scenarios share it.
-    story: Option<ThreadId>,
+    scenario: Option<ThreadId>,
     /// The waiting time of each thread so far.
     threads: HashMap<OsString, Duration>,
 }
@@ -23,10 +23,10 @@ struct Program {
 pub(super) type Waited = (Option<ThreadId>, Duration);
 
 /// Watches the program with this process ID until it ends.
-pub(crate) fn watch(id: u32, story: Option<ThreadId>) {
+pub(crate) fn watch(id: u32, scenario: Option<ThreadId>) {
     let threads = HashMap::new();
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    programs.insert(id, Program { story, threads });
+    programs.insert(id, Program { scenario, threads });
 }
 
 /// The waits since the last sample.
@@ -36,7 +36,7 @@ pub(super) fn sample() -> Vec<Waited> {
     programs.retain(|id, program| {
         let waited = program.take_waited(&Path::new("/proc").join(id.to_string()).join("task"));
         if let Some(waited) = waited {
-            let known = longest.entry(program.story).or_default();
+            let known = longest.entry(program.scenario).or_default();
             *known = waited.max(*known);
         }
         waited.is_some()

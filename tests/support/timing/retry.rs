@@ -152,7 +152,7 @@ pub(crate) fn print_tries() -> bool {
     times.sort_by(|one, other| other.cmp(one));
     let sum: Duration = times.iter().map(|(time, _)| *time).sum();
     eprintln!(
-        "{} stories took {} s in all; the longest:",
+        "{} scenarios took {} s in all; the longest:",
         times.len(),
         sum.as_secs()
     );

@@ -134,13 +134,13 @@ impl fmt::Display for Stall {
 
 /// How long a thread of this scenario's programs, or of shared ones, waited.
 fn programs_waited(from: Instant, to: Instant) -> Duration {
-    let story = Some(thread::current().id());
+    let scenario = Some(thread::current().id());
     let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
     let meanwhile = waits
         .iter()
         .filter(|(at, _)| *at >= from && *at <= to + SAMPLE);
     let longest = |all: &Vec<Waited>| {
-        let concerned = all.iter().filter(|(of, _)| of.is_none() || *of == story);
+        let concerned = all.iter().filter(|(of, _)| of.is_none() || *of == scenario);
         concerned.map(|(_, waited)| *waited).max()
     };
     meanwhile.filter_map(|(_, all)| longest(all)).sum()

@@ -10,13 +10,13 @@ use futures::stream::{self, StreamExt as _};
 use kube::Client;
 
 use super::answer::essence;
+use super::scenario::Scenario;
 use super::shrink::shrink;
-use super::story::Story;
 use crate::api_parity::backend::Backend;
 use crate::api_parity::real;
 use crate::api_parity::recorded::compare;
 use crate::api_parity::run::{new_namespace, tell};
-use crate::support::{ControlPlane, Parts, Story as RealStory, block_on, is_full};
+use crate::support::{ControlPlane, Parts, Scenario as RealScenario, block_on, is_full};
 use kube_in_memory::Api;
 
 /// The number of patches for each change; nightly CI and `PARITY_PATCHES` use more.
@@ -31,8 +31,8 @@ const SHRUNK: usize = 24;
 /// The number of distinct differences that are shown.
 const SHOWN: usize = 12;
 
-pub fn stories() -> Vec<RealStory> {
-    crate::support::stories![Parts::Server; random_patches]
+pub fn scenarios() -> Vec<RealScenario> {
+    crate::support::scenarios![Parts::Server; random_patches]
 }
 
 fn random_patches(plane: &ControlPlane) {
@@ -41,28 +41,28 @@ fn random_patches(plane: &ControlPlane) {
     let wanted = asked.unwrap_or(usual);
     let seed = number("PARITY_SEED").unwrap_or(SEED);
     let mut rng = Rng::with_seed(seed);
-    let mut stories = Vec::new();
+    let mut scenarios = Vec::new();
     let mut left = wanted;
     while left > 0 {
-        let story = Story::random(&mut rng, left);
-        left -= story.patches.len();
-        stories.push(story);
+        let scenario = Scenario::random(&mut rng, left);
+        left -= scenario.patches.len();
+        scenarios.push(scenario);
     }
     let (begin, client) = (Instant::now(), real::client(plane));
     let different = block_on(async {
         let places: Vec<_> = (0..AT_ONCE).collect();
         let told = stream::iter(places).map(|place| {
-            let (client, stories) = (client.clone(), &stories);
+            let (client, scenarios) = (client.clone(), &scenarios);
             async move {
                 let namespace = format!("parity-random-{place}");
                 new_namespace(&client, &namespace).await;
                 let mut different = Vec::new();
-                for story in stories.iter().skip(place).step_by(AT_ONCE) {
-                    if difference(story, &client, plane, &namespace)
+                for scenario in scenarios.iter().skip(place).step_by(AT_ONCE) {
+                    if difference(scenario, &client, plane, &namespace)
                         .await
                         .is_some()
                     {
-                        different.push(story.clone());
+                        different.push(scenario.clone());
                     }
                 }
                 different
@@ -76,15 +76,15 @@ fn random_patches(plane: &ControlPlane) {
         return;
     }
     let mut report = format!(
-        "{} of {} stories differ (PARITY_PATCHES={wanted} PARITY_SEED={seed})\n",
+        "{} of {} scenarios differ (PARITY_PATCHES={wanted} PARITY_SEED={seed})\n",
         different.len(),
-        stories.len()
+        scenarios.len()
     );
     let namespace = "parity-random-0";
-    let differ = |story: &Story| block_on(difference(story, &client, plane, namespace));
+    let differ = |scenario: &Scenario| block_on(difference(scenario, &client, plane, namespace));
     let mut shown = BTreeSet::new();
-    for story in different.into_iter().take(SHRUNK) {
-        let least = shrink(story, |story| differ(story).is_some());
+    for scenario in different.into_iter().take(SHRUNK) {
+        let least = shrink(scenario, |scenario| differ(scenario).is_some());
         let difference = differ(&least).unwrap_or_default();
         if shown.len() < SHOWN && shown.insert(difference.clone()) {
             let _ = writeln!(report, "\n{least}{difference}");
@@ -96,12 +96,12 @@ fn random_patches(plane: &ControlPlane) {
 /// The difference between the in-memory response (`found`) and that of the real server
 /// (`recorded`).
 async fn difference(
-    story: &Story,
+    scenario: &Scenario,
     client: &Client,
     plane: &ControlPlane,
     namespace: &str,
 ) -> Option<String> {
-    let case = story.case();
+    let case = scenario.case();
     let api = Api::new(chrono::Utc::now);
     let memory = api.client();
     new_namespace(&memory, namespace).await;

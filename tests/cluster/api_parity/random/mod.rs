@@ -7,7 +7,7 @@ mod compare;
 mod object;
 mod operation;
 mod patch;
+mod scenario;
 mod shrink;
-mod story;
 
-pub use compare::stories;
+pub use compare::scenarios;

@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::story::Story;
+use super::scenario::Scenario;
 
 /// Removes one part after the other while `differs` still returns true.
-pub fn shrink(mut story: Story, differs: impl Fn(&Story) -> bool) -> Story {
-    while let Some(less) = lesser(&story).into_iter().find(&differs) {
-        story = less;
+pub fn shrink(mut scenario: Scenario, differs: impl Fn(&Scenario) -> bool) -> Scenario {
+    while let Some(less) = lesser(&scenario).into_iter().find(&differs) {
+        scenario = less;
     }
-    story
+    scenario
 }
 
-fn lesser(story: &Story) -> Vec<Story> {
+fn lesser(scenario: &Scenario) -> Vec<Scenario> {
     let mut all = Vec::new();
-    for index in 0..story.patches.len() {
-        let mut less = story.clone();
+    for index in 0..scenario.patches.len() {
+        let mut less = scenario.clone();
         less.patches.remove(index);
         all.push(less);
-        for part in 0..story.patches[index].len() {
-            let mut less = story.clone();
-            less.patches[index] = story.patches[index].without(part);
+        for part in 0..scenario.patches[index].len() {
+            let mut less = scenario.clone();
+            less.patches[index] = scenario.patches[index].without(part);
             all.push(less);
         }
     }
@@ -30,12 +30,12 @@ fn lesser(story: &Story) -> Vec<Story> {
         "/metadata",
         "/spec",
     ] {
-        let keys = story.object.pointer(path).and_then(Value::as_object);
+        let keys = scenario.object.pointer(path).and_then(Value::as_object);
         for key in keys.into_iter().flatten().map(|(key, _)| key) {
             if matches!(key.as_str(), "name" | "selector" | "template") {
                 continue;
             }
-            let mut less = story.clone();
+            let mut less = scenario.clone();
             let parent = less.object.pointer_mut(path).unwrap();
             parent.as_object_mut().unwrap().remove(key);
             all.push(less);

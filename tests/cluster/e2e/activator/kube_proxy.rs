@@ -73,12 +73,12 @@ fn tell_apart() -> Result<Result<(), Failed>, Missing> {
         return Err(Missing::NoMeans(reason.to_owned()));
     }
     for (mode, _) in modes {
-        let mut story = in_network(&format!("{NETWORK} && exec \"$0\" \"$@\""));
-        story
+        let mut scenario = in_network(&format!("{NETWORK} && exec \"$0\" \"$@\""));
+        scenario
             .arg(env::current_exe().unwrap())
             .args(["--exact", NAME, "--nocapture"])
             .env(MODE, mode);
-        let status = story.status().unwrap();
+        let status = scenario.status().unwrap();
         if !status.success() {
             return Ok(Err(format!("with {mode}: {status}").into()));
         }

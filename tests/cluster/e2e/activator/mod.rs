@@ -8,4 +8,4 @@ pub(crate) mod kube_proxy;
 mod stand_ins;
 mod wakes;
 
-pub(crate) use wakes::stories;
+pub(crate) use wakes::scenarios;

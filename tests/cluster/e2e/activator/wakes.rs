@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 use crate::e2e::activator::stand_ins::{addresses, await_stand_in, install, service, stand_in};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Story, block_on, deployment, eventually, stories,
+    ControlPlane, Dayshift, Parts, Scenario, block_on, deployment, eventually, scenarios,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Pods;
         a_connection_wakes_what_is_stopped_by_one_patch,
         what_a_workload_needs_is_woken_with_it,

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::rendered::{CHART, Objects, objects};
-use crate::support::{ControlPlane, Parts, Story, stories};
+use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         the_base_is_what_one_apply_needs,
         an_overlay_for_one_namespace_is_the_namespaced_manifest,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::rendered::{CHART, Objects, objects, rendered};
-use crate::support::{ControlPlane, Parts, Story, stories};
+use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 
 /// The labels that Helm's users expect, and that the plain manifests do not have.
 const HELM_LABELS: [&str; 4] = [
@@ -15,8 +15,8 @@ const HELM_LABELS: [&str; 4] = [
     "helm.sh/chart",
 ];
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         the_chart_is_what_the_manifests_are,
         the_policies_of_the_chart_are_those_of_the_manifests,

@@ -12,18 +12,18 @@ mod schemas;
 mod units;
 mod values;
 
-use crate::support::Story;
+use crate::support::Scenario;
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        releases::stories(),
-        rollout::stories(),
-        manifests::stories(),
-        kustomize::stories(),
-        values::stories(),
-        refused::stories(),
-        schemas::stories(),
-        units::stories(),
+        releases::scenarios(),
+        rollout::scenarios(),
+        manifests::scenarios(),
+        kustomize::scenarios(),
+        values::scenarios(),
+        refused::scenarios(),
+        schemas::scenarios(),
+        units::scenarios(),
     ]
     .concat()
 }

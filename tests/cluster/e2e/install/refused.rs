@@ -5,10 +5,10 @@ use std::process::Command;
 use serde_json::{Value, from_value, json};
 
 use super::rendered::{CHART, rendered};
-use crate::support::{ControlPlane, Parts, Story, stories};
+use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         the_chart_refuses_what_the_program_refuses_and_no_more,
     ]

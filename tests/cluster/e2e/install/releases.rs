@@ -1,10 +1,10 @@
 //! Both real Helms install, upgrade, roll back and uninstall the chart.
 
 use super::rendered::CHART;
-use crate::support::{ControlPlane, Namespace, Parts, Story, stories};
+use crate::support::{ControlPlane, Namespace, Parts, Scenario, scenarios};
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Pods;
         helm_4_installs_upgrades_and_uninstalls,
         helm_3_installs_upgrades_and_uninstalls,

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Story, deployment, eventually, stateful_set, stories,
+    ControlPlane, Dayshift, Parts, Scenario, deployment, eventually, scenarios, stateful_set,
 };
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![Parts::Server; fifty_namespaces_get_to_a_first_wave_and_back]
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![Parts::Server; fifty_namespaces_get_to_a_first_wave_and_back]
 }
 
 const PAGE: &str = include_str!("../../../../docs/production/rollout.md");

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::json_schema::{Schemas, strict};
 use super::kustomize::{built, overlay};
 use super::rendered::CHART;
-use crate::support::{Assets, ControlPlane, Parts, Story, stories};
+use crate::support::{Assets, ControlPlane, Parts, Scenario, scenarios};
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         everything_that_is_installed_keeps_to_the_schemas,
-        a_planted_defect_is_refused,
+        a_seeded_defect_is_refused,
         a_strict_schema_names_all_fields,
     ]
 }
@@ -244,14 +244,14 @@ const PLANTED: [(&str, &str, &str, &str); 15] = [
     ),
 ];
 
-fn a_planted_defect_is_refused(plane: &ControlPlane) {
+fn a_seeded_defect_is_refused(plane: &ControlPlane) {
     let schemas = Schemas::of(plane);
     let folder = tempfile::tempdir().unwrap();
     for (index, (manifest, from, to, _)) in PLANTED.iter().enumerate() {
         let text = fs::read_to_string(format!("manifests/{manifest}.yaml")).unwrap();
         assert!(text.contains(from), "{manifest}: {from}");
-        let planted = text.replacen(from, to, 1);
-        fs::write(folder.path().join(format!("{index}.yaml")), planted).unwrap();
+        let seeded = text.replacen(from, to, 1);
+        fs::write(folder.path().join(format!("{index}.yaml")), seeded).unwrap();
     }
     let (_, refused) = report(&schemas, folder.path());
     for (index, (manifest, _, to, expected)) in PLANTED.iter().enumerate() {

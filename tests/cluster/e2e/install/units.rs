@@ -9,10 +9,10 @@ use tempfile::TempDir;
 
 use super::kustomize::copy;
 use super::rendered::CHART;
-use crate::support::{Assets, ControlPlane, Parts, Story, stories};
+use crate::support::{Assets, ControlPlane, Parts, Scenario, scenarios};
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         the_chart_passes_its_own_tests,
         its_tests_notice_a_defect_in_each_template,

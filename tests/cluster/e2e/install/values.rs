@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::rendered::{CHART, rendered};
-use crate::support::{ControlPlane, Parts, Story, stories};
+use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         values_that_make_no_sense_are_refused_by_name,
         each_value_reaches_its_object,

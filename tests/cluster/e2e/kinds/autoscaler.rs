@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{SAVED, STATE, allow_every_kind, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Story, deployment, soon, stories},
+    support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon},
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![Parts::Pods; its_minimum_is_lowered_and_given_back_and_means_what_it_says]
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![Parts::Pods; its_minimum_is_lowered_and_given_back_and_means_what_it_says]
 }
 
 /// Without metrics the autoscaler still keeps the count between its minimum and its maximum.

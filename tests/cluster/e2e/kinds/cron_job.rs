@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Soon, Story, cron_job, soon, stories},
+    support::{ControlPlane, Parts, Scenario, Soon, cron_job, scenarios, soon},
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![Parts::Pods; a_cron_job_makes_jobs_by_day_and_none_by_night],
-        stories![
+        scenarios![Parts::Pods; a_cron_job_makes_jobs_by_day_and_none_by_night],
+        scenarios![
             Parts::Server;
             a_stop_suspends_a_cron_job_and_a_start_leaves_one_that_somebody_suspended,
             commands_name_it_as_kubectl_does,

@@ -7,11 +7,13 @@ use super::{
 };
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, soon, stories},
+    support::{
+        ControlPlane, Dayshift, Parts, Scenario, Soon, deployment, eventually, scenarios, soon,
+    },
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Pods;
         a_scaled_object_is_paused_at_a_count_and_let_go,
         a_rollout_goes_down_and_comes_back,

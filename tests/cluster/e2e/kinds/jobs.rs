@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::{STATE, allow_every_kind, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, ENDS_AFTER, Parts, Story, cron_job, eventually, soon, stories},
+    support::{ControlPlane, ENDS_AFTER, Parts, Scenario, cron_job, eventually, scenarios, soon},
 };
 
 const SUSPENDED_BY: &str = "/metadata/labels/dayshift~1suspended-by";
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![Parts::Pods; their_pods_go_at_the_stop_and_come_back_at_the_start]
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![Parts::Pods; their_pods_go_at_the_stop_and_come_back_at_the_start]
 }
 
 /// Waits for the Job controller's condition: suspended or not.

@@ -16,18 +16,18 @@ use tempfile::NamedTempFile;
 
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Soon, Story, block_on, eventually},
+    support::{ControlPlane, Scenario, Soon, block_on, eventually},
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        cron_job::stories(),
-        custom::stories(),
-        autoscaler::stories(),
-        jobs::stories(),
-        stateful_set::stories(),
-        switches::stories(),
-        waits::stories(),
+        cron_job::scenarios(),
+        custom::scenarios(),
+        autoscaler::scenarios(),
+        jobs::scenarios(),
+        stateful_set::scenarios(),
+        switches::scenarios(),
+        waits::scenarios(),
     ]
     .concat()
 }

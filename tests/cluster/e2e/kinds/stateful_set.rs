@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Soon, Story, eventually, soon, stateful_set, stories},
+    support::{ControlPlane, Parts, Scenario, Soon, eventually, scenarios, soon, stateful_set},
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![Parts::Server; a_stateful_set_stops_keeps_its_count_and_comes_back],
-        stories![Parts::Pods; its_pods_go_and_come_back, its_volumes_go_only_where_it_says_so],
+        scenarios![Parts::Server; a_stateful_set_stops_keeps_its_count_and_comes_back],
+        scenarios![Parts::Pods; its_pods_go_and_come_back, its_volumes_go_only_where_it_says_so],
     ]
     .concat()
 }

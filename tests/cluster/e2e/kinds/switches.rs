@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Soon, Story, eventually, soon, stories},
+    support::{ControlPlane, Parts, Scenario, Soon, eventually, scenarios, soon},
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Pods;
         what_each_switch_held_comes_back_to_the_letter,
         two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value,

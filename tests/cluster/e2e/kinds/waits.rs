@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::{allow_every_kind, await_field, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Story, deployment, soon, stories},
+    support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon},
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Pods;
         an_app_starts_once_the_pods_of_its_database_are_ready,
         an_app_starts_once_a_service_has_a_ready_endpoint,
@@ -27,7 +27,7 @@ fn an_app_starts_once_the_pods_of_its_database_are_ready(plane: &ControlPlane) {
             .stop(stop.text())
             .start(start.text()),
     );
-    db["spec"]["template"]["spec"]["nodeSelector"] = json!({"story": "none"});
+    db["spec"]["template"]["spec"]["nodeSelector"] = json!({"scenario": "none"});
     create(&team, db);
     for (name, after) in [("web", "deploy/db, 1h"), ("api", "deploy/db, 4s")] {
         let app = deployment(name).replicas(2);
@@ -68,7 +68,7 @@ fn an_app_starts_once_a_service_has_a_ready_endpoint(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "services");
     team.run(&["--services", "--namespace-defaults=false"]);
     let mut db = Value::from(deployment("db").replicas(1));
-    db["spec"]["template"]["spec"]["nodeSelector"] = json!({"story": "none"});
+    db["spec"]["template"]["spec"]["nodeSelector"] = json!({"scenario": "none"});
     create(&team, db.clone());
     let labels = &db["spec"]["selector"]["matchLabels"];
     create(

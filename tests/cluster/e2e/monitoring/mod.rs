@@ -19,17 +19,17 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{Assets, ControlPlane, Parts, Story, deployment, soon, stories};
+use crate::support::{Assets, ControlPlane, Parts, Scenario, deployment, scenarios, soon};
 
 const ALERTS: &str = "charts/dayshift/files/alerts.yaml";
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     match env::var("MONITORING").as_deref() {
         Err(_) => Vec::new(),
-        Ok("full") => stories![
+        Ok("full") => scenarios![
             Parts::Server;
             the_alerts_fire_when_they_should_and_not_before,
-            each_alert_fires_in_a_story_of_a_running_controller,
+            each_alert_fires_in_a_scenario_of_a_running_controller,
             prometheus_reads_the_metrics_of_a_night,
             prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights,
             a_chat_hears_of_the_stops_of_its_own_team_once,
@@ -68,8 +68,8 @@ fn the_alerts_fire_when_they_should_and_not_before(_: &ControlPlane) {
     promtool(&["test", "rules", tests], "");
 }
 
-fn each_alert_fires_in_a_story_of_a_running_controller(_: &ControlPlane) {
-    running::each_alert_fires_in_a_story_of_a_running_controller();
+fn each_alert_fires_in_a_scenario_of_a_running_controller(_: &ControlPlane) {
+    running::each_alert_fires_in_a_scenario_of_a_running_controller();
 }
 
 fn a_chat_hears_of_the_stops_of_its_own_team_once(plane: &ControlPlane) {

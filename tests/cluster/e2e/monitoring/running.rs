@@ -23,7 +23,7 @@ const OFFICE: &str = "Mon-Fri 09:00-19:00";
 /// The scrapes of one controller.
 struct Scrapes {
     name: &'static str,
-    story: Sandbox,
+    scenario: Sandbox,
     /// The values of each series, as promtool reads them: `_` for a missing one.
     series: BTreeMap<String, Vec<String>>,
     count: usize,
@@ -33,10 +33,10 @@ struct Scrapes {
 }
 
 impl Scrapes {
-    fn of(name: &'static str, story: Sandbox) -> Self {
+    fn of(name: &'static str, scenario: Sandbox) -> Self {
         Self {
             name,
-            story,
+            scenario,
             series: BTreeMap::new(),
             count: 0,
             checks: Vec::new(),
@@ -51,19 +51,19 @@ impl Scrapes {
 
     /// The same with this seed.
     fn of_an_evening_with(name: &'static str, seed: u64) -> Self {
-        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        story.start_scaler(Settings {
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        scenario.start_scaler(Settings {
             seed,
             ..Settings::default()
         });
-        story.apply(deployment("web").replicas(3).hours(OFFICE));
-        Self::of(name, story)
+        scenario.apply(deployment("web").replicas(3).hours(OFFICE));
+        Self::of(name, scenario)
     }
 
     fn minutes(&mut self, minutes: u64) {
         for _ in 0..minutes * 60 / INTERVAL.as_secs() {
-            self.story.pass(INTERVAL);
-            let metrics = self.story.metrics();
+            self.scenario.pass(INTERVAL);
+            let metrics = self.scenario.metrics();
             let samples = metrics.lines().filter(|line| !line.starts_with('#'));
             for (series, value) in samples.filter_map(|line| line.rsplit_once(' ')) {
                 let values = self.series.entry(of_pod(series)).or_default();
@@ -123,9 +123,9 @@ fn of_pod(series: &str) -> String {
 }
 
 /// From now on every patch request has this fault.
-fn patches_are(story: &Sandbox, fault: Fault) {
+fn patches_are(scenario: &Sandbox, fault: Fault) {
     let answer = move |verb: &str| (verb == "patch").then(|| fault.clone());
-    story.api.on_request(move |line| answer(line.verb));
+    scenario.api.on_request(move |line| answer(line.verb));
 }
 
 fn a_weekend_and_a_monday() -> Scrapes {
@@ -134,7 +134,7 @@ fn a_weekend_and_a_monday() -> Scrapes {
         run.minutes(30);
         run.fires(&[]);
     }
-    run.story.sleep_until("2026-11-23 08:30");
+    run.scenario.sleep_until("2026-11-23 08:30");
     run.minutes(60);
     run.fires(&[]);
     run
@@ -157,7 +157,7 @@ fn an_admission_policy() -> Scrapes {
     run.minutes(59);
     let denied = Status::denied_by_policy("apps", "deployments", "web", "nights", "not tonight");
     let denies = Fault::AnswerAfter(Duration::from_secs(9), denied);
-    patches_are(&run.story, denies);
+    patches_are(&run.scenario, denies);
     run.minutes(5);
     run.fires(&[]);
     run.minutes(3);
@@ -167,7 +167,7 @@ fn an_admission_policy() -> Scrapes {
         run.fires(&[("DayshiftOverdue", 1), ("DayshiftScaleFailing", 1)]);
         run.minutes(5);
     }
-    run.story.api.serve_well();
+    run.scenario.api.serve_well();
     run.minutes(40);
     // It was hours late, which the alert on lateness reports for an hour.
     run.fires(&[("DayshiftLate", 1)]);
@@ -180,7 +180,7 @@ fn a_permission_that_is_missing() -> Scrapes {
     let mut run = Scrapes::of_an_evening("the permission to patch is missing");
     run.minutes(59);
     patches_are(
-        &run.story,
+        &run.scenario,
         Fault::Answer(Status::forbidden("apps", "deployments", "web", "no")),
     );
     run.minutes(25);
@@ -190,10 +190,10 @@ fn a_permission_that_is_missing() -> Scrapes {
 
 fn what_is_refused() -> Scrapes {
     let mut run = Scrapes::of_an_evening("a schedule and a Namespace are refused");
-    run.story.annotate("web", "hours", Some("whenever"));
-    run.story.api.namespace("test");
+    run.scenario.annotate("web", "hours", Some("whenever"));
+    run.scenario.api.namespace("test");
     let key = "dayshift/hours";
-    let api = &run.story.api;
+    let api = &run.scenario.api;
     api.annotate_of("Namespace", "", "test", key, Some("always"))
         .unwrap();
     run.minutes(14);
@@ -208,14 +208,14 @@ fn what_is_refused() -> Scrapes {
 
 fn a_copy_that_stays_down() -> Scrapes {
     let mut run = Scrapes::of_an_evening("a copy stays down in running hours");
-    run.story.sleep_until("2026-11-21 12:00");
-    let mut copy = run.story.object("web");
-    run.story.sleep_until("2026-11-23 10:00");
+    run.scenario.sleep_until("2026-11-21 12:00");
+    let mut copy = run.scenario.object("web");
+    run.scenario.sleep_until("2026-11-23 10:00");
     copy["metadata"] = json!({
         "name": "copy", "namespace": "dev",
         "labels": copy["metadata"]["labels"], "annotations": copy["metadata"]["annotations"],
     });
-    run.story.api.create(copy).unwrap();
+    run.scenario.api.create(copy).unwrap();
     run.minutes(14);
     run.fires(&[]);
     run.minutes(3);
@@ -226,11 +226,14 @@ fn a_copy_that_stays_down() -> Scrapes {
 /// A quota prevents all three replicas that dayshift started.
 fn a_start_that_a_quota_keeps_down() -> Scrapes {
     let mut run = Scrapes::of_an_evening("what was started is not ready");
-    run.story.sleep_until("2026-11-23 09:00:01");
+    run.scenario.sleep_until("2026-11-23 09:00:01");
     let ready = |run: &Scrapes, ready: u32| {
-        let generation = run.story.object("web")["metadata"]["generation"].clone();
+        let generation = run.scenario.object("web")["metadata"]["generation"].clone();
         let status = json!({"observedGeneration": generation, "readyReplicas": ready});
-        let set = run.story.api.set_status("Deployment", "dev", "web", status);
+        let set = run
+            .scenario
+            .api
+            .set_status("Deployment", "dev", "web", status);
         set.unwrap();
     };
     ready(&run, 0);
@@ -246,11 +249,11 @@ fn a_start_that_a_quota_keeps_down() -> Scrapes {
 
 fn a_kind_that_may_not_be_watched() -> Scrapes {
     let mut run = Scrapes::of_an_evening("a kind may not be watched");
-    run.story.api.on_request(|line| {
+    run.scenario.api.on_request(|line| {
         let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
         (line.resource == "statefulsets").then(no)
     });
-    run.story.api.close_watches();
+    run.scenario.api.close_watches();
     run.minutes(9);
     run.fires(&[]);
     run.minutes(3);
@@ -260,7 +263,7 @@ fn a_kind_that_may_not_be_watched() -> Scrapes {
 
 fn a_clock_that_is_wrong() -> Scrapes {
     let mut run = Scrapes::of_an_evening("the clock is wrong");
-    run.story.server_is_ahead(90);
+    run.scenario.server_is_ahead(90);
     run.minutes(3);
     run.fires(&[]);
     run.minutes(10);
@@ -272,7 +275,7 @@ fn a_program_that_sets_a_count_back() -> Scrapes {
     let mut run = Scrapes::of_an_evening("Argo CD sets a count back");
     run.minutes(61);
     run.fires(&[]);
-    let (api, patch) = (&run.story.api, json!({"spec": {"replicas": 3}}));
+    let (api, patch) = (&run.scenario.api, json!({"spec": {"replicas": 3}}));
     let argo_cd = Writer::new("argocd-controller");
     api.merge_by(argo_cd, "Deployment", "dev", "web", &patch)
         .unwrap();
@@ -284,9 +287,9 @@ fn a_program_that_sets_a_count_back() -> Scrapes {
 fn a_server_that_is_too_busy() -> Scrapes {
     let mut run = Scrapes::of_an_evening("the API server is too busy for four minutes");
     run.minutes(59);
-    patches_are(&run.story, Fault::Answer(Status::too_many_requests(1)));
+    patches_are(&run.scenario, Fault::Answer(Status::too_many_requests(1)));
     run.minutes(5);
-    run.story.api.serve_well();
+    run.scenario.api.serve_well();
     run.minutes(10);
     run.fires(&[("DayshiftLate", 1)]);
     run
@@ -304,18 +307,18 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
     let text = format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\n{last}\nEND:VEVENT\nEND:VCALENDAR");
     fs::write(&path, text).unwrap();
     let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
-    let mut story = Sandbox::empty_at("1970-01-01 00:00 UTC");
+    let mut scenario = Sandbox::empty_at("1970-01-01 00:00 UTC");
     let (publisher, calendars) = CalendarFeed::open(Calendars::default());
-    story.start_scaler(Settings {
+    scenario.start_scaler(Settings {
         calendars,
         ..Settings::default()
     });
-    let (clock, telemetry) = (story.clock.clone(), story.telemetry.clone());
-    story.spawn(async move {
+    let (clock, telemetry) = (scenario.clock.clone(), scenario.telemetry.clone());
+    scenario.spawn(async move {
         let watch = CalendarWatch::new(vec![file]);
         watch.run(&clock, &publisher, &telemetry).await;
     });
-    let mut run = Scrapes::of(name, story);
+    let mut run = Scrapes::of(name, scenario);
     run.minutes(2);
     if broken {
         fs::write(&path, "<html>").unwrap();
@@ -334,16 +337,16 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
 
 /// Fifteen minutes before the stop of its namespace; another namespace gets no notice.
 fn a_stop_that_people_are_told_of() -> Scrapes {
-    let mut story = Sandbox::empty_at("2026-11-20 18:30 UTC");
-    story.start_scaler(Settings {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:30 UTC");
+    scenario.start_scaler(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
-    story.api.namespace("test");
-    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    scenario.api.namespace("test");
+    scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let told = deployment("web").namespace("test").replicas(3);
-    story.apply(told.hours(OFFICE).annotation("dayshift/notice", "15m"));
-    let mut run = Scrapes::of("people of a namespace are told of a stop", story);
+    scenario.apply(told.hours(OFFICE).annotation("dayshift/notice", "15m"));
+    let mut run = Scrapes::of("people of a namespace are told of a stop", scenario);
     run.minutes(14);
     run.fires(&[]);
     run.minutes(2);
@@ -353,7 +356,7 @@ fn a_stop_that_people_are_told_of() -> Scrapes {
     run
 }
 
-pub(super) fn each_alert_fires_in_a_story_of_a_running_controller() {
+pub(super) fn each_alert_fires_in_a_scenario_of_a_running_controller() {
     let runs = [
         a_weekend_and_a_monday(),
         a_pod_that_is_gone(),
@@ -376,7 +379,7 @@ pub(super) fn each_alert_fires_in_a_story_of_a_running_controller() {
         .filter_map(|line| line.trim().strip_prefix("- alert: "))
     {
         let fires = runs.iter().any(|run| run.expected.contains(&alert));
-        assert!(fires, "{alert} fires in no story");
+        assert!(fires, "{alert} fires in no scenario");
     }
     let rules = fs::canonicalize(ALERTS).unwrap();
     let tests: Vec<_> = runs.iter().map(Scrapes::test).collect();

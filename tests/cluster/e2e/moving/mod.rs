@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use crate::e2e::kinds::{apply, await_field, define, field};
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Soon, Story, soon, stories};
+use crate::support::{ControlPlane, Parts, Scenario, Soon, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         what_go_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved,
         what_py_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved,

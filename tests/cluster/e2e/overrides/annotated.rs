@@ -2,11 +2,11 @@
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, nightly, soon, stories,
+    ControlPlane, DeploymentBuilder, Parts, Scenario, Soon, deployment, nightly, scenarios, soon,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    nightly(stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    nightly(scenarios![
         Parts::Server;
         a_sleep_by_day_and_a_wake_by_night_end_at_their_instant,
         a_pause_over_a_stop_leaves_everything_as_it_is,

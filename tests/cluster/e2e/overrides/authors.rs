@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{
+    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
+};
 
 const STAMP: &str = include_str!("../../../../manifests/policy/stamp.yaml");
 const BY: &str = "dayshift/override-by";
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends,
         without_the_policy_a_reason_is_told_as_well,

@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 use crate::e2e::overrides::rollout::{await_rollout, create, roll_out, undo};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, nightly, soon,
-    stories,
+    ControlPlane, DeploymentBuilder, Parts, Scenario, Soon, deployment, eventually, nightly,
+    scenarios, soon,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![
+        scenarios![
             Parts::Pods;
             an_undo_takes_an_override_away_and_another_does_not_bring_it_back,
         ],
-        nightly(stories![
+        nightly(scenarios![
             Parts::Pods;
             an_undo_puts_nothing_to_sleep_again,
             an_undo_wakes_nothing_again,

@@ -3,10 +3,12 @@
 use chrono::TimeDelta;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Soon, Story, deployment, eventually, soon, stories};
+use crate::support::{
+    ControlPlane, Parts, Scenario, Soon, deployment, eventually, scenarios, soon,
+};
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         a_stop_is_told_once_by_two_scalers_and_one_that_begins_anew,
         what_stops_together_is_told_on_the_namespace,

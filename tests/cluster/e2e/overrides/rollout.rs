@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, soon, stories,
+    ControlPlane, DeploymentBuilder, Parts, Scenario, Soon, deployment, scenarios, soon,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Pods;
         an_undo_by_day_takes_up_the_older_schedule,
         an_undo_by_night_keeps_the_saved_count,

@@ -11,15 +11,15 @@ use tempfile::NamedTempFile;
 use crate::{
     e2e::policy::texts::{Numbers, SEEDS, changed, is_read},
     support::{
-        ControlPlane, DeploymentBuilder, Namespace, Parts, Story, block_on, deployment, eventually,
-        is_full, stories,
+        ControlPlane, DeploymentBuilder, Namespace, Parts, Scenario, block_on, deployment,
+        eventually, is_full, scenarios,
     },
 };
 
 const POLICY: &str = include_str!("../../../../manifests/policy/texts.yaml");
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         the_policy_refuses_no_text_that_is_read,
         the_policy_knows_every_zone,

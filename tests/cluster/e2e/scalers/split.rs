@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Parts, Soon, Story, deployment, eventually, soon, stories,
+    ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, deployment, eventually, scenarios,
+    soon,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         namespaces_and_selectors_share_a_cluster_out,
         a_scaler_leaves_the_namespaces_alone_that_it_is_told_to,

@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Parts, READY_AFTER, Story, block_on, deployment, eventually, nightly, soon,
-    stories,
+    ControlPlane, Parts, READY_AFTER, Scenario, block_on, deployment, eventually, nightly,
+    scenarios, soon,
 };
 
 const COUNT: usize = 100;
@@ -21,10 +21,10 @@ const MAX: usize = 10;
 /// The timeout for all of them.
 const TIMEOUT: Duration = Duration::from_secs(240);
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![Parts::Pods; status_tells_a_start_that_waits_from_one_that_nobody_carries_out],
-        nightly(stories![Parts::Pods; of_100_starts_at_most_10_are_not_ready_at_any_time]),
+        scenarios![Parts::Pods; status_tells_a_start_that_waits_from_one_that_nobody_carries_out],
+        nightly(scenarios![Parts::Pods; of_100_starts_at_most_10_are_not_ready_at_any_time]),
     ]
     .concat()
 }
@@ -36,7 +36,7 @@ fn status_tells_a_start_that_waits_from_one_that_nobody_carries_out(plane: &Cont
     for name in ["first", "second"] {
         let mut web = Value::from(deployment(name).replicas(0).start(start.text()));
         // No node has this label, so its pods stay pending.
-        web["spec"]["template"]["spec"]["nodeSelector"] = json!({"story": "none"});
+        web["spec"]["template"]["spec"]["nodeSelector"] = json!({"scenario": "none"});
         team.kubectl_with(&["apply"], &web.to_string()).success();
     }
     for name in ["first", "second"] {

@@ -12,19 +12,19 @@ use rustix::process::Signal;
 
 use crate::e2e::test_namespace::{GIVEN_UP_AFTER, TestNamespace};
 use crate::support::{
-    ControlPlane, Namespace, Parts, Request, Soon, Story, block_on, deployment, eventually,
-    nightly, soon, stories, too_slow,
+    ControlPlane, Namespace, Parts, Request, Scenario, Soon, block_on, deployment, eventually,
+    nightly, scenarios, soon, too_slow,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![
+        scenarios![
             Parts::Server;
             scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing,
             a_watch_that_the_server_ends_costs_a_watch_and_a_small_list,
             a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done,
         ],
-        nightly(stories![Parts::Server; two_controllers_make_each_change_once]),
+        nightly(scenarios![Parts::Server; two_controllers_make_each_change_once]),
     ]
     .concat()
 }

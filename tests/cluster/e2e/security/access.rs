@@ -1,16 +1,16 @@
 //! The permissions of the shipped manifests, and that a cluster with strict rules accepts them.
 
 use crate::e2e::kinds::allow_every_kind;
-use crate::support::{ControlPlane, Namespace, Parts, Story, stories};
+use crate::support::{ControlPlane, Namespace, Parts, Scenario, scenarios};
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![
+        scenarios![
             Parts::Server;
             the_service_account_may_do_what_the_manifest_says_and_nothing_else,
             the_namespaced_manifest_reaches_no_further_than_its_namespace,
         ],
-        stories![
+        scenarios![
             Parts::Pods;
             the_manifest_passes_the_restricted_pod_security_standard,
             each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else,
@@ -45,7 +45,7 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
     allow_every_kind(plane);
     let mut rights = rights(plane, &plane.namespace("kinds"));
     // The kinds that scenarios define.
-    let of_stories = [
+    let of_scenarios = [
         ".toys.example.com ",
         ".postgresql.cnpg.io ",
         ".postgres-operator.crunchydata.com ",
@@ -54,7 +54,7 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
         ".acid.zalan.do ",
         ".rabbitmq.com ",
     ];
-    rights.retain(|row| of_stories.iter().all(|it| !row.contains(it)));
+    rights.retain(|row| of_scenarios.iter().all(|it| !row.contains(it)));
     assert_eq!(
         rights,
         [

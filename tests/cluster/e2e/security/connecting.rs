@@ -12,10 +12,12 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Dayshift, Output, Parts, Story, deployment, soon, stories};
+use crate::support::{
+    ControlPlane, Dayshift, Output, Parts, Scenario, deployment, scenarios, soon,
+};
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be,
         run_is_the_user_that_it_is_told_to_be,

@@ -9,8 +9,8 @@ use tempfile::NamedTempFile;
 use crate::e2e::kinds::create;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Output, Parts, Story, cron_job, deployment, eventually, nightly, soon,
-    stateful_set, stories,
+    ControlPlane, Output, Parts, Scenario, cron_job, deployment, eventually, nightly, scenarios,
+    soon, stateful_set,
 };
 
 const WRITERS: &str = include_str!("../../../../manifests/policy/writers.yaml");
@@ -19,14 +19,14 @@ const WRITERS: &str = include_str!("../../../../manifests/policy/writers.yaml");
 /// concurrent scenarios fail.
 const SCALER: &str = include_str!("../../../../manifests/policy/scaler.yaml");
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![
+        scenarios![
             Parts::Server;
             whoever_may_only_annotate_scales_that_deployment_and_no_other,
             a_stolen_token_changes_counts_and_nothing_else,
         ],
-        nightly(stories![
+        nightly(scenarios![
             Parts::Server;
             bad_schedules_do_not_keep_good_ones_waiting,
             what_go_writes_with_escapes_is_told_as_well,

@@ -6,12 +6,14 @@ use chrono_tz::Tz;
 use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{
+    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
+};
 
 const LIMITS: &str = include_str!("../../../../manifests/policy/limits.yaml");
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         a_wake_or_pause_ends_within_its_limit,
         limits_hold_for_each_blank_that_the_parser_accepts,

@@ -13,17 +13,17 @@ use super::oauth2_proxy;
 use crate::e2e::overrides::authors::{apply_stamp, by};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Story, deployment, eventually, nightly, soon, stories,
+    ControlPlane, Dayshift, Parts, Scenario, deployment, eventually, nightly, scenarios, soon,
 };
 
 const LOGIN: &str = include_str!("../../../../manifests/dashboard-login.yaml");
 
-pub(crate) fn stories() -> Vec<Story> {
-    let mut all = stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let mut all = scenarios![
         Parts::Pods;
         users_behind_a_proxy_see_and_do_what_they_may,
     ];
-    all.extend(nightly(stories![
+    all.extend(nightly(scenarios![
         Parts::Pods;
         users_behind_the_real_oauth2_proxy_see_and_do_what_they_may,
     ]));

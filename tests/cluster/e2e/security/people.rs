@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{ControlPlane, Parts, Scenario, deployment, eventually, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Pods;
         a_user_does_with_each_command_what_a_viewer_may_only_look_at,
         kubernetes_own_roles_have_them_too,

@@ -6,17 +6,17 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::support::{
-    ControlPlane, Dayshift, Namespace, Parts, Soon, Story, deployment, eventually, soon,
-    stateful_set, stories,
+    ControlPlane, Dayshift, Namespace, Parts, Scenario, Soon, deployment, eventually, scenarios,
+    soon, stateful_set,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    let mut stories = stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let mut scenarios = scenarios![
         Parts::OlderServer;
         without_list_it_knows_nothing_of_an_older_server_and_is_not_ready,
         without_watch_it_acts_on_what_an_older_server_listed_and_is_not_ready,
     ];
-    stories.extend(stories![
+    scenarios.extend(scenarios![
         Parts::Server;
         with_all_verbs_it_stops_what_is_to_stop,
         without_list_it_stops_what_is_to_stop_where_the_server_has_streams,
@@ -26,7 +26,7 @@ pub(crate) fn stories() -> Vec<Story> {
         without_events_it_scales_and_says_so_in_its_log_alone,
         without_one_kind_it_scales_the_others_and_looks_for_it,
     ]);
-    stories
+    scenarios
 }
 
 /// dayshift in its own Namespace, with the shipped Role without one verb.

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::reliability::BlackholeProxy;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Story, cron_job, deployment, eventually, stories,
+    ControlPlane, Dayshift, Parts, Scenario, cron_job, deployment, eventually, scenarios,
 };
 
-pub(crate) fn stories() -> Vec<Story> {
-    stories![
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it,
         status_shows_what_may_be_read_and_names_the_rest,

@@ -70,7 +70,7 @@ impl Fleet {
     }
 
     /// Records one version of one Deployment; returns false if it was known.
-    pub(crate) fn judge(&self, deployment: &Deployment, fleet_state: &mut FleetState) -> bool {
+    pub(crate) fn oracle(&self, deployment: &Deployment, fleet_state: &mut FleetState) -> bool {
         let metadata = &deployment.metadata;
         let name = metadata.name.clone().unwrap();
         let version = metadata.resource_version.clone().unwrap();
@@ -97,7 +97,7 @@ impl Fleet {
     pub(crate) fn look(&self, namespace: &Namespace<'_>) -> FleetState {
         let mut fleet_state = FleetState::default();
         for deployment in list(namespace) {
-            self.judge(&deployment, &mut fleet_state);
+            self.oracle(&deployment, &mut fleet_state);
         }
         fleet_state
     }

@@ -44,7 +44,7 @@ impl FleetWatch {
                         continue;
                     };
                     let (fleet_state, settled) = &mut *seen.lock().unwrap();
-                    fleet.judge(&deployment, fleet_state);
+                    fleet.oracle(&deployment, fleet_state);
                     if fleet_state.count("stopped") == fleet.len() {
                         settled.get_or_insert_with(Utc::now);
                     }

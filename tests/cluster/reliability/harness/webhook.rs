@@ -54,20 +54,20 @@ pub(crate) struct Webhook<'a> {
 }
 
 /// From the name of an object to the verdict.
-type Judge = Arc<dyn Fn(&str) -> Verdict + Send + Sync>;
+type Oracle = Arc<dyn Fn(&str) -> Verdict + Send + Sync>;
 
 impl<'a> Webhook<'a> {
     /// A webhook that is called from about a second later on.
     pub(crate) fn on(
         namespace: &Namespace<'a>,
         asked: Asked,
-        judge: impl Fn(&str) -> Verdict + Send + Sync + 'static,
+        oracle: impl Fn(&str) -> Verdict + Send + Sync + 'static,
     ) -> Self {
         let plane = namespace.plane();
         let calls = Arc::<AtomicUsize>::default();
         let server = ServerThread::start({
-            let (tls, judge, calls) = (tls(plane), Arc::new(judge), Arc::clone(&calls));
-            move |listener| serve(tls, judge, calls, listener)
+            let (tls, oracle, calls) = (tls(plane), Arc::new(oracle), Arc::clone(&calls));
+            move |listener| serve(tls, oracle, calls, listener)
         });
         let definition = definition(plane, namespace.name(), asked, server.address);
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -151,13 +151,13 @@ fn tls(plane: &ControlPlane) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()))
 }
 
-async fn serve(tls: TlsAcceptor, judge: Judge, calls: Arc<AtomicUsize>, listener: TcpListener) {
+async fn serve(tls: TlsAcceptor, oracle: Oracle, calls: Arc<AtomicUsize>, listener: TcpListener) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         tokio::spawn(serve_connection(
             tls.clone(),
             stream,
-            Arc::clone(&judge),
+            Arc::clone(&oracle),
             Arc::clone(&calls),
         ));
     }
@@ -166,16 +166,16 @@ async fn serve(tls: TlsAcceptor, judge: Judge, calls: Arc<AtomicUsize>, listener
 async fn serve_connection(
     tls: TlsAcceptor,
     stream: TcpStream,
-    judge: Judge,
+    oracle: Oracle,
     calls: Arc<AtomicUsize>,
 ) {
     let answer = service_fn(move |request: Request<Incoming>| {
-        let (judge, calls) = (Arc::clone(&judge), Arc::clone(&calls));
+        let (oracle, calls) = (Arc::clone(&oracle), Arc::clone(&calls));
         async move {
             let body = request.into_body().collect().await.unwrap().to_bytes();
             let review: Value = serde_json::from_slice(&body).unwrap();
             calls.fetch_add(1, Ordering::Relaxed);
-            let verdict = judge(name(&review["request"]));
+            let verdict = oracle(name(&review["request"]));
             Ok::<_, Infallible>(carry_out(verdict, &review).await)
         }
     });

@@ -134,7 +134,7 @@ impl Object {
         }
     }
 
-    pub(super) fn apply(&self, story: &Sandbox) {
+    pub(super) fn apply(&self, scenario: &Sandbox) {
         let (cpu, _, memory, _) = self.requests;
         let web = deployment("web")
             .namespace(&self.namespace)
@@ -143,12 +143,12 @@ impl Object {
             .hours(self.window.text())
             .annotation("dayshift/timezone", self.zone.name())
             .annotation("dayshift/stop-replicas", self.least.to_string());
-        story.api.apply(web.into()).unwrap();
+        scenario.api.apply(web.into()).unwrap();
     }
 
-    pub(super) fn annotate(&self, story: &Sandbox, key: &str, text: Option<&str>) {
+    pub(super) fn annotate(&self, scenario: &Sandbox, key: &str, text: Option<&str>) {
         let key = format!("dayshift/{key}");
-        story
+        scenario
             .api
             .annotate(&self.namespace, "web", &key, text)
             .unwrap();
@@ -213,7 +213,7 @@ impl Object {
     }
 
     /// A manual change.
-    pub(super) fn act(&mut self, story: &Sandbox, dice: &mut Dice, at: DateTime<Utc>) {
+    pub(super) fn act(&mut self, scenario: &Sandbox, dice: &mut Dice, at: DateTime<Utc>) {
         self.changes += 1;
         let later = at + TimeDelta::minutes(15 * i64::try_from(1 + dice.roll(60)).unwrap());
         let is_calm = matches!(self.mode, Mode::Adopted | Mode::Running | Mode::Stopped);
@@ -221,34 +221,34 @@ impl Object {
         match (dice.roll(9), self.mode) {
             (_, Mode::Gone) => {
                 self.count = 2;
-                self.apply(story);
+                self.apply(scenario);
                 (self.mode, self.saved, self.exact) = (Mode::Adopted, None, None);
             }
             (_, Mode::Paused) => {
-                self.annotate(story, "pause", None);
+                self.annotate(scenario, "pause", None);
                 self.mode = Mode::Adopted;
             }
             (0, _) => {
                 self.count = 1 + u32::try_from(dice.roll(7)).unwrap();
                 let count = i32::try_from(self.count).unwrap();
-                story.api.scale(&self.namespace, name, count).unwrap();
+                scenario.api.scale(&self.namespace, name, count).unwrap();
             }
             (1, _) if is_calm => {
-                self.annotate(story, "wake-until", Some(&later.to_rfc3339()));
+                self.annotate(scenario, "wake-until", Some(&later.to_rfc3339()));
                 self.start(Mode::Woken(later));
             }
             (2, _) if is_calm => {
-                self.annotate(story, "sleep-until", Some(&later.to_rfc3339()));
+                self.annotate(scenario, "sleep-until", Some(&later.to_rfc3339()));
                 self.stop(Mode::Slept(later));
             }
             (3, _) if is_calm => {
-                self.annotate(story, "pause", Some("true"));
+                self.annotate(scenario, "pause", Some("true"));
                 self.mode = Mode::Paused;
             }
             (4, _) if is_calm => {
                 let before = self.window.text();
                 self.window = Window::any(dice);
-                self.annotate(story, "hours", Some(&self.window.text()));
+                self.annotate(scenario, "hours", Some(&self.window.text()));
                 if self.window.text() != before {
                     self.mode = Mode::Adopted;
                 }
@@ -262,7 +262,7 @@ impl Object {
                     json!({"name": "web", "image": "nginx", "resources": {"requests": requests}});
                 let patch = json!({"spec": {"template": {"spec": {"containers": [container]}}}});
                 let kind = "Deployment";
-                story
+                scenario
                     .api
                     .merge(kind, &self.namespace, name, &patch)
                     .unwrap();
@@ -270,14 +270,14 @@ impl Object {
             (6, _) => {
                 self.exact = [None, Some(3), Some(5)][usize::try_from(dice.roll(3)).unwrap()];
                 let text = self.exact.map(|it| it.to_string());
-                self.annotate(story, "replicas", text.as_deref());
+                self.annotate(scenario, "replicas", text.as_deref());
             }
             (7, _) => {
-                story.api.delete(&self.namespace, name).unwrap();
+                scenario.api.delete(&self.namespace, name).unwrap();
                 self.mode = Mode::Gone;
             }
             _ => {}
         }
-        story.settle();
+        scenario.settle();
     }
 }

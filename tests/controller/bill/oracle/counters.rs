@@ -9,8 +9,8 @@ use super::calendar::{Dice, MINUTE, Object};
 use crate::sandbox::{Sandbox, of_deployments};
 
 /// The hours in the counters of a namespace.
-fn counted(story: &Sandbox, namespace: &str) -> [f64; 3] {
-    let metrics = story.metrics();
+fn counted(scenario: &Sandbox, namespace: &str) -> [f64; 3] {
+    let metrics = scenario.metrics();
     let of = |name: &str| {
         let sample = format!("dayshift_saved_{name}_seconds_total{{namespace=\"{namespace}\"}} ");
         let value = metrics.lines().find_map(|line| line.strip_prefix(&*sample));
@@ -34,21 +34,21 @@ fn text(at: DateTime<Utc>) -> String {
 /// Nine days with five Deployments that users change manually.
 fn nine_days(seed: u64, begin: &str) {
     let mut dice = Dice(seed);
-    let mut story = Sandbox::empty_at(&format!("{begin} UTC"));
-    let begin = story.utc(begin);
+    let mut scenario = Sandbox::empty_at(&format!("{begin} UTC"));
+    let begin = scenario.utc(begin);
     let mut objects: Vec<_> = (0..5).map(|it| Object::any(it, &mut dice, begin)).collect();
     for object in &objects {
-        story.api.namespace(&object.namespace);
-        object.apply(&story);
+        scenario.api.namespace(&object.namespace);
+        object.apply(&scenario);
     }
-    story.start_scaler(settings());
+    scenario.start_scaler(settings());
     // The counts of controllers that have ended.
     let mut before = vec![[0.0; 3]; objects.len()];
     let mut down_until = None;
     let mut reached = begin;
-    let mut reach = |story: &Sandbox, at: DateTime<Utc>| {
+    let mut reach = |scenario: &Sandbox, at: DateTime<Utc>| {
         if at > reached {
-            story.sleep_until(&text(at));
+            scenario.sleep_until(&text(at));
             reached = at;
         }
     };
@@ -56,9 +56,9 @@ fn nine_days(seed: u64, begin: &str) {
         let at = begin + MINUTE * minute;
         if down_until.is_some_and(|until| at >= until) {
             down_until = None;
-            reach(&story, at);
-            story.telemetry = Arc::new(Telemetry::new(at));
-            story.start_scaler(settings());
+            reach(&scenario, at);
+            scenario.telemetry = Arc::new(Telemetry::new(at));
+            scenario.start_scaler(settings());
         }
         for object in &mut objects {
             if down_until.is_none() {
@@ -70,21 +70,23 @@ fn nine_days(seed: u64, begin: &str) {
         // Never at a boundary, which is always at a quarter of an hour.
         if minute % 15 == 7 && down_until.is_none() {
             if dice.roll(250) == 0 {
-                reach(&story, at);
+                reach(&scenario, at);
                 for (before, object) in before.iter_mut().zip(&mut objects) {
-                    for (before, now) in before.iter_mut().zip(counted(&story, &object.namespace)) {
+                    for (before, now) in
+                        before.iter_mut().zip(counted(&scenario, &object.namespace))
+                    {
                         *before += now;
                     }
                     object.changes += 1;
                 }
-                story.kill_scalers();
+                scenario.kill_scalers();
                 let hours = TimeDelta::hours(1 + i64::try_from(dice.roll(20)).unwrap());
                 down_until = Some(at + hours);
             }
             for object in &mut objects {
                 if down_until.is_none() && dice.roll(60) == 0 {
-                    reach(&story, at);
-                    object.act(&story, &mut dice, at);
+                    reach(&scenario, at);
+                    object.act(&scenario, &mut dice, at);
                 }
             }
         }
@@ -92,9 +94,9 @@ fn nine_days(seed: u64, begin: &str) {
             objects.iter_mut().for_each(Object::pass);
         }
         if minute % 1440 == 1439 && down_until.is_none() {
-            reach(&story, at + MINUTE);
+            reach(&scenario, at + MINUTE);
             for (object, before) in objects.iter().zip(&before) {
-                let now = counted(&story, &object.namespace);
+                let now = counted(&scenario, &object.namespace);
                 for ((expected, before), now) in object.hours.iter().zip(before).zip(now) {
                     // The sandbox lets 50 ms pass after each change; 8 replicas with 2 GiB each are
                     // the maximum.
@@ -115,7 +117,10 @@ fn nine_days(seed: u64, begin: &str) {
         }
     }
     let total: f64 = objects.iter().map(|it| it.hours[0]).sum();
-    assert!(total > 100.0, "seed {seed} is a story of nothing: {total}");
+    assert!(
+        total > 100.0,
+        "seed {seed} is a scenario of nothing: {total}"
+    );
 }
 
 #[test]

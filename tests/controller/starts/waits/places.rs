@@ -24,14 +24,14 @@ fn evening(max: usize, count: usize) -> Sandbox {
 }
 
 fn evening_of(max: usize, objects: impl Iterator<Item = DeploymentBuilder>) -> Sandbox {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.api.namespace("test");
-    story.start_scaler(at_most(max));
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.api.namespace("test");
+    scenario.start_scaler(at_most(max));
     for object in objects {
-        story.apply(object);
+        scenario.apply(object);
     }
-    story.sleep_until("19:01");
-    story
+    scenario.sleep_until("19:01");
+    scenario
 }
 
 fn web(name: &str) -> DeploymentBuilder {
@@ -39,29 +39,34 @@ fn web(name: &str) -> DeploymentBuilder {
 }
 
 /// The running workloads, ordered by name.
-fn running(story: &Sandbox) -> Vec<String> {
+fn running(scenario: &Sandbox) -> Vec<String> {
     let runs = |it: &Value| it["spec"]["replicas"].as_u64() > Some(0);
     let name = |it: Value| it["metadata"]["name"].as_str().unwrap().to_owned();
-    let objects = story.api.list("Deployment").into_iter();
+    let objects = scenario.api.list("Deployment").into_iter();
     let mut names: Vec<_> = objects.filter(runs).map(name).collect();
     names.sort();
     names
 }
 
-fn overdue(story: &Sandbox) -> bool {
-    !story.metrics().contains("dayshift_overdue_workloads 0\n")
+fn overdue(scenario: &Sandbox) -> bool {
+    !scenario
+        .metrics()
+        .contains("dayshift_overdue_workloads 0\n")
 }
 
 #[test]
 fn next_start_follows_within_milliseconds_of_readiness() {
-    let story = evening(2, 6);
-    let before = sent(&story);
-    story.sleep_until("2026-11-23 09:05");
-    assert_eq!(running(&story), ["web-1", "web-2"]);
-    assert_eq!((waiting(&story).as_str(), overdue(&story)), ("4", false));
+    let scenario = evening(2, 6);
+    let before = sent(&scenario);
+    scenario.sleep_until("2026-11-23 09:05");
+    assert_eq!(running(&scenario), ["web-1", "web-2"]);
+    assert_eq!(
+        (waiting(&scenario).as_str(), overdue(&scenario)),
+        ("4", false)
+    );
     // Waiting starts cost no request.
-    assert_eq!(sent(&story) - before, 2);
-    let snapshot = story.telemetry.snapshot().unwrap();
+    assert_eq!(sent(&scenario) - before, 2);
+    let snapshot = scenario.telemetry.snapshot().unwrap();
     let works: Vec<_> = snapshot.objects.iter().map(|it| it.work).collect();
     let waits = WorkStatus::WaitingForPlace;
     assert_eq!(
@@ -69,54 +74,57 @@ fn next_start_follows_within_milliseconds_of_readiness() {
         [[WorkStatus::Idle; 2].as_slice(), &[waits; 4]].concat()
     );
     for (name, next) in [("web-2", "web-3"), ("web-1", "web-4"), ("web-4", "web-5")] {
-        ready(&story, name, 2);
-        assert_eq!(story.replicas(next), 0);
-        let now = story.now();
-        ready(&story, name, 3);
-        assert_eq!(story.replicas(next), 3);
-        let took = *story.patched(next).last().unwrap() - now;
+        ready(&scenario, name, 2);
+        assert_eq!(scenario.replicas(next), 0);
+        let now = scenario.now();
+        ready(&scenario, name, 3);
+        assert_eq!(scenario.replicas(next), 3);
+        let took = *scenario.patched(next).last().unwrap() - now;
         assert!(took.num_milliseconds() <= 5, "{took}");
     }
     assert_eq!(
-        (running(&story).len(), waiting(&story)),
+        (running(&scenario).len(), waiting(&scenario)),
         (5, "1".to_owned())
     );
     // A start that waited is not late, and its time to become ready begins with it.
-    let metrics = story.metrics();
+    let metrics = scenario.metrics();
     let late = "dayshift_transition_lateness_seconds_bucket{le=\"0.01\",action=\"start\"} 5";
     assert!(metrics.contains(late), "{metrics}");
     assert!(metrics.contains("dayshift_boundaries_skipped_total 0"));
     assert_eq!(
-        story.label("web-1", "last").unwrap(),
+        scenario.label("web-1", "last").unwrap(),
         "2026-11-23T09.00.00Z"
     );
     assert_eq!(
-        story.label("web-5", "last").unwrap(),
+        scenario.label("web-5", "last").unwrap(),
         "2026-11-23T09.05.00Z"
     );
-    story.sleep_until("19:01");
-    assert_eq!((running(&story), waiting(&story)), (vec![], "0".to_owned()));
+    scenario.sleep_until("19:01");
+    assert_eq!(
+        (running(&scenario), waiting(&scenario)),
+        (vec![], "0".to_owned())
+    );
 }
 
 #[test]
 fn start_that_is_not_ready_in_time_releases_its_slot() {
-    let story = evening(2, 5);
-    story.annotate("web-1", "ready-within", Some("3m"));
-    story.sleep_until("2026-11-23 09:02:59");
-    assert_eq!(running(&story), ["web-1", "web-2"]);
+    let scenario = evening(2, 5);
+    scenario.annotate("web-1", "ready-within", Some("3m"));
+    scenario.sleep_until("2026-11-23 09:02:59");
+    assert_eq!(running(&scenario), ["web-1", "web-2"]);
     for name in ["web-1", "web-2"] {
-        ready(&story, name, 0);
+        ready(&scenario, name, 0);
     }
-    story.sleep_until("09:03:01");
-    assert_eq!(running(&story), ["web-1", "web-2", "web-3"]);
-    story.sleep_until("09:12:59");
-    assert_eq!(running(&story).len(), 4);
-    story.sleep_until("09:13:01");
+    scenario.sleep_until("09:03:01");
+    assert_eq!(running(&scenario), ["web-1", "web-2", "web-3"]);
+    scenario.sleep_until("09:12:59");
+    assert_eq!(running(&scenario).len(), 4);
+    scenario.sleep_until("09:13:01");
     assert_eq!(
-        (running(&story).len(), waiting(&story)),
+        (running(&scenario).len(), waiting(&scenario)),
         (5, "0".to_owned())
     );
-    let events = story.api.list("Event");
+    let events = scenario.api.list("Event");
     let not_ready = events.iter().filter(|it| it["reason"] == "NotReady");
     assert_eq!(not_ready.count(), 2);
 }
@@ -126,38 +134,41 @@ fn namespaces_take_turns_and_user_requests_go_first() {
     let dev = (1..=4).map(|number| web(&format!("web-{number}")));
     let test = (1..=2).map(|number| web(&format!("test-{number}")).namespace("test"));
     let asked = std::iter::once(deployment("mine").replicas(3).hours("Fri 18:00-19:00"));
-    let story = evening_of(1, dev.chain(test).chain(asked));
-    story.sleep_until("2026-11-23 09:00:30");
-    assert_eq!(running(&story), ["web-1"]);
-    story.annotate("mine", "wake-until", Some("2026-11-23 12:30"));
-    story.pass(Duration::from_secs(1));
-    assert_eq!((running(&story).len(), waiting(&story).as_str()), (1, "6"));
+    let scenario = evening_of(1, dev.chain(test).chain(asked));
+    scenario.sleep_until("2026-11-23 09:00:30");
+    assert_eq!(running(&scenario), ["web-1"]);
+    scenario.annotate("mine", "wake-until", Some("2026-11-23 12:30"));
+    scenario.pass(Duration::from_secs(1));
+    assert_eq!(
+        (running(&scenario).len(), waiting(&scenario).as_str()),
+        (1, "6")
+    );
     for expected in ["mine", "web-2", "test-1", "web-3", "test-2", "web-4"] {
-        let before = running(&story);
+        let before = running(&scenario);
         for name in &before {
             let namespace = if name.starts_with("test") {
                 "test"
             } else {
                 "dev"
             };
-            let object = story.api.get("Deployment", namespace, name).unwrap();
+            let object = scenario.api.get("Deployment", namespace, name).unwrap();
             let generation = object["metadata"]["generation"].clone();
             let status = json!({"observedGeneration": generation, "readyReplicas": 3});
-            story
+            scenario
                 .api
                 .set_status("Deployment", namespace, name, status)
                 .unwrap();
         }
-        story.settle();
-        let after = running(&story);
+        scenario.settle();
+        let after = running(&scenario);
         let new: Vec<_> = after.iter().filter(|it| !before.contains(it)).collect();
         assert_eq!(new, [expected]);
     }
 }
 
 /// The Events about waiting starts: time, Namespace, and text.
-fn told_on_namespaces(story: &Sandbox) -> Vec<(String, String, String)> {
-    let mut events = story.api.list("Event");
+fn told_on_namespaces(scenario: &Sandbox) -> Vec<(String, String, String)> {
+    let mut events = scenario.api.list("Event");
     events.retain(|event| event["reason"] == "StartsWait");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let told = |event: &Value| {
@@ -177,9 +188,9 @@ fn reports_waiting_starts_on_their_namespace() {
     let dev = (1..=4)
         .map(|number| web(&format!("web-{number}")).annotation("dayshift/ready-within", "0"));
     let test = std::iter::once(web("test-1").namespace("test"));
-    let story = evening_of(1, dev.chain(test));
-    assert_eq!(told_on_namespaces(&story), []);
-    story.sleep_until("2026-11-23 09:07");
+    let scenario = evening_of(1, dev.chain(test));
+    assert_eq!(told_on_namespaces(&scenario), []);
+    scenario.sleep_until("2026-11-23 09:07");
     let entry = |at: &str, namespace: &str, starts: &str| {
         let text = format!("{starts} until fewer workloads are starting (--max-starting 1)");
         (at.to_owned(), namespace.to_owned(), text)
@@ -190,71 +201,74 @@ fn reports_waiting_starts_on_their_namespace() {
         entry("09:05:01", "dev", "3 starts wait"),
         entry("09:05:01", "test", "1 start waits"),
     ];
-    assert_eq!(told_on_namespaces(&story), expected);
-    ready(&story, "web-1", 3);
+    assert_eq!(told_on_namespaces(&scenario), expected);
+    ready(&scenario, "web-1", 3);
     assert_eq!(
-        story.api.get("Deployment", "test", "test-1").unwrap()["spec"]["replicas"],
+        scenario.api.get("Deployment", "test", "test-1").unwrap()["spec"]["replicas"],
         0
     );
-    ready(&story, "web-2", 3);
+    ready(&scenario, "web-2", 3);
     assert_eq!(
-        story.api.get("Deployment", "test", "test-1").unwrap()["spec"]["replicas"],
+        scenario.api.get("Deployment", "test", "test-1").unwrap()["spec"]["replicas"],
         3
     );
-    assert_eq!(waiting(&story), "2");
+    assert_eq!(waiting(&scenario), "2");
     // No start waits in the other namespace any more.
-    story.sleep_until("09:10:30");
+    scenario.sleep_until("09:10:30");
     expected.push(entry("09:10:01", "dev", "2 starts wait"));
-    assert_eq!(told_on_namespaces(&story), expected);
-    story.sleep_until("19:01");
-    let before = told_on_namespaces(&story).len();
-    story.sleep_until("23:00");
+    assert_eq!(told_on_namespaces(&scenario), expected);
+    scenario.sleep_until("19:01");
+    let before = told_on_namespaces(&scenario).len();
+    scenario.sleep_until("23:00");
     assert_eq!(
-        (told_on_namespaces(&story).len(), waiting(&story)),
+        (told_on_namespaces(&scenario).len(), waiting(&scenario)),
         (before, "0".to_owned())
     );
 }
 
 #[test]
 fn stops_need_no_slot_and_end_a_wait() {
-    let story = evening(1, 4);
-    story.sleep_until("2026-11-23 09:00:30");
-    assert_eq!(waiting(&story), "3");
-    story.annotate("web-2", "sleep-until", Some("2026-11-23 12:00"));
-    story.annotate("web-3", "hours", Some("Mon-Fri 11:00-19:00"));
-    assert_eq!(waiting(&story), "1");
-    story.annotate("web-1", "sleep-until", Some("2026-11-23 12:00"));
+    let scenario = evening(1, 4);
+    scenario.sleep_until("2026-11-23 09:00:30");
+    assert_eq!(waiting(&scenario), "3");
+    scenario.annotate("web-2", "sleep-until", Some("2026-11-23 12:00"));
+    scenario.annotate("web-3", "hours", Some("Mon-Fri 11:00-19:00"));
+    assert_eq!(waiting(&scenario), "1");
+    scenario.annotate("web-1", "sleep-until", Some("2026-11-23 12:00"));
     // Its slot is free at once.
     assert_eq!(
-        (running(&story), waiting(&story)),
+        (running(&scenario), waiting(&scenario)),
         (vec!["web-4".to_owned()], "0".to_owned())
     );
-    story.apply(deployment("new").replicas(3).hours("Mon-Fri 08:00-19:00"));
-    ready(&story, "web-4", 3);
-    story.sleep_until("11:00:01");
-    assert_eq!(running(&story), ["new", "web-3", "web-4"]);
+    scenario.apply(deployment("new").replicas(3).hours("Mon-Fri 08:00-19:00"));
+    ready(&scenario, "web-4", 3);
+    scenario.sleep_until("11:00:01");
+    assert_eq!(running(&scenario), ["new", "web-3", "web-4"]);
 }
 
 #[test]
 fn restarted_controller_counts_running_starts() {
-    let mut story = evening(2, 6);
-    story.sleep_until("2026-11-23 09:00:30");
-    ready(&story, "web-1", 3);
-    assert_eq!(running(&story), ["web-1", "web-2", "web-3"]);
+    let mut scenario = evening(2, 6);
+    scenario.sleep_until("2026-11-23 09:00:30");
+    ready(&scenario, "web-1", 3);
+    assert_eq!(running(&scenario), ["web-1", "web-2", "web-3"]);
     for _ in 0..2 {
-        story.kill_scalers();
-        story.start_scaler(at_most(2));
-        story.pass(Duration::from_secs(20));
-        assert_eq!(running(&story).len(), 3);
-        assert_eq!((waiting(&story).as_str(), overdue(&story)), ("3", false));
+        scenario.kill_scalers();
+        scenario.start_scaler(at_most(2));
+        scenario.pass(Duration::from_secs(20));
+        assert_eq!(running(&scenario).len(), 3);
+        assert_eq!(
+            (waiting(&scenario).as_str(), overdue(&scenario)),
+            ("3", false)
+        );
     }
-    ready(&story, "web-2", 3);
-    assert_eq!(running(&story).len(), 4);
-    story.kill_scalers();
-    story.start_scaler(Settings::default());
-    story.settle();
+    ready(&scenario, "web-2", 3);
+    assert_eq!(running(&scenario).len(), 4);
+    scenario.kill_scalers();
+    scenario.start_scaler(Settings::default());
+    scenario.settle();
     assert_eq!(
-        (running(&story).len(), waiting(&story)),
+        (running(&scenario).len(), waiting(&scenario)),
         (6, "0".to_owned())
     );
 }
@@ -262,59 +276,71 @@ fn restarted_controller_counts_running_starts() {
 /// The list of Deployments, one of which is starting, arrives later than that of StatefulSets.
 #[test]
 fn waits_for_complete_lists_before_it_grants_slots() {
-    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler(at_most(1));
-    story.apply(web("web").hours("Mon-Fri 08:59-19:00"));
-    story.apply(stateful_set("db").replicas(1).hours(OFFICE));
-    story.sleep_until("2026-11-23 09:00:30");
-    let of_db = |story: &Sandbox| story.api.get("StatefulSet", "dev", "db").unwrap();
-    assert_eq!((running(&story).len(), waiting(&story).as_str()), (1, "1"));
-    story.kill_scalers();
-    story.api.on_request(|line| {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    scenario.start_scaler(at_most(1));
+    scenario.apply(web("web").hours("Mon-Fri 08:59-19:00"));
+    scenario.apply(stateful_set("db").replicas(1).hours(OFFICE));
+    scenario.sleep_until("2026-11-23 09:00:30");
+    let of_db = |scenario: &Sandbox| scenario.api.get("StatefulSet", "dev", "db").unwrap();
+    assert_eq!(
+        (running(&scenario).len(), waiting(&scenario).as_str()),
+        (1, "1")
+    );
+    scenario.kill_scalers();
+    scenario.api.on_request(|line| {
         let is_late = line.resource == "deployments" && line.verb != "patch";
         is_late.then_some(Fault::Delay(Duration::from_secs(5)))
     });
-    story.start_scaler(at_most(1));
-    story.pass(Duration::from_secs(30));
-    assert_eq!(of_db(&story)["spec"]["replicas"], 0);
-    ready(&story, "web", 3);
-    story.settle();
-    assert_eq!(of_db(&story)["spec"]["replicas"], 1);
+    scenario.start_scaler(at_most(1));
+    scenario.pass(Duration::from_secs(30));
+    assert_eq!(of_db(&scenario)["spec"]["replicas"], 0);
+    ready(&scenario, "web", 3);
+    scenario.settle();
+    assert_eq!(of_db(&scenario)["spec"]["replicas"], 1);
 }
 
 #[test]
 fn missed_starts_need_slots_too() {
-    let mut story = evening(2, 6);
-    story.kill_scalers();
-    story.sleep_until("2026-11-23 09:30");
-    story.start_scaler(at_most(2));
-    story.sleep_until("09:39:59");
-    assert_eq!((running(&story).len(), waiting(&story).as_str()), (2, "4"));
-    story.sleep_until("09:40:01");
-    assert_eq!((running(&story).len(), waiting(&story).as_str()), (4, "2"));
+    let mut scenario = evening(2, 6);
+    scenario.kill_scalers();
+    scenario.sleep_until("2026-11-23 09:30");
+    scenario.start_scaler(at_most(2));
+    scenario.sleep_until("09:39:59");
+    assert_eq!(
+        (running(&scenario).len(), waiting(&scenario).as_str()),
+        (2, "4")
+    );
+    scenario.sleep_until("09:40:01");
+    assert_eq!(
+        (running(&scenario).len(), waiting(&scenario).as_str()),
+        (4, "2")
+    );
 }
 
 #[test]
 fn kind_without_readiness_takes_no_slot() {
     let jobs = (1..=3).map(|number| cron_job(&format!("job-{number}")).hours(OFFICE));
-    let story = evening_of(1, jobs.chain([web("web-1"), web("web-2")]));
-    story.sleep_until("2026-11-23 09:00:01");
-    let jobs = story.api.list("CronJob");
+    let scenario = evening_of(1, jobs.chain([web("web-1"), web("web-2")]));
+    scenario.sleep_until("2026-11-23 09:00:01");
+    let jobs = scenario.api.list("CronJob");
     assert!(jobs.iter().all(|it| it["spec"]["suspend"] == false));
-    assert_eq!((running(&story).len(), waiting(&story).as_str()), (1, "1"));
+    assert_eq!(
+        (running(&scenario).len(), waiting(&scenario).as_str()),
+        (1, "1")
+    );
 }
 
 #[test]
 fn failed_start_holds_no_slot() {
-    let story = evening(1, 3);
-    story.api.on_request(|line| {
+    let scenario = evening(1, 3);
+    scenario.api.on_request(|line| {
         let fails = line.verb == "patch" && line.name == "web-1";
         let denied = Status::denied_by_policy;
         fails.then(|| Fault::Answer(denied("apps", "deployments", "web-1", "nights", "no")))
     });
-    story.sleep_until("2026-11-23 09:00:05");
+    scenario.sleep_until("2026-11-23 09:00:05");
     assert_eq!(
-        (running(&story), waiting(&story).as_str()),
+        (running(&scenario), waiting(&scenario).as_str()),
         (vec!["web-2".to_owned()], "1")
     );
 }
@@ -322,18 +348,21 @@ fn failed_start_holds_no_slot() {
 #[test]
 fn start_that_waits_for_a_dependency_holds_no_slot() {
     let app = web("app").annotation("dayshift/after", "deploy/db");
-    let story = evening_of(1, [app, web("db"), web("other")].into_iter());
-    story.sleep_until("2026-11-23 09:00:01");
+    let scenario = evening_of(1, [app, web("db"), web("other")].into_iter());
+    scenario.sleep_until("2026-11-23 09:00:01");
     assert_eq!(
-        (running(&story), waiting(&story).as_str()),
+        (running(&scenario), waiting(&scenario).as_str()),
         (vec!["db".to_owned()], "2")
     );
-    ready(&story, "db", 3);
-    assert_eq!(running(&story), ["db", "other"]);
+    ready(&scenario, "db", 3);
+    assert_eq!(running(&scenario), ["db", "other"]);
     // It has no dependency any more, and needs a slot.
-    assert_eq!(waiting(&story), "1");
-    ready(&story, "other", 3);
-    assert_eq!((running(&story).len(), waiting(&story).as_str()), (3, "0"));
+    assert_eq!(waiting(&scenario), "1");
+    ready(&scenario, "other", 3);
+    assert_eq!(
+        (running(&scenario).len(), waiting(&scenario).as_str()),
+        (3, "0")
+    );
 }
 
 #[test]
@@ -343,24 +372,24 @@ fn hundreds_of_starts_waiting_for_a_slot_cost_no_request() {
             .replicas(1)
             .hours(OFFICE)
     });
-    let story = evening_of(10, objects);
-    story.sleep_until("2026-11-23 08:59");
-    let before = sent(&story);
-    story.sleep_until("09:09:59");
+    let scenario = evening_of(10, objects);
+    scenario.sleep_until("2026-11-23 08:59");
+    let before = sent(&scenario);
+    scenario.sleep_until("09:09:59");
     assert_eq!(
-        (waiting(&story).as_str(), sent(&story) - before),
+        (waiting(&scenario).as_str(), sent(&scenario) - before),
         ("490", 10)
     );
 }
 
 #[test]
 fn dry_run_needs_no_slots() {
-    let mut story = evening(1, 3);
-    story.kill_scalers();
-    story.start_scaler(Settings {
+    let mut scenario = evening(1, 3);
+    scenario.kill_scalers();
+    scenario.start_scaler(Settings {
         dry_run: true,
         ..at_most(1)
     });
-    story.sleep_until("2026-11-23 09:00:05");
-    assert_eq!(waiting(&story), "0");
+    scenario.sleep_until("2026-11-23 09:00:05");
+    assert_eq!(waiting(&scenario), "0");
 }

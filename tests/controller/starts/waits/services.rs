@@ -28,22 +28,22 @@ fn settings(namespaces: &[&str]) -> Settings {
 
 /// A cluster whose API server has EndpointSlices.
 fn cluster() -> Sandbox {
-    let story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("discovery.k8s.io", "endpointslices");
-    let api = &story.api;
+    let api = &scenario.api;
     api.serve_custom(group, "v1", plural, "EndpointSlice");
-    story
+    scenario
 }
 
 /// `web` is stopped on Friday evening, and depends on `svc/db`.
 fn evening(settings: Settings) -> Sandbox {
-    let mut story = cluster();
-    story.start_scaler(settings);
+    let mut scenario = cluster();
+    scenario.start_scaler(settings);
     let web = deployment("web").replicas(3).hours(OFFICE);
-    story.apply(web.annotation("dayshift/after", "svc/db"));
-    story.sleep_until("19:01");
-    assert_eq!(story.replicas("web"), 0);
-    story
+    scenario.apply(web.annotation("dayshift/after", "svc/db"));
+    scenario.sleep_until("19:01");
+    assert_eq!(scenario.replicas("web"), 0);
+    scenario
 }
 
 /// A slice of `svc/db` with these endpoints.
@@ -62,66 +62,66 @@ fn slice(name: &str, ready: &[Option<bool>]) -> Value {
     })
 }
 
-fn show(story: &Sandbox, slice: Value) {
-    story.api.apply(slice).unwrap();
-    story.settle();
+fn show(scenario: &Sandbox, slice: Value) {
+    scenario.api.apply(slice).unwrap();
+    scenario.settle();
 }
 
 #[test]
 fn starts_within_milliseconds_of_a_ready_endpoint() {
     for ready in [&[Some(false), Some(true)][..], &[None]] {
-        let story = evening(settings(&[]));
-        show(&story, slice("db-1", &[]));
-        let before = sent(&story);
-        story.sleep_until("2026-11-23 09:02");
-        show(&story, slice("db-2", &[Some(false)]));
+        let scenario = evening(settings(&[]));
+        show(&scenario, slice("db-1", &[]));
+        let before = sent(&scenario);
+        scenario.sleep_until("2026-11-23 09:02");
+        show(&scenario, slice("db-2", &[Some(false)]));
         assert_eq!(
-            (story.replicas("web"), waiting(&story)),
+            (scenario.replicas("web"), waiting(&scenario)),
             (0, "1".to_owned())
         );
-        assert_eq!(sent(&story), before);
-        let now = story.now();
-        show(&story, slice("db-2", ready));
-        assert_eq!(story.replicas("web"), 3);
-        let took = *story.patched("web").last().unwrap() - now;
+        assert_eq!(sent(&scenario), before);
+        let now = scenario.now();
+        show(&scenario, slice("db-2", ready));
+        assert_eq!(scenario.replicas("web"), 3);
+        let took = *scenario.patched("web").last().unwrap() - now;
         assert!(took.num_milliseconds() <= 5, "{took}");
-        assert!(is_none_told(&story));
+        assert!(is_none_told(&scenario));
     }
 }
 
 #[test]
 fn waits_for_a_service_until_the_timeout() {
-    let mut story = evening(settings(&["dev"]));
-    show(&story, slice("db-1", &[Some(false)]));
+    let mut scenario = evening(settings(&["dev"]));
+    show(&scenario, slice("db-1", &[Some(false)]));
     let mut stand_in = slice("db-dayshift", &[Some(true)]);
     stand_in["metadata"]["labels"][MANAGER] = "dayshift".into();
-    show(&story, stand_in);
-    story.sleep_until("2026-11-23 09:05");
-    story.kill_scalers();
-    story.start_scaler(settings(&["dev"]));
-    story.sleep_until("09:09:59");
+    show(&scenario, stand_in);
+    scenario.sleep_until("2026-11-23 09:05");
+    scenario.kill_scalers();
+    scenario.start_scaler(settings(&["dev"]));
+    scenario.sleep_until("09:09:59");
     assert_eq!(
-        (story.replicas("web"), waiting(&story)),
+        (scenario.replicas("web"), waiting(&scenario)),
         (0, "1".to_owned())
     );
-    story.sleep_until("09:10:01");
-    assert_eq!(story.replicas("web"), 3);
+    scenario.sleep_until("09:10:01");
+    assert_eq!(scenario.replicas("web"), 3);
     let expected = "web: started without svc/db, which was not ready after 10 min";
-    assert_eq!(told(&story), [expected]);
+    assert_eq!(told(&scenario), [expected]);
 }
 
 #[test]
 fn reports_a_missing_service_at_once() {
-    let story = evening(settings(&[]));
-    show(&story, slice("db-1", &[Some(false)]));
-    story.sleep_until("2026-11-23 09:02");
-    assert_eq!(waiting(&story), "1");
-    let gone = story.api.delete_of("EndpointSlice", "dev", "db-1");
+    let scenario = evening(settings(&[]));
+    show(&scenario, slice("db-1", &[Some(false)]));
+    scenario.sleep_until("2026-11-23 09:02");
+    assert_eq!(waiting(&scenario), "1");
+    let gone = scenario.api.delete_of("EndpointSlice", "dev", "db-1");
     gone.unwrap();
-    story.settle();
+    scenario.settle();
     let expected = "web: started without svc/db, which is not there, or has no EndpointSlice";
     assert_eq!(
-        (story.replicas("web"), told(&story)),
+        (scenario.replicas("web"), told(&scenario)),
         (3, vec![expected.to_owned()])
     );
 }
@@ -132,31 +132,34 @@ fn starts_on_time_without_endpoint_permission_and_reports_it() {
     for is_asked in [false, true] {
         let mut settings = settings(&[]);
         settings.scope.services = is_asked;
-        let mut story = cluster();
+        let mut scenario = cluster();
         let was_asked = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&was_asked);
-        story.api.on_request(move |line| {
+        scenario.api.on_request(move |line| {
             let is_slice = line.resource == "endpointslices";
             asked.fetch_or(is_slice, Ordering::Relaxed);
             let forbidden =
                 || Status::forbidden("discovery.k8s.io", "endpointslices", "", "no rule");
             is_slice.then(|| Fault::Answer(forbidden()))
         });
-        story.start_scaler(settings);
+        scenario.start_scaler(settings);
         let web = deployment("web").replicas(3).hours(OFFICE);
-        story.apply(web.annotation("dayshift/after", "svc/db"));
-        story.apply(deployment("other").replicas(3).hours(OFFICE));
-        story.sleep_until("2026-11-23 08:59");
-        let unwatched = story.telemetry.unwatched();
+        scenario.apply(web.annotation("dayshift/after", "svc/db"));
+        scenario.apply(deployment("other").replicas(3).hours(OFFICE));
+        scenario.sleep_until("2026-11-23 08:59");
+        let unwatched = scenario.telemetry.unwatched();
         let expected = ["cannot watch endpointslices.discovery.k8s.io: forbidden"];
         assert_eq!(unwatched, &expected[..usize::from(is_asked)]);
-        assert_eq!(story.telemetry.ready(), Ok(()));
-        story.sleep_until("2026-11-23 09:00:01");
-        assert_eq!((story.replicas("web"), story.replicas("other")), (3, 3));
+        assert_eq!(scenario.telemetry.ready(), Ok(()));
+        scenario.sleep_until("2026-11-23 09:00:01");
+        assert_eq!(
+            (scenario.replicas("web"), scenario.replicas("other")),
+            (3, 3)
+        );
         let why = "whose endpoints dayshift does not watch (run --services, with the permission of \
             manifests/kinds/services.yaml; in the chart services: true)";
         assert_eq!(
-            told(&story),
+            told(&scenario),
             [format!("web: started without svc/db, {why}")]
         );
         assert_eq!(was_asked.load(Ordering::Relaxed), is_asked);

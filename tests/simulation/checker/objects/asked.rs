@@ -11,7 +11,7 @@ use crate::{
         phase::Phase,
         texts,
     },
-    story::{
+    scenario::{
         calendar::{self, Plan},
         intent::{Enforce, Intent, Overrides, Pause},
     },

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::story::kinds::Row;
+use crate::scenario::kinds::Row;
 
 /// The programs of scenarios, by their names in `managedFields` and in Events
 /// (`docs/guides/troubleshooting.md`). A user with kubectl is not one.

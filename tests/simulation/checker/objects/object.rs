@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     checker::objects::{phase::Phase, texts},
-    story::{kinds::Row, prefix},
+    scenario::{kinds::Row, prefix},
 };
 
 /// The label that controllers with a selector select by.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{object::Object, texts};
-use crate::story::{
+use crate::scenario::{
     holidays::{Holidays, NAMES},
     intent::Bad,
 };

@@ -6,7 +6,7 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use serde_json::Value;
 
-use crate::story::prefix;
+use crate::scenario::prefix;
 
 const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
 const FINGERPRINTED: [&str; 8] = [

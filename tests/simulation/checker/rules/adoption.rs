@@ -12,7 +12,7 @@ use crate::{
             rule_inputs::RuleInputs,
         },
     },
-    story::calendar::BoundaryAction,
+    scenario::calendar::BoundaryAction,
 };
 
 impl RuleInputs<'_> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     checker::objects::object::{NEVER, Object, State},
-    story::calendar::show,
+    scenario::calendar::show,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]

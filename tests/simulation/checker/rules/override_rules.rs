@@ -11,7 +11,7 @@ use crate::{
             rule_inputs::{HOUR, RuleInputs},
         },
     },
-    story::calendar::BoundaryAction,
+    scenario::calendar::BoundaryAction,
 };
 
 impl RuleInputs<'_> {

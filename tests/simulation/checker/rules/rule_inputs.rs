@@ -16,7 +16,7 @@ use crate::{
             timeline::Timeline,
         },
     },
-    story::{calendar::BoundaryAction, intent::Intent},
+    scenario::{calendar::BoundaryAction, intent::Intent},
 };
 
 pub(crate) const HOUR: i64 = 3600;

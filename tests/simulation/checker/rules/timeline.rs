@@ -9,7 +9,7 @@ use chrono::{Days, NaiveDate};
 use chrono_tz::Tz;
 
 use crate::checker::objects::object::NEVER;
-use crate::story::{
+use crate::scenario::{
     calendar::{BoundaryAction, Plan},
     holidays::{Dates, Holidays},
 };

@@ -8,7 +8,7 @@ use crate::{
             rule_inputs::RuleInputs,
         },
     },
-    story::{calendar::BoundaryAction, intent::Enforce},
+    scenario::{calendar::BoundaryAction, intent::Enforce},
 };
 
 impl RuleInputs<'_> {

@@ -11,7 +11,7 @@ use crate::{
         },
         rules::outcome::{Outcome, WriteKind},
     },
-    story::{holidays::Holidays, intent::Bad},
+    scenario::{holidays::Holidays, intent::Bad},
 };
 
 /// The maximum deviation from the server's clock that looks right, in seconds: 30, and the fraction

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::story::kinds::{is_collection, object_at};
+use crate::scenario::kinds::{is_collection, object_at};
 
 /// The subject of a request.
 pub struct Request {

@@ -16,7 +16,7 @@ use crate::{
             request::{NAMESPACES, Request, name_of},
         },
     },
-    story::holidays::Holidays,
+    scenario::holidays::Holidays,
 };
 
 /// An object for one process: its knowledge, and its knowledge before something was shown in this

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{checker::objects::object::Object, story::fault::Trouble};
+use crate::{checker::objects::object::Object, scenario::fault::Trouble};
 
 /// The maximum time of one request, plus a margin.
 const MAX_REQUEST: i64 = 11_000;

@@ -8,7 +8,7 @@ use chrono::{
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use crate::story::{
+use crate::scenario::{
     as_text,
     holidays::{self, Dates, Name},
     times::{At, NAMES, Style, Window, local},

@@ -3,7 +3,7 @@
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use crate::story::{
+use crate::scenario::{
     as_text,
     fault::{Fault, Stage, Trouble},
     holidays::{Dates, Name},

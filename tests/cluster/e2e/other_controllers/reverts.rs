@@ -5,12 +5,14 @@ use tempfile::TempDir;
 
 use super::told::{never_told, status, told_once};
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{
+    ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
+};
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![Parts::Pods; an_autoscaler_above_a_stop_count_is_named],
-        stories![
+        scenarios![Parts::Pods; an_autoscaler_above_a_stop_count_is_named],
+        scenarios![
             Parts::Server;
             kubectl_replace_is_named,
             kubectl_apply_is_named_on_either_side,

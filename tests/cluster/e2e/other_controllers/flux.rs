@@ -7,10 +7,12 @@ use tempfile::TempDir;
 
 use super::told::{status, told_once};
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, DeploymentBuilder, Parts, Story, deployment, soon, stories};
+use crate::support::{
+    ControlPlane, DeploymentBuilder, Parts, Scenario, deployment, scenarios, soon,
+};
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told,
         flux_that_merges_puts_it_back_all_the_same,

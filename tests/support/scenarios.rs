@@ -12,7 +12,7 @@ use super::timing::retry::retry_when_stalled;
 
 /// A test on a shared control plane, in Namespaces of its own.
 #[derive(Clone, Copy)]
-pub(crate) struct Story {
+pub(crate) struct Scenario {
     /// The path of the function, as cargo shows tests.
     pub(crate) name: &'static str,
     pub(crate) parts: Parts,
@@ -23,11 +23,11 @@ pub(crate) struct Story {
 
 /// Marks scenarios that a test without a real server covers too, as listed in `docs/contributing/nightly.md`.
 /// They run in nightly CI, or if they are selected by name.
-pub(crate) fn nightly(mut stories: Vec<Story>) -> Vec<Story> {
-    for story in &mut stories {
-        story.is_nightly = true;
+pub(crate) fn nightly(mut scenarios: Vec<Scenario>) -> Vec<Scenario> {
+    for scenario in &mut scenarios {
+        scenario.is_nightly = true;
     }
-    stories
+    scenarios
 }
 
 /// Whether all scenarios should run: `STORIES=full` or `STORIES=slow`.
@@ -35,10 +35,10 @@ pub(crate) fn is_full() -> bool {
     env::var_os("STORIES").is_some_and(|value| !value.is_empty())
 }
 
-/// `stories![Parts::Server; one_function, another]` is a `Vec<Story>`.
-macro_rules! stories {
+/// `scenarios![Parts::Server; one_function, another]` is a `Vec<Scenario>`.
+macro_rules! scenarios {
     ($parts:expr; $($tell:ident),+ $(,)?) => {
-        vec![$($crate::support::Story {
+        vec![$($crate::support::Scenario {
             name: concat!(module_path!(), "::", stringify!($tell)),
             parts: $parts,
             tell: $tell,
@@ -46,7 +46,7 @@ macro_rules! stories {
         }),+]
     };
 }
-pub(crate) use stories;
+pub(crate) use scenarios;
 
 /// The control planes of a test binary, at most one of each kind, started on first use.
 #[derive(Default)]
@@ -82,13 +82,13 @@ impl Stage {
 
     /// The scenario as a test. Without a control plane it is ignored; if `CI` is set, it fails, because a
     /// pipeline should not pass without testing.
-    pub(crate) fn trial(self: &Arc<Self>, story: Story) -> Trial {
+    pub(crate) fn trial(self: &Arc<Self>, scenario: Scenario) -> Trial {
         let stage = Arc::clone(self);
-        let name = story
+        let name = scenario
             .name
             .split_once("::")
-            .map_or(story.name, |(_, name)| name);
-        Trial::ignorable_test(name, move || match stage.tell(name, story) {
+            .map_or(scenario.name, |(_, name)| name);
+        Trial::ignorable_test(name, move || match stage.tell(name, scenario) {
             Ok(told) => told.map(|()| Completion::Completed).map_err(Failed::from),
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))
@@ -97,13 +97,13 @@ impl Stage {
         })
     }
 
-    fn tell(&self, name: &str, story: Story) -> Result<Result<(), String>, Missing> {
+    fn tell(&self, name: &str, scenario: Scenario) -> Result<Result<(), String>, Missing> {
         let turn = self.turn.as_ref();
         let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         let _others = self.among_others();
-        let plane = self.plane(story.parts)?;
-        let _if_it_fails = PrintsPods(plane, story.parts);
-        let told = retry_when_stalled(name, || (story.tell)(plane));
+        let plane = self.plane(scenario.parts)?;
+        let _if_it_fails = PrintsPods(plane, scenario.parts);
+        let told = retry_when_stalled(name, || (scenario.tell)(plane));
         plane.assert_alive();
         Ok(told.map(|_| ()))
     }

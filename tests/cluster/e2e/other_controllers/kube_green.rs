@@ -8,12 +8,12 @@ use crate::e2e::kinds::{SAVED, STATE, apply, await_field, field};
 use crate::e2e::moving::{Finding, findings, minute};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, DeploymentBuilder, Operator, Parts, Soon, Story, deployment, eventually, soon,
-    stories,
+    ControlPlane, DeploymentBuilder, Operator, Parts, Scenario, Soon, deployment, eventually,
+    scenarios, soon,
 };
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift,
     ]

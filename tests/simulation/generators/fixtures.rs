@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 use crate::{
     generators::steps::{HOUR, MINUTE, Steps},
-    story::{
+    scenario::{
         definition::Kind,
         fault::{Fault, Trouble},
         op::{Hold, Op, Slot},
@@ -24,40 +24,40 @@ const WITHOUT_OVERRIDES: [fn(Slot) -> Op; 4] = [
 
 impl Steps<'_> {
     /// Adds a fixture to every other scenario.
-    pub(super) fn add_scene(&mut self) {
+    pub(super) fn add_fixture(&mut self) {
         let lead = |random: &mut Rng| random.u32(2 * MINUTE..12 * MINUTE);
-        self.add_with_draws(0x05ce_4e05, lead, |scene, slot, at| {
-            let has_faults = scene.story.kind == Kind::Faults;
-            match scene.random.u8(..if has_faults { 6 } else { 4 }) {
-                0 => scene.undo_an_override(slot, at),
-                1 => scene.raise_within_a_grace(slot, at),
-                2 => scene.set_the_clock_over(at),
-                3 => scene.delete_before(slot, at),
-                4 => scene.scale_unseen(slot, at),
-                _ => scene.show_old_events(slot, at),
+        self.add_with_draws(0x05ce_4e05, lead, |fixture, slot, at| {
+            let has_faults = fixture.scenario.kind == Kind::Faults;
+            match fixture.random.u8(..if has_faults { 6 } else { 4 }) {
+                0 => fixture.undo_an_override(slot, at),
+                1 => fixture.raise_within_a_grace(slot, at),
+                2 => fixture.set_the_clock_over(at),
+                3 => fixture.delete_before(slot, at),
+                4 => fixture.scale_unseen(slot, at),
+                _ => fixture.show_old_events(slot, at),
             }
         });
     }
 
     /// Adds reportable conditions to some scenarios without faults.
     pub(super) fn add_told(&mut self) {
-        if self.story.kind == Kind::Faults {
+        if self.scenario.kind == Kind::Faults {
             return;
         }
         self.add_with_draws(
             0x7e11_0f17,
             |_| 10 * SECOND,
-            |scene, slot, at| match scene.random.u8(..3) {
-                0 => scene.deny_for_minutes(slot, at),
+            |fixture, slot, at| match fixture.random.u8(..3) {
+                0 => fixture.deny_for_minutes(slot, at),
                 1 => {
-                    let count = scene.random.u32(1..9);
-                    let scaled = at + scene.random.u32(SECOND..10 * MINUTE);
-                    scene.add(scaled, Op::Scale(slot, count));
+                    let count = fixture.random.u32(1..9);
+                    let scaled = at + fixture.random.u32(SECOND..10 * MINUTE);
+                    fixture.add(scaled, Op::Scale(slot, count));
                 }
                 _ => {
-                    let replaced = at + scene.random.u32(SECOND..5 * MINUTE);
-                    scene.add(replaced, Op::ReplaceFromManifest(slot, true));
-                    scene.add(replaced + 6 * MINUTE, Op::Quiet);
+                    let replaced = at + fixture.random.u32(SECOND..5 * MINUTE);
+                    fixture.add(replaced, Op::ReplaceFromManifest(slot, true));
+                    fixture.add(replaced + 6 * MINUTE, Op::Quiet);
                 }
             },
         );
@@ -72,26 +72,26 @@ impl Steps<'_> {
         lead: impl FnOnce(&mut Rng) -> u32,
         play: impl FnOnce(&mut Steps<'_>, Slot, u32),
     ) {
-        let random = &mut Rng::with_seed(self.story.seed ^ salt);
+        let random = &mut Rng::with_seed(self.scenario.seed ^ salt);
         if random.bool() {
             return;
         }
-        let mut scene = Steps {
+        let mut fixture = Steps {
             random,
-            story: self.story,
+            scenario: self.scenario,
             objects: self.objects,
         };
-        let slot = scene.random.usize(..scene.objects);
-        let plan = scene.random.usize(..scene.story.plans.len());
-        let Some(at) = scene.boundary_of(plan) else {
+        let slot = fixture.random.usize(..fixture.objects);
+        let plan = fixture.random.usize(..fixture.scenario.plans.len());
+        let Some(at) = fixture.boundary_of(plan) else {
             return;
         };
-        let before = at.saturating_sub(lead(scene.random));
+        let before = at.saturating_sub(lead(fixture.random));
         for op in WITHOUT_OVERRIDES {
-            scene.add(before, op(slot));
+            fixture.add(before, op(slot));
         }
-        scene.add(before, Op::Plan(slot, Some(plan)));
-        play(&mut scene, slot, at);
+        fixture.add(before, Op::Plan(slot, Some(plan)));
+        play(&mut fixture, slot, at);
     }
 
     /// An admission webhook denies due transitions.
@@ -104,14 +104,14 @@ impl Steps<'_> {
 
     /// A boundary of a plan, in milliseconds since the beginning, with time before and after it.
     fn boundary_of(&mut self, plan: usize) -> Option<u32> {
-        let story = &*self.story;
-        let begin = story.begin.timestamp_millis();
-        let end = story.instant(story.length).date_naive() + Days::new(2);
-        let dates = (story.begin.date_naive() - Days::new(1), end);
-        let all = story.plans[plan].boundaries(story.zone, dates, 0);
+        let scenario = &*self.scenario;
+        let begin = scenario.begin.timestamp_millis();
+        let end = scenario.instant(scenario.length).date_naive() + Days::new(2);
+        let dates = (scenario.begin.date_naive() - Days::new(1), end);
+        let all = scenario.plans[plan].boundaries(scenario.zone, dates, 0);
         let offsets = all.into_iter().map(|(at, _)| at * 1000 - begin);
         let offsets = offsets.filter_map(|at| u32::try_from(at).ok());
-        let within = 13 * MINUTE..story.length.saturating_sub(5 * MINUTE);
+        let within = 13 * MINUTE..scenario.length.saturating_sub(5 * MINUTE);
         let fitting: Vec<_> = offsets.filter(|at| within.contains(at)).collect();
         self.random.choice(fitting)
     }

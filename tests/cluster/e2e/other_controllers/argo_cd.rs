@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::told::{never_told, status, told_once};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ArgoCd, ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, soon,
-    stories,
+    ArgoCd, ControlPlane, DeploymentBuilder, Parts, Scenario, Soon, deployment, eventually,
+    scenarios, soon,
 };
 
-pub(super) fn stories() -> Vec<Story> {
-    stories![
+pub(super) fn scenarios() -> Vec<Scenario> {
+    scenarios![
         Parts::Server;
         one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told,
         one_that_does_not_heal_sets_it_at_a_sync_by_hand,

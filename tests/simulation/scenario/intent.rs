@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
-use crate::{checker::objects::phase::Phase, story::calendar::Plan};
+use crate::{checker::objects::phase::Phase, scenario::calendar::Plan};
 
 /// All of a user's annotations. `plan` is an index into the scenario's list of plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -14,7 +14,7 @@ pub(super) type Place = (String, String);
 pub(super) type Objects = BTreeMap<Place, (Thing, Value)>;
 
 #[derive(Default)]
-pub(super) struct Judge {
+pub(super) struct Oracle {
     /// Workloads that a request woke and that have no Event yet.
     awaited: BTreeMap<Place, Wake>,
     pub(super) failure: Option<String>,
@@ -63,7 +63,7 @@ impl Answer {
     }
 }
 
-impl Judge {
+impl Oracle {
     pub(super) fn note(&mut self, now: DateTime<Utc>, text: &str) {
         self.trace
             .push(format!("{} {text}", now.format("%H:%M:%S%.3f")));

@@ -6,7 +6,7 @@ use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
-use crate::story::{
+use crate::scenario::{
     as_text,
     calendar::{Plan, show},
     holidays::Name,
@@ -15,7 +15,7 @@ use crate::story::{
 };
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Story {
+pub struct Scenario {
     pub seed: u64,
     pub kind: Kind,
     #[serde(with = "as_text")]
@@ -91,7 +91,7 @@ pub enum Kind {
     Faults,
 }
 
-impl Story {
+impl Scenario {
     /// The dates for which its calendars are computed: later boundaries are unknown.
     pub fn dates(&self) -> (NaiveDate, NaiveDate) {
         let first = self.begin.date_naive() - Days::new(21);
@@ -120,7 +120,7 @@ impl Story {
     }
 }
 
-impl fmt::Display for Story {
+impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             kind,

@@ -12,12 +12,12 @@ use serde_json::json;
 
 use crate::e2e::kinds::{SAVED, STATE, await_field, create, field};
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Operator, Parts, Story, eventually, soon, stories};
+use crate::support::{ControlPlane, Operator, Parts, Scenario, eventually, scenarios, soon};
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     match env::var("OPERATORS").as_deref() {
         Err(_) => Vec::new(),
-        Ok("full") => stories![
+        Ok("full") => scenarios![
             Parts::Server;
             a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume,
         ],

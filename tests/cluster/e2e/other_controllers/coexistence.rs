@@ -6,12 +6,14 @@ use k8s_openapi::api::apps::v1::Deployment;
 use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Request, Story, deployment, eventually, soon, stories};
+use crate::support::{
+    ControlPlane, Parts, Request, Scenario, deployment, eventually, scenarios, soon,
+};
 
-pub(crate) fn stories() -> Vec<Story> {
+pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        stories![Parts::Pods; an_autoscaler_rests_at_zero_and_takes_over_at_the_start],
-        stories![
+        scenarios![Parts::Pods; an_autoscaler_rests_at_zero_and_takes_over_at_the_start],
+        scenarios![
             Parts::Server;
             a_server_side_apply_with_another_count_names_the_conflict,
             a_client_side_apply_by_night_holds_until_the_start,

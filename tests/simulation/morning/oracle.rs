@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::{
     notices::Notices,
+    scenario::{Morning, Second, Thing},
     seen::{Due, MOMENT, Milli, Place, SOON, Seen, time_of_label},
-    story::{Morning, Second, Thing},
 };
 
 /// How long a user's start waits for stopped dependencies.
 const SETTLING: Milli = 5_000;
 
-pub(super) struct Judge {
+pub(super) struct Oracle {
     max_starting: Option<usize>,
     seen: BTreeMap<Place, Seen>,
     /// When the running controller was started.
@@ -27,7 +27,7 @@ pub(super) struct Judge {
     pub(super) waited: usize,
 }
 
-impl Judge {
+impl Oracle {
     pub(super) fn of(morning: &Morning) -> Self {
         let place = |it: &Thing| (it.namespace.to_owned(), it.name.clone());
         let seen = morning.objects.iter().map(|it| (place(it), Seen::of(it)));

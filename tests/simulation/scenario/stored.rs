@@ -5,14 +5,14 @@ use std::{env, fmt::Write as _, fs, path::Path};
 
 use serde_json::{Map, Value};
 
-use crate::story::definition::Story;
+use crate::scenario::definition::Scenario;
 
-impl Story {
+impl Scenario {
     /// JSON with a line for each step. Fields that a later generator adds have defaults, so that
     /// the meaning of the text never changes.
     pub fn to_text(&self) -> String {
         let Value::Object(fields) = serde_json::to_value(self).unwrap() else {
-            unreachable!("a story is a struct")
+            unreachable!("a scenario is a struct")
         };
         let (lists, rest): (Map<_, _>, Map<_, _>) =
             fields.into_iter().partition(|(_, value)| value.is_array());
@@ -34,22 +34,22 @@ impl Story {
 }
 
 /// The scenario in the file that `SIMULATION_STORY` names.
-pub fn asked_for() -> Option<Story> {
+pub fn asked_for() -> Option<Scenario> {
     let file = env::var("SIMULATION_STORY").ok()?;
-    Some(Story::of_text(&fs::read_to_string(file).unwrap()))
+    Some(Scenario::of_text(&fs::read_to_string(file).unwrap()))
 }
 
 /// The scenarios that failed once, by directory and name.
-pub fn regressions() -> Vec<(String, Story)> {
+pub fn regressions() -> Vec<(String, Scenario)> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulation/regressions");
     let files_of = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
     let files = files_of(&all).flat_map(|folder| files_of(&folder).collect::<Vec<_>>());
-    let stories = files.map(|file| {
+    let scenarios = files.map(|file| {
         let name = file.strip_prefix(&all).unwrap().display().to_string();
-        (name, Story::of_text(&fs::read_to_string(file).unwrap()))
+        (name, Scenario::of_text(&fs::read_to_string(file).unwrap()))
     });
-    let mut stories: Vec<_> = stories.collect();
-    stories.sort_by(|(one, _), (other, _)| one.cmp(other));
-    assert!(!stories.is_empty(), "no story is stored");
-    stories
+    let mut scenarios: Vec<_> = scenarios.collect();
+    scenarios.sort_by(|(one, _), (other, _)| one.cmp(other));
+    assert!(!scenarios.is_empty(), "no scenario is stored");
+    scenarios
 }

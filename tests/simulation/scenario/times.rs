@@ -5,7 +5,7 @@ use std::fmt::Write;
 use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta};
 use serde::{Deserialize, Serialize};
 
-use crate::story::as_text;
+use crate::scenario::as_text;
 
 /// Which of several texts is written for the same schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
