@@ -172,23 +172,23 @@ impl Simulation {
         }
     }
 
-    /// Runs the controller until just before `until`, or until `stop`. Events are passed to `tell` in order,
+    /// Runs the controller until just before `until`, or until `stop`. Events are passed to `emit` in order,
     /// each at its time if a speed is set.
     ///
     ///
     /// # Errors
     ///
     ///
-    /// An error of `tell`, which ends the run.
+    /// An error of `emit`, which ends the run.
     pub async fn run(
         self,
         until: DateTime<Utc>,
         actions: Vec<UserAction>,
         speed: Speed,
-        tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
+        emit: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
     ) -> io::Result<Summary> {
-        let played = self.play(until, actions, speed, tell, stop).await?;
+        let played = self.play(until, actions, speed, emit, stop).await?;
         Ok(played.finish().await)
     }
 
@@ -204,7 +204,7 @@ impl Simulation {
         until: DateTime<Utc>,
         mut actions: Vec<UserAction>,
         speed: Speed,
-        mut tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
+        mut emit: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
     ) -> io::Result<Played> {
         // The end itself is not part of the period.
@@ -225,14 +225,14 @@ impl Simulation {
                 (kind, change) = next_of(&mut self.changes) => {
                     if let Some(event) = self.observe(&kind, change) {
                         stopped = comes_first(&mut stop, shown(event.at)).await;
-                        tell(&event)?;
+                        emit(&event)?;
                     }
                 }
                 () = self.clock.sleep_until(due) => match actions.pop() {
                     Some(action) if action.at < until => {
                         if let Some(event) = self.carry_out(&action) {
                             stopped = comes_first(&mut stop, shown(event.at)).await;
-                            tell(&event)?;
+                            emit(&event)?;
                         }
                     }
                     _ => break,
@@ -361,10 +361,10 @@ impl Played {
     /// # Errors
     ///
     ///
-    /// An error of `tell`, which ends the run.
+    /// An error of `emit`, which ends the run.
     pub async fn go_on(
         &mut self,
-        mut tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
+        mut emit: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
         let mut stop = pin!(stop);
@@ -375,7 +375,7 @@ impl Played {
                 () = &mut stop => return Ok(()),
                 (kind, change) = next_of(&mut self.simulation.changes) => {
                     if let Some(event) = self.simulation.observe(&kind, change) {
-                        tell(&event)?;
+                        emit(&event)?;
                     }
                 }
             }

@@ -108,13 +108,13 @@ fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
             let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
             };
-            let told = outcome_of(&Scenario::of(*seed));
-            faults.fetch_add(told.faults, Ordering::Relaxed);
-            writes.fetch_add(told.writes, Ordering::Relaxed);
-            for (look, count) in told.looks {
+            let outcome = outcome_of(&Scenario::of(*seed));
+            faults.fetch_add(outcome.faults, Ordering::Relaxed);
+            writes.fetch_add(outcome.writes, Ordering::Relaxed);
+            for (look, count) in outcome.looks {
                 *looks.lock().unwrap().entry(look).or_default() += count;
             }
-            if told.failure.is_some() {
+            if outcome.failure.is_some() {
                 let mut failed = failed.lock().unwrap();
                 *failed = Some(failed.unwrap_or(*seed).min(*seed));
             }
@@ -223,14 +223,14 @@ fn run_again(scenario: &Scenario) {
         first.trace.join("\n")
     );
     let short = shrink::shortest(scenario);
-    let told = outcome_of(&short);
+    let outcome = outcome_of(&short);
     panic!(
         "{}\nat first: {why}\nThe scenario:\n{short}What happened:\n  {}\n\
          To repeat it: SIMULATION_SEED={} cargo test --test simulation\n\
          To repeat its shortest form: SIMULATION_STORY=FILE, with this in the file; in \
-         a folder of tests/simulation/regressions it is told for good:\n{}",
-        told.failure.as_deref().unwrap_or("it does not fail"),
-        told.trace.join("\n  "),
+         a folder of tests/simulation/regressions it stays a regression test:\n{}",
+        outcome.failure.as_deref().unwrap_or("it does not fail"),
+        outcome.trace.join("\n  "),
         scenario.seed,
         short.to_text(),
     );

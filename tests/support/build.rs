@@ -217,10 +217,10 @@ impl Recipe {
         format!("{}-{hex}", self.name)
     }
 
-    /// Builds into `folder` (a directory), which is created atomically. If two processes build it at the same time, the
+    /// Builds into a directory, which is created atomically. If two processes build it at the same time, the
     /// second waits.
-    pub(crate) fn build(&self, folder: &Path) -> Result<(), String> {
-        let lock_path = folder.with_extension("lock");
+    pub(crate) fn build(&self, directory: &Path) -> Result<(), String> {
+        let lock_path = directory.with_extension("lock");
         let lock = File::create(&lock_path)
             .map_err(|error| format!("{}: {error}", lock_path.display()))?;
         if lock.try_lock().is_err() {
@@ -228,10 +228,10 @@ impl Recipe {
             lock.lock()
                 .map_err(|error| format!("{}: {error}", lock_path.display()))?;
         }
-        if folder.is_dir() {
+        if directory.is_dir() {
             return Ok(());
         }
-        let partial = folder.with_extension("partial");
+        let partial = directory.with_extension("partial");
         let _ = fs::remove_dir_all(&partial);
         fs::create_dir_all(&partial).map_err(|error| error.to_string())?;
         let (what, cost) = (self.name, self.cost);
@@ -259,8 +259,8 @@ impl Recipe {
                 fs::write(partial.join(file), text).map_err(|error| error.to_string())?;
             }
         }
-        fs::rename(&partial, folder).map_err(|error| error.to_string())?;
-        eprintln!("the {what} is in {}", folder.display());
+        fs::rename(&partial, directory).map_err(|error| error.to_string())?;
+        eprintln!("the {what} is in {}", directory.display());
         Ok(())
     }
 
@@ -268,10 +268,10 @@ impl Recipe {
     fn collect_stages(&self, into: &Path) -> Result<(), String> {
         let module = self.module_folder("sigs.k8s.io/kwok")?;
         let mut stages = String::new();
-        for folder in self.stage_folders {
-            let folder = module.join("kustomize/stage").join(folder);
-            let mut files: Vec<PathBuf> = fs::read_dir(&folder)
-                .map_err(|error| format!("{}: {error}", folder.display()))?
+        for directory in self.stage_folders {
+            let directory = module.join("kustomize/stage").join(directory);
+            let mut files: Vec<PathBuf> = fs::read_dir(&directory)
+                .map_err(|error| format!("{}: {error}", directory.display()))?
                 .map(|entry| entry.unwrap().path())
                 .filter(|path| {
                     path.extension()
@@ -290,8 +290,8 @@ impl Recipe {
 
     /// The directory of a module.
     fn module_folder(&self, module: &str) -> Result<PathBuf, String> {
-        let folder = self.go(&["list", "-m", "-f", "{{.Dir}}", module], &[], &[])?;
-        Ok(PathBuf::from(folder.trim()))
+        let directory = self.go(&["list", "-m", "-f", "{{.Dir}}", module], &[], &[])?;
+        Ok(PathBuf::from(directory.trim()))
     }
 
     fn go(&self, verb: &[&str], flags: &[String], rest: &[&str]) -> Result<String, String> {

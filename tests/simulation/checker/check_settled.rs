@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::{
     checker::{
         check_write::all,
+        description::describe,
         objects::{object::Object, phase::Phase},
         observer::Observer,
         rules::outcome::Outcome,
         scalers::known::{Instants, Known, MAX_CORRECTIONS},
-        told::told,
     },
     scenario::calendar::show,
 };
@@ -90,15 +90,15 @@ impl Observer {
     }
 
     fn is_silent(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by, uid) && self.telling.is_silent(by, uid, at)
+        self.hears_all(by, uid) && self.reports.is_silent(by, uid, at)
     }
 
     fn hides_failure(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by, uid) && self.telling.hides_failure(by, uid, at)
+        self.hears_all(by, uid) && self.reports.hides_failure(by, uid, at)
     }
 
     fn hides_revert(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by, uid) && self.telling.hides_revert(by, uid, at)
+        self.hears_all(by, uid) && self.reports.hides_revert(by, uid, at)
     }
 
     /// Whether each Event of a process about an object reaches the server.
@@ -161,7 +161,7 @@ impl Observer {
         }
         Err(format!(
             "{} has not settled for {by}{}",
-            told(object, object),
+            describe(object, object),
             all(&outcomes)
         ))
     }

@@ -8,16 +8,16 @@ use crate::{
     checker::{
         assumptions::{self, Assumptions},
         change_invariants,
+        description::describe,
         objects::{object::Object, texts},
         observer::{Observer, Process, Record, UNHEARD, Write},
         rules::{
             outcome::{Outcome, WriteKind},
-            rule_inputs::{RuleInputs, Told},
+            rule_inputs::{Reported, RuleInputs},
             timeline::Timeline,
         },
         scalers::known::{Done, Known, MAX_CORRECTIONS},
         switches,
-        told::told,
     },
     scenario::{
         fault::BLIND,
@@ -86,7 +86,7 @@ impl Observer {
         let Some((outcome, known, _, applied)) = found.first() else {
             return Err(format!(
                 "{} is not what the rules ask for{}",
-                told(old, new),
+                describe(old, new),
                 all(&legal)
             ));
         };
@@ -178,10 +178,10 @@ impl Observer {
         // At the limit of corrections no stop is announced either; and other calendars might
         // require one.
         let at_limit = known.corrections.1 >= MAX_CORRECTIONS;
-        let is_untold = at_limit || known.has_other_calendars();
+        let is_unreported = at_limit || known.has_other_calendars();
         let told = self.told(by, old);
-        let latest = told.latest.max(is_untold.then_some(now));
-        let told = Told { latest, ..told };
+        let latest = told.latest.max(is_unreported.then_some(now));
+        let told = Reported { latest, ..told };
         let outcomes = since.flat_map(|(seen, risen)| {
             let inputs = RuleInputs {
                 object: old,
@@ -206,7 +206,7 @@ impl Observer {
         outcomes.collect()
     }
 
-    fn told(&self, by: &str, object: &Object) -> Told {
+    fn told(&self, by: &str, object: &Object) -> Reported {
         let clock = &self.processes[by].clock;
         let off = clock.now().timestamp_millis() - self.truth.now().timestamp_millis();
         let record = self.records.get(&object.uid);
@@ -215,7 +215,7 @@ impl Observer {
         let written = self.troubled.until(object).max(Some(self.recovered));
         let latest = written.filter(|_| !is_heard);
         let latest = latest.map(|at| at.saturating_add(off));
-        Told {
+        Reported {
             heard: heard.map(|at| at.div_euclid(1000)),
             latest: latest.map(|at| at.div_euclid(1000)),
         }

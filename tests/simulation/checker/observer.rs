@@ -14,7 +14,9 @@ use crate::{
     checker::{
         assumptions::Assumptions,
         check_settled::Look,
+        description::describe,
         objects::object::{Object, SCOPE},
+        reporting::{Reports, Unreported},
         rules::timeline::Timelines,
         scalers::{
             known::{Done, Instants, Known},
@@ -23,8 +25,6 @@ use crate::{
             troubled::Troubled,
         },
         switches,
-        telling::{Telling, Untold},
-        told::told,
     },
     scenario::{
         calendar::{Plan, show},
@@ -109,7 +109,7 @@ pub struct Observer {
     /// The Namespaces with the selected labels, if there is a selector.
     pub selected: Option<&'static [&'static str]>,
     pub(crate) troubled: Troubled,
-    pub(crate) telling: Telling,
+    pub(crate) reports: Reports,
     /// When Events last had a fault.
     pub(crate) event_troubles: i64,
     /// Since when there is no fault beyond single objects, and all earlier ones have been recovered
@@ -161,7 +161,7 @@ impl Observer {
             own: None,
             selected: None,
             troubled: Troubled::default(),
-            telling: Telling::default(),
+            reports: Reports::default(),
             event_troubles: 0,
             recovered: if exact { 0 } else { i64::MAX },
             woke: (0, 0),
@@ -198,7 +198,7 @@ impl Observer {
     pub fn touched(&mut self, object: &Value, at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);
-        self.telling.touched(&object.uid);
+        self.reports.touched(&object.uid);
         let record = self.records.entry(object.uid.clone()).or_default();
         record.touched = at;
         if in_scope {
@@ -234,7 +234,7 @@ impl Observer {
             self.fail(write.at, "the writes have no end");
         }
         let (old, new) = (Object::of(write.old), Object::of(write.new));
-        let text = told(&old, &new);
+        let text = describe(&old, &new);
         self.note(
             write.at,
             &format!(
@@ -251,8 +251,8 @@ impl Observer {
         match checked {
             Ok(done) => {
                 self.waits_for_answer(&write.sent.by, &new, &done);
-                let untold = Untold::of(write.at, done.kinds.clone(), &old, &new);
-                self.telling.wrote(&write.sent.by, &new.uid, untold);
+                let unreported = Unreported::of(write.at, done.kinds.clone(), &old, &new);
+                self.reports.wrote(&write.sent.by, &new.uid, unreported);
                 self.sent[write.number].done = Some(done);
                 if old.replicas != new.replicas {
                     self.sets(&write.sent.by, &old, &new);
@@ -329,7 +329,7 @@ impl Observer {
             let made = made.timestamp_millis() - off;
             let may_skip = self.troubled.is_any();
             let told =
-                self.telling
+                self.reports
                     .tells((&by, &uid), (&reason, &kind, &note), (made, at), may_skip);
             if let Err(why) = told
                 && self.lost_answers(&by, Some(&uid)) == 0
@@ -346,7 +346,7 @@ impl Observer {
         };
         // If a response is lost, it is reported again.
         if process.shown.tells_correction_limit(&uid) > 1 && self.exact {
-            self.fail(at, "told twice that the limit is reached");
+            self.fail(at, "the limit is reported twice");
         }
     }
 

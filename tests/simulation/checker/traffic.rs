@@ -95,7 +95,7 @@ impl Observer {
         let clock_set = process.clock_set;
         let read = process.reads.read((namespace, name), &known, at, clock_set);
         match read {
-            Ok(true) => self.telling.looks_up(by, path),
+            Ok(true) => self.reports.looks_up(by, path),
             Ok(false) => {}
             Err(why) => self.fail(at.truth, &format!("{by}: {namespace}/{name}: {why}")),
         }
@@ -129,7 +129,7 @@ impl Observer {
             Some(Trouble::Denies | Trouble::Forbidden | Trouble::Busy)
         );
         if let Some(known) = sent.known.first() {
-            self.telling.failed(by, &known.object.uid, answered, at);
+            self.reports.failed(by, &known.object.uid, answered, at);
         }
     }
 
@@ -157,7 +157,7 @@ impl Observer {
         if code == 200
             && let Ok(object) = serde_json::from_slice::<Value>(body)
         {
-            self.telling.looked_up(by, &request.path, &object, at.truth);
+            self.reports.looked_up(by, &request.path, &object, at.truth);
         }
         if let Some(number) = request.patch {
             self.sent[number].is_answered = true;

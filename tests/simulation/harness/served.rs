@@ -21,7 +21,7 @@ impl Harness<'_> {
             }
             if self.is_fault_free() && self.observer().lost_answers(&it.by, None) == 0 {
                 let metrics = it.telemetry.render();
-                let counted = self.observer().telling.is_counted(&it.by, &metrics);
+                let counted = self.observer().reports.is_counted(&it.by, &metrics);
                 if let Err(why) = counted {
                     self.observer().fail(now, &why);
                 }

@@ -37,11 +37,11 @@ fn no_start_precedes_its_dependency_or_waits_forever() {
     let [starts, waited, notices] = [const { AtomicUsize::new(0) }; 3];
     let work = || {
         while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let told = world::run(&Morning::of(*seed));
-            starts.fetch_add(told.starts, Ordering::Relaxed);
-            waited.fetch_add(told.waited, Ordering::Relaxed);
-            notices.fetch_add(told.notices, Ordering::Relaxed);
-            if told.failure.is_some() {
+            let outcome = world::run(&Morning::of(*seed));
+            starts.fetch_add(outcome.starts, Ordering::Relaxed);
+            waited.fetch_add(outcome.waited, Ordering::Relaxed);
+            notices.fetch_add(outcome.notices, Ordering::Relaxed);
+            if outcome.failure.is_some() {
                 return Some(*seed);
             }
         }
@@ -67,14 +67,14 @@ fn no_start_precedes_its_dependency_or_waits_forever() {
 
 fn fail_if_wrong(seed: u64, is_asked: bool) {
     let morning = Morning::of(seed);
-    let told = world::run(&morning);
-    if let Some(why) = &told.failure {
+    let outcome = world::run(&morning);
+    if let Some(why) = &outcome.failure {
         eprintln!("seed {seed} fails: {why}");
     }
-    let trace = told.trace.join("\n  ");
+    let trace = outcome.trace.join("\n  ");
     assert!(
-        told.failure.is_none(),
-        "{morning:#?}\n  {trace}\nTo repeat it: SIMULATION_MORNING={seed} cargo test --test simulation no_count"
+        outcome.failure.is_none(),
+        "{morning:#?}\n  {trace}\nTo repeat it: SIMULATION_MORNING={seed} cargo test --test simulation no_start"
     );
     if is_asked {
         eprintln!("{morning:#?}\n  {trace}");

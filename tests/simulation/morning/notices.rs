@@ -16,7 +16,7 @@ const SETTLING: Milli = 1_000;
 #[derive(Default)]
 pub(super) struct Notices {
     /// The last Event by Namespace.
-    told: BTreeMap<String, Milli>,
+    outcome: BTreeMap<String, Milli>,
     /// Events since the last check.
     news: Vec<Notice>,
     pub(super) count: usize,
@@ -31,7 +31,7 @@ struct Notice {
 impl Notices {
     /// Another controller starts, which does not know earlier Events.
     pub(super) fn begin_anew(&mut self) {
-        self.told.clear();
+        self.outcome.clear();
         self.news.clear();
     }
 
@@ -42,7 +42,7 @@ impl Notices {
         }
         let [kind, namespace] = ["kind", "name"].map(|it| event["regarding"][it].as_str());
         if kind != Some("Namespace") || event["type"] != "Normal" {
-            return Err(format!("starts that wait are told by {event}"));
+            return Err(format!("starts that wait are outcome by {event}"));
         }
         let made = event["eventTime"].as_str().unwrap();
         let made = made.parse::<DateTime<Utc>>().unwrap();
@@ -76,7 +76,7 @@ impl Notices {
             let most = all.iter().filter(|it| it.may_wait(at)).count();
             let waits = |it: &&&Seen| it.waiting_since(at, up).is_some();
             let least = all.iter().filter(waits).count().max(1);
-            let told = |count: usize| {
+            let outcome = |count: usize| {
                 let starts = if count == 1 {
                     "1 start waits".to_owned()
                 } else {
@@ -85,18 +85,18 @@ impl Notices {
                 let max = max.unwrap_or_default();
                 format!("{starts} until fewer workloads are starting (--max-starting {max})")
             };
-            if !(least..=most).any(|count| text == told(count)) {
+            if !(least..=most).any(|count| text == outcome(count)) {
                 return Err(format!(
-                    "{least} to {most} starts wait in {namespace}, and people are told: {text}"
+                    "{least} to {most} starts wait in {namespace}, and people are outcome: {text}"
                 ));
             }
-            let before = self.told.insert(namespace.clone(), at);
+            let before = self.outcome.insert(namespace.clone(), at);
             let has_waited = |before: Milli| {
                 let since = all.iter().filter_map(|it| it.waiting_since(at, up));
                 since.min().is_some_and(|since| since < before)
             };
             if before.is_some_and(|before| at < before + AGAIN && has_waited(before)) {
-                return Err(format!("people are told again of {namespace} too soon"));
+                return Err(format!("people are outcome again of {namespace} too soon"));
             }
         }
         let namespaces: BTreeSet<_> = seen.keys().map(|place| &*place.0).collect();
@@ -104,9 +104,9 @@ impl Notices {
             let all = of(namespace);
             let since = all.iter().filter_map(|it| it.waiting_since(now, up)).min();
             let is_due = since.is_some_and(|since| since + SETTLING + SOON < now);
-            let told = self.told.get(namespace);
-            if is_due && told.is_none_or(|told| told + AGAIN + SOON < now) {
-                return Err(format!("starts wait in {namespace}, and nobody is told"));
+            let outcome = self.outcome.get(namespace);
+            if is_due && outcome.is_none_or(|outcome| outcome + AGAIN + SOON < now) {
+                return Err(format!("starts wait in {namespace}, and nobody is outcome"));
             }
         }
         Ok(())

@@ -257,8 +257,8 @@ impl Oracle {
         let Some(up) = self.up.filter(|up| now - up > SOON) else {
             return;
         };
-        let told = self.notices.check(&self.seen, self.max_starting, (up, now));
-        if let Err(why) = told {
+        let outcome = self.notices.check(&self.seen, self.max_starting, (up, now));
+        if let Err(why) = outcome {
             self.fail(now, why);
         }
         let mut late = None;

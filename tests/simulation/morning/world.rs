@@ -22,7 +22,7 @@ use super::{
 };
 
 /// The result of a morning.
-pub(super) struct Told {
+pub(super) struct Outcome {
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
     pub(super) starts: usize,
@@ -34,7 +34,7 @@ pub(super) struct Told {
 const LOOK: Milli = 800;
 const DAY: &str = "2026-11-24T00:00:00Z";
 
-pub(super) fn run(morning: &Morning) -> Told {
+pub(super) fn run(morning: &Morning) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -45,7 +45,7 @@ pub(super) fn run(morning: &Morning) -> Told {
         world.evening().await;
         world.pass_morning().await;
         let mut oracle = world.oracle();
-        Told {
+        Outcome {
             failure: oracle.failure.take(),
             trace: std::mem::take(&mut oracle.trace),
             starts: oracle.starts,

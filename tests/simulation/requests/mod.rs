@@ -26,12 +26,12 @@ fn only_counted_requests_wake_a_workload() {
     }
     let (mut nights, mut wakes) = (0, 0);
     for seed in seeds().into_iter().step_by(SHARE) {
-        let told = world::run(&Night::of(seed));
-        if told.failure.is_some() {
+        let outcome = world::run(&Night::of(seed));
+        if outcome.failure.is_some() {
             return fail_if_wrong(seed);
         }
         nights += 1;
-        wakes += told.wakes;
+        wakes += outcome.wakes;
     }
     eprintln!("{nights} nights with {wakes} wakes");
     assert!(wakes >= nights, "too few are woken");
@@ -39,13 +39,13 @@ fn only_counted_requests_wake_a_workload() {
 
 fn fail_if_wrong(seed: u64) {
     let night = Night::of(seed);
-    let told = world::run(&night);
-    let trace = told.trace.join("\n  ");
-    let Some(why) = told.failure else {
+    let outcome = world::run(&night);
+    let trace = outcome.trace.join("\n  ");
+    let Some(why) = outcome.failure else {
         return eprintln!("{night:#?}\n  {trace}");
     };
     eprintln!("seed {seed} fails: {why}");
     panic!(
-        "{night:#?}\n  {trace}\nTo repeat it: SIMULATION_NIGHT={seed} cargo test --test simulation no_count"
+        "{night:#?}\n  {trace}\nTo repeat it: SIMULATION_NIGHT={seed} cargo test --test simulation only_counted"
     );
 }

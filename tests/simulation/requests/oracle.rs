@@ -163,7 +163,7 @@ impl Oracle {
     pub(super) fn look(&mut self, now: DateTime<Utc>) {
         if let Some((place, wake)) = self.awaited.pop_first() {
             let what = if wake.is_written {
-                "and nobody is told"
+                "and nobody is outcome"
             } else {
                 "and is not woken"
             };

@@ -33,7 +33,7 @@ use super::{
 };
 
 /// The result of a night.
-pub(super) struct Told {
+pub(super) struct Outcome {
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
     pub(super) wakes: usize,
@@ -52,7 +52,7 @@ fn address() -> IpAddr {
     Ipv4Addr::new(127, 64 + high % 64, middle, low).into()
 }
 
-pub(super) fn run(night: &Night) -> Told {
+pub(super) fn run(night: &Night) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
@@ -69,7 +69,7 @@ pub(super) fn run(night: &Night) -> Told {
             world.oracle().look(now);
         }
         let mut oracle = world.oracle();
-        Told {
+        Outcome {
             failure: oracle.failure.take(),
             trace: std::mem::take(&mut oracle.trace),
             wakes: oracle.wakes,

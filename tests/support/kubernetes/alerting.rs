@@ -17,14 +17,14 @@ use crate::support::dayshift::get;
 pub(crate) struct Alerting {
     /// Dropped before the directory.
     _programs: [ChildGuard; 2],
-    folder: TempDir,
+    directory: TempDir,
     prometheus: SocketAddr,
 }
 
 impl Alerting {
-    /// Starts both in `folder`, with these scrape targets, rules and Alertmanager configuration.
+    /// Starts both in `directory`, with these scrape targets, rules and Alertmanager configuration.
     pub(crate) fn start(
-        folder: TempDir,
+        directory: TempDir,
         scraped: &[SocketAddr],
         rules: &Path,
         routes: &str,
@@ -41,18 +41,18 @@ impl Alerting {
                 "static_configs": [{"targets": scraped}],
             }],
         });
-        fs::write(folder.path().join("prometheus.yaml"), config.to_string()).unwrap();
-        fs::write(folder.path().join("alertmanager.yaml"), routes).unwrap();
+        fs::write(directory.path().join("prometheus.yaml"), config.to_string()).unwrap();
+        fs::write(directory.path().join("alertmanager.yaml"), routes).unwrap();
         let run = |program: &Path, name: &str, arguments: &[&str]| {
-            let log = File::create(folder.path().join(format!("{name}.log"))).unwrap();
+            let log = File::create(directory.path().join(format!("{name}.log"))).unwrap();
             let mut command = Command::new(program);
             command
                 .args(arguments)
                 .arg(format!("--config.file={name}.yaml"))
-                .current_dir(folder.path())
+                .current_dir(directory.path())
                 .stdout(log.try_clone().unwrap())
                 .stderr(log);
-            ChildGuard::spawn(&mut command, Some(folder.path())).unwrap()
+            ChildGuard::spawn(&mut command, Some(directory.path())).unwrap()
         };
         let monitor = Assets::prometheus().unwrap_or_else(|why| panic!("{why:?}"));
         let router = Assets::alertmanager().unwrap_or_else(|why| panic!("{why:?}"));
@@ -77,7 +77,7 @@ impl Alerting {
         ];
         Self {
             _programs: programs,
-            folder,
+            directory,
             prometheus,
         }
     }
@@ -92,7 +92,7 @@ impl Alerting {
 
     /// The logs of both.
     pub(crate) fn logs(&self) -> String {
-        let log = |name: &str| fs::read_to_string(self.folder.path().join(name)).unwrap();
+        let log = |name: &str| fs::read_to_string(self.directory.path().join(name)).unwrap();
         log("prometheus.log") + &log("alertmanager.log")
     }
 }

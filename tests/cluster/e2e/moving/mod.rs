@@ -1,8 +1,8 @@
 //! The way over from other tools: a namespace of each one's own examples, as it is at night, is
 //! converted as in `docs/guides/migrate.md` and starts in the morning at the counts that were saved.
 //!
-//! The examples are those of each tool's documentation, in files of ours that name it. Only what
-//! has "now" is filled in: the morning is the next full minute, at noon of a zone where it is noon.
+//! The examples are those of each tool's documentation, in files of ours that name it. Only the
+//! current time is filled in: the morning is the next full minute, at noon of a zone where it is noon.
 
 use std::sync::{Mutex, PoisonError};
 

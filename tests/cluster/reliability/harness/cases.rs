@@ -67,7 +67,7 @@ pub(crate) use cases;
 
 /// The result of a case, and the number of attempts.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct CaseResult {
     pub(crate) figures: Figures,
     pub(crate) tries: usize,
 }
@@ -84,7 +84,7 @@ pub(crate) struct Matrix {
     /// Held by the one case that takes measurements.
     measured: Mutex<()>,
     quiet: OnceLock<ControlPlane>,
-    results: Mutex<BTreeMap<&'static str, Told>>,
+    results: Mutex<BTreeMap<&'static str, CaseResult>>,
 }
 
 impl Matrix {
@@ -143,7 +143,7 @@ impl Matrix {
             let told = retry_when_stalled(name, || (case.tell)(&place).keeps_to_limits());
             plane.assert_alive();
             let (figures, tries) = told?;
-            let told = Told { figures, tries };
+            let told = CaseResult { figures, tries };
             self.results.lock().unwrap().insert(case.name, told);
             Ok(())
         };

@@ -4,7 +4,7 @@ use std::fs;
 
 use chrono::{DateTime, Utc};
 
-use crate::reliability::harness::cases::Told;
+use crate::reliability::harness::cases::CaseResult;
 use crate::support::{too_late, too_slow};
 
 /// The result of one case.
@@ -104,14 +104,16 @@ impl Figures {
 }
 
 /// The table in Markdown, a row for each fault.
-pub(crate) fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Option<&'a Told>)>) -> String {
+pub(crate) fn table<'a>(
+    cases: impl IntoIterator<Item = (&'a str, Option<&'a CaseResult>)>,
+) -> String {
     let mut text = "\
 | fault | others | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory | tries |
 |---|---|---|---|---|---|---|---|---|---|---|
 "
     .to_owned();
     for (title, told) in cases {
-        let Some(Told { figures, tries }) = told else {
+        let Some(CaseResult { figures, tries }) = told else {
             text += &format!("| {title} | failed | | | | | | | | | |\n");
             continue;
         };

@@ -43,7 +43,7 @@ pub struct RuleInputs<'a> {
     /// When its count was last observed to rise, likewise.
     pub risen: Option<(i64, i64)>,
     /// When a stop after a grace was last announced.
-    pub told: Told,
+    pub told: Reported,
     /// The next boundary by its own last write, if that was for this schedule and these dates.
     pub planned: Option<i64>,
     /// Whether its last write reported another error: the new one is reported with a write, even if
@@ -56,7 +56,7 @@ pub struct RuleInputs<'a> {
 
 /// When a process announced that it stops an object after a grace, in seconds by its clock.
 #[derive(Clone, Copy)]
-pub struct Told {
+pub struct Reported {
     /// When its last Event arrived.
     pub heard: Option<i64>,
     /// The latest time, if the Event might have been lost.

@@ -269,8 +269,8 @@ impl Shown {
         } else if let Some((namespace, name)) = name_of(&request.path) {
             match code {
                 200 if done.is_some() => self.wrote(&value, done.unwrap(), at),
-                // Only a watch decides what is in scope: another object of that name is not known
-                // yet.
+                // Only a watch decides whether an object is in scope: another object of that name is
+                // not known yet.
                 200 if self.knows(namespace, name, &value) => self.shows(&value, at),
                 200 => self.gone(namespace, name, None, at),
                 404 => self.gone(namespace, name, None, at),

@@ -42,7 +42,7 @@ const MAX_DELAY: i64 = 5 * 60_000;
 const REVERT_AGAIN: i64 = 12 * 3_600_000;
 
 /// A write that was accepted and has no Event yet.
-pub(crate) struct Untold {
+pub(crate) struct Unreported {
     pub(crate) at: i64,
     /// The kinds that it can be, and whether that adopts the current schedule.
     pub(crate) kinds: Vec<(WriteKind, bool)>,
@@ -56,9 +56,9 @@ pub(crate) struct Untold {
 
 /// The writes of all processes.
 #[derive(Default)]
-pub(crate) struct Telling {
+pub(crate) struct Reports {
     /// By process and object.
-    untold: HashMap<(String, String), Vec<Untold>>,
+    unreported: HashMap<(String, String), Vec<Unreported>>,
     /// The number of starts and stops of each process; `None` if there might be one more.
     transitions: HashMap<String, Option<usize>>,
     /// Failed attempts to write since the last success, by process and object.
@@ -86,7 +86,7 @@ struct Found {
     is_told: bool,
 }
 
-impl Untold {
+impl Unreported {
     pub(crate) fn of(at: i64, kinds: Vec<(WriteKind, bool)>, old: &Object, new: &Object) -> Self {
         Self {
             at,
@@ -121,9 +121,9 @@ impl Untold {
     }
 }
 
-impl Telling {
+impl Reports {
     /// A process wrote to an object.
-    pub(crate) fn wrote(&mut self, by: &str, uid: &str, write: Untold) {
+    pub(crate) fn wrote(&mut self, by: &str, uid: &str, write: Unreported) {
         let is_transition = |(kind, _): &(WriteKind, bool)| kind.is_transition();
         let count = self.transitions.entry(by.to_owned()).or_insert(Some(0));
         if write.kinds.iter().all(is_transition) {
@@ -133,7 +133,7 @@ impl Telling {
         }
         self.failing.retain(|(_, object), _| object != uid);
         let place = (by.to_owned(), uid.to_owned());
-        self.untold.entry(place).or_default().push(write);
+        self.unreported.entry(place).or_default().push(write);
     }
 
     /// Another client changed an object: an error then is new.
@@ -183,13 +183,13 @@ impl Telling {
     ) -> Result<(), String> {
         let is_warning = WARNINGS.contains(&reason);
         if kind != if is_warning { "Warning" } else { "Normal" } {
-            return Err(format!("{reason} is told as {kind}"));
+            return Err(format!("{reason} is reported as {kind}"));
         }
         if note.is_empty() || note.len() > MAX_NOTE {
             return Err(format!("{reason} has {} bytes", note.len()));
         }
         if NEVER_TOLD.contains(&reason) {
-            return Err(format!("{reason} is told, and nothing asks for it"));
+            return Err(format!("{reason} is reported without a cause"));
         }
         // These reasons report no write.
         match reason {
@@ -200,16 +200,16 @@ impl Telling {
             "Reverted" => return self.tells_revert(by, uid, note, at),
             _ => {}
         }
-        let untold = self.untold.entry((by.to_owned(), uid.to_owned()));
-        let untold = untold.or_default();
+        let unreported = self.unreported.entry((by.to_owned(), uid.to_owned()));
+        let unreported = unreported.or_default();
         // Some adoptions have no Event, so it might belong to a later write than the first.
-        let is_told = untold
+        let is_told = unreported
             .iter()
             .enumerate()
             .filter(|(_, it)| it.is_told_by(reason));
         match is_told.min_by_key(|(_, it)| (it.at - made).abs()) {
             Some((place, _)) => {
-                untold.remove(place);
+                unreported.remove(place);
                 Ok(())
             }
             None => Err(format!("{by} tells {reason}, and has done nothing of it")),
@@ -278,9 +278,9 @@ impl Telling {
 
     /// Whether a write that changed a count has been without an Event for too long.
     pub(crate) fn is_silent(&self, by: &str, uid: &str, now: i64) -> bool {
-        let untold = self.untold.get(&(by.to_owned(), uid.to_owned()));
-        let mut untold = untold.into_iter().flatten();
-        untold.any(|it| it.scales && it.at + MAX_DELAY < now)
+        let unreported = self.unreported.get(&(by.to_owned(), uid.to_owned()));
+        let mut unreported = unreported.into_iter().flatten();
+        unreported.any(|it| it.scales && it.at + MAX_DELAY < now)
     }
 
     /// Checks that the metrics of a process count as many starts and stops as it made.

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// The difference between an object before and after a write, in words.
-pub fn told(old: &Object, new: &Object) -> String {
+pub fn describe(old: &Object, new: &Object) -> String {
     let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
     let state = &new.state;
     let expired = if old.texts == new.texts {
