@@ -3,8 +3,7 @@
 use std::{
     collections::{HashSet, VecDeque},
     fmt, io,
-    net::{IpAddr, SocketAddr},
-    str::FromStr,
+    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -17,14 +16,17 @@ use dayshift_text::is_unprintable;
 use dayshift_workload::{Kind, WorkloadRef};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use http::{HeaderMap, HeaderName, request::Parts};
-use ipnet::IpNet;
 use kube::Client;
 use tokio::{
     sync::Mutex as AsyncMutex,
     time::{Instant, timeout},
 };
 
-use crate::dashboard::{access::Token, view::View};
+use crate::dashboard::{
+    access::Token,
+    proxy::{SECRET_HEADER, TrustedProxy},
+    view::View,
+};
 
 /// The maximum length of a user or group name in bytes. Kubernetes has no limit; LDAP paths are the longest
 /// in practice.
@@ -56,8 +58,9 @@ pub struct UserHeaders {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LoginError {
     #[error(
-        "This request did not come through the login: its address is not one of --trusted-proxy. \
-         Open the address of the authenticating proxy."
+        "This request did not come through the login: its address is not one of --trusted-proxy, or \
+         the header {SECRET_HEADER} does not contain the secret of --proxy-secret-file. Open the \
+         address of the authenticating proxy."
     )]
     Untrusted,
     #[error("The proxy names no user: the header {0} is missing. Log in at the proxy.")]
@@ -128,50 +131,13 @@ fn checked(text: &str, header: &HeaderName) -> Result<String, LoginError> {
     Ok(text.to_owned())
 }
 
-/// An IP address, or a CIDR range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network(IpNet);
-
-/// The reason why a text is not a network.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NetworkError {
-    /// The text is neither an address nor a CIDR range.
-    #[error("write an IP address or a network, such as 127.0.0.1, 10.0.0.0/8 or fd00::/8")]
-    Unreadable,
-    /// The range contains all addresses.
-    #[error("this trusts every address; name those of the proxy, such as 10.0.0.0/8")]
-    Everything,
-}
-
-impl FromStr for Network {
-    type Err = NetworkError;
-
-    fn from_str(text: &str) -> Result<Self, NetworkError> {
-        let address = text.parse::<IpAddr>().map(IpNet::from);
-        let network = address.or_else(|_| text.parse::<IpNet>());
-        let network = network.map_err(|_| NetworkError::Unreadable)?;
-        if network.prefix_len() == 0 {
-            return Err(NetworkError::Everything);
-        }
-        Ok(Self(network))
-    }
-}
-
-impl Network {
-    /// Whether the network contains this address. An IPv4-mapped IPv6 address (`::ffff:10.0.0.7`) is treated
-    /// as IPv4.
-    pub fn contains(&self, address: IpAddr) -> bool {
-        self.0.contains(&address.to_canonical())
-    }
-}
-
 /// The maximum number of sessions. If there are more, the least recently used is forgotten.
 const MAX_USERS: usize = 256;
 
 /// The sessions of the users whom trusted proxies name.
 pub struct Users {
     headers: UserHeaders,
-    proxies: Vec<Network>,
+    proxy: TrustedProxy,
     /// A client that can impersonate the users.
     client: Client,
     /// The most recently used session is last.
@@ -182,17 +148,16 @@ impl fmt::Debug for Users {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Users")
             .field("headers", &self.headers)
-            .field("proxies", &self.proxies)
             .finish_non_exhaustive()
     }
 }
 
 impl Users {
-    /// Trusts these headers from these addresses. The client needs permission to impersonate the users.
-    pub fn new(headers: UserHeaders, proxies: Vec<Network>, client: Client) -> Self {
+    /// Trusts these headers from this proxy. The client needs permission to impersonate the users.
+    pub fn new(headers: UserHeaders, proxy: TrustedProxy, client: Client) -> Self {
         Self {
             headers,
-            proxies,
+            proxy,
             client,
             known: Mutex::default(),
         }
@@ -206,8 +171,7 @@ impl Users {
     /// The request does not come from a trusted proxy, or does not name a valid user.
     pub(crate) fn session(&self, head: &Parts) -> Result<Arc<Session>, LoginError> {
         let peer = head.extensions.get::<SocketAddr>().map(SocketAddr::ip);
-        let is_trusted = |peer| self.proxies.iter().any(|proxy| proxy.contains(peer));
-        if !peer.is_some_and(is_trusted) {
+        if !peer.is_some_and(|peer| self.proxy.has_sent(peer, &head.headers)) {
             return Err(LoginError::Untrusted);
         }
         let user = self.headers.user(&head.headers)?;
@@ -436,55 +400,6 @@ mod tests {
             ),
         ] {
             assert_eq!(read(pairs), Err(expected), "{pairs:?}");
-        }
-    }
-
-    #[test]
-    fn network_contains_the_addresses_in_its_range() {
-        for (network, address, expected) in [
-            ("127.0.0.1", "127.0.0.1", true),
-            ("127.0.0.1", "127.0.0.2", false),
-            ("127.0.0.1", "::ffff:127.0.0.1", true),
-            ("127.0.0.1", "::1", false),
-            ("10.0.0.0/8", "10.255.0.1", true),
-            ("10.0.0.0/8", "11.0.0.0", false),
-            ("10.1.2.3/8", "10.9.9.9", true),
-            ("10.0.0.4/30", "10.0.0.7", true),
-            ("10.0.0.4/30", "10.0.0.8", false),
-            ("10.0.0.4/32", "10.0.0.4", true),
-            ("fd00::/8", "fd12::1", true),
-            ("fd00::/8", "fe00::1", false),
-            ("::1", "::1", true),
-            ("::1", "127.0.0.1", false),
-            ("::1/128", "::2", false),
-        ] {
-            let network: Network = network.parse().unwrap();
-            let found = network.contains(address.parse().unwrap());
-            assert_eq!(found, expected, "{network:?} {address}");
-        }
-    }
-
-    #[test]
-    fn invalid_and_unlimited_networks_are_rejected() {
-        for text in [
-            "",
-            "proxy",
-            "10.0.0",
-            "10.0.0.0/33",
-            "10.0.0.0/-1",
-            "10.0.0.0/",
-            "10.0.0.0/+8",
-            "::/129",
-            "10.0.0.1:80",
-            " 10.0.0.1",
-            "10.0.0.0/8/8",
-        ] {
-            let found = text.parse::<Network>();
-            assert_eq!(found, Err(NetworkError::Unreadable), "{text:?}");
-        }
-        for text in ["0.0.0.0/0", "::/0", "10.0.0.0/00"] {
-            let found = text.parse::<Network>();
-            assert_eq!(found, Err(NetworkError::Everything), "{text:?}");
         }
     }
 }

@@ -16,10 +16,14 @@ mod pages;
 mod params;
 mod plan;
 mod posted;
+mod proxy;
 mod published;
 mod source;
 mod view;
 
-pub use login::{Network, NetworkError, User, UserHeaders, Users};
+pub use login::{User, UserHeaders, Users};
+pub use proxy::{
+    Network, NetworkError, ProxySecret, SECRET_HEADER, SecretError, TrustError, TrustedProxy,
+};
 pub use source::Dashboard;
 pub use view::{Row, Settings, View};

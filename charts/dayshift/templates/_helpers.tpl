@@ -64,12 +64,26 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if and $login.enabled (not .Values.dashboard.enabled) }}
 {{- fail "dashboard.login: there is no dashboard to log in to; set dashboard.enabled=true too" }}
 {{- end }}
-{{- if and $login.enabled (not $login.trustedProxies) }}
-{{- fail "dashboard.login.trustedProxies is empty: name the addresses of the proxy, such as --set dashboard.login.trustedProxies={10.0.0.0/8}" }}
+{{- if and $login.enabled (not $login.sidecar) (not $login.secretName) (not $login.trustedProxies) }}
+{{- fail "dashboard.login: nothing shows that a request comes from the proxy: set dashboard.login.sidecar, or dashboard.login.secretName for a proxy in another pod" }}
 {{- end }}
+{{- if $login.enabled }}
 {{- range $login.trustedProxies }}
-{{- if regexMatch "/0+$" . }}
-{{- fail (printf "dashboard.login.trustedProxies: %s is everybody, and anybody could name any user; name the addresses of the proxy, such as 10.0.0.0/8" .) }}
+{{- if or (regexMatch "^[0-9.]+/0*([0-9]|1[0-9]|2[0-3])$" .) (regexMatch ":.*/0*([0-9]|[1-9][0-9]|10[0-9]|11[0-9])$" .) }}
+{{- fail (printf "dashboard.login.trustedProxies: %s has more than 256 addresses; name those of the proxy, or leave them out and set dashboard.login.secretName" .) }}
+{{- end }}
+{{- if not (or $login.secretName (regexMatch "^127\\." .) (has . (list "::1" "::1/128"))) }}
+{{- fail (printf "dashboard.login.trustedProxies: other pods could send requests from %s and name any user; set dashboard.login.secretName too, or use dashboard.login.sidecar" .) }}
+{{- end }}
+{{- end }}
+{{- with $login.sidecar }}
+{{- $ports := dict }}
+{{- range .ports }}
+{{- $_ := set $ports (default "" .name) true }}
+{{- end }}
+{{- if not (hasKey $ports "login") }}
+{{- fail "dashboard.login.sidecar: name the port at which users log in `login`, such as ports: [{name: login, containerPort: 4180}]" }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- range $name := list "revertWindow" "notice" "readyWithin" }}
@@ -99,6 +113,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if and (or $default.hours $default.start $default.stop) (not $scope.namespaces) (not $scope.namespaceSelector) }}
 {{- fail "defaultSchedule would stop whatever has no schedule: bound it by scope.namespaces or scope.namespaceSelector" }}
 {{- end }}
+{{- end }}
+
+{{/* Not empty if a container of the pod logs users in. */}}
+{{- define "dayshift.sidecar" -}}
+{{- if and .Values.dashboard.enabled .Values.dashboard.login.enabled .Values.dashboard.login.sidecar }}true{{ end }}
 {{- end }}
 
 {{/* The arguments of the program: what differs from its own defaults. */}}
@@ -158,7 +177,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- $args = append $args "--per-user-metrics" }}
 {{- end }}
 {{- if .Values.dashboard.enabled }}
-{{- $args = append $args (printf "--dashboard-listen=%s:8081" (ternary "0.0.0.0" "127.0.0.1" .Values.dashboard.exposed)) }}
+{{- $args = append $args (printf "--dashboard-listen=%s:8081" (ternary "0.0.0.0" "127.0.0.1" (and .Values.dashboard.exposed (not (include "dayshift.sidecar" .))))) }}
 {{- end }}
 {{- with .Values.dashboard.login }}
 {{- if .enabled }}
@@ -166,7 +185,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if .groupHeader }}
 {{- $args = append $args (printf "--group-header=%s" .groupHeader) }}
 {{- end }}
+{{- if .trustedProxies }}
 {{- $args = append $args (printf "--trusted-proxy=%s" (join "," .trustedProxies)) }}
+{{- else if .sidecar }}
+{{- $args = append $args "--trusted-proxy=127.0.0.1" }}
+{{- end }}
+{{- if .secretName }}
+{{- $args = append $args "--proxy-secret-file=/etc/dayshift/proxy/secret" }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if .Values.dryRun }}

@@ -41,7 +41,7 @@ use crate::{
         commands::dashboard::serve_pages,
         process::{Exit, Shutdown, StartError, block_on, until_signal, usage_error, wrong_usage},
     },
-    dashboard::{self, Dashboard, Network, UserHeaders, Users},
+    dashboard::{self, Dashboard, Network, ProxySecret, TrustedProxy, UserHeaders, Users},
     server::serve,
 };
 
@@ -306,7 +306,7 @@ impl Run {
             connection: args.connection.connection("run"),
             listen: args.own.listen,
             dashboard: args.own.dashboard_listen,
-            login: args.own.login.login(),
+            login: args.own.login.login()?,
             settings: Settings {
                 kinds: Arc::clone(&files.table),
                 default_zone,
@@ -374,6 +374,7 @@ pub(crate) fn instance(own_pod: Option<&OwnPod>, otherwise: &str) -> String {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("proxy").args(["trusted_proxy", "proxy_secret_file"]).multiple(true))]
 pub(crate) struct LoginArgs {
     /// Show the pages to the users that an authenticating proxy names in this header, such as
     /// X-Forwarded-User. Each sees and does what the API server allows them; dayshift needs the
@@ -381,7 +382,7 @@ pub(crate) struct LoginArgs {
     #[arg(
         long,
         value_name = "HEADER",
-        requires_all = ["dashboard_listen", "trusted_proxy"],
+        requires_all = ["dashboard_listen", "proxy"],
         conflicts_with = "user"
     )]
     user_header: Option<HeaderName>,
@@ -391,8 +392,9 @@ pub(crate) struct LoginArgs {
     #[arg(long, value_name = "HEADER", requires = "user_header")]
     group_header: Option<HeaderName>,
 
-    /// The address of the proxy, or a network such as 10.0.0.0/8; repeatable, or a list with commas.
-    /// All other requests are refused
+    /// The address of the proxy: 127.0.0.1 for a container of the same pod; or, with
+    /// --proxy-secret-file, others and networks of at most 256; repeatable, or a list with commas.
+    /// Requests from other addresses are rejected
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -400,25 +402,42 @@ pub(crate) struct LoginArgs {
         requires = "user_header"
     )]
     trusted_proxy: Vec<Network>,
+
+    /// The file with a secret that the proxy sends in the header X-Dayshift-Proxy-Secret. Requests
+    /// without it are rejected
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = |path: &str| ProxySecret::from_file(path),
+        requires = "user_header"
+    )]
+    proxy_secret_file: Option<ProxySecret>,
 }
 
-/// The headers and addresses of the authenticating proxy.
+/// The authenticating proxy and its headers.
 #[derive(Clone, Debug)]
 pub(crate) struct Login {
     pub(crate) headers: UserHeaders,
-    pub(crate) proxies: Vec<Network>,
+    pub(crate) proxy: TrustedProxy,
 }
 
 impl LoginArgs {
     /// `None` if the dashboard needs no login.
-    pub(crate) fn login(self) -> Option<Login> {
-        Some(Login {
+    ///
+    /// # Errors
+    /// If other pods could send requests that the proxy seems to have sent.
+    pub(crate) fn login(self) -> Result<Option<Login>, clap::Error> {
+        let Some(user) = self.user_header else {
+            return Ok(None);
+        };
+        let proxy = TrustedProxy::new(self.trusted_proxy, self.proxy_secret_file);
+        Ok(Some(Login {
             headers: UserHeaders {
-                user: self.user_header?,
+                user,
                 groups: self.group_header,
             },
-            proxies: self.trusted_proxy,
-        })
+            proxy: proxy.map_err(usage_error)?,
+        }))
     }
 }
 
@@ -554,7 +573,7 @@ pub(super) fn serve_dashboard(
         let dashboard = Arc::new(match login {
             Some((login, connection)) => {
                 let client = dashboard_client(connection).await?;
-                let users = Users::new(login.headers, login.proxies, client);
+                let users = Users::new(login.headers, login.proxy, client);
                 dashboard.for_users(users, is_acting)
             }
             None if address.ip().is_loopback() => dashboard.behind_loopback(),

@@ -162,16 +162,29 @@ fn a_login_requires_a_dashboard_a_proxy_and_no_impersonation() {
     for (flags, said) in [
         (&[user, proxy][..], "--dashboard-listen"),
         (&[page, user], "--trusted-proxy"),
+        (&[page, user], "--proxy-secret-file"),
+        (
+            &[page, user, "--trusted-proxy=10.0.0.7"],
+            "needs --proxy-secret-file too",
+        ),
+        (
+            &[page, user, proxy, "--proxy-secret-file=/nonexistent"],
+            "No such file",
+        ),
+        (
+            &[page, user, proxy, "--proxy-secret-file=/dev/null"],
+            "write 16 to 512 ASCII characters",
+        ),
         (&[page, proxy], "--user-header"),
         (&[page, proxy, "--group-header=X-Groups"], "--user-header"),
         (&[page, user, proxy, "--as=jane"], "--as"),
         (
-            &[page, user, "--trusted-proxy=0.0.0.0/0"],
-            "trusts every address",
+            &[page, user, "--trusted-proxy=10.0.0.0/8"],
+            "trusts more than 256 addresses",
         ),
         (
             &[page, user, "--trusted-proxy=proxy.example"],
-            "127.0.0.1, 10.0.0.0/8",
+            "127.0.0.1, 10.0.0.0/24",
         ),
         (&[page, "--user-header=X Forwarded", proxy], "X Forwarded"),
     ] {
@@ -187,15 +200,28 @@ fn a_login_requires_a_dashboard_a_proxy_and_no_impersonation() {
 fn a_user_without_known_permissions_sees_nothing() {
     let cluster = cluster();
     let user = "--user-header=X-Forwarded-User";
-    for (proxy, expected) in [("127.0.0.0/8", 503), ("127.0.0.2,10.0.0.0/8", 403)] {
-        let flags = [user, "--trusted-proxy", proxy];
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "0123456789abcdef\n").unwrap();
+    let secret = format!("--proxy-secret-file={}", file.path().display());
+    for (proxy, sends_secret, expected) in [
+        ("--trusted-proxy=127.0.0.1", false, 503),
+        ("--trusted-proxy=127.0.0.2", false, 403),
+        (&*secret, true, 503),
+        (&*secret, false, 403),
+    ] {
+        let flags = [user, proxy];
         let served = Served::by_run_with(&cluster, "127.0.0.1:0", &flags);
         let host = served.address;
         for path in PATHS {
             let head = format!("GET {path} HTTP/1.1\r\nhost: {host}");
             let nobody = served.ask(&head);
             assert_eq!(nobody.status, 403, "{path}");
-            let jane = served.ask(&format!("{head}\r\nx-forwarded-user: jane"));
+            let secret = if sends_secret {
+                "\r\nx-dayshift-proxy-secret: 0123456789abcdef"
+            } else {
+                ""
+            };
+            let jane = served.ask(&format!("{head}\r\nx-forwarded-user: jane{secret}"));
             assert_eq!(jane.status, expected, "{proxy} {path}: {}", jane.body);
             let is_told = jane.body.contains("manifests/dashboard-login.yaml");
             assert_eq!(is_told, expected == 503, "{}", jane.body);

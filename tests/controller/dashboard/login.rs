@@ -159,6 +159,14 @@ fn shows_nothing_without_exactly_one_user_from_the_proxy() {
         ("10.2.0.1:40000", &[user, groups][..]),
         ("127.0.0.1:40000", &[user, groups]),
         ("[::1]:40000", &[user, groups]),
+        (
+            PROXY,
+            &[
+                user,
+                groups,
+                ("x-dayshift-proxy-secret", "fedcba9876543210"),
+            ],
+        ),
         (PROXY, &[]),
         (PROXY, &[groups]),
         (PROXY, &[("x-forwarded-user", ""), groups]),

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
-use dayshift::dashboard::{self, Dashboard, UserHeaders, Users};
+use dayshift::dashboard::{self, Dashboard, SECRET_HEADER, TrustedProxy, UserHeaders, Users};
 use dayshift_cluster::Query;
 use dayshift_controller::CalendarFeed;
 use dayshift_workload::{Kind, ParseContext, Prefix};
@@ -14,6 +14,8 @@ use super::guarded_api::{Guard, client};
 use crate::sandbox::Sandbox;
 
 pub(super) const PROXY: &str = "10.1.2.3:40000";
+/// The secret that this proxy sends.
+const SECRET: &str = "0123456789abcdef";
 const HOST: &str = "dayshift.example.com";
 
 /// A sandbox whose pages are served to users through a proxy.
@@ -59,9 +61,10 @@ impl<'s> Proxied<'s> {
             user: "x-forwarded-user".parse().unwrap(),
             groups: Some("x-forwarded-groups".parse().unwrap()),
         };
-        let proxies = vec!["10.1.0.0/16".parse().unwrap()];
-        let users = scenario
-            .block_on(async { Users::new(headers, proxies, client(&scenario.api, &guard)) });
+        let networks = vec!["10.1.2.0/24".parse().unwrap()];
+        let proxy = TrustedProxy::new(networks, SECRET.parse().ok()).unwrap();
+        let users =
+            scenario.block_on(async { Users::new(headers, proxy, client(&scenario.api, &guard)) });
         let pages = Dashboard::for_controller(
             scenario.telemetry.clone(),
             CalendarFeed::default(),
@@ -97,6 +100,11 @@ impl<'s> Proxied<'s> {
     /// The response to a request from this address.
     pub(super) fn send(&self, peer: &str, request: http::request::Builder, body: &str) -> Answer {
         let peer: SocketAddr = peer.parse().unwrap();
+        let sends_own = |headers: &http::HeaderMap| headers.contains_key(SECRET_HEADER);
+        let request = match request.headers_ref().is_some_and(sends_own) {
+            true => request,
+            false => request.header(SECRET_HEADER, SECRET),
+        };
         let body = Full::new(Bytes::from(body.to_owned()));
         let request = request.extension(peer).body(body).unwrap();
         let pages = Arc::clone(&self.pages);

@@ -84,6 +84,12 @@ fn the_chart_refuses_what_the_program_refuses_and_no_more(plane: &ControlPlane) 
         ),
         (json!({"dashboard": login("proxy")}), proxy("proxy")),
         (json!({"dashboard": login("0.0.0.0/0")}), proxy("0.0.0.0/0")),
+        (
+            json!({"dashboard": login("127.0.0.0/8")}),
+            proxy("127.0.0.0/8"),
+        ),
+        (json!({"dashboard": login("10.0.0.7")}), proxy("10.0.0.7")),
+        (json!({"dashboard": login("::/120")}), proxy("::/120")),
     ] {
         let given: Vec<_> = refused.iter().map(String::as_str).collect();
         assert!(!takes(&[&["run"], &given[..]].concat()), "{given:?}");

@@ -103,10 +103,11 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--per-namespace-metrics",
                 "--per-workload-metrics",
                 "--per-user-metrics",
-                "--dashboard-listen=0.0.0.0:8081",
+                "--dashboard-listen=127.0.0.1:8081",
                 "--user-header=X-User",
                 "--group-header=X-Groups",
-                "--trusted-proxy=10.0.0.0/8",
+                "--trusted-proxy=10.0.0.0/24",
+                "--proxy-secret-file=/etc/dayshift/proxy/secret",
                 "--dry-run",
                 "--max-in-flight=8"
             ]),

@@ -69,10 +69,7 @@ fn lines_of_the_page(listen: SocketAddr, upstream: SocketAddr, provider: SocketA
     let mut lines = lines.to_owned();
     for (from, to) in [
         ("0.0.0.0:4180", listen.to_string()),
-        (
-            "http://dayshift-dashboard.dayshift",
-            format!("http://{upstream}"),
-        ),
+        ("http://127.0.0.1:8081", format!("http://{upstream}")),
         ("https://login.example.com", format!("http://{provider}")),
     ] {
         assert!(lines.contains(from), "{from}: {lines}");
