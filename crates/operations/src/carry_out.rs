@@ -63,6 +63,15 @@ fn unable(text: String) -> OverrideReport {
     }
 }
 
+/// The report of a Namespace request: a failure if it has no effect.
+fn namespace_report(annotated: &AnnotatedNamespace, text: String) -> OverrideReport {
+    if annotated.is_without_effect() {
+        refused(text)
+    } else {
+        OverrideReport::Done(text)
+    }
+}
+
 impl OverrideRequest {
     /// Annotates the workloads and waits until a controller has acted on each, for at most `timeout`.
     /// Without a timeout it does not wait.
@@ -264,15 +273,17 @@ impl OverrideRequest {
                 self.wait_for_all(client, name, limit, &annotated, report_to)
                     .await;
             }
-            None if annotated.annotations.is_empty() => {
-                report_to(OverrideReport::Done(format!("{subject} unchanged")));
-            }
             None => {
-                let texts = annotations_text(&annotated.annotations, &self.prefix);
-                report_to(OverrideReport::Done(format!(
-                    "{subject} {texts}{}",
-                    self.dry()
-                )));
+                let texts = if annotated.annotations.is_empty() {
+                    "unchanged".to_owned()
+                } else {
+                    annotations_text(&annotated.annotations, &self.prefix) + self.dry()
+                };
+                let kept = annotated.kept_text(name);
+                report_to(namespace_report(
+                    &annotated,
+                    format!("{subject} {texts}{kept}"),
+                ));
             }
         }
         for unreadable in &annotated.unreadable {
@@ -319,11 +330,7 @@ impl OverrideRequest {
         let replaced = namespace.replaced.as_ref();
         let replaced = replaced.map_or_else(String::new, |replaced| format!("; it {replaced}"));
         let text = format!("{subject} {action}: {obeyed} of {all}{replaced}{kept}");
-        if namespace.affected.is_empty() && namespace.kept > 0 {
-            report_to(refused(text));
-        } else {
-            report_to(OverrideReport::Done(text));
-        }
+        report_to(namespace_report(namespace, text));
         others.into_iter().for_each(&mut *report_to);
         if let Some(Some(first)) = late.first() {
             report_to(refused(format!(

@@ -31,5 +31,5 @@ pub use overrides::{
 };
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;
-pub use suggestions::{suggest_namespace, suggest_workload};
+pub use suggestions::{nearest_kind, suggest_namespace, suggest_workload};
 pub use until::{Until, UntilError, parse_duration, parse_length, parse_span};

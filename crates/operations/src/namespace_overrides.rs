@@ -18,7 +18,7 @@ use kube::Client;
 use crate::{
     overrides::{
         AnnotatedWorkload, ChangedSincePreview, OverrideRequest, RequestError, RequestedOverride,
-        SYNC_REASON, expect_unchanged,
+        expect_unchanged,
     },
     selection::{AT_ONCE, Retry, retry},
     status::unreadable::Unreadable,
@@ -76,6 +76,13 @@ impl AnnotatedNamespace {
     /// The number of all workloads with a schedule.
     pub fn scheduled(&self) -> usize {
         self.affected.len() + self.kept
+    }
+
+    /// Whether the request has no effect, because each workload has an override of its own and the
+    /// Namespace had none to end.
+    pub fn is_without_effect(&self) -> bool {
+        let ends_override = self.command == OverrideCommand::Resume && !self.annotations.is_empty();
+        self.affected.is_empty() && self.kept > 0 && !ends_override
     }
 
     /// For example `; 2 have an override of their own: `dayshift wake --all -n dev``, if there are any.
@@ -142,7 +149,7 @@ impl OverrideRequest {
             let (command, zone) = self.command_for_inputs(&inputs)?;
             let mut annotated = AnnotatedNamespace {
                 command,
-                annotations: command.signed(&inputs, zone, self.written_reason()),
+                annotations: command.signed(&inputs, zone, self.written_reason(command)),
                 replaced: self.replaced(&inputs, command, zone)?,
                 zone,
                 own,
@@ -205,7 +212,7 @@ impl OverrideRequest {
         let has_override = [Key::WakeUntil, Key::SleepUntil]
             .iter()
             .any(|key| own.text(*key).is_some());
-        is_ended && has_override && own.text(Key::Reason) == Some(SYNC_REASON)
+        is_ended && has_override && observed.inputs.author(Origin::Own).is_sync()
     }
 
     /// Finds the workloads to which the override applies.

@@ -7,8 +7,9 @@ use dayshift_schedule::{Action, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
     AnnotationChange, Author, CountKind, Dependency, Kind, Observed, Origin, Override,
-    OverrideCommand, ParsedInputs, Pause, Prefix, Replicas, events::author_text, read,
-    waiting_start,
+    OverrideCommand, ParsedInputs, Pause, Prefix, Replicas,
+    events::{reason_text, user_text},
+    read, waiting_start,
 };
 
 use crate::{
@@ -53,7 +54,13 @@ pub(crate) fn active_text(
     let until = until.map_or_else(String::new, |until| {
         format!(" until {}", short_time(until, zone, now))
     });
-    let author = author_text(author).map_or_else(String::new, |author| format!(" {author}"));
+    let author = match (user_text(author), reason_text(author)) {
+        (Some(user), Some(reason)) => format!(" by {user} ({reason})"),
+        (Some(user), None) => format!(" by {user}"),
+        (None, Some(reason)) if author.is_sync() => format!(" by {reason}"),
+        (None, Some(reason)) => format!(" ({reason})"),
+        (None, None) => String::new(),
+    };
     format!("{state}{until}{author}")
 }
 

@@ -12,7 +12,7 @@ use dayshift_text::quote;
 use dayshift_workload::{
     AnnotationChange, Inputs, InvalidSchedule, Key, Kind, Observed, Origin, Override,
     OverrideCommand, OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas,
-    State, SyncAction, WorkloadRef, read,
+    SYNC_REASON, State, SyncAction, WorkloadRef, read,
 };
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -80,9 +80,6 @@ pub enum Shorten {
     /// The request replaces the override.
     Allowed,
 }
-
-/// The reason that `sync` writes, so that the overrides of a Namespace can replace its own.
-pub(crate) const SYNC_REASON: &str = "dayshift sync";
 
 /// Why an override of one object cannot be requested.
 #[derive(Debug, thiserror::Error)]
@@ -237,7 +234,7 @@ impl OverrideRequest {
                 }
             };
             let replaced = self.replaced(&observed.inputs, command, zone)?;
-            let annotations = command.signed(&observed.inputs, zone, self.written_reason());
+            let annotations = command.signed(&observed.inputs, zone, self.written_reason(command));
             let is_obeyed = command.is_obeyed(&observed.state());
             // A rollback can restore the annotation together with its recorded start. Then the override
             // has ended, and the start must be removed.
@@ -318,18 +315,20 @@ impl OverrideRequest {
         Ok((command, zone))
     }
 
-    /// The reason to write.
-    pub(crate) fn written_reason(&self) -> Option<&str> {
-        match self.requested {
-            RequestedOverride::Sync => Some(SYNC_REASON),
-            _ => self.reason.as_deref(),
+    /// The reason to write with a command. That of `sync` marks its overrides, so that the overrides
+    /// of a Namespace can replace them.
+    pub(crate) fn written_reason(&self, command: OverrideCommand) -> Option<&str> {
+        match (&self.requested, command) {
+            (_, OverrideCommand::Resume) => None,
+            (RequestedOverride::Sync, OverrideCommand::Begin(_)) => Some(SYNC_REASON),
+            (_, OverrideCommand::Begin(_)) => self.reason.as_deref(),
         }
     }
 
     /// The active override of the same kind that a command replaces, in words.
     ///
     /// # Errors
-    /// If it ends later, unless the request may shorten it.
+    /// If it ends later, unless the request may shorten it or `sync` wrote it.
     pub(crate) fn replaced(
         &self,
         inputs: &Inputs,
@@ -349,13 +348,18 @@ impl OverrideRequest {
         if !is_same_kind || active.until() == new.until() {
             return Ok(None);
         }
-        let words = active_text(active, &inputs.author(Origin::Own), zone, self.now);
+        let mut author = inputs.author(Origin::Own);
+        if author.is_sync() && matches!(active, Override::Pause(_)) {
+            // `sync` does not pause, so its mark remains from an earlier override.
+            author.reason = None;
+        }
+        let words = active_text(active, &author, zone, self.now);
         let is_shorter = match (new.until(), active.until()) {
             (Some(_), None) => true,
             (Some(new), Some(active)) => new < active,
             (None, _) => false,
         };
-        if is_shorter && self.shorten == Shorten::Forbidden {
+        if is_shorter && self.shorten == Shorten::Forbidden && !author.is_sync() {
             return Err(RequestError::Shortens(format!("it is {words}")));
         }
         Ok(Some(format!("was {words}")))

@@ -5,6 +5,7 @@ use dayshift_cluster::{
     read::{MissingWorkload, find, namespace_names},
 };
 use dayshift_text::nearest;
+use dayshift_workload::KindTable;
 use kube::Client;
 
 /// The most namespaces that a suggestion names.
@@ -33,7 +34,25 @@ pub async fn suggest_workload(client: &Client, missing: &MissingWorkload) -> Opt
 
 /// A hint for a namespace that does not exist: a similar name.
 pub async fn suggest_namespace(client: &Client, name: &str) -> Option<String> {
-    let names = namespace_names(client).await.ok()?;
-    let similar = nearest(name, names.iter().map(String::as_str))?;
+    let names = namespace_names(client).await.unwrap_or_default();
+    let similar = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
+    // In `depoly/web`, the part before the slash is taken for a namespace.
+    let similar = similar.or_else(|| nearest_kind(name, &KindTable::default()))?;
     Some(format!("did you mean `{similar}`?"))
+}
+
+/// The name of a kind that a misspelled word means, in the form of the word: `deploy` for `depoly`.
+pub fn nearest_kind(word: &str, table: &KindTable) -> Option<String> {
+    let known = table.known();
+    let names: Vec<_> = known
+        .iter()
+        .flat_map(|kind| {
+            [
+                kind.short_name().to_owned(),
+                kind.singular(),
+                kind.plural().to_owned(),
+            ]
+        })
+        .collect();
+    nearest(word, names.iter().map(|name| &**name)).map(str::to_owned)
 }

@@ -44,7 +44,9 @@ pub use inputs::after::{After, Dependency, DependencyKind};
 pub use inputs::annotations::{Annotations, Origin, UnknownAnnotation};
 pub use inputs::effective::{Inputs, VolumeRetention};
 pub use inputs::inheritance::{DefaultSchedule, Inheritance};
-pub use inputs::overrides::{Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause};
+pub use inputs::overrides::{
+    Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause, SYNC_REASON,
+};
 pub use inputs::parse::{ParseContext, ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, Problem};
 pub use inputs::spec::ScheduleSpec;

@@ -3,9 +3,10 @@
 
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::Query;
-use dayshift_text::{nearest, quote};
+use dayshift_operations::nearest_kind;
+use dayshift_text::quote;
 use dayshift_workload::{
-    Kind, KindTable,
+    Kind,
     names::{is_dns_label, is_dns_subdomain},
 };
 
@@ -20,8 +21,8 @@ use crate::cli::{
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct TargetArgs {
-    /// Such as deploy/web sts/db, or deploy web api; web without a kind is a Deployment, dev/web is one in the
-    /// namespace dev, and ns/dev is the whole namespace
+    /// Such as deploy/web sts/db, or deploy web api; web is a Deployment, dev/web one in the namespace dev,
+    /// and ns/dev the whole namespace
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workloads: Vec<String>,
 
@@ -259,10 +260,9 @@ pub(super) type TargetNames = Vec<(Kind, String)>;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TargetError {
     #[error(
-        "`{0}` is not of a kind that dayshift scales; {similar}write for example deploy/web or sts/db",
-        similar = similar_kind(.0)
+        "`{0}` is not of a kind that dayshift scales; {1}write for example deploy/web or sts/db"
     )]
-    OtherKind(String),
+    OtherKind(String, String),
     #[error("`{0}` is not the name of a workload; write for example deploy/web, or deploy web api")]
     NoName(String),
     #[error("names need one namespace: use -n NAME instead of -A")]
@@ -306,7 +306,7 @@ pub(super) fn parse_names(
         [_, rest @ ..] if kind.is_some() => rest,
         // A single word is a name.
         [kind, _, ..] if is_other_kind(kind) => {
-            return Err(TargetError::OtherKind(quote(kind)));
+            return Err(other_kind(kind, files));
         }
         words => words,
     };
@@ -314,14 +314,14 @@ pub(super) fn parse_names(
     let mut named_in: Option<String> = None;
     for word in words {
         let (namespace, rest) = match word.split_once('/') {
-            Some((first, rest)) if is_namespace(first) => (Some(first), rest),
+            Some((first, rest)) if is_namespace(first, files) => (Some(first), rest),
             _ => (None, &**word),
         };
         let (kind, name) = match rest.split_once('/') {
             None => (kind.clone().unwrap_or(Kind::OF_A_NAME), rest),
             Some((kind, name)) => match named_kind(kind, files) {
                 Some(kind) => (kind, name),
-                None => return Err(TargetError::OtherKind(quote(word))),
+                None => return Err(other_kind(word, files)),
             },
         };
         if !is_dns_subdomain(name) {
@@ -351,28 +351,16 @@ fn named_kind(word: &str, files: &KindFiles) -> Option<Kind> {
     kind.filter(|kind| !files.is_rejected(kind))
 }
 
-/// Proposes a kind for a misspelt one, for example `deploy` for `depoly/web`.
-fn similar_kind(word: &str) -> String {
+fn other_kind(word: &str, files: &KindFiles) -> TargetError {
     let kind = word.split('/').next().unwrap_or_default();
-    let table = KindTable::default();
-    let operators = table.operators().iter().cloned();
-    let known = Kind::BUILT_IN.into_iter().chain(operators);
-    let names: Vec<_> = known
-        .flat_map(|kind| {
-            [
-                kind.short_name().to_owned(),
-                kind.singular(),
-                kind.plural().to_owned(),
-            ]
-        })
-        .collect();
-    nearest(kind, names.iter().map(|name| &**name))
-        .map_or_else(String::new, |name| format!("did you mean {name}? Or "))
+    let similar = nearest_kind(kind, &files.table)
+        .map_or_else(String::new, |name| format!("did you mean {name}? Or "));
+    TargetError::OtherKind(quote(word), similar)
 }
 
 /// Whether the word before a slash can only be a namespace.
-fn is_namespace(text: &str) -> bool {
-    is_dns_label(text) && KindTable::default().from_argument(text).is_none() && !is_other_kind(text)
+fn is_namespace(text: &str, files: &KindFiles) -> bool {
+    is_dns_label(text) && files.table.from_argument(text).is_none() && !is_other_kind(text)
 }
 
 /// Kinds that dayshift does not scale, but that users might try.
@@ -516,7 +504,7 @@ mod tests {
             "pdb/web",
         ] {
             let error = read(line).unwrap_err();
-            assert!(matches!(error, TargetError::OtherKind(_)), "{line}");
+            assert!(matches!(error, TargetError::OtherKind(..)), "{line}");
             assert!(error.to_string().contains("deploy/web"), "{error}");
         }
         for line in [

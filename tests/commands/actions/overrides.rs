@@ -73,8 +73,8 @@ fn a_manual_change_within_an_override_is_reported() {
     assert!(slept.out.ends_with(" JST, 3 -> 0\n"), "{slept:?}");
     cluster.api.scale("dev", "web", 2).unwrap();
     let ran = sleep("2099-12-24T20:00+09:00");
-    let held = "replicas 2; a manual change holds it there: after `dayshift resume deploy/web -n \
-        dev` a sleep stops it\n";
+    let held = "replicas 2; it was asleep until Thu 2099-12-24 18:00 JST; a manual change holds it \
+        there: after `dayshift resume deploy/web -n dev` a sleep stops it\n";
     assert!(ran.out.ends_with(held), "{ran:?}");
 }
 

@@ -39,8 +39,10 @@ fn sync_applies_the_schedule_now() {
         planned.out,
         "deployment.apps/good unchanged\n\
          deployment.apps/scaled scaled until Wed 2098-01-01 00:00 UTC, 3 -> 4 (dry run)\n\
-         deployment.apps/down annotated dayshift/wake-until=2098-01-01T00:00:00Z (dry run)\n\
-         deployment.apps/up annotated dayshift/sleep-until=2098-01-01T00:00:00Z (dry run)\n\
+         deployment.apps/down annotated dayshift/wake-until=2098-01-01T00:00:00Z \
+         dayshift/reason=dayshift sync (dry run)\n\
+         deployment.apps/up annotated dayshift/sleep-until=2098-01-01T00:00:00Z \
+         dayshift/reason=dayshift sync (dry run)\n\
          deployment.apps/woken annotated dayshift/wake-until- (dry run)\n"
     );
     assert_eq!(planned.status, 1);

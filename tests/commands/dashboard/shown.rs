@@ -212,7 +212,7 @@ fn each_chart_has_an_equivalent_table() {
         .all("svg")
         .find_map(|it| it.attribute("aria-label"))
         .unwrap();
-    assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 d 5 h");
+    assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 d 6 h");
 }
 
 /// UTC is the default, but can also be given.

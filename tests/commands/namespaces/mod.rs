@@ -171,8 +171,8 @@ fn sleeps_and_resumes_a_whole_namespace() {
         (ran.status, ran.out.as_str(), ran.err.as_str()),
         (
             0,
-            "namespace/dev slept until Thu 2099-12-24 18:00 JST: 2 of 2 workloads; 1 workload with \
-             an override of its own\n",
+            "namespace/dev slept until Thu 2099-12-24 18:00 JST: 2 of 3 workloads; 1 has an override \
+             of its own: `dayshift sleep --all -n dev`\n",
             ""
         )
     );
@@ -203,7 +203,8 @@ fn sleeps_and_resumes_a_whole_namespace() {
     let paused = cluster.dayshift(&["pause", "namespace/dev"]);
     assert_eq!(
         paused.out,
-        "namespace/dev paused: 2 of 2 workloads; 1 workload with an override of its own\n"
+        "namespace/dev paused: 2 of 3 workloads; 1 has an override of its own: `dayshift pause --all \
+         -n dev`\n"
     );
     let refused = cluster.dayshift(&["wake", "namespaces/dev", "--for", "1h"]);
     assert_eq!(refused.status, 1);
@@ -248,19 +249,20 @@ fn the_patch_tests_the_values_that_it_changes() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 0, &[]);
     let patches = |line: &kube_in_memory::RequestLine| line.verb == "patch";
-    // Another user pauses the Namespace in the meantime. The command reads it again and reports the
-    // pause.
+    // Another user wakes the Namespace in the meantime. The command reads it again and replaces the
+    // shorter wake.
     let api = cluster.api.clone();
     let once = std::sync::atomic::AtomicBool::new(true);
     cluster.api.on_request(move |request| {
         if patches(request) && once.swap(false, std::sync::atomic::Ordering::Relaxed) {
-            let until = Some("2099-01-01T00:00:00Z");
+            let until = Some("2098-01-01T00:00:00Z");
             api.annotate_of("Namespace", "", "dev", "dayshift/wake-until", until)
                 .unwrap();
         }
         None
     });
-    let ran = cluster.dayshift(&["wake", "ns/dev", "--for", "1h", "--no-wait"]);
+    let until = "2099-01-01T00:00:00Z";
+    let ran = cluster.dayshift(&["wake", "ns/dev", "--until", until, "--no-wait"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{ran:?}");
     let patched = cluster
         .api

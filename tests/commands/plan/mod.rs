@@ -31,6 +31,7 @@ fn json_has_the_documented_form() {
     assert_eq!(
         ended.out,
         r#"{
+  "apiVersion": "dayshift/v1",
   "workloads": [
     {
       "kind": "Deployment",
@@ -395,18 +396,17 @@ fn a_table_and_a_chart_show_the_same_savings() {
         "dayshift/hours: Mon-Fri 09:00-19:00",
         "dayshift/timezone: Asia/Tokyo",
     ]);
-    let input = web.replace(
-        "spec:",
-        "spec:\n  template: {spec: {containers: [{name: a, resources: {requests: {cpu: 1}}}]}}",
+    let input = format!(
+        "{web}spec: {{replicas: 2, template: {{spec: {{containers: [{{name: a, resources: {{requests: \
+         {{cpu: 1}}}}}}]}}}}}}\n"
     );
     let savings = |output: &str| {
         let ended = plan_of(&["-f", "-", "-o", output], &input);
-        let (_, rest) = ended
-            .out
-            .to_lowercase()
+        let words: Vec<_> = ended.out.split_whitespace().collect();
+        let text = words.join(" ").to_lowercase();
+        let (_, rest) = text
             .split_once("saves ")
-            .map(|(a, b)| (a.to_owned(), b.to_owned()))
-            .unwrap();
+            .unwrap_or_else(|| panic!("{ended:?}"));
         rest.split(" replica-hours").next().unwrap().to_owned()
     };
     assert_eq!(savings("table"), savings("chart"));

@@ -156,7 +156,10 @@ fn suggests_similar_names_and_other_namespaces() {
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": {"app": "cart"}},
-            "template": {"metadata": {"labels": {"app": "cart"}}},
+            "template": {
+                "metadata": {"labels": {"app": "cart"}},
+                "spec": {"containers": [{"name": "cart", "image": "cart"}]},
+            },
         },
     });
     cluster.api.create(cart).unwrap();
@@ -196,7 +199,7 @@ fn suggests_similar_names_and_other_namespaces() {
         }
     }
     let ran = cluster.dayshift(&["status", "depoly/web"]);
-    assert!(ran.err.contains("did you mean deploy? "), "{ran:?}");
+    assert!(ran.err.contains("did you mean `deploy`?"), "{ran:?}");
     let ran = cluster.dayshift(&["status", "-n", "prod"]);
     assert_eq!(
         ran.err,
@@ -246,7 +249,7 @@ fn missing_and_unscheduled_objects_are_distinguished() {
     let tzdata = json!({"version": Tzdata::bundled().version(), "from": "bundled"});
     assert_eq!(
         document,
-        json!({"workloads": [], "unread": [], "tzdata": tzdata})
+        json!({"apiVersion": "dayshift/v1", "workloads": [], "unread": [], "tzdata": tzdata})
     );
 }
 

@@ -32,12 +32,8 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
     running_on(&cluster, "web");
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
-    assert!(
-        ran.out.contains("stop 19:00 JST (60 min ago)"),
-        "{}",
-        ran.out
-    );
-    let warning = "warning: dev/web: its stop of 19:00:00 is 60 min overdue; is the controller running? \
+    assert!(ran.out.contains("stop 19:00 JST (1 h ago)"), "{}", ran.out);
+    let warning = "warning: dev/web: its stop of 19:00:00 is 1 h overdue; is the controller running? \
                    kubectl events --for deploy/web -n dev\n";
     assert!(ran.out.ends_with(warning), "{}", ran.out);
     let json = cluster.dayshift(&["status", "-o", "json"]);
@@ -52,7 +48,8 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
         running_on(&cluster, &format!("web-{at}"));
     }
     let ran = cluster.dayshift(&["status", "--problems"]);
-    let folded = "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 60 min overdue;";
+    let folded =
+        "warning: dev/web, dev/web-1, dev/web-2 and 4 more: its stop of 19:00:00 is 1 h overdue;";
     assert!(ran.out.contains(folded), "{}", ran.out);
     assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
 }
@@ -118,7 +115,8 @@ fn explains_a_count_that_differs_from_the_schedule() {
         "note: dev/held: scaled to 6 manually until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
         "note: dev/adopted: the schedule says stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
         "note: dev/stop-only: nothing will start it again: its schedule has no further start; `dayshift restore deploy/stop-only -n dev` brings it back",
-        "stop Mon 19:00 JST (in 2 d 23 h)",
+        // Its next stop changes nothing.
+        "dev         stop-only   0 of 3     stopped   19:00 JST   <none>",
     ] {
         assert!(ran.out.contains(note), "{note}: {}", ran.out);
     }

@@ -364,8 +364,8 @@ impl WorkloadStatus {
         }
         let is_stopped = observed.replicas <= spec.stop_replicas;
         let direction = match (state.phase, self.next_action) {
-            (Some(Phase::Stopped), Some(Action::Stop)) if is_stopped => Direction::Up,
-            (Some(Phase::Running), Some(Action::Start))
+            (Some(Phase::Stopped), None | Some(Action::Stop)) if is_stopped => Direction::Up,
+            (Some(Phase::Running), None | Some(Action::Start))
                 if spec.count_after_start(observed.replicas, state) == observed.replicas =>
             {
                 Direction::Down

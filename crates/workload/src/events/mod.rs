@@ -8,5 +8,5 @@ mod reason;
 
 pub use event::EventText;
 pub use event::STARTS_WAIT_INTERVAL;
-pub use note::{author_text, user_text};
+pub use note::{author_text, reason_text, user_text};
 pub use reason::EventReason;

@@ -276,9 +276,10 @@ fn coming(next: Option<Boundary>, zone: Zone) -> String {
 
 /// `by jane: migration of the database`; `None` if neither author nor reason is known.
 pub fn author_text(author: &Author) -> Option<String> {
-    match (user_text(author), shown(author.reason.as_deref())) {
+    match (user_text(author), reason_text(author)) {
         (Some(by), Some(reason)) => Some(format!("by {by}: {reason}")),
         (Some(by), None) => Some(format!("by {by}")),
+        (None, Some(reason)) if author.is_sync() => Some(format!("by {reason}")),
         (None, Some(reason)) => Some(format!("reason: {reason}")),
         (None, None) => None,
     }
@@ -287,6 +288,11 @@ pub fn author_text(author: &Author) -> Option<String> {
 /// `jane`; `None` if the author is unknown.
 pub fn user_text(author: &Author) -> Option<String> {
     shown(author.by.as_deref())
+}
+
+/// `load test`; `None` if there is no reason.
+pub fn reason_text(author: &Author) -> Option<String> {
+    shown(author.reason.as_deref())
 }
 
 /// Makes a text safe to print, because any user can have written it.

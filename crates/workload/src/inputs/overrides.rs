@@ -75,6 +75,16 @@ pub struct Author {
     pub reason: Option<Box<str>>,
 }
 
+/// The reason that `dayshift sync` writes, which marks its overrides.
+pub const SYNC_REASON: &str = "dayshift sync";
+
+impl Author {
+    /// Whether `dayshift sync` wrote the override.
+    pub fn is_sync(&self) -> bool {
+        self.reason.as_deref() == Some(SYNC_REASON)
+    }
+}
+
 impl OverrideSet {
     /// The active override at `now`. Pause has priority over wake, and wake over sleep. An override
     /// that ends at `now` is not active.

@@ -184,8 +184,13 @@ fn without_the_policy_a_reason_is_told_as_well(plane: &ControlPlane) {
     );
     assert!(!event.contains(['\u{1b}', '\u{202e}']), "{event:?}");
     // Another user's override does not keep it.
-    let sleep = format!("dayshift pause deploy/web -n {} --for 1h", team.name());
-    plane.shell(&sleep).success();
+    let pause = format!("dayshift pause deploy/web -n {} --for 1h", team.name());
+    let shortens = plane.shell(&pause);
+    assert!(
+        !shortens.ok && shortens.stderr.contains("it is paused ("),
+        "{shortens:?}"
+    );
+    plane.shell(&format!("{pause} --shorten")).success();
     assert_eq!(
         annotations(&team, "deploy/web").get("dayshift/reason"),
         None
