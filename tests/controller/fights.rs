@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::sandbox::{Sandbox, deployment};
 
 /// Friday 10:00, running since 09:00.
-fn by_day() -> Sandbox {
+fn running_since_nine() -> Sandbox {
     let scenario = Sandbox::of_deployments_at("2026-11-20 08:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     scenario.sleep_until("10:00:30");
@@ -16,7 +16,7 @@ fn by_day() -> Sandbox {
 
 /// A tool writes these labels to the object every minute. Returns how often dayshift writes
 /// meanwhile, and how often it warns.
-fn fight(scenario: &Sandbox, labels: &Value) -> (usize, usize) {
+fn write_labels_every_minute(scenario: &Sandbox, labels: &Value) -> (usize, usize) {
     let correction_limit_reached = || {
         let events = scenario.events("web");
         events
@@ -24,7 +24,7 @@ fn fight(scenario: &Sandbox, labels: &Value) -> (usize, usize) {
             .filter(|it| *it == "CorrectionLimitReached")
             .count()
     };
-    let told = correction_limit_reached();
+    let events_before = correction_limit_reached();
     scenario.api.forget_requests();
     for _ in 0..12 {
         let patch = json!({"metadata": {"labels": labels}});
@@ -37,7 +37,7 @@ fn fight(scenario: &Sandbox, labels: &Value) -> (usize, usize) {
     }
     (
         scenario.patched("web").len(),
-        correction_limit_reached() - told,
+        correction_limit_reached() - events_before,
     )
 }
 
@@ -53,12 +53,16 @@ fn corrects_a_pinned_label_three_times_and_then_warns() {
         json!({"dayshift/fingerprint": "v1-0123456789abcdef"}),
         json!({"dayshift/state": "woken", "dayshift/next": "2026-01-01T00.00.00Z"}),
     ] {
-        let scenario = by_day();
-        assert_eq!(fight(&scenario, &labels), (3, 1), "{labels}");
+        let scenario = running_since_nine();
+        assert_eq!(
+            write_labels_every_minute(&scenario, &labels),
+            (3, 1),
+            "{labels}"
+        );
         scenario.sleep_until("19:01");
         assert_eq!(scenario.replicas("web"), 0, "{labels}");
         assert_eq!(
-            fight(&scenario, &labels),
+            write_labels_every_minute(&scenario, &labels),
             (3, 1),
             "{labels}, the second time"
         );
@@ -69,14 +73,14 @@ fn corrects_a_pinned_label_three_times_and_then_warns() {
 
 #[test]
 fn removes_labels_of_a_removed_schedule_three_times() {
-    let scenario = by_day();
+    let scenario = running_since_nine();
     scenario.annotate("web", "hours", None);
     let labels = json!({"dayshift/state": "running"});
-    assert_eq!(fight(&scenario, &labels), (3, 1));
+    assert_eq!(write_labels_every_minute(&scenario, &labels), (3, 1));
     assert_eq!(
-        fight(&scenario, &labels),
+        write_labels_every_minute(&scenario, &labels),
         (0, 0),
-        "there is no further boundary"
+        "no further warnings: the limit resets only at a boundary"
     );
     scenario.annotate("web", "hours", Some("Mon-Fri 09:00-19:00"));
     scenario.sleep_until("19:01");

@@ -25,7 +25,7 @@ fn bad(number: usize) -> DeploymentBuilder {
 
 /// The number of invalid workloads; more in nightly CI.
 fn many() -> usize {
-    match std::env::var("STORIES").as_deref() {
+    match std::env::var("SCENARIOS").as_deref() {
         Ok("full") => 10_000,
         _ => 1_000,
     }

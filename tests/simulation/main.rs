@@ -1,4 +1,4 @@
-//! Random lives of the unchanged controller, on paused time, against the cluster in memory, with every
+//! Random scenarios for the real controller, on paused time, against the cluster in memory, with every
 //! fault that can occur.
 //!
 //! A seed generates a scenario: schedules, calendars, users, other writers, one to three controllers that
@@ -13,7 +13,7 @@
 //! `SIMULATION_SEEDS=1000000` runs more of them, `SIMULATION_SEEDS=10000..20000` others,
 //! `SIMULATION_SHRINK=0` does not shrink,
 //! `SIMULATION_FRESH=100000` adds this many new ones, `SIMULATION_SEED=123` repeats one, and
-//! `SIMULATION_STORY=FILE` a stored one.
+//! `SIMULATION_SCENARIO=FILE` a stored one.
 //!
 //! - `scenario/`: a scenario as a value and as text
 //! - `generators/`: from a seed to a scenario
@@ -62,7 +62,7 @@ use scenario::{definition::Scenario, stored};
 const SEEDS: u64 = 400;
 
 /// The maximum number, per thousand checks of settled objects, with these inconclusive results.
-const MAX_PASSED: [(Look, usize); 6] = [
+const MAX_INCONCLUSIVE: [(Look, usize); 6] = [
     (Look::Unknown, 0),
     (Look::Dry, 30),
     (Look::Recovering, 5),
@@ -91,12 +91,12 @@ fn seeds() -> Vec<u64> {
 }
 
 #[test]
-fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
+fn random_scenarios_follow_the_rules() {
     if let Some(scenario) = stored::asked_for() {
-        return run_again(&scenario);
+        return report_failure(&scenario);
     }
     if let Some(seed) = number("SIMULATION_SEED") {
-        return run_again(&Scenario::of(seed));
+        return report_failure(&Scenario::of(seed));
     }
     let (seeds, begun) = (seeds(), Instant::now());
     let next = AtomicUsize::new(0);
@@ -134,19 +134,19 @@ fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
         begun.elapsed().as_secs_f64()
     );
     if let Some(seed) = failed.into_inner().unwrap() {
-        run_again(&Scenario::of(seed));
+        report_failure(&Scenario::of(seed));
     }
     let looks = looks.into_inner().unwrap();
     eprintln!("{looks:?}");
     if seeds.len() >= usize::try_from(SEEDS).unwrap() {
-        assert_few_pass(&looks);
+        assert_few_inconclusive(&looks);
     }
 }
 
 /// Inconclusive checks must be few: a checker that accepts everything finds nothing.
-fn assert_few_pass(looks: &BTreeMap<Look, usize>) {
+fn assert_few_inconclusive(looks: &BTreeMap<Look, usize>) {
     let all: usize = looks.values().sum();
-    for (look, most) in MAX_PASSED {
+    for (look, most) in MAX_INCONCLUSIVE {
         let count = looks.get(&look).copied().unwrap_or_default();
         let thousandths = 1000 * count / all;
         assert!(thousandths <= most, "{look:?}: {count} of {all} looks");
@@ -158,7 +158,7 @@ fn regressions_stay_fixed() {
     for (name, scenario) in stored::regressions() {
         if outcome_of(&scenario).failure.is_some() {
             eprintln!("{name}");
-            run_again(&scenario);
+            report_failure(&scenario);
         }
     }
 }
@@ -185,7 +185,7 @@ fn same_seed_runs_identically() {
     }
 }
 
-/// `.ci/nightly seeded` shows that each of them is found.
+/// Checks only that each patch applies; `.ci/nightly seeded` checks that the scenarios detect the defects.
 #[test]
 fn each_seeded_defect_applies() {
     let root = env!("CARGO_MANIFEST_DIR");
@@ -204,13 +204,13 @@ fn each_seeded_defect_applies() {
         let why = String::from_utf8_lossy(&checked.stderr);
         assert!(
             checked.status.success(),
-            "{why}plant it anew: tests/simulation/seeded/README.md"
+            "{why}seed it again: tests/simulation/seeded/README.md"
         );
     }
 }
 
 /// Runs one scenario, and fails with the shortest scenario that still fails.
-fn run_again(scenario: &Scenario) {
+fn report_failure(scenario: &Scenario) {
     let first = outcome_of(scenario);
     let Some(why) = &first.failure else {
         eprintln!("{scenario}{}", first.trace.join("\n"));
@@ -227,7 +227,7 @@ fn run_again(scenario: &Scenario) {
     panic!(
         "{}\nat first: {why}\nThe scenario:\n{short}What happened:\n  {}\n\
          To repeat it: SIMULATION_SEED={} cargo test --test simulation\n\
-         To repeat its shortest form: SIMULATION_STORY=FILE, with this in the file; in \
+         To repeat its shortest form: SIMULATION_SCENARIO=FILE, with this in the file; in \
          a folder of tests/simulation/regressions it stays a regression test:\n{}",
         outcome.failure.as_deref().unwrap_or("it does not fail"),
         outcome.trace.join("\n  "),

@@ -30,9 +30,9 @@ pub(crate) fn nightly(mut scenarios: Vec<Scenario>) -> Vec<Scenario> {
     scenarios
 }
 
-/// Whether all scenarios should run: `STORIES=full` or `STORIES=slow`.
+/// Whether all scenarios should run: `SCENARIOS=full` or `SCENARIOS=slow`.
 pub(crate) fn is_full() -> bool {
-    env::var_os("STORIES").is_some_and(|value| !value.is_empty())
+    env::var_os("SCENARIOS").is_some_and(|value| !value.is_empty())
 }
 
 /// `scenarios![Parts::Server; one_function, another]` is a `Vec<Scenario>`.

@@ -217,7 +217,7 @@ impl SyncAction {
             None => {}
         }
         let says = spec
-            .says(&observed.object, now)
+            .required_action(&observed.object, now)
             .ok_or(OverrideError::SaysNothing)?;
         let seen = observed.replicas;
         let is_so = match says {

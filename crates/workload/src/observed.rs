@@ -234,18 +234,21 @@ impl Observed {
     /// runs but should be stopped, nothing runs although it should, or it does not have the count
     /// of `scale`.
     pub fn contradicted_action(&self, spec: &ScheduleSpec, now: DateTime<Utc>) -> Option<Action> {
-        spec.says(&self.object, now).filter(|says| match says {
-            // If a schedule has no starts, users start the workload manually, and it should keep
-            // running.
-            Action::Stop => self.replicas > spec.stop_replicas && spec.may(true),
-            Action::Start => {
-                let (seen, state) = (self.replicas, self.state());
-                seen == Replicas::ZERO
-                    && spec.replicas != Some(Replicas::ZERO)
-                    && spec.count_after_start(seen, &state) > seen
-            }
-            Action::Scale(count) => self.replicas != spec.counts.least().max(Replicas::new(*count)),
-        })
+        spec.required_action(&self.object, now)
+            .filter(|says| match says {
+                // If a schedule has no starts, users start the workload manually, and it should keep
+                // running.
+                Action::Stop => self.replicas > spec.stop_replicas && spec.may(true),
+                Action::Start => {
+                    let (seen, state) = (self.replicas, self.state());
+                    seen == Replicas::ZERO
+                        && spec.replicas != Some(Replicas::ZERO)
+                        && spec.count_after_start(seen, &state) > seen
+                }
+                Action::Scale(count) => {
+                    self.replicas != spec.counts.least().max(Replicas::new(*count))
+                }
+            })
     }
 
     /// Replaces the defaults with the values in the annotation `inherited`.

@@ -7,20 +7,20 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![
             Parts::Server;
-            nginx_1_becomes_2_at_its_instant_with_one_write,
+            start_sets_replicas_on_time_with_one_patch,
         ],
         nightly(scenarios![
             Parts::Server;
             catches_up_once_on_missed_boundaries,
-            of_several_missed_boundaries_only_the_newest_is_made_up_for,
+            applies_only_the_latest_missed_boundary,
         ]),
-        scenarios![Parts::OlderServer; an_older_server_is_listed_in_pages_and_its_boundaries_are_met],
-        scenarios![Parts::Pods; pods_go_at_the_stop_and_come_back_at_the_start],
+        scenarios![Parts::OlderServer; lists_in_pages_on_a_server_without_streaming],
+        scenarios![Parts::Pods; stop_removes_pods_and_start_creates_them],
     ]
     .concat()
 }
 
-fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
+fn start_sets_replicas_on_time_with_one_patch(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "start");
     let start = soon(4);
     team.create(
@@ -40,7 +40,7 @@ fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
     team.ends([("web", 2)]);
 }
 
-fn an_older_server_is_listed_in_pages_and_its_boundaries_are_met(plane: &ControlPlane) {
+fn lists_in_pages_on_a_server_without_streaming(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "older");
     for number in 0..101 {
         team.create(deployment(&format!("plain-{number}")));
@@ -60,7 +60,7 @@ fn an_older_server_is_listed_in_pages_and_its_boundaries_are_met(plane: &Control
     team.ends([("web", 2)]);
 }
 
-fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
+fn stop_removes_pods_and_start_creates_them(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "pods");
     let stop = soon(8);
     let start = stop.plus(8);
@@ -92,10 +92,10 @@ fn catches_up_once_on_missed_boundaries(plane: &ControlPlane) {
     team.create(deployment("web").replicas(3).stop(stop.text()));
     team.await_adopted("web", stop);
     team.stop_scalers();
-    stop.is_to_come("the scaler is away");
+    stop.is_to_come("the controller is stopped");
 
     stop.plus(1).wait();
-    assert_eq!(team.replicas("web"), 3, "nobody is there to stop it");
+    assert_eq!(team.replicas("web"), 3, "no controller runs");
 
     team.run(&[]);
     team.await_replicas("web", 0);
@@ -104,11 +104,15 @@ fn catches_up_once_on_missed_boundaries(plane: &ControlPlane) {
     team.stop_scalers();
     team.run(&[]);
     soon(1).wait();
-    assert_eq!(team.replicas("web"), 2, "what was made up for is over");
+    assert_eq!(
+        team.replicas("web"),
+        2,
+        "a boundary that was already applied is not applied again"
+    );
     team.ends([("web", 2)]);
 }
 
-fn of_several_missed_boundaries_only_the_newest_is_made_up_for(plane: &ControlPlane) {
+fn applies_only_the_latest_missed_boundary(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "several");
     let first = soon(4);
     let (stop, start) = (first.text(), first.plus(1).text());
@@ -118,7 +122,7 @@ fn of_several_missed_boundaries_only_the_newest_is_made_up_for(plane: &ControlPl
         team.await_adopted(name, first);
     }
     team.stop_scalers();
-    first.is_to_come("the scaler is away");
+    first.is_to_come("the controller is stopped");
     first.plus(2).wait();
 
     team.run(&[]);

@@ -256,7 +256,7 @@ fn reports_a_removed_schedule_above_0() {
 
 /// The state of an earlier version does not contain the inherited schedule.
 #[test]
-fn labels_without_a_schedule_are_not_a_removed_schedule() {
+fn inherited_schedule_is_not_reported_as_removed() {
     let cluster = evening();
     cluster.deployment("web", 0, &[]);
     let labels = |next| {

@@ -1,4 +1,4 @@
-//! Workloads that start if an edited Namespace schedule now wants them to run.
+//! Workloads that start because the edited Namespace schedule requires them to run.
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn namespace_edit_restarts_only_workloads_that_dayshift_stopped() {
     assert_eq!(
         patches(&scenario) - before,
         301,
-        "one each, and none for its own"
+        "300 starts and one adoption, and none for `own`, which has its own schedule"
     );
     let told = scenario.events("web-7");
     assert_eq!(told.last().map(String::as_str), Some("ScheduleChanged"));
@@ -43,7 +43,7 @@ fn namespace_edit_restarts_only_workloads_that_dayshift_stopped() {
 }
 
 #[test]
-fn counts_a_stopped_copy_until_it_starts() {
+fn metric_counts_a_stopped_copy_until_it_starts() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     scenario.sleep_until("2026-11-23 08:00");
@@ -70,7 +70,7 @@ fn counts_a_stopped_copy_until_it_starts() {
     assert_eq!(
         against_schedule(&scenario),
         "0",
-        "it is stopped as it should be"
+        "its schedule requires it to be stopped"
     );
     scenario.sleep_until("2026-11-24 09:01");
     assert_eq!(scenario.replicas("copy"), 3);

@@ -36,7 +36,10 @@ fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
     scenario.sleep_until("23:00");
     assert_eq!((scenario.replicas("web"), reads(&scenario)), (4, 1));
     assert_eq!(told(&scenario, "web").len(), 1);
-    assert!(scenario.patched("web").is_empty(), "it is not fought");
+    assert!(
+        scenario.patched("web").is_empty(),
+        "dayshift does not write again"
+    );
 }
 
 #[test]
@@ -116,7 +119,7 @@ fn names_each_conflicting_manager() {
 }
 
 #[test]
-fn manual_revert_is_not_reported() {
+fn intended_manager_is_not_reported() {
     for by in [
         Writer::scaling("kubectl"),
         Writer::new("kubectl-edit"),
@@ -138,7 +141,7 @@ fn manual_revert_is_not_reported() {
 
 #[test]
 fn reads_only_reverts_within_the_window() {
-    // Later than 15 minutes.
+    // After the window of 15 minutes.
     let scenario = stopped();
     scenario.sleep_until("19:15:02");
     set_by(&scenario, ARGO_CD, "web", 3);
@@ -229,9 +232,9 @@ fn names_a_manager_that_also_removes_the_labels() {
     assert_eq!((told.len(), reads(&scenario)), (1, 1));
 }
 
-/// Reported once per object and program, and again for another program.
+/// Only the last manager is remembered: a revert by another one is reported, and so is the next one by the first.
 #[test]
-fn reports_a_revert_once_per_manager_between_boundaries() {
+fn reports_a_revert_again_only_after_another_manager() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(
         deployment("web")
@@ -302,6 +305,6 @@ fn another_dayshift_is_not_a_conflicting_manager() {
     let other = |line: &&RequestLine| line.name == "web";
     assert!(
         scenario.requests("get").iter().filter(other).count() <= 1,
-        "after a conflict"
+        "at most one GET, after a conflict"
     );
 }

@@ -59,15 +59,15 @@ impl Observer {
         }
         if old.rest != new.rest || old.uid != new.uid {
             return Err(format!(
-                "more was written than is ours: {} -> {}",
+                "a field was written that dayshift does not own: {} -> {}",
                 old.rest, new.rest
             ));
         }
         if write.sent.known.is_empty() {
-            return Err("it was patched by who knows nothing of it".into());
+            return Err("it was patched by a controller that has not seen it".into());
         }
-        let may_be_taken = |it: &Known| !self.exact && it.object.rests_on_itself();
-        if !write.sent.knows_namespaces && !write.sent.known.iter().any(may_be_taken) {
+        let needs_no_namespace = |it: &Known| !self.exact && it.object.rests_on_itself();
+        if !write.sent.knows_namespaces && !write.sent.known.iter().any(needs_no_namespace) {
             return Err("it was patched before its Namespace was known".into());
         }
         let (mut legal, mut found) = (Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ impl Observer {
         }
         let Some((outcome, known, _, applied)) = found.first() else {
             return Err(format!(
-                "{} is not what the rules ask for{}",
+                "{} is not permitted by the rules{}",
                 describe(old, new),
                 all(&legal)
             ));
@@ -101,7 +101,7 @@ impl Observer {
             known.corrections.0 > 0 && outcome.corrects_only_next(&known.object, now)
         };
         if found.iter().all(|it| it.2.0 && is_repeated(it.1, &it.0)) {
-            return Err("more than one correction of what is to come alone".into());
+            return Err("more than one correction that changes only `next`".into());
         }
         let is_exact = known.object.in_force().contains_key("replicas");
         change_invariants::check(old, new, outcome, is_exact, now)?;
@@ -109,18 +109,18 @@ impl Observer {
         switches::check(&known.object, new, outcome.kind, record.held.as_ref())?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
-            // Each of them is possible if only the controller knows when a grace began.
+            // Any outcome can match, because only the controller knows when the grace period began.
             let mut punctual = found.iter().map(|(outcome, known, ..)| {
-                self.is_punctual(write, outcome, known, process, record)
+                self.check_on_time(write, outcome, known, process, record)
             });
             let first = punctual.next().unwrap_or(Ok(()));
             first.or_else(|late| punctual.find(Result::is_ok).unwrap_or(Err(late)))?;
-            self.is_told_before(write, outcome, known, process)?;
+            self.check_grace_announced(write, outcome, known, process)?;
         }
         Ok(Done {
             applied: applied.clone(),
             corrective: (found.iter().all(|it| it.2.0), found.iter().any(|it| it.2.1)),
-            begins_anew: found.iter().all(|it| it.0.kind.begins_anew()),
+            restarts_correction_count: found.iter().all(|it| it.0.kind.restarts_correction_count()),
             kinds: found.iter().map(|it| (it.0.kind, it.0.adopts)).collect(),
         })
     }
@@ -169,20 +169,24 @@ impl Observer {
         let now = at.div_euclid(1000);
         let state = known.newest(now);
         let (intent, ended) = intent.without_ended(old.began.as_deref(), &state, now);
-        let risen: Vec<_> = match known.risen(self.slept) {
+        let raised_ranges: Vec<_> = match known.raised_ranges(self.slept) {
             ranges if ranges.is_empty() => vec![None],
             ranges => ranges.into_iter().map(Some).collect(),
         };
         let seen = known.seen(self.slept).into_iter();
-        let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
-        // At the limit of corrections no stop is announced either; and other calendars might
+        let since = seen.flat_map(|seen| {
+            raised_ranges
+                .iter()
+                .map(move |raised_ranges| (seen, *raised_ranges))
+        });
+        // At the correction limit no notice is sent either, and other calendars might
         // require one.
         let at_limit = known.corrections.1 >= MAX_CORRECTIONS;
         let is_unreported = at_limit || known.has_other_calendars();
         let told = self.told(by, old);
         let latest = told.latest.max(is_unreported.then_some(now));
         let told = Reported { latest, ..told };
-        let outcomes = since.flat_map(|(seen, risen)| {
+        let outcomes = since.flat_map(|(seen, raised_ranges)| {
             let inputs = RuleInputs {
                 object: old,
                 state: &state,
@@ -194,7 +198,7 @@ impl Observer {
                 now,
                 fraction: at.rem_euclid(1000),
                 seen,
-                risen,
+                raised_ranges,
                 told,
                 planned: known.planned(),
                 is_refusal_news: known.is_refusal_news(assumed.complaint.as_deref()),
@@ -252,7 +256,7 @@ impl Observer {
             && new.state.garbled.is_empty()
     }
 
-    /// No count is ever lost: checked without the rules, by the counts that could be restored
+    /// Checks that no count is lost, without the rules: by the counts that could be restored
     /// before and after.
     fn keeps_the_count(
         &self,
@@ -290,7 +294,7 @@ impl Observer {
     }
 
     /// A workload that is stopped after a grace had the complete grace since the announcement.
-    fn is_told_before(
+    fn check_grace_announced(
         &self,
         write: &Write<'_>,
         outcome: &Outcome,
@@ -304,7 +308,7 @@ impl Observer {
             return Ok(());
         }
         let Some(told) = self.told(&write.sent.by, &known.object).heard else {
-            return Err("it is stopped after a grace, and nobody was told before".into());
+            return Err("it is stopped after a grace, and no notice was sent".into());
         };
         let left = told + i64::from(grace) - write.sent.at.clock.div_euclid(1000);
         if left > 0 {
@@ -313,7 +317,7 @@ impl Observer {
         Ok(())
     }
 
-    fn is_punctual(
+    fn check_on_time(
         &self,
         write: &Write<'_>,
         outcome: &Outcome,
@@ -323,12 +327,14 @@ impl Observer {
     ) -> Result<(), String> {
         let (at, off) = (write.at, write.sent.at.clock - write.sent.at.truth);
         let (intent, old) = (self.intent(known, process.zone), &known.object);
-        let patient = known.last_correction(outcome).map(|due| due - off);
+        let earliest_last_correction = known.last_correction(outcome).map(|due| due - off);
         let known = process.started.max(record.touched).max(process.clock_set);
         let known = known.max(process.calendars_read);
         let due = outcome.due.into_iter().chain(intent.ends());
         // By its clock: the first millisecond of the server's clock at which that time has passed.
-        let awaited = due.map(|due| due * 1000 - off).chain(patient);
+        let awaited = due
+            .map(|due| due * 1000 - off)
+            .chain(earliest_last_correction);
         let awaited = awaited.filter(|due| *due <= at);
         let right = awaited.max().map_or(known, |due| due.max(known));
         let may_wait = self.troubled.may_delay(old, at);

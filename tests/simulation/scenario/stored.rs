@@ -33,9 +33,9 @@ impl Scenario {
     }
 }
 
-/// The scenario in the file that `SIMULATION_STORY` names.
+/// The scenario in the file that `SIMULATION_SCENARIO` names.
 pub fn asked_for() -> Option<Scenario> {
-    let file = env::var("SIMULATION_STORY").ok()?;
+    let file = env::var("SIMULATION_SCENARIO").ok()?;
     Some(Scenario::of_text(&fs::read_to_string(file).unwrap()))
 }
 

@@ -34,12 +34,12 @@ const MAX_TRIES: usize = 20;
 /// The number of longest scenarios that are printed.
 const MAX_PRINTED: usize = 12;
 
-/// The factors for this run. With `STORIES=slow`, each scenario runs only with the largest.
+/// The factors for this run. With `SCENARIOS=slow`, each scenario runs only with the largest.
 fn paces() -> &'static [i64] {
-    match env::var("STORIES").as_deref() {
+    match env::var("SCENARIOS").as_deref() {
         Ok("slow") => &PACES[PACES.len() - 1..],
         Ok(other) if !["", "full"].contains(&other) => {
-            panic!("STORIES={other}: `full`, `slow` or nothing")
+            panic!("SCENARIOS={other}: `full`, `slow` or nothing")
         }
         _ => &PACES,
     }

@@ -1,8 +1,8 @@
-//! A watch that lists a collection and then follows its changes without an end.
+//! Lists a collection and then watches it. The stream of events never ends.
 //!
 //! [`Reflector`] is a state machine over four states: unlisted, listing in pages, listed and open. It
 //! streams the initial list if the server supports that, falls back to pages, resumes after
-//! interruptions, and pauses after failures. Errors are events, so the stream never ends. Each complete
+//! interruptions, and pauses after failures. Errors are returned as events. Each complete
 //! list is compared with the names that the watch has shown, and missing objects are reported as
 //! deleted.
 
@@ -48,12 +48,11 @@ const MAX_CUT_STREAMS: u32 = 3;
 /// (a quarter of its `--request-timeout`).
 const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How far the server may deviate from the requested end of a watch. If a watch is still open after this
-/// time, the connection was dropped silently.
+/// How long after its requested end a watch may stay open. After that, the connection is considered lost.
 const LIFE_MARGIN: Duration = Duration::from_secs(5);
 
 /// If a watch ends sooner, the next one starts after a pause.
-const MIN_CALM_LIFE: Duration = Duration::from_secs(1);
+const MIN_WATCH_DURATION: Duration = Duration::from_secs(1);
 
 /// A watch of one collection, with its progress.
 pub struct Reflector<D> {
@@ -66,7 +65,7 @@ pub struct Reflector<D> {
     known: Arc<Mutex<KnownNames>>,
     /// How many consecutive streams have ended before they had listed everything.
     cut_streams: u32,
-    /// When a resumed watch is trusted again, so that its version need not be reported; `None` after a
+    /// From this time on, a resumed watch needs no check for a resourceVersion rollback; `None` after a
     /// failure.
     resume_trusted_after: Option<Instant>,
     pauses: Pauses,
@@ -177,8 +176,8 @@ impl<D: Resource + Decode> Reflector<D> {
             }
             sleep_until(self.paused_until).await;
             let step = match mem::replace(&mut self.state, WatchState::Unlisted) {
-                WatchState::Unlisted => self.begin().await,
-                WatchState::Paging(page) => self.page(page).await,
+                WatchState::Unlisted => self.start_list().await,
+                WatchState::Paging(page) => self.next_from_page(page).await,
                 WatchState::Listed(version) => self.resume(version).await,
                 WatchState::Open(open) => self.read(open).await,
             };
@@ -192,7 +191,7 @@ impl<D: Resource + Decode> Reflector<D> {
 
     /// Starts a list: as a stream (`sendInitialEvents`, since Kubernetes 1.34), which takes half the
     /// time of a list, otherwise in pages (`docs/decisions/api-server/watch-list.md`).
-    async fn begin(&mut self) -> Step<D> {
+    async fn start_list(&mut self) -> Step<D> {
         self.source.find().await?;
         if self.list != ListMode::Streamed {
             self.state = WatchState::Paging(Page::none());
@@ -220,12 +219,12 @@ impl<D: Resource + Decode> Reflector<D> {
 
     /// Switches this list to pages.
     fn list_in_pages(&mut self, why: &dyn Display) {
-        tracing::debug!(%why, "the server does not stream the list; listing in pages");
+        tracing::debug!(%why, "listing in pages instead of a stream");
         self.list = ListMode::Paged(PAGE);
     }
 
     /// Returns the next object of a page, or requests the next page.
-    async fn page(&mut self, mut page: Page<D>) -> Step<D> {
+    async fn next_from_page(&mut self, mut page: Page<D>) -> Step<D> {
         if let Some(object) = page.objects.next() {
             self.state = WatchState::Paging(page);
             return Ok(Some(self.applied(object, true)));
@@ -249,8 +248,8 @@ impl<D: Resource + Decode> Reflector<D> {
                 self.state = WatchState::Paging(page);
                 Ok(is_first.then(|| self.init()))
             }
-            // The server keeps the pages for a few minutes only. Request everything at once, as
-            // client-go does (`pager.FullListIfExpired`).
+            // The continue token has expired (410). Request everything at once, as client-go does
+            // (`pager.FullListIfExpired`).
             Err(error) if error.is_expired() && limit.is_some() => {
                 tracing::debug!(%error, "the server does not keep the pages; listing all at once");
                 self.list = ListMode::Whole;
@@ -278,8 +277,13 @@ impl<D: Resource + Decode> Reflector<D> {
                 let is_trusted = self
                     .resume_trusted_after
                     .is_some_and(|from| Instant::now() >= from);
-                let early = (!is_trusted).then(|| Version::parse(&version));
-                Ok(Some(self.open(body, life, Some(version), early)))
+                let unverified_version = (!is_trusted).then(|| Version::parse(&version));
+                Ok(Some(self.open(
+                    body,
+                    life,
+                    Some(version),
+                    unverified_version,
+                )))
             }
             Err(error) => {
                 // The API server accepts a watch from an expired version and ends it with an event.
@@ -298,7 +302,7 @@ impl<D: Resource + Decode> Reflector<D> {
         body: Body,
         life: Duration,
         version: Option<String>,
-        early: Option<Version>,
+        unverified_version: Option<Version>,
     ) -> ReflectorEvent<D> {
         let since = Instant::now();
         self.resume_trusted_after = Some(since + life.saturating_sub(LIFE_MARGIN));
@@ -308,9 +312,9 @@ impl<D: Resource + Decode> Reflector<D> {
             life,
             version,
             has_events: false,
-            is_broken: false,
+            is_last_event_malformed: false,
         });
-        ReflectorEvent::Opened { early }
+        ReflectorEvent::Opened { unverified_version }
     }
 
     /// Returns the next event of an open watch.
@@ -323,30 +327,30 @@ impl<D: Resource + Decode> Reflector<D> {
             Ok(Some(Ok(event))) => self.handle(open, event),
             // Later events can still be readable.
             Ok(Some(Err(error @ Error::SerdeError(_)))) => {
-                open.is_broken = true;
+                open.is_last_event_malformed = true;
                 self.state = WatchState::Open(open);
                 Err(WatchError::new("watch", error))
             }
-            Ok(Some(Err(error))) => self.cut_off(open, error),
+            Ok(Some(Err(error))) => self.watch_failed(open, error),
             Err(silence) if open.version.is_none() => {
                 self.list_in_pages(&silence);
                 Ok(None)
             }
-            Ok(None) | Err(_) => self.ended(open),
+            Ok(None) | Err(_) => self.watch_ended(open),
         }
     }
 
     fn handle(&mut self, mut open: OpenWatch, event: WatchEvent<D>) -> Step<D> {
-        let was_broken = mem::take(&mut open.is_broken);
+        let was_broken = mem::take(&mut open.is_last_event_malformed);
         open.has_events = true;
         let reported = match event {
-            WatchEvent::Error(status) => return self.cut_off(open, Error::Api(status)),
+            WatchEvent::Error(status) => return self.watch_failed(open, Error::Api(status)),
             WatchEvent::Bookmark(bookmark) => {
                 let meta = bookmark.metadata;
                 let is_listed = open.version.is_some();
                 let is_end = !is_listed && meta.annotations.contains_key(INITIAL_EVENTS_END);
                 if is_listed || is_end {
-                    open.version = Some(given(Some(meta.resource_version))?);
+                    open.version = Some(required_version(Some(meta.resource_version))?);
                 }
                 is_end.then(|| self.listed())
             }
@@ -365,19 +369,23 @@ impl<D: Resource + Decode> Reflector<D> {
         self.state = WatchState::Open(open);
         if was_broken {
             self.queued.extend(reported);
-            return Ok(Some(ReflectorEvent::Opened { early: None }));
+            return Ok(Some(ReflectorEvent::Opened {
+                unverified_version: None,
+            }));
         }
         Ok(reported)
     }
 
     /// Handles a watch that has ended, or that is silent after its requested end.
-    fn ended(&mut self, open: OpenWatch) -> Step<D> {
-        let is_short = open.since.elapsed() < MIN_CALM_LIFE;
+    fn watch_ended(&mut self, open: OpenWatch) -> Step<D> {
+        let is_short = open.since.elapsed() < MIN_WATCH_DURATION;
         if let Some(version) = open.version {
             self.state = WatchState::Listed(version);
             // A server that ends every watch without an event would never show a change.
             if is_short && !open.has_events {
-                let why = Error::Service("it has ended at once, without an event".into());
+                let why = Error::Service(
+                    "the server closed the watch immediately, without an event".into(),
+                );
                 return Err(WatchError::new("watch", why));
             }
         } else {
@@ -391,7 +399,7 @@ impl<D: Resource + Decode> Reflector<D> {
 
     /// Handles a watch that has failed. It resumes from its version unless the server no longer has it
     /// (410).
-    fn cut_off(&mut self, open: OpenWatch, error: Error) -> Step<D> {
+    fn watch_failed(&mut self, open: OpenWatch, error: Error) -> Step<D> {
         let error = WatchError::new("watch", error);
         match open.version {
             Some(version) if !error.is_expired() => self.state = WatchState::Listed(version),
@@ -458,11 +466,11 @@ impl<D: Resource + Decode> Reflector<D> {
 pub enum ReflectorEvent<D> {
     /// The API server has accepted the watch.
     Opened {
-        /// The version from which the watch continues, if it must be checked: the watch failed, or the
-        /// server was unreachable and might have been restored from an older backup. A watch that starts
+        /// The version from which the watch continues, if it must be verified because the watch failed, or
+        /// the server was unreachable and might have been restored from an older backup. A watch that starts
         /// at a future version shows nothing, neither bookmarks nor an error (the cacher of
         /// k8s.io/apiserver).
-        early: Option<Version>,
+        unverified_version: Option<Version>,
     },
     /// A list starts.
     Init,
@@ -494,7 +502,7 @@ pub enum ReflectorEvent<D> {
 }
 
 impl<D: Resource> ReflectorEvent<D> {
-    /// Makes a change event with a name of its own.
+    /// Creates an event for one changed object.
     pub fn changed(object: D) -> Self {
         Self::Applied {
             name: ObjectName::from_resource(&object),
@@ -518,14 +526,14 @@ pub(crate) struct OpenWatch {
     /// Whether any event has arrived.
     pub(crate) has_events: bool,
     /// Whether the last event was malformed.
-    pub(crate) is_broken: bool,
+    pub(crate) is_last_event_malformed: bool,
 }
 
 impl OpenWatch {
     /// Records the version of an object. Returns whether the event is a change and not part of the
     /// initial list.
     pub(crate) fn advance(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
-        let version = given(object.meta().resource_version.clone())?;
+        let version = required_version(object.meta().resource_version.clone())?;
         let is_change = self.version.is_some();
         self.version = is_change.then_some(version);
         Ok(is_change)
@@ -533,7 +541,7 @@ impl OpenWatch {
 }
 
 /// The version of an event. Without one, a resumed watch would miss changes.
-pub(crate) fn given(version: Option<String>) -> Result<String, WatchError> {
+pub(crate) fn required_version(version: Option<String>) -> Result<String, WatchError> {
     let version = version.filter(|version| !version.is_empty());
     version.ok_or_else(|| WatchError::no_version("watch"))
 }

@@ -48,7 +48,7 @@ pub(crate) enum WatchInput {
     /// The server has granted the watch.
     Opened {
         /// The version from which it continues, if that is earlier than usual.
-        early: Option<Version>,
+        unverified_version: Option<Version>,
     },
     /// A list is complete, with this many objects.
     Listed {

@@ -35,11 +35,11 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) {
         match input {
-            WatchInput::Opened { early } => {
+            WatchInput::Opened { unverified_version } => {
                 self.watches.opened(watch, now.elapsed);
                 self.watches.publish(&self.telemetry);
                 if let (Some(version), Some(Watched::Kind(kind))) =
-                    (early, self.watches.watched(watch))
+                    (unverified_version, self.watches.watched(watch))
                 {
                     let namespace = self.watches.namespace(watch);
                     let question = VersionQuestion {

@@ -109,7 +109,12 @@ impl Rig {
             longest_step: 0,
         };
         for watch in 0..watches {
-            rig.step(Input::Watch(watch, WatchInput::Opened { early: None }));
+            rig.step(Input::Watch(
+                watch,
+                WatchInput::Opened {
+                    unverified_version: None,
+                },
+            ));
             rig.step(Input::Watch(watch, WatchInput::Listed { objects: 0 }));
         }
         rig.effects.clear();

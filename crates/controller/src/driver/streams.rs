@@ -59,7 +59,7 @@ fn input<D>(
 ) -> Option<WatchInput> {
     Some(match event {
         ReflectorEvent::Init => return None,
-        ReflectorEvent::Opened { early } => WatchInput::Opened { early },
+        ReflectorEvent::Opened { unverified_version } => WatchInput::Opened { unverified_version },
         ReflectorEvent::Listed { objects } => WatchInput::Listed { objects },
         ReflectorEvent::Failed(error) => WatchInput::Failed(error),
         ReflectorEvent::Applied {

@@ -134,7 +134,7 @@ fn next_start(spec: &ScheduleSpec, object: &Object, now: DateTime<Utc>) -> Optio
         return next_from(now);
     };
     let end = active.until()?;
-    if spec.says(name, end).is_some_and(Action::is_up) {
+    if spec.required_action(name, end).is_some_and(Action::is_up) {
         return Some(end);
     }
     next_from(end)

@@ -24,13 +24,13 @@ impl CalendarMetrics {
             last_date: registered_in_seconds(
                 registry,
                 "calendar_last_date_timestamp",
-                "The beginning in UTC of the last date of a calendar; absent where it has no end",
+                "The beginning in UTC of the last date of a calendar; absent if it has no end",
                 OfCalendars::default(),
             ),
             is_good: registered(
                 registry,
                 "calendar_last_reload_successful",
-                "Whether the file of a calendar could be read at the last attempt: 1, or 0",
+                "Whether the last reload of a calendar file succeeded: 1 or 0",
             ),
         }
     }

@@ -94,12 +94,12 @@ impl Telemetry {
         registry.register_collector(Box::new(states.clone()));
         let stop_notices = NamespaceCounter::new(
             "dayshift_stop_notices",
-            "Stops told beforehand, by workload.",
+            "Stop notices sent.",
             savings.clone(),
         );
         let reverted_counts = NamespaceCounter::new(
             "dayshift_reverted_counts",
-            "Counts that another program has set back, by namespace or team.",
+            "Counts that another controller has reverted, by namespace or team.",
             savings.clone(),
         );
         for counter in [&stop_notices, &reverted_counts] {
@@ -111,7 +111,7 @@ impl Telemetry {
         let ours = registry.sub_registry_with_prefix("dayshift");
         ours.register(
             "build",
-            "The program, and the version and source of the time zone database in use",
+            "The version of dayshift, and the version and source of its time zone database",
             Info::new([
                 ("version", env!("CARGO_PKG_VERSION").to_owned()),
                 ("tzdata", tzdata.version().to_owned()),
@@ -132,19 +132,19 @@ impl Telemetry {
             request_lateness: registered_in_seconds(
                 ours,
                 "request_lateness",
-                "From seeing what a person asks for, such as a wake, to the sending of the patch",
+                "From the observation of a user's request, such as a wake, to the sending of the patch",
                 lateness(),
             ),
             next_boundary: registered_in_seconds(
                 ours,
                 "next_boundary_timestamp",
-                "The next boundary of all workloads, since the Unix epoch; absent where there is none",
+                "The next boundary of all workloads, since the Unix epoch; absent if there is none",
                 Optional::default(),
             ),
             clock_skew: registered_in_seconds(
                 ours,
                 "clock_skew",
-                "How far this clock is ahead of the API server's; absent where it is not checked",
+                "How far this clock is ahead of the API server's; absent if it is not checked",
                 Optional::default(),
             ),
             transitions: registered(
@@ -156,7 +156,7 @@ impl Telemetry {
             invalid_namespaces: registered(
                 ours,
                 "invalid_namespaces",
-                "Namespaces whose annotations are refused",
+                "Namespaces whose annotations are rejected",
             ),
             overdue: registered(
                 ours,
@@ -171,24 +171,27 @@ impl Telemetry {
             api_requests: registered(
                 ours,
                 "api_requests",
-                "Requests to the API server, by verb and HTTP status (`error`: no answer)",
+                "Requests to the API server, by verb and HTTP status (`error`: no response)",
             ),
             watch_restarts: registered(
                 ours,
                 "watch_restarts",
-                "Watches that broke off and were restarted",
+                "Watches that were interrupted and restarted",
             ),
             watch_up: registered(
                 ours,
                 "watch_up",
                 "Whether all objects of that kind in scope are being watched: 1, or 0",
             ),
-            queue_depth: registered(ours, "queue_depth", "Writes that wait to be sent, by class"),
+            queue_depth: registered(
+                ours,
+                "queue_depth",
+                "Writes that wait to be sent, by priority class",
+            ),
             boundaries_skipped: registered(
                 ours,
                 "boundaries_skipped",
-                "Transitions before which others were skipped, because boundaries of one workload \
-                 come faster than they can be carried out",
+                "Transitions before which others were skipped, because a workload has boundaries faster than they can be applied",
             ),
             stop_notices,
             reverted_counts,
@@ -196,8 +199,7 @@ impl Telemetry {
             reverts: registered(
                 ours,
                 "reverts",
-                "Counts that another program has set back within --revert-window after dayshift set \
-                 them, by that program",
+                "Counts that another controller has reverted within --revert-window after dayshift set them, by its field manager",
             ),
             savings,
             readiness: Readiness::new(),

@@ -268,7 +268,7 @@ impl Collector for Savings {
             None => vec![(None, accounts.all.at(now))],
             Some(each) => each.series(now),
         };
-        let help = "Replicas that would run now without the schedules, and do not.";
+        let help = "Replicas that do not run now because of the schedules.";
         let name = "dayshift_stopped_replicas";
         let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         samples(metric, label, &each, |it| {
@@ -278,7 +278,7 @@ impl Collector for Savings {
         let counters: [(&str, &str, Seconds); 3] = [
             (
                 "dayshift_saved_replica",
-                "The time of replicas that would have run without the schedules, and did not.",
+                "The time of replicas that did not run because of the schedules.",
                 |it| seconds(it.replica_time, 1.0),
             ),
             (

@@ -32,7 +32,7 @@ impl StartMetrics {
         let waiting = registered(
             registry,
             "waiting_starts",
-            "Starts that are due and wait until what they need is ready, or for a place of --max-starting",
+            "Starts that are due and wait for a dependency or for a start slot of --max-starting",
         );
         let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
         let durations = registered_in_seconds(

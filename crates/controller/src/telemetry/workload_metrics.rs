@@ -101,7 +101,7 @@ impl Collector for StatesByNamespace {
         let gauges: [(&str, &str, Count); 4] = [
             (
                 "dayshift_invalid_schedules",
-                "Workloads whose schedule is refused.",
+                "Workloads whose schedule is rejected.",
                 |it| it.invalid,
             ),
             (
@@ -111,7 +111,7 @@ impl Collector for StatesByNamespace {
             ),
             (
                 "dayshift_workloads_stopped_against_schedule",
-                "Workloads that dayshift holds down though their schedule says running.",
+                "Workloads that dayshift keeps stopped although their schedule requires them to run.",
                 |it| it.against_schedule,
             ),
             (
@@ -282,8 +282,7 @@ impl Collector for OverriddenWorkloads {
         }
         let (name, help) = (
             "dayshift_overridden_workloads",
-            "Workloads that an override holds, by the user in dayshift/override-by; only with \
-             --per-user-metrics.",
+            "Workloads with an override, by the user in dayshift/override-by; only with --per-user-metrics.",
         );
         let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (user, states) in largest(by_user) {

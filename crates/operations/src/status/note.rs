@@ -186,7 +186,7 @@ pub(super) fn nothing_saved(
     if !is_own || sets_count || is_known || replicas > spec.stop_replicas {
         return None;
     }
-    let is_stopped = || spec.says(object, now) == Some(Action::Stop);
+    let is_stopped = || spec.required_action(object, now) == Some(Action::Stop);
     if replicas > Replicas::ZERO && !is_stopped() {
         return None;
     }
@@ -213,7 +213,7 @@ pub(super) fn count_note(
     };
     let scales = spec.largest_count().is_some();
     let says_stopped = || {
-        let says = spec.says(object, now);
+        let says = spec.required_action(object, now);
         says.is_some_and(|says| !says.is_up())
     };
     if let (Some(phase), Enforce::After(grace)) = (state.phase, spec.overrides.enforce)
@@ -223,7 +223,7 @@ pub(super) fn count_note(
         // A start before the end of the grace period makes the enforcement unnecessary.
         let start = match phase {
             Phase::Slept => state.next_at().filter(|at| {
-                let says = spec.says(object, *at);
+                let says = spec.required_action(object, *at);
                 says.is_none_or(Action::is_up)
             }),
             _ => spec

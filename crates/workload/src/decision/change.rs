@@ -156,7 +156,7 @@ pub enum ChangeKind {
     /// after its end.
     RemoveExpiredOverride,
     /// State labels that were removed or replaced by older ones are written again.
-    Heal,
+    Correct,
     /// The schedule was removed.
     Remove,
     /// `dayshift restore` raises the object to its saved count.
@@ -198,7 +198,7 @@ impl fmt::Display for ChangeKind {
             Self::Reschedule => "reschedule",
             Self::Enforce => "enforce",
             Self::RemoveExpiredOverride => "remove expired override",
-            Self::Heal => "heal",
+            Self::Correct => "heal",
             Self::Remove => "remove",
             Self::Restore => "restore",
             Self::Sync => "sync",

@@ -16,8 +16,8 @@ use crate::{
 
 /// Decides how to change one object at `now`.
 ///
-/// This is a pure function. If the inputs are the same, so is the decision, and after its change is
-/// applied the decision should wait.
+/// This is a pure function. If the inputs are the same, so is the decision. If its change is
+/// applied, the next decision should be to wait.
 pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     let observed = context.observed;
     if observed.deleting || observed.labels.are_from_later_version() {
@@ -27,27 +27,30 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     match (context.parsed, &observed.count_field) {
         (ParsedInputs::Unscheduled, _) => context.unscheduled(&state, now),
         (ParsedInputs::Invalid(refusal), _) if refusal.is_inherited() => {
-            context.left_alone(state, now)
+            context.remove_corrected_error(state, now)
         }
-        (ParsedInputs::Invalid(refusal), _) => context.refused(&state, refusal, now),
+        (ParsedInputs::Invalid(refusal), _) => context.reject(&state, refusal, now),
         (ParsedInputs::Scheduled(spec), field) => match observed.count_refusal() {
             None => ScheduledDecision::new(context, spec, state, now).decide(),
             // The API server dropped the count, so the state was never applied.
             Some(refusal) if *field == CountField::Missing => {
-                context.refused(&State::default(), &refusal, now)
+                context.reject(&State::default(), &refusal, now)
             }
-            Some(refusal) => context.refused(&state, &refusal, now),
+            Some(refusal) => context.reject(&state, &refusal, now),
         },
     }
 }
 
 impl DecisionContext<'_> {
-    /// Removing the schedule scales nothing. The saved count is kept if more was saved than runs.
+    /// Removing the schedule scales nothing. The saved count is kept if it is larger than the current
+    /// count.
     fn unscheduled(&self, state: &State, now: DateTime<Utc>) -> Decision {
         let (observed, running) = (self.observed, self.observed.replicas);
-        let ours = [&observed.error, &observed.override_began];
+        let own_annotations = [&observed.error, &observed.override_began];
         if (state.is_empty() || state.is_only_saved())
-            && ours.iter().all(|annotation| annotation.is_none())
+            && own_annotations
+                .iter()
+                .all(|annotation| annotation.is_none())
         {
             return Decision::Wait { due: None };
         }
@@ -66,7 +69,7 @@ impl DecisionContext<'_> {
 
     /// An error on a Namespace is reported once, on the Namespace, and the objects in it are not
     /// changed. The object's own error is removed if it was corrected.
-    fn left_alone(&self, state: State, now: DateTime<Utc>) -> Decision {
+    fn remove_corrected_error(&self, state: State, now: DateTime<Utc>) -> Decision {
         if self.observed.error.is_none() {
             return Decision::Wait { due: None };
         }
@@ -79,7 +82,7 @@ impl DecisionContext<'_> {
 
     /// A rejected schedule changes only the annotation `error`. The labels stay, so a corrected
     /// schedule continues from them.
-    fn refused(&self, state: &State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
+    fn reject(&self, state: &State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
         let text: Box<str> = refusal.text(self.prefix).into();
         let mut change = Change {
             error: Some(text.clone()),
@@ -91,7 +94,7 @@ impl DecisionContext<'_> {
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::from_change(&change));
         change.note = is_news.then_some(EventNote::Invalid(text));
-        // An Event is sent with a write, so write the restored error again.
+        // Events are sent only with a write, so write the same error again.
         if is_news && self.is_in_place(&change) {
             return Decision::Write(change);
         }

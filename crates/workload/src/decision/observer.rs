@@ -202,7 +202,7 @@ pub fn next_stop(
         start.is_some_and(|start| start.at < stop)
     };
     let says_stopped = spec
-        .says(object, from)
+        .required_action(object, from)
         .is_some_and(|action| !action.is_up());
     (!says_stopped || !starts_before()).then_some(stop)
 }

@@ -79,7 +79,7 @@ impl<'a> ScheduledDecision<'a> {
             (Some(_), _) => self.between_boundaries(),
             (None, Some(Phase::Paused)) => self.after_pause(),
             (None, Some(Phase::Woken | Phase::Slept)) => self.after_override(),
-            (None, _) => self.follow(),
+            (None, _) => self.apply_latest_boundary(),
         }
     }
 
@@ -88,8 +88,8 @@ impl<'a> ScheduledDecision<'a> {
         self.state.fingerprint == Some(self.fingerprint)
     }
 
-    /// Without an override, and with known state, the latest boundary is carried out if it is due.
-    fn follow(&self) -> Decision {
+    /// Applies the latest boundary if it is due. There is no override, and the state is known.
+    fn apply_latest_boundary(&self) -> Decision {
         match self
             .latest_boundary()
             .filter(|boundary| self.is_due(boundary))
@@ -134,11 +134,11 @@ impl<'a> ScheduledDecision<'a> {
             saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
         };
-        // It might have been hidden by another override until that one ended.
-        let revealed = self.override_ran_out();
-        let revealed = revealed.filter(|ended| *ended >= self.context.seen);
+        // This override might have been hidden by another one that has just ended.
+        let hidden_until = self.past_override_end();
+        let hidden_until = hidden_until.filter(|ended| *ended >= self.context.seen);
         self.decide_write(Change {
-            cause: revealed.map_or(self.request(), Cause::Clock),
+            cause: hidden_until.map_or(self.request(), Cause::Clock),
             replicas,
             note: Some(EventNote::Began {
                 active,
@@ -161,13 +161,13 @@ impl<'a> ScheduledDecision<'a> {
     fn after_override(&self) -> Decision {
         let newest = self.latest_boundary();
         let slept = self.state.phase == Some(Phase::Slept);
-        let said = self.spec.says(self.object(), self.now);
-        let Some(action) = said.or(slept.then_some(Action::Start)) else {
+        let required = self.spec.required_action(self.object(), self.now);
+        let Some(action) = required.or(slept.then_some(Action::Start)) else {
             return self.adopt(Adoption::Over);
         };
         let ended = whole_second(self.override_ended());
         let at = newest.map_or(ended, |newest| newest.at.max(ended));
-        let is_by_clock = at > ended || self.override_ran_out().is_some();
+        let is_by_clock = at > ended || self.past_override_end().is_some();
         let cause = if is_by_clock {
             Cause::Clock(at)
         } else {
@@ -192,13 +192,13 @@ impl<'a> ScheduledDecision<'a> {
     /// began.
     pub(crate) fn override_ended(&self) -> DateTime<Utc> {
         let removed_at = || self.context.seen.min(self.now);
-        let ended = self.override_ran_out().unwrap_or_else(removed_at);
+        let ended = self.past_override_end().unwrap_or_else(removed_at);
         let begun = self.state.last.map(|last| last.min(self.now));
         begun.map_or(ended, |begun| begun.max(ended))
     }
 
-    /// The end of the override that is in the state, if that time is in the past.
-    pub(crate) fn override_ran_out(&self) -> Option<DateTime<Utc>> {
+    /// When the override in the labels ended; `None` if it has not.
+    pub(crate) fn past_override_end(&self) -> Option<DateTime<Utc>> {
         let key = self.state.phase.and_then(Override::key)?;
         let written = self.overrides.until(key);
         // Another controller might have extended the override since our last write.
@@ -262,7 +262,8 @@ impl<'a> ScheduledDecision<'a> {
 
     /// The override annotations that a change removes, and a note about them. Overrides that a
     /// rollout undo restored come first, then those that have ended. During a pause none is
-    /// removed. With the last one the author's annotations are removed too.
+    /// removed. When the last one is removed, so are
+    /// `override-by` and `reason`.
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
         let own = self.spec.overrides.own_keys();
         let (mut over, note) = if self.overrides == self.spec.overrides {
@@ -298,8 +299,8 @@ impl<'a> ScheduledDecision<'a> {
             .decide_write(change, self.now, due, is_by_clock)
     }
 
-    /// Whether the clock explains a change that considers all boundaries up to `considered`: a
-    /// boundary was reached since the last write, or the clock was set back and the state is too
+    /// Whether the passing of time, and not a user, is the cause of a change that considers all
+    /// boundaries up to `considered`: a boundary was reached since the last write, or the clock was set back and the state is too
     /// far ahead.
     fn clock_explains(&self, considered: Option<DateTime<Utc>>) -> bool {
         let last = self.state.last;
@@ -414,7 +415,7 @@ impl ScheduledDecision<'_> {
             Action::Scale(_) => ChangeKind::Scale(replicas),
             Action::Start | Action::Stop => ChangeKind::Start,
         };
-        let cause = match self.override_ran_out() {
+        let cause = match self.past_override_end() {
             Some(ended) if why == Adoption::Over => Cause::Clock(ended),
             _ => adoption.cause,
         };
@@ -439,8 +440,9 @@ impl ScheduledDecision<'_> {
         })
     }
 
-    /// The saved count that an adoption keeps. A running copy drops the count of the original, and
-    /// a running object whose schedule had been removed drops the count that was left.
+    /// The saved count that an adoption keeps. A running copy drops the count of the
+    /// original. If the schedule was removed while stopped and the object runs again, the old saved
+    /// count is dropped.
     pub(crate) fn carried_over(&self) -> Option<Replicas> {
         let (state, observed) = (&self.state, self.context.observed);
         let is_ours = |fingerprint: Fingerprint| fingerprint.belongs_to(&observed.object.uid);
@@ -544,7 +546,7 @@ impl ScheduledDecision<'_> {
             saved_value: self.state.saved_value.clone(),
             fingerprint: self.state.fingerprint,
         };
-        let mut change = self.without_scaling(ChangeKind::Heal, state);
+        let mut change = self.without_scaling(ChangeKind::Correct, state);
         if self.active.is_some() {
             // While an override is active, ended ones are kept. They are removed when it ends.
             (change.expired, change.note) = (Vec::new(), None);
@@ -558,7 +560,7 @@ impl ScheduledDecision<'_> {
         } else if self.state.next != Some(expected.next) {
             ChangeKind::Reschedule
         } else {
-            ChangeKind::Heal
+            ChangeKind::Correct
         };
         change
     }
@@ -609,7 +611,8 @@ impl ScheduledDecision<'_> {
         }
         let following = |after| Next::or_never(self.next_after(after).map(|next| next.at));
         match following(last) {
-            // A boundary before the object's own `next` was reached. It is not carried out.
+            // A boundary earlier than the label `next` was reached, for example after a calendar
+            // change. It is skipped.
             next if next <= Next::At(self.now) => ExpectedLabels {
                 last: whole_second(self.now),
                 next: following(self.now),
@@ -646,7 +649,7 @@ impl ScheduledDecision<'_> {
     /// Whether the object was adopted while running, and its schedule requires it to be stopped.
     fn is_adopted_outside_hours(&self) -> bool {
         let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
-        let says = || self.spec.says(self.object(), self.now);
+        let says = || self.spec.required_action(self.object(), self.now);
         is_adopted && says().is_some_and(|says| !says.is_up())
     }
 

@@ -277,7 +277,7 @@ impl ScheduleSpec {
         let mut from = from;
         for _ in 0..MAX_STARTS {
             let start = self.next_boundary(Direction::Up, object, from)?.at;
-            let is_stopped = other.says(needed.object, start) == Some(Action::Stop);
+            let is_stopped = other.required_action(needed.object, start) == Some(Action::Stop);
             let next = other.next_boundary(Direction::Up, needed.object, start);
             if is_stopped && next.is_none_or(|next| next.at > start + within) {
                 return Some(UnsatisfiableDependency::Stopped(start));

@@ -1,4 +1,4 @@
-//! Parses the annotations in force for one object into a [`ScheduleSpec`], or collects everything that is
+//! Parses the own and inherited annotations of one object into a [`ScheduleSpec`], or collects everything that is
 //! wrong with them.
 
 use std::{
@@ -71,7 +71,7 @@ impl From<Zone> for ParseContext {
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "nearly all are schedules, and equal ones are shared"
+    reason = "most values are `Scheduled`, and equal ones share one allocation"
 )]
 pub enum ParsedInputs {
     /// The object has no schedule.
@@ -120,7 +120,7 @@ impl ParsedInputs {
         within.unwrap_or(READY_WITHIN)
     }
 
-    /// Whether other calendars can change the result: the inputs name calendars, known or unknown.
+    /// Whether the result depends on calendars: the annotations name one, even if it is unknown.
     pub fn depends_on_calendars(&self) -> bool {
         match self {
             Self::Invalid(refusal) => {
@@ -139,7 +139,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         return ParsedInputs::Invalid(refusal);
     }
     let mut problems = Problems::default();
-    if problems.switch(inputs, Key::Exclude) {
+    if problems.parse_bool(inputs, Key::Exclude) {
         return ParsedInputs::Unscheduled;
     }
     let mut unknown = inputs.unknown().peekable();
@@ -148,7 +148,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         let problem = Problem::unknown_annotation(&annotation.name, annotation.length, more);
         problems.0.push(problem.from(origin));
     }
-    let may_delete = problems.switch(inputs, Key::AllowVolumeDeletion);
+    let may_delete = problems.parse_bool(inputs, Key::AllowVolumeDeletion);
     problems.stop_jobs(inputs);
     if !inputs.has_schedule() {
         problems.reject_override_without_schedule(inputs);
@@ -171,8 +171,8 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     }
 }
 
-/// The values that are too long. Only their beginnings are kept, and a beginning might have another
-/// meaning.
+/// The values that are too long. Only their beginnings are kept, and a truncated value can have
+/// another meaning.
 fn too_long(inputs: &Inputs) -> Vec<Problem> {
     let defaults = inputs.defaults();
     if !inputs.own().are_too_long() && !defaults.is_some_and(Annotations::are_too_long) {
@@ -216,11 +216,11 @@ impl Problems {
         let ready_within = self.parse(inputs, Key::ReadyWithin, parse_notice);
         let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
         self.0.extend(exclusive(inputs));
-        self.refuse_below_least(inputs, replicas, Key::Replicas);
-        self.refuse_below_least(inputs, stop_replicas, Key::StopReplicas);
+        self.reject_below_minimum(inputs, replicas, Key::Replicas);
+        self.reject_below_minimum(inputs, stop_replicas, Key::StopReplicas);
         if let Some(entries) = &scale {
             let counts = entries.iter().filter_map(|entry| entry.action.count());
-            self.refuse_below_least(inputs, counts.min().map(Replicas::new), Key::Scale);
+            self.reject_below_minimum(inputs, counts.min().map(Replicas::new), Key::Scale);
         }
         let scaled = scale
             .iter()
@@ -232,7 +232,7 @@ impl Problems {
         if jitter.is_some_and(|jitter| !jitter.is_zero())
             && let Some((key, _)) = times.find(|(_, times)| times.has_several_per_minute())
         {
-            self.refuse_jitter(inputs, key);
+            self.reject_jitter(inputs, key);
         }
         if !self.0.is_empty() {
             return None;
@@ -264,9 +264,9 @@ impl Problems {
         })
     }
 
-    /// Rejects a jitter with times that it cannot spread. If the jitter is inherited, the problem
+    /// Rejects a jitter if a list of times has several within a minute. If the jitter is inherited, the problem
     /// is reported for the times.
-    fn refuse_jitter(&mut self, inputs: &Inputs, key: Key) {
+    fn reject_jitter(&mut self, inputs: &Inputs, key: Key) {
         let is_own = |key| inputs.origin(key) == Some(Origin::Own);
         let (key, wrong, help) = if is_own(key) && !is_own(Key::Jitter) {
             let wrong = "comes more than once a minute, which the inherited jitter cannot spread";
@@ -286,8 +286,8 @@ impl Problems {
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
         let own = self.override_set(|key| inputs.own().text(key), Origin::Own, zone);
         let defaults = inputs.defaults();
-        // `pause: "false"` on the object disables a pause of its Namespace. A pause that has ended
-        // does not.
+        // `pause: "false"` on the object cancels a pause of its Namespace. An own pause that has
+        // ended does not.
         let is_refused =
             |key| key == Key::Pause && own.pause.is_none() && inputs.own().text(key).is_some();
         let inherited = |key| defaults?.text(key).filter(|_| !is_refused(key));
@@ -332,7 +332,7 @@ impl Problems {
                 if error.kind() == DiagnosticKind::NotADateTime && error.proposal().is_none() =>
             {
                 let help = "write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`";
-                self.refuse_switch(Key::Pause, text, "is neither `true` nor a time", help);
+                self.reject_boolean(Key::Pause, text, "is neither `true` nor a time", help);
             }
             Err(error) => self.0.push(Problem::new(Key::Pause.name(), error)),
         }
@@ -350,33 +350,32 @@ impl Problems {
             (None, Err(_)) => {
                 let wrong = "is neither `true` nor a time from 1s to 24h";
                 let help = "write `true`, or a time such as `30m`, or remove the annotation";
-                self.refuse_switch(Key::Enforce, text, wrong, help);
+                self.reject_boolean(Key::Enforce, text, wrong, help);
                 Enforce::No
             }
         }
     }
 
     /// Whether a key is `true`; false if it is missing.
-    fn switch(&mut self, inputs: &Inputs, key: Key) -> bool {
+    fn parse_bool(&mut self, inputs: &Inputs, key: Key) -> bool {
         let Some(text) = inputs.text(key) else {
             return false;
         };
         truth(text).unwrap_or_else(|| {
             let help = "write `true`, or remove the annotation";
-            self.refuse_switch(key, text, "is neither `true` nor `false`", help);
+            self.reject_boolean(key, text, "is neither `true` nor `false`", help);
             false
         })
     }
 
     /// Rejects `stop-jobs` if it is neither `true` nor `false`, or if the kind has no Jobs.
     fn stop_jobs(&mut self, inputs: &Inputs) {
-        if self.take_usable(inputs, Key::StopJobs).is_some() {
-            self.switch(inputs, Key::StopJobs);
+        if self.applicable_text(inputs, Key::StopJobs).is_some() {
+            self.parse_bool(inputs, Key::StopJobs);
         }
     }
 
-    /// Rejects an override without a schedule, because nothing would start the object after its
-    /// end. A pause without a schedule changes nothing and is accepted.
+    /// Rejects a wake or sleep without a schedule, because no schedule would apply after its end. A pause without a schedule changes nothing and is accepted.
     fn reject_override_without_schedule(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.own().text(key) {
@@ -388,7 +387,7 @@ impl Problems {
     }
 
     /// Rejects the value of a key that can be `true`.
-    fn refuse_switch(&mut self, key: Key, text: &str, wrong: &'static str, help: &'static str) {
+    fn reject_boolean(&mut self, key: Key, text: &str, wrong: &'static str, help: &'static str) {
         let meant = match &*text.trim().to_ascii_lowercase() {
             "yes" | "y" | "on" | "1" | "enabled" => Some("true"),
             "no" | "n" | "off" | "0" | "disabled" => Some("false"),
@@ -401,7 +400,7 @@ impl Problems {
 
     /// Rejects a count on the object itself if it is below the minimum of its kind. A count on its
     /// Namespace is also for others, so it is raised instead.
-    fn refuse_below_least(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
+    fn reject_below_minimum(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
         let is_below = count.is_some_and(|count| count < inputs.counts().least());
         if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
             let wrong = "is below 1, and an autoscaler keeps at least 1";
@@ -411,7 +410,7 @@ impl Problems {
     }
 
     /// The value of a key if it applies to the kind of the object. Otherwise, adds a problem.
-    fn take_usable<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
+    fn applicable_text<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
         let text = inputs.text(key)?;
         let wrong = match inputs.counts() {
             counts if counts.has(key) => return Some(text),
@@ -438,7 +437,7 @@ impl Problems {
         key: Key,
         parse: impl FnOnce(&str) -> Result<T, Diagnostic>,
     ) -> Option<T> {
-        parse(self.take_usable(inputs, key)?)
+        parse(self.applicable_text(inputs, key)?)
             .map_err(|error| self.0.push(Problem::new(key.name(), error)))
             .ok()
     }
@@ -505,7 +504,7 @@ mod tests {
     use super::*;
     use crate::{Inputs, Key};
 
-    fn laid_over(key: Key, text: &str) -> ParsedInputs {
+    fn parse_with(key: Key, text: &str) -> ParsedInputs {
         let inputs = Inputs::default()
             .with(Key::Hours, "09:00-19:00")
             .with(Key::Timezone, "Asia/Tokyo")
@@ -552,7 +551,7 @@ mod tests {
             ),
             (Key::Pause, "false", none),
         ] {
-            match laid_over(key, text) {
+            match parse_with(key, text) {
                 ParsedInputs::Scheduled(spec) => {
                     assert_eq!(spec.overrides.own, expected, "{key} {text}");
                     assert_eq!(spec.overrides.enforce, Enforce::No);
@@ -572,7 +571,7 @@ mod tests {
             ("1s", Enforce::After(TimeDelta::seconds(1))),
             ("24h", Enforce::After(TimeDelta::hours(24))),
         ] {
-            match laid_over(Key::Enforce, text) {
+            match parse_with(Key::Enforce, text) {
                 ParsedInputs::Scheduled(spec) => {
                     assert_eq!(spec.overrides.enforce, expected, "{text}");
                     assert_eq!(spec.overrides.own, OverrideSet::default());
@@ -599,7 +598,7 @@ mod tests {
             (Key::Enforce, "0s", 0..2, "from 1s to 24h"),
             (Key::Enforce, "24h1s", 0..5, "from 1s to 24h"),
         ] {
-            match laid_over(key, text) {
+            match parse_with(key, text) {
                 ParsedInputs::Invalid(refusal) => {
                     let [problem] = refusal.problems() else {
                         panic!("{key} {text}: {refusal}");

@@ -122,7 +122,7 @@ impl ScheduleSpec {
         at: DateTime<Utc>,
     ) -> Option<(Action, Replicas)> {
         saved.filter(|saved| *saved > seen)?;
-        let says = self.says(object, at)?;
+        let says = self.required_action(object, at)?;
         let count = match says {
             Action::Start => self.started(seen, saved),
             Action::Scale(count) => self.counts.least().max(Replicas::new(count)),
@@ -132,7 +132,7 @@ impl ScheduleSpec {
     }
 
     /// The action that the schedule requires at `at`; `None` before its first boundary.
-    pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
+    pub fn required_action(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
         self.schedule.action_at(at, self.delay(object))
     }
 

@@ -1,7 +1,7 @@
 //! Ended overrides, and `kubectl rollout undo`, which restores their annotations.
 //!
 //! The Deployment controller copies annotations into the current ReplicaSet and removes none there,
-//! so a revision keeps those of an override that ended long ago.
+//! so a revision keeps those of an override that ended long an_hour_before.
 
 use serde_json::{Value, json};
 
@@ -16,19 +16,19 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![
             Parts::Pods;
-            an_undo_takes_an_override_away_and_another_does_not_bring_it_back,
+            second_rollout_undo_does_not_revive_an_override,
         ],
         nightly(scenarios![
             Parts::Pods;
-            an_undo_puts_nothing_to_sleep_again,
-            an_undo_wakes_nothing_again,
-            an_undo_pauses_nothing_again,
+            rollout_undo_does_not_revive_a_sleep,
+            rollout_undo_does_not_revive_a_wake,
+            rollout_undo_does_not_revive_a_pause,
         ]),
     ]
     .concat()
 }
 
-fn an_undo_puts_nothing_to_sleep_again(plane: &ControlPlane) {
+fn rollout_undo_does_not_revive_a_sleep(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "ended-sleep");
     let by_day = |now: Soon| {
         let web = deployment("web").start(now.plus(-3600).text());
@@ -39,10 +39,10 @@ fn an_undo_puts_nothing_to_sleep_again(plane: &ControlPlane) {
         begun: ("slept", 0),
         ended: ("running", 3),
     };
-    sleep.comes_back_and_does_nothing(team, by_day);
+    sleep.assert_not_revived(team, by_day);
 }
 
-fn an_undo_wakes_nothing_again(plane: &ControlPlane) {
+fn rollout_undo_does_not_revive_a_wake(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "ended-wake");
     let by_night = |now: Soon| {
         let web = deployment("web").stop(now.plus(-3600).text());
@@ -53,10 +53,10 @@ fn an_undo_wakes_nothing_again(plane: &ControlPlane) {
         begun: ("woken", 3),
         ended: ("stopped", 0),
     };
-    wake.comes_back_and_does_nothing(team, by_night);
+    wake.assert_not_revived(team, by_night);
 }
 
-fn an_undo_pauses_nothing_again(plane: &ControlPlane) {
+fn rollout_undo_does_not_revive_a_pause(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "ended-pause");
     let by_day = |now: Soon| deployment("web").stop(now.plus(36_000).text());
     let pause = Override {
@@ -64,7 +64,7 @@ fn an_undo_pauses_nothing_again(plane: &ControlPlane) {
         begun: ("paused", 3),
         ended: ("adopted", 3),
     };
-    pause.comes_back_and_does_nothing(team, by_day);
+    pause.assert_not_revived(team, by_day);
 }
 
 /// An override, with the state and count while it is active and afterwards.
@@ -91,11 +91,7 @@ enum Ending {
 }
 
 impl Override {
-    fn comes_back_and_does_nothing(
-        &self,
-        team: TestNamespace<'_>,
-        web: impl Fn(Soon) -> DeploymentBuilder,
-    ) {
+    fn assert_not_revived(&self, team: TestNamespace<'_>, web: impl Fn(Soon) -> DeploymentBuilder) {
         let (end, later) = (soon(25), soon(3600));
         for (name, _) in ENDINGS {
             create(&team, name, web(end).named(name), end);
@@ -105,7 +101,7 @@ impl Override {
             _ => later.until(),
         };
         for (name, ending) in ENDINGS {
-            self.lay_over(&team, name, &until(ending));
+            self.annotate_override(&team, name, &until(ending));
         }
         for (name, ending) in ENDINGS {
             team.await_state(name, self.begun.0, end);
@@ -135,14 +131,14 @@ impl Override {
         }
         // A new override applies, even with the same value as the ended one.
         for (name, ending) in &ENDINGS[1..] {
-            self.lay_over(&team, name, &until(*ending));
+            self.annotate_override(&team, name, &until(*ending));
             team.await_label(name, "dayshift/state", self.begun.0);
             team.await_replicas(name, self.begun.1);
         }
         team.ends(ENDINGS.map(|(name, ending)| (name, 4 + usize::from(ending != Ending::Time))));
     }
 
-    fn lay_over(&self, team: &TestNamespace<'_>, name: &str, until: &str) {
+    fn annotate_override(&self, team: &TestNamespace<'_>, name: &str, until: &str) {
         let text = format!("dayshift/{}={until}", self.key);
         team.kubectl(&["annotate", "deployment", name, &text])
             .success();
@@ -181,11 +177,16 @@ fn await_copied(team: &TestNamespace<'_>, name: &str) {
     });
 }
 
-fn an_undo_takes_an_override_away_and_another_does_not_bring_it_back(plane: &ControlPlane) {
+fn second_rollout_undo_does_not_revive_an_override(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "undo-override");
     let end = soon(40);
-    let ago = end.plus(-3600);
-    create(&team, "web", deployment("web").stop(ago.text()), end);
+    let an_hour_before = end.plus(-3600);
+    create(
+        &team,
+        "web",
+        deployment("web").stop(an_hour_before.text()),
+        end,
+    );
     let wake = json!({"dayshift/wake-until": end.until()});
     roll_out(&team, "web", &wake);
     team.await_state("web", "woken", end);
@@ -197,7 +198,7 @@ fn an_undo_takes_an_override_away_and_another_does_not_bring_it_back(plane: &Con
     let again = ["rollout", "undo", "deployment/web"];
     team.kubectl(&again).success();
     team.await_event("web", "OverrideExpired");
-    end.is_to_come("it would wake it");
+    end.is_to_come("the override would still be active");
     assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
     assert_eq!(team.replicas("web"), 0);
     await_rollout(&team, "web");

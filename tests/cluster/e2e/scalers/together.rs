@@ -20,9 +20,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![
             Parts::Server;
-            scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing,
-            a_watch_that_the_server_ends_costs_a_watch_and_a_small_list,
-            a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done,
+            killed_controllers_lose_no_count,
+            ended_watch_is_resumed_with_one_small_list,
+            sigterm_during_a_boundary_completes_requests_in_flight,
         ],
         nightly(scenarios![Parts::Server; two_controllers_make_each_change_once]),
     ]
@@ -73,7 +73,7 @@ fn count_in_state(team: &Namespace<'_>, state: &str) -> usize {
 
 /// Asserts that no original count is lost: each Deployment runs at its count, or is stopped with
 /// its count saved. Returns how many are stopped.
-fn assert_whole(team: &Namespace<'_>, fleet: &BTreeMap<String, i32>) -> usize {
+fn assert_no_count_lost(team: &Namespace<'_>, fleet: &BTreeMap<String, i32>) -> usize {
     let mut stopped = 0;
     let all = team.list();
     assert_eq!(all.len(), fleet.len());
@@ -117,23 +117,26 @@ fn await_progress(team: &mut TestNamespace<'_>, stop: Soon, some: usize) {
 
 /// The unsuccessful patches in the log, applied or not: those in flight when a controller was
 /// killed, and those that a stalled server answers later.
-fn unheard(requests: &[Request]) -> Vec<Request> {
-    let mut unheard = requests.to_vec();
-    unheard.retain(|each| each.verb == "patch" && !matches!(each.code, 200 | 409 | 422));
-    unheard
+fn unanswered_patches(requests: &[Request]) -> Vec<Request> {
+    let mut unanswered_patches = requests.to_vec();
+    unanswered_patches.retain(|each| each.verb == "patch" && !matches!(each.code, 200 | 409 | 422));
+    unanswered_patches
 }
 
-/// The number of writes that the log can show if the server applied this many.
+/// The number of writes in the log if the server applied this many: patches without a response are not in it.
 fn writes_shown(
     team: &TestNamespace<'_>,
     fleet: &BTreeMap<String, i32>,
     expected: usize,
 ) -> Vec<(String, usize)> {
-    let unheard = unheard(&team.requests());
+    let unanswered_patches = unanswered_patches(&team.requests());
     let shown = |name: &String| {
-        let unheard = unheard.iter().filter(|each| each.name == *name).count();
+        let unanswered_patches = unanswered_patches
+            .iter()
+            .filter(|each| each.name == *name)
+            .count();
         let made = team.made(name).len();
-        let may_be = (made..=made + unheard).contains(&expected);
+        let may_be = (made..=made + unanswered_patches).contains(&expected);
         (name.clone(), if may_be { made } else { expected })
     };
     fleet.keys().map(shown).collect()
@@ -167,7 +170,7 @@ fn two_controllers_make_each_change_once(plane: &ControlPlane) {
     await_state(&team, "adopted", 60, stop);
 
     await_state(&team, "stopped", 60, start);
-    assert_eq!(assert_whole(&team, &fleet), 60);
+    assert_eq!(assert_no_count_lost(&team, &fleet), 60);
     await_state(&team, "running", 60, start.plus(20));
     assert_eq!(team.all_replicas(), fleet);
 
@@ -177,9 +180,9 @@ fn two_controllers_make_each_change_once(plane: &ControlPlane) {
         .filter(|each| each.verb == "patch" && matches!(each.code, 409 | 422))
         .count();
     if conflicts == 0 {
-        too_slow("a scaler that meets the other");
+        too_slow("two controllers that patch at the same time");
     }
-    let unheard = unheard(&requests);
+    let unanswered_patches = unanswered_patches(&requests);
     for (what, from, to) in [
         ("adoptions before the stop", 0, stop.micros()),
         ("stops before the start", stop.micros(), start.micros()),
@@ -187,15 +190,18 @@ fn two_controllers_make_each_change_once(plane: &ControlPlane) {
         let is_then = |it: &&Request| (from..to).contains(&it.received);
         let made = requests.iter().filter(|it| it.is_made());
         let made = made.filter(is_then).count();
-        let unheard = unheard.iter().filter(is_then).count();
-        assert!((made..=made + unheard).contains(&60), "{made} {what}");
+        let unanswered_patches = unanswered_patches.iter().filter(is_then).count();
+        assert!(
+            (made..=made + unanswered_patches).contains(&60),
+            "{made} {what}"
+        );
     }
     let writes = writes_shown(&team, &fleet, 3);
     team.ends(writes);
 }
 
 /// The server ends the watch of a client that does not read.
-fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPlane) {
+fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "unread");
     let nights = |name: &str| deployment(name).replicas(3).stop("22:00").start("06:00");
     let tomorrow = soon(3600);
@@ -211,7 +217,10 @@ fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPl
         if change >= 80 && plane.closed_watches() > closed {
             break;
         }
-        assert!(change < 400, "the server goes on writing to nobody");
+        assert!(
+            change < 400,
+            "the server keeps the watch of a stopped client open"
+        );
     }
     team.create(nights("late"));
     team.signal_scalers(Signal::CONT);
@@ -223,13 +232,13 @@ fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPl
         requests.len()
     };
     assert_eq!(asked("watch"), 2, "the watch was ended and goes on");
-    eventually("how far the server is has been asked", || {
+    eventually("the current resourceVersion has been requested", || {
         (asked("list") == 1).then_some(())
     });
     team.ends([("web", 1), ("late", 1)]);
 }
 
-fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &ControlPlane) {
+fn killed_controllers_lose_no_count(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "killed");
     let stop = soon(14);
     let start = stop.plus(12);
@@ -239,35 +248,41 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
     await_progress(&mut team, stop, 20);
     team.kill_scalers();
     let killed = Utc::now().timestamp_micros();
-    let stopped = assert_whole(&team, &fleet);
+    let stopped = assert_no_count_lost(&team, &fleet);
     assert!(stopped > 0);
     if stopped == 200 {
         too_slow("a kill in the middle");
     }
     thread::sleep(Duration::from_millis(500));
-    assert_eq!(assert_whole(&team, &fleet), stopped, "nobody is there");
+    assert_eq!(
+        assert_no_count_lost(&team, &fleet),
+        stopped,
+        "no controller runs"
+    );
 
     for _ in 0..2 {
         team.run(&[]);
     }
     await_state(&team, "stopped", 200, start);
-    assert_eq!(assert_whole(&team, &fleet), 200);
+    assert_eq!(assert_no_count_lost(&team, &fleet), 200);
     await_state(&team, "running", 200, start.plus(20));
     assert_eq!(team.all_replicas(), fleet);
 
-    let unheard = unheard(&team.requests());
+    let unanswered_patches = unanswered_patches(&team.requests());
     // A request without a response for a second has released its slot.
     let young = killed - GIVEN_UP_AFTER..=killed;
-    let under_way = unheard.iter().filter(|it| young.contains(&it.received));
+    let under_way = unanswered_patches
+        .iter()
+        .filter(|it| young.contains(&it.received));
     assert!(
         under_way.count() <= 2,
-        "one under way for each: {unheard:#?}"
+        "one under way for each: {unanswered_patches:#?}"
     );
     let writes = writes_shown(&team, &fleet, 3);
     team.ends(writes);
 }
 
-fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(plane: &ControlPlane) {
+fn sigterm_during_a_boundary_completes_requests_in_flight(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "term");
     let stop = soon(10);
     let start = stop.plus(3600);
@@ -276,7 +291,7 @@ fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(pla
 
     await_progress(&mut team, stop, 5);
     let log = team.stop_scalers();
-    let stopped = assert_whole(&team, &fleet);
+    let stopped = assert_no_count_lost(&team, &fleet);
     assert!(stopped > 0);
     // Requests in flight have a log line like all others, and an Event.
     assert_eq!(log.matches(" stop kind=").count(), stopped, "{log}");
@@ -294,7 +309,7 @@ fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(pla
 
     team.run(&[]);
     await_state(&team, "stopped", 80, start);
-    assert_eq!(assert_whole(&team, &fleet), 80);
+    assert_eq!(assert_no_count_lost(&team, &fleet), 80);
     let writes = writes_shown(&team, &fleet, 2);
     team.ends(writes);
 }

@@ -265,8 +265,12 @@ fn watch_by(client: Client) -> Events {
 /// The next events in short form, if they arrive within an hour.
 async fn seen(events: &mut Events, count: usize) -> String {
     let words = events.take(count).map(|event| match event {
-        ReflectorEvent::Opened { early: None } => "open".to_owned(),
-        ReflectorEvent::Opened { early: Some(_) } => "early".to_owned(),
+        ReflectorEvent::Opened {
+            unverified_version: None,
+        } => "open".to_owned(),
+        ReflectorEvent::Opened {
+            unverified_version: Some(_),
+        } => "early".to_owned(),
         ReflectorEvent::Init => "init".to_owned(),
         ReflectorEvent::Applied { name, in_list, .. } => {
             format!("{}{}", if in_list { '+' } else { '=' }, name.name)

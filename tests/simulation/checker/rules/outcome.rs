@@ -51,7 +51,7 @@ impl WriteKind {
     }
 
     /// Whether the count of corrections starts again.
-    pub const fn begins_anew(self) -> bool {
+    pub const fn restarts_correction_count(self) -> bool {
         matches!(
             self,
             Self::Start

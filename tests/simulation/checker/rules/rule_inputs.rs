@@ -41,7 +41,7 @@ pub struct RuleInputs<'a> {
     /// When these annotations were first observed: between these two.
     pub seen: (i64, i64),
     /// When its count was last observed to rise, likewise.
-    pub risen: Option<(i64, i64)>,
+    pub raised_ranges: Option<(i64, i64)>,
     /// When a stop after a grace was last announced.
     pub told: Reported,
     /// The next boundary by its own last write, if that was for this schedule and these dates.

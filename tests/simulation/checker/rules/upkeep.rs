@@ -31,9 +31,9 @@ impl RuleInputs<'_> {
             Some(Enforce::AtOnce) if is_down => vec![Some(None)],
             Some(Enforce::After(grace)) if is_down || !is_held && self.has_appeared(phase) => {
                 let seen = self.seen;
-                let (from, to) = self
-                    .risen
-                    .map_or(seen, |risen| (risen.0.max(seen.0), risen.1.max(seen.1)));
+                let (from, to) = self.raised_ranges.map_or(seen, |raised_ranges| {
+                    (raised_ranges.0.max(seen.0), raised_ranges.1.max(seen.1))
+                });
                 let last = self.state.last.unwrap_or(i64::MIN);
                 let since = |at: i64| at.max(last).min(self.now);
                 let (from, to) = (since(from), since(to));

@@ -46,10 +46,10 @@ pub struct Known {
     pub(crate) version: u64,
     /// When its current annotations were first shown.
     pub seen: Instants,
-    /// The count as last shown or written, and when it was last shown to have risen above that of a
+    /// The count as last shown or written, and when it was last shown to have raised_ranges above that of a
     /// stop.
     count: u32,
-    risen: Option<Instants>,
+    raised_ranges: Option<Instants>,
     /// The newest state of all that were shown.
     pub state: State,
     /// The inputs of its last write here.
@@ -94,7 +94,7 @@ pub struct Done {
     /// Whether it is a correction: certainly, and possibly.
     pub corrective: (bool, bool),
     /// Whether the count of corrections starts again.
-    pub begins_anew: bool,
+    pub restarts_correction_count: bool,
     /// The kinds that it can be, and whether that adopts the current schedule.
     pub kinds: Vec<(WriteKind, bool)>,
 }
@@ -117,7 +117,7 @@ impl Known {
             told: 0,
             seen: at,
             count: object.replicas,
-            risen: None,
+            raised_ranges: None,
             version,
             object,
         }
@@ -173,7 +173,7 @@ impl Known {
         }
         let stopped = object.stop_count();
         if self.count <= stopped && object.replicas > stopped {
-            self.risen = Some(at);
+            self.raised_ranges = Some(at);
         }
         self.count = object.replicas;
         self.version = version;
@@ -276,7 +276,7 @@ impl Known {
             applied: done.applied.clone(),
             state: own.map(|written| written.state.clone()),
         });
-        if done.begins_anew {
+        if done.restarts_correction_count {
             self.corrections.0 = 0;
         }
     }
@@ -301,7 +301,7 @@ impl Known {
         self.corrections.0 += u8::from(surely);
         self.corrections.1 += u8::from(perhaps);
         self.corrected = perhaps.then_some(at.clock).or(self.corrected);
-        if done.begins_anew && !surely {
+        if done.restarts_correction_count && !surely {
             self.corrections = (0, if perhaps { self.corrections.1 } else { 0 });
             self.told = 0;
         }
@@ -360,9 +360,9 @@ impl Known {
 
     /// When its count was last observed to rise above that of a stop, likewise; empty if it was
     /// not.
-    pub fn risen(&self, slept: i64) -> Vec<(i64, i64)> {
-        self.risen
-            .map_or_else(Vec::new, |risen| risen.ranges(slept))
+    pub fn raised_ranges(&self, slept: i64) -> Vec<(i64, i64)> {
+        self.raised_ranges
+            .map_or_else(Vec::new, |raised_ranges| raised_ranges.ranges(slept))
     }
 }
 

@@ -66,7 +66,7 @@ fn a_correction_can_start_or_stop() {
     object.edit("enforce", Some("true")).scale(1);
     assert_eq!(next(&mut object), (ChangeKind::Enforce, Cause::Correction));
     object.label(Label::Next, None);
-    assert_eq!(next(&mut object), (ChangeKind::Heal, Cause::Correction));
+    assert_eq!(next(&mut object), (ChangeKind::Correct, Cause::Correction));
     object
         .label(Label::State, Some("woken"))
         .label(Label::Next, Some("2026-01-01T00.00.00Z"));
