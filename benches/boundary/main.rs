@@ -17,7 +17,7 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a benchmark may stop where it stands, and prints"
+    reason = "benchmarks can panic and print"
 )]
 
 mod baseline;
@@ -71,12 +71,12 @@ struct Options {
     #[arg(long, default_value_t = 60)]
     idle: u16,
 
-    /// How many seconds there is a single boundary in each, and then ten. 0 leaves it out
+    /// Number of seconds with a single boundary in each, and then with ten in each. 0 leaves it out
     #[arg(long, value_name = "SECONDS", default_value_t = 100)]
     steady: u16,
 
-    /// How many namespaces have a Role and a watch of each kind, in a run for each number. 0 leaves
-    /// them out
+    /// Numbers of namespaces that have a Role and a watch of each kind; one run for each. 0 leaves them
+    /// out
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [300])]
     namespaces: Vec<u16>,
 
@@ -84,8 +84,8 @@ struct Options {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 8, 16, 32, 64, 128])]
     flights: Vec<u16>,
 
-    /// How many starts wait for others, in chains and in a star, beside as many that wait for nothing. 0
-    /// leaves them out
+    /// How many starts wait for others, in chains and in a star, compared with as many without
+    /// dependencies. 0 leaves them out
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1000])]
     waits: Vec<u16>,
 
@@ -119,7 +119,7 @@ const FLIGHT_DEPLOYMENTS: usize = 2000;
 fn main() -> ExitCode {
     let options = Options::parse();
     if !options.bench {
-        eprintln!("to measure, say: cargo bench --bench boundary");
+        eprintln!("to measure, run: cargo bench --bench boundary");
         return ExitCode::SUCCESS;
     }
     if let (Some(way), Some(kubeconfig)) = (options.list, &options.kubeconfig) {

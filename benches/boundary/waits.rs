@@ -45,7 +45,7 @@ pub(crate) struct Waits {
     pub(crate) others: usize,
     /// Requests about waiting starts before their dependency was ready.
     pub(crate) while_waiting: usize,
-    /// Arrival of the first patch: after the boundary, or after the response to the status update
+    /// Delay of the first patch: after the boundary, or after the response to the status update
     /// of the dependency.
     pub(crate) first: f64,
     pub(crate) p50: f64,
@@ -114,12 +114,13 @@ fn one(plane: &ControlPlane, shape: Shape, all: usize) -> Waits {
         start.0 > Utc::now() + TimeDelta::seconds(5),
         "this machine is too busy now"
     );
-    // The remaining requests of adoptions do not count.
+    // Skip requests that still belong to adoptions.
     let half_second = TimeDelta::milliseconds(500);
     let rest = (start.0 - Utc::now() - half_second).to_std().unwrap();
     thread::sleep(rest);
     let mark = plane.audit().mark();
-    let started = block_on(async { timeout(TIMEOUT, play_kubelet(&api, shape, all)).await });
+    let started =
+        block_on(async { timeout(TIMEOUT, report_dependencies_ready(&api, shape, all)).await });
     started.expect("not all are started");
     // The Events are sent last.
     let mut requests = plane.audit().since(mark);
@@ -137,7 +138,7 @@ fn one(plane: &ControlPlane, shape: Shape, all: usize) -> Waits {
 }
 
 /// Updates the status of each dependency to ready until all run.
-async fn play_kubelet(api: &Api<Deployment>, shape: Shape, all: usize) {
+async fn report_dependencies_ready(api: &Api<Deployment>, shape: Shape, all: usize) {
     let params = WatchParams::default().timeout(290).disable_bookmarks();
     let mut events = api.watch(&params, "0").await.unwrap().boxed();
     let mut runs = BTreeMap::new();
@@ -183,7 +184,7 @@ fn measure(requests: &[Request], shape: Shape, instant: i64, all: usize) -> Wait
         Some(needed) => ready.get(&needed).copied().unwrap_or(i64::MAX),
         None => instant,
     };
-    // If the shape has waiting starts, only those.
+    // Only starts that wait, unless the shape has none.
     let waits = |it: &Request| shape == Shape::Free || shape.needed(number(&it.name)).is_some();
     let late: Vec<_> = patches
         .iter()
@@ -216,9 +217,9 @@ fn measure(requests: &[Request], shape: Shape, instant: i64, all: usize) -> Wait
 impl fmt::Display for Waits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, after) = match self.shape {
-            Shape::Free => ("which wait for nothing", "the boundary"),
-            Shape::Chains => ("in chains of five", "what each waits for was ready"),
-            Shape::Star => ("all but one of which wait for that", "it was ready"),
+            Shape::Free => ("without dependencies", "the boundary"),
+            Shape::Chains => ("in chains of five", "their dependency was ready"),
+            Shape::Star => ("all waiting for one database", "the database was ready"),
         };
         writeln!(f, "{} starts, {what}", self.starts)?;
         writeln!(

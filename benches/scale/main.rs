@@ -1,8 +1,9 @@
 //! The limits of scale: up to 100,000 Deployments in a cluster in memory.
 //!
 //! ```text
-//! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 of them
-//!                                               # up to 10,000: of all kinds; in one Namespace
+//! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 Deployments;
+//!                                               # up to 10,000 also with all kinds, and with
+//!                                               # a Namespace schedule
 //! cargo bench --bench scale -- 20000            # this many
 //! ```
 #![allow(
@@ -11,7 +12,7 @@
     clippy::panic,
     clippy::print_stdout,
     dead_code, // shared with tests/cost_budgets
-    reason = "a benchmark may stop where it stands, and prints"
+    reason = "benchmarks can panic and print"
 )]
 
 #[path = "../../tests/support/measuring/alloc_accounting.rs"]
@@ -31,13 +32,13 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
 
-/// One in this many has a schedule, in the first and the second cluster.
+/// Share of scheduled Deployments: one in 20 in the first cluster, all in the second.
 const SHARES: [u32; 2] = [20, 1];
 
 fn main() {
     let arguments: Vec<_> = env::args().skip(1).collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
-        println!("to measure, say: cargo bench --bench scale");
+        println!("to measure, run: cargo bench --bench scale");
         return;
     }
     let given: Vec<u32> = arguments

@@ -14,7 +14,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a benchmark may stop where it stands, and prints"
+    reason = "benchmarks can panic and print"
 )]
 
 mod burst;
@@ -33,7 +33,7 @@ fn main() {
     let arguments: Vec<_> = env::args().skip(1).collect();
     let given = |word: &str| arguments.iter().any(|argument| argument == word);
     if !given("--bench") {
-        println!("to measure, say: cargo bench --bench scheduler");
+        println!("to measure, run: cargo bench --bench scheduler");
         return;
     }
     let sizes: Vec<u32> = arguments
