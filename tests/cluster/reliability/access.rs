@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ],
         nightly(cases![
             Plane::Shared;
-            "RBAC withdrawn, given back after 20 s" => withdrawn,
+            "RBAC permissions removed, restored after 20 s" => withdrawn,
             "429 (Priority and Fairness, one request at a time)" => too_many_requests,
         ]),
     ]

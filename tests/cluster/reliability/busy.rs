@@ -14,12 +14,12 @@ use crate::support::{Dayshift, Request, Soon, deployment, eventually, soon, too_
 pub(crate) fn cases(profile: Profile) -> Vec<Case> {
     let mut cases = nightly(cases![
         Plane::Quiet;
-        "1,500 that stop and start every second, in another Namespace" => fifteen_hundred,
+        "1,500 workloads of another namespace that stop and start every second" => fifteen_hundred,
     ]);
     if profile == Profile::Full {
         cases.extend(cases![
             Plane::Quiet;
-            "5,000 that stop and start every second, in another Namespace" => five_thousand,
+            "5,000 workloads of another namespace that stop and start every second" => five_thousand,
         ]);
     }
     cases

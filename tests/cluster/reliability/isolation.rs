@@ -9,11 +9,11 @@ use crate::reliability::harness::webhook::{Asked, Verdict, Webhook};
 pub(crate) fn cases() -> Vec<Case> {
     nightly(cases![
         Plane::Measured;
-        "admission webhook that hangs for 60" => admission_hangs,
-        "admission webhook that fails for 200" => admission_fails,
-        "admission webhook that denies 200 with 401, 404, 409, 429 and 503" => admission_denies,
+        "admission webhook that hangs for 60 workloads" => admission_hangs,
+        "admission webhook that fails for 200 workloads" => admission_fails,
+        "admission webhook that denies 200 workloads with 401, 404, 409, 429 and 503" => admission_denies,
         "webhook on Events that hangs, 40 stops" => events_hang,
-        "webhook on Events that answers 429 and fails, 40 stops" => events_fail,
+        "webhook on Events that responds with 429 and fails, 40 stops" => events_fail,
     ])
 }
 

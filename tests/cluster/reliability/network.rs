@@ -15,14 +15,14 @@ pub(crate) fn cases() -> Vec<Case> {
             Plane::Shared;
             "latency of 2 s" => latency,
             "10 kB/s" => bandwidth,
-            "connections reset in the middle of an answer" => resets,
-            "no connection ever answers, for 22 s" => no_answer,
+            "connections reset in the middle of a response" => resets,
+            "no response on any connection, for 22 s" => no_answer,
             "half-open connections, since 2 s before the stop" => half_open,
             "half-open connections, since 12 s before the stop" => half_open_while_idle,
         ],
         nightly(cases![
             Plane::Shared;
-            "watches cut, and not answered when opened again, for 22 s" => unanswered_watches,
+            "watches cut, and no response to new watches, for 22 s" => unanswered_watches,
         ]),
     ]
     .concat()

@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         "429 with `Retry-After: 18446744073709551615`" => for_ever,
         "429 with `Retry-After: 9000000000000`" => for_ages,
         "503 with `Retry-After: 3600`, for a second" => for_an_hour,
-        "permission to patch withdrawn from 50 with a boundary every 10 s" => forbidden,
+        "patch permission removed for 50 workloads with a boundary every 10 s" => forbidden,
     ])
 }
 

@@ -16,13 +16,13 @@ pub(crate) fn cases() -> Vec<Case> {
     [
         cases![
             Plane::Shared;
-            "SIGKILL 20 times in a boundary of 500" => killed,
+            "SIGKILL 20 times in a boundary of 500 workloads" => killed,
             "SIGSTOP for 30 s" => stopped,
         ],
         nightly(cases![
             Plane::Shared;
-            "two scalers" => two_scalers,
-            "three scalers" => three_scalers,
+            "two controllers" => two_scalers,
+            "three controllers" => three_scalers,
         ]),
     ]
     .concat()

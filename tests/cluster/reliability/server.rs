@@ -23,7 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
         nightly(cases![
             Plane::Own;
             "API server restarted with another certificate authority" => authority_replaced,
-            "no answer to the first stream; then as in the row of 410" => silent_at_first,
+            "no response to the first streamed list; then etcd compacted (410)" => silent_at_first,
         ]),
     ]
     .concat()
