@@ -3,10 +3,11 @@
 use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_activator::probe::ActivatorProbe;
 use dayshift_cluster::{Workload, connect::compact, write::guarded_patch};
 use dayshift_controller::Scheduler;
 use dayshift_schedule::Zone;
-use dayshift_workload::{Inputs, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read};
+use dayshift_workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read};
 use http::{Request, Response, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -70,7 +71,50 @@ pub(crate) fn cases() -> Vec<Case> {
             instructions: false,
             ..one("1,000,000 jobs: make due", JOBS, || make_due(JOBS))
         },
+        Case {
+            instructions: false,
+            ..one("activator: observe a stopped workload", MANY, || {
+                activator(&json!({}))
+            })
+        },
+        Case {
+            instructions: false,
+            ..one("activator: observe 40 kB of annotations", MANY, || {
+                let texts = Key::ALL.into_iter().take(10).map(|key| {
+                    (
+                        format!("dayshift/{}", key.name()),
+                        Value::from("x".repeat(4_000)),
+                    )
+                });
+                activator(&texts.collect())
+            })
+        },
     ]
+}
+
+/// The activator observes stopped workloads with these annotations too.
+fn activator(annotations: &Value) -> Operation {
+    let objects = (0..MANY).map(|number| {
+        let mut annotations = annotations.clone();
+        annotations["dayshift/wake-on-request"] = json!("2h");
+        let object = json!({
+            "metadata": {
+                "namespace": "dev", "name": format!("web-{number:03}"), "uid": format!("{number:036}"),
+                "annotations": annotations, "labels": {"dayshift/state": "stopped"},
+            },
+            "spec": {"replicas": 0, "template": {"metadata": {"labels": {"app": "web"}}}},
+        });
+        object.to_string().into_bytes()
+    });
+    let objects: Vec<_> = objects.collect();
+    operation(
+        (ActivatorProbe::default(), objects),
+        |(activator, objects)| {
+            for object in objects {
+                assert!(activator.observe_deployment(object));
+            }
+        },
+    )
 }
 
 fn times() -> Value {

@@ -14,7 +14,9 @@ use std::{
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
+use dayshift_schedule::Zone;
 use tokio::{
     io::{
         AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf, copy_bidirectional,
@@ -25,17 +27,17 @@ use tokio::{
 };
 
 use crate::{
-    http::{
-        FirstBytes, Head, MAX_HEAD, StoppedService, ends_with_its_client, plain, refused, starting,
-    },
+    http::{FirstBytes, Head, MAX_HEAD, ends_with_its_client},
     limits::{ConnectionLimits, ConnectionPermit},
     log_limit::LogLimit,
     pods::{PodVerifier, connect_to_any},
-    routes::{Prospect, ReadySince, Route, Routes},
+    response::{Outcome, ServiceStatus, response},
+    routes::{OUT_OF_HOURS, Prospect, ReadySince, Route, Routes, TargetState},
     service::ServiceName,
     settings::Settings,
+    start_times::StartTimes,
     telemetry::{ConnectionOutcome, Telemetry},
-    wakes::{StartDurations, WakeRequest},
+    wakes::WakeRequest,
 };
 
 /// If a client sends nothing for this long, it uses a protocol in which the server sends first. One that
@@ -66,7 +68,7 @@ pub(crate) struct ConnectionContext {
     pub(crate) ready_since: ReadySince,
     pub(crate) logs: LogLimit,
     pub(crate) pods: PodVerifier,
-    pub(crate) start_durations: StartDurations,
+    pub(crate) start_times: StartTimes,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) clock: Clock,
@@ -155,10 +157,8 @@ impl Connection {
             let outcome = match self.prospect() {
                 Prospect::Nothing(why) => self.refuse(&mut stream, head.as_ref(), why).await,
                 Prospect::Running | Prospect::Wakeable => {
-                    if let Some(head) = &head {
-                        let text = "This service did not become ready in time\n";
-                        respond(&mut stream, &plain(head, text)).await;
-                    }
+                    self.respond(&mut stream, head.as_ref(), Outcome::TimedOut)
+                        .await;
                     ConnectionOutcome::TimedOut
                 }
             };
@@ -207,9 +207,7 @@ impl Connection {
                 .as_ref()
                 .is_some_and(|route| route.ignores(&head.path));
             if is_ignored || head.is_by(&self.shared.settings.ignored_agents) {
-                let text = "This service is stopped, and this request does not wake it
-";
-                respond(stream, &plain(head, text)).await;
+                self.respond(stream, Some(head), Outcome::Ignored).await;
                 return Some(ConnectionOutcome::Ignored);
             }
         }
@@ -219,7 +217,7 @@ impl Connection {
             Prospect::Wakeable => self.ask(head).await,
         }
         let head = head.filter(|head| head.wants_page)?;
-        respond(stream, &starting(head, &self.details(route.as_deref()))).await;
+        self.respond(stream, Some(head), Outcome::Starting).await;
         Some(ConnectionOutcome::Page)
     }
 
@@ -240,17 +238,56 @@ impl Connection {
         head: Option<&Head>,
         why: &'static str,
     ) -> ConnectionOutcome {
-        if let Some(head) = head {
-            respond(stream, &refused(head, why)).await;
-        }
+        let opens = || self.route()?.opens_at(self.shared.clock.now());
+        let outcome = match why {
+            OUT_OF_HOURS if opens().is_some() => Outcome::Closed,
+            why => Outcome::Stopped(why),
+        };
+        self.respond(stream, head, outcome).await;
         ConnectionOutcome::Refused
     }
 
-    fn details(&self, route: Option<&Route>) -> StoppedService {
-        StoppedService {
-            since: route
-                .and_then(|route| route.targets.iter().filter_map(|target| target.since).min()),
-            start_durations: self.shared.start_durations.last(&self.service),
+    /// Sends a response if the client uses HTTP.
+    async fn respond(&self, stream: &mut impl Stream, head: Option<&Head>, outcome: Outcome<'_>) {
+        let Some(head) = head else {
+            return;
+        };
+        let now = self.shared.clock.now();
+        let status = self.status(outcome, now);
+        let page = &self.shared.settings.page;
+        respond(stream, &response(head, outcome, &status, page, now)).await;
+    }
+
+    fn status(&self, outcome: Outcome<'_>, now: DateTime<Utc>) -> ServiceStatus {
+        let Some(route) = self.route() else {
+            return ServiceStatus::default();
+        };
+        let targets = route.targets.iter();
+        let wake = targets.clone().filter(|target| target.is_wakeable(now));
+        // The wake that this request asks for.
+        let asked = wake.map(|target| now + target.wake.lasts.min(self.shared.settings.max_wake));
+        let asked = asked.max().filter(|_| outcome == Outcome::Starting);
+        ServiceStatus {
+            name: self.service.name.to_string(),
+            zone: targets
+                .clone()
+                .next()
+                .map_or(Zone::UTC, |target| target.zone),
+            since: targets
+                .clone()
+                .filter(|target| target.state == TargetState::Asleep)
+                .filter_map(|target| target.since)
+                .min(),
+            until: targets
+                .clone()
+                .filter_map(|target| target.until)
+                .max()
+                .or(asked),
+            opens: route.opens_at(now).filter(|_| outcome != Outcome::Starting),
+            elapsed: self.shared.start_times.elapsed(&self.service),
+            typical: self.shared.start_times.median(&self.service),
+            stages: route.stages.clone(),
+            failure: targets.clone().find_map(|target| target.failure.clone()),
         }
     }
 

@@ -34,9 +34,10 @@ use crate::{
     pods::PodVerifier,
     routes::{Backend, ReadySince, Route, Routes, TargetState, WakeTarget},
     service::{PodName, ServiceName},
+    start_times::StartTimes,
     telemetry::Telemetry,
     test_cluster::settings,
-    wakes::{StartDurations, WakeRequest},
+    wakes::WakeRequest,
 };
 
 #[tokio::test]
@@ -416,7 +417,7 @@ impl Fixture {
                 ready_since: ReadySince::default(),
                 logs: LogLimit::default(),
                 pods: PodVerifier::new(client(pod, Arc::clone(&reads)), LogLimit::default()),
-                start_durations: StartDurations::default(),
+                start_times: StartTimes::default(),
                 telemetry: Arc::default(),
                 settings: Arc::new(settings()),
                 clock: Clock::system(),
@@ -442,6 +443,9 @@ impl Fixture {
             zone: Zone::UTC,
             state,
             since: DateTime::<Utc>::from_timestamp(0, 0),
+            until: None,
+            next_start: None,
+            failure: None,
             starts_until: None,
             needs: Vec::new(),
         };
@@ -458,6 +462,7 @@ impl Fixture {
             targets: vec![Arc::new(target)],
             ready: BTreeMap::from([("tcp".into(), backends.collect())]),
             selector: BTreeMap::from([("app".to_owned(), "web".to_owned())]),
+            stages: Vec::new(),
         };
         let routes = Routes::from([(web(), Arc::new(route))]);
         self.routes.send_replace(Arc::new(routes));

@@ -5,13 +5,14 @@ use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone, parse_date_time};
 use dayshift_workload::{
-    After, Dependency, IgnoredPaths, Key, KindTable, NotCovered, Observed, Phase, Replicas,
+    After, Dependency, IgnoredPaths, Key, KindTable, Next, NotCovered, Observed, Phase, Replicas,
     WakeOnRequest,
 };
 
 use crate::{
     index::ClusterIndex,
     ports::{PortRequest, PortTable},
+    response::Stage,
     routes::{Backend, Route, Routes, TargetState, WakeDependencies, WakeTarget, backends},
     service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
     settings::Settings,
@@ -34,6 +35,9 @@ pub(crate) struct DesiredState {
     pub(crate) changes_at: Option<DateTime<Utc>>,
 }
 
+/// The maximum number of stages on a page.
+const MAX_STAGES: usize = 20;
+
 /// The namespace and name of an EndpointSlice.
 pub(crate) type SliceName = (Arc<str>, Box<str>);
 
@@ -48,16 +52,17 @@ impl DesiredState {
         let own = index.ready_of(&settings.service);
         let mut covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>> = BTreeMap::new();
         for wakeable in index.wakeable_workloads() {
-            let Some(target) = target(
+            let Some(mut target) = target(
                 &wakeable.observed,
                 settings.default_zone,
                 &settings.tzdata,
                 &settings.kind_table,
                 now,
-            )
-            .map(Arc::new) else {
+            ) else {
                 continue;
             };
+            target.failure = wakeable.failure.cloned();
+            let target = Arc::new(target);
             let ends = [desired.changes_at, target.starts_until];
             desired.changes_at = ends.into_iter().flatten().min();
             let namespace = &target.observed.object.namespace;
@@ -115,6 +120,7 @@ impl DesiredState {
             }
             let addresses: Vec<_> = own.keys().copied().collect();
             let route = Route {
+                stages: stages(index, &targets),
                 ready: ready(index.slices_of(&name), &ports, &addresses),
                 ports,
                 targets,
@@ -163,6 +169,41 @@ impl DesiredState {
     }
 }
 
+/// How much of the dependencies of these workloads and then of the workloads is ready.
+fn stages(index: &ClusterIndex, targets: &[Arc<WakeTarget>]) -> Vec<Stage> {
+    let needed = targets.iter().flat_map(|target| {
+        let namespace = &target.observed.object.namespace;
+        let needed = target.needs.iter();
+        needed.filter_map(move |needed| index.workload(namespace, needed))
+    });
+    let needed = needed.map(|observed| stage(observed, true));
+    let own = targets.iter().map(|target| stage(&target.observed, false));
+    let mut stages: Vec<Stage> = Vec::new();
+    for stage in needed.chain(own).take(MAX_STAGES) {
+        if stages.iter().all(|known| known.object != stage.object) {
+            stages.push(stage);
+        }
+    }
+    stages
+}
+
+fn stage(observed: &Observed, is_dependency: bool) -> Stage {
+    let is_stopped = observed.replicas == Replicas::ZERO;
+    let saved = observed.state().saved;
+    let wanted = if is_stopped {
+        saved.unwrap_or(Replicas::new(1))
+    } else {
+        observed.replicas
+    };
+    Stage {
+        object: Dependency::from_workload(&observed.object).to_string(),
+        is_dependency,
+        ready: observed.readiness.replicas().map(Replicas::get),
+        wanted: wanted.get(),
+        is_ready: !is_stopped && observed.is_ready() == Some(true),
+    }
+}
+
 /// The ready pods for each of these ports.
 fn ready<'s>(
     slices: impl Iterator<Item = &'s SliceInfo>,
@@ -206,6 +247,8 @@ pub(crate) fn target(
     // The workload was woken already, and the controller is about to start it.
     let wakes = inputs.text(Key::WakeUntil);
     let wakes = wakes.and_then(|end| parse_date_time(end, zone).ok());
+    let until = wakes.filter(|end| *end > now);
+    let next_start = observed.state().next.and_then(Next::at);
     let starts_until = wakes.filter(|end| {
         let is_stopped = matches!(phase, Phase::Stopped | Phase::Slept);
         is_stopped && observed.replicas == Replicas::ZERO && *end > now
@@ -226,6 +269,9 @@ pub(crate) fn target(
         zone,
         state,
         since: observed.state().last,
+        until,
+        next_start: next_start.filter(|_| phase == Phase::Stopped),
+        failure: None,
         starts_until,
         needs: needed(observed, kinds),
         observed: observed.clone(),
@@ -548,7 +594,7 @@ mod tests {
             "endpoints": (0..2_000).map(endpoint).collect::<Vec<_>>(),
         }));
         let route = cluster.route();
-        assert_eq!(route.backends("http").len(), 1_000);
+        assert_eq!(route.backends("http").len(), 100);
         let longest = route
             .backends("http")
             .iter()

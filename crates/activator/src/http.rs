@@ -1,10 +1,7 @@
-//! HTTP as far as the activator needs it: recognizing a request head in the first bytes of a connection, and
-//! responding to clients whose connection is not forwarded.
+//! Request heads in the first bytes of a connection.
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_text::{cut_chars, printable};
 use httparse::Status;
-use maud::{DOCTYPE, html};
 
 /// The maximum length of a request head.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;
@@ -34,6 +31,7 @@ pub(crate) struct Head {
     pub(crate) agent: String,
     /// Whether a browser requests a page.
     pub(crate) wants_page: bool,
+    pub(crate) accepts_json: bool,
     pub(crate) is_without_body: bool,
 }
 
@@ -96,7 +94,10 @@ impl Head {
             match &*header.name.to_ascii_lowercase() {
                 "host" => head.host = shown(&value),
                 "user-agent" => head.agent = shown(&value),
-                "accept" => accepts_page |= value.contains("text/html"),
+                "accept" => {
+                    accepts_page |= value.contains("text/html");
+                    head.accepts_json |= value.contains("application/json");
+                }
                 _ => {}
             }
         }
@@ -109,90 +110,6 @@ impl Head {
         let agent = self.agent.to_lowercase();
         agents.iter().any(|ignored| agent.contains(&**ignored))
     }
-}
-
-/// The seconds until a browser reloads the page, and until other clients should retry.
-const RETRY_AFTER: u32 = 3;
-
-/// The details on the page for a browser.
-#[derive(Clone, Debug)]
-pub(crate) struct StoppedService {
-    /// When the workload was stopped.
-    pub(crate) since: Option<DateTime<Utc>>,
-    /// The duration of the last starts in seconds.
-    pub(crate) start_durations: Vec<u64>,
-}
-
-/// The page for a browser during a wake. It reloads by itself.
-pub(crate) fn starting(head: &Head, details: &StoppedService) -> Vec<u8> {
-    let start_durations: Vec<_> = details
-        .start_durations
-        .iter()
-        .map(|seconds| format!("{seconds} s"))
-        .collect();
-    let body = page(
-        "This service is starting",
-        html! {
-            p { "This page shows what you asked for as soon as it is ready." }
-            @if let Some(since) = details.since {
-                p { "Stopped since " (since.to_rfc3339_opts(SecondsFormat::Secs, true)) "." }
-            }
-            @if !start_durations.is_empty() {
-                p { "The last starts took " (start_durations.join(", ")) "." }
-            }
-        },
-        true,
-    );
-    answer(head, "text/html; charset=utf-8", Some(RETRY_AFTER), &body)
-}
-
-/// The response if the workload cannot be woken.
-pub(crate) fn refused(head: &Head, why: &str) -> Vec<u8> {
-    if !head.wants_page {
-        return plain(head, &format!("This service is stopped: {why}\n"));
-    }
-    let body = page("This service is stopped", html! { p { (why) "." } }, false);
-    answer(head, "text/html; charset=utf-8", None, &body)
-}
-
-/// A response with one line of text.
-pub(crate) fn plain(head: &Head, text: &str) -> Vec<u8> {
-    answer(head, "text/plain; charset=utf-8", None, text)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "as html! gives it")]
-fn page(title: &str, body: maud::Markup, asks_again: bool) -> String {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width";
-                meta name="color-scheme" content="light dark";
-                @if asks_again { meta http-equiv="refresh" content=(RETRY_AFTER); }
-                title { (title) }
-            }
-            body style="font-family: system-ui, sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em" {
-                h1 { (title) }
-                (body)
-            }
-        }
-    }
-    .into_string()
-}
-
-fn answer(head: &Head, media: &str, retry_after: Option<u32>, body: &str) -> Vec<u8> {
-    let retry_after =
-        retry_after.map_or_else(String::new, |seconds| format!("Retry-After: {seconds}\r\n"));
-    let length = body.len();
-    let body = if head.is_without_body { "" } else { body };
-    format!(
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {media}\r\nContent-Length: {length}\r\n\
-         {retry_after}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
-         Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n\
-         Connection: close\r\n\r\n{body}"
-    )
-    .into_bytes()
 }
 
 #[cfg(test)]
@@ -249,6 +166,8 @@ mod tests {
         assert_eq!((&*head.path, &*head.host), ("/a/b", "dev.example.com"));
         assert!(head.wants_page && !head.is_without_body);
         assert!(!request("GET / HTTP/1.1\r\nAccept: */*\r\n\r\n").wants_page);
+        let json = request("GET / HTTP/1.1\r\nAccept: application/json\r\n\r\n");
+        assert!(json.accepts_json && !json.wants_page && !head.accepts_json);
         assert!(!request("POST / HTTP/1.1\r\nAccept: text/html\r\n\r\n").wants_page);
         assert_eq!(request("GET http://a.b/c?d HTTP/1.1\r\n\r\n").path, "/c");
     }
@@ -281,44 +200,5 @@ mod tests {
         let head = request("GET /\u{202e}a HTTP/1.1\r\nHost: \u{202e}b\u{9b}c\r\n\r\n");
         let acts = |text: &str| text.contains(['\u{202e}', '\u{9b}']);
         assert!(!acts(&head.path) && !acts(&head.host), "{head:?}");
-    }
-
-    fn details() -> StoppedService {
-        StoppedService {
-            since: DateTime::from_timestamp(0, 0),
-            start_durations: vec![12, 9],
-        }
-    }
-
-    #[test]
-    fn starting_page_reloads_without_a_script() {
-        let head = Head {
-            wants_page: true,
-            ..Head::default()
-        };
-        let page = String::from_utf8(starting(&head, &details())).unwrap();
-        assert!(page.starts_with("HTTP/1.1 503 "), "{page}");
-        for part in [
-            "Retry-After: 3\r\n",
-            "http-equiv=\"refresh\" content=\"3\"",
-            "<h1>This service is starting</h1>",
-            "12 s, 9 s",
-            "since 1970-01-01T00:00:00Z",
-        ] {
-            assert!(page.contains(part), "{part}: {page}");
-        }
-        assert!(!page.contains("<script"));
-        let (head, body) = page.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(&format!("Content-Length: {}", body.len())));
-    }
-
-    #[test]
-    fn response_to_head_has_no_body() {
-        let head = Head {
-            is_without_body: true,
-            ..Head::default()
-        };
-        let answer = String::from_utf8(refused(&head, "it is paused")).unwrap();
-        assert!(answer.ends_with("\r\n\r\n"), "{answer}");
     }
 }

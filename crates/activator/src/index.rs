@@ -2,26 +2,33 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    mem,
     net::IpAddr,
     sync::Arc,
 };
 
 use dayshift_cluster::{
-    decode::WithPodLabels,
+    decode::{StartFailure, WithPodLabels},
     read::{NamespaceMeta, ObservedNamespace},
     watch::{ObjectName, ReflectorEvent},
 };
 use dayshift_workload::{
-    Annotations, Dependency, DependencyKind, Key, Kind, Label, Observed, Prefix, Replicas,
+    Annotations, Dependency, DependencyKind, Inputs, Key, Kind, Label, Observed, Prefix, Replicas,
 };
 use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::ResourceExt as _;
 
-use crate::service::{PodName, ServiceInfo, ServiceName, SliceInfo};
+use crate::{
+    memory_budget::MemoryBudget,
+    service::{PodName, ServiceInfo, ServiceName, SliceInfo},
+};
 
 /// The maximum size of a workload's annotations, and of its pod labels. A larger workload is ignored, so that
 /// a tenant cannot fill the memory of the activator.
 const MAX_TEXTS: usize = 8 * 1024;
+
+/// The approximate size of a workload without its annotations and labels, in bytes.
+const WORKLOAD: usize = 768;
 
 /// An event of a watch, by kind of object.
 pub(crate) enum WatchEvent {
@@ -38,13 +45,22 @@ type WorkloadName = (Kind, Arc<str>, Arc<str>);
 
 type PodLabels = BTreeMap<String, String>;
 
+struct KnownWorkload {
+    observed: Observed,
+    labels: PodLabels,
+    failure: Option<Box<StartFailure>>,
+}
+
 /// The observed objects, by kind.
 pub(crate) struct ClusterIndex {
     prefix: Prefix,
-    workloads: HashMap<WorkloadName, (Observed, PodLabels)>,
+    workloads: HashMap<WorkloadName, KnownWorkload>,
     namespaces: HashMap<Box<str>, Arc<Annotations>>,
     services: BTreeMap<ServiceName, ServiceInfo>,
     slices: BTreeMap<ServiceName, BTreeMap<Box<str>, SliceInfo>>,
+    budget: MemoryBudget,
+    /// The namespaces with objects that are ignored because of the budget, until they are logged.
+    over_budget: BTreeSet<Arc<str>>,
     /// Watches whose initial list is not complete.
     unlisted: BTreeSet<WatchId>,
     changes: u64,
@@ -55,6 +71,8 @@ pub(crate) struct WakeableWorkload<'i> {
     pub(crate) observed: Observed,
     /// The labels of its pods.
     pub(crate) labels: &'i BTreeMap<String, String>,
+    /// Why its start fails.
+    pub(crate) failure: Option<&'i StartFailure>,
 }
 
 impl ClusterIndex {
@@ -65,6 +83,8 @@ impl ClusterIndex {
             namespaces: HashMap::new(),
             services: BTreeMap::new(),
             slices: BTreeMap::new(),
+            budget: MemoryBudget::default(),
+            over_budget: BTreeSet::new(),
             unlisted: (0..watches).collect(),
             changes: 0,
         }
@@ -86,8 +106,8 @@ impl ClusterIndex {
         match event {
             WatchEvent::Workload(kind, event) => {
                 self.apply(watch, event, |index, name, object| match object {
-                    Some(object) => index.set_workload(&kind, &name, &object),
-                    None => drop(index.workloads.remove(&workload_name(&kind, &name))),
+                    Some(object) => index.set_workload(&kind, &name, object),
+                    None => index.remove_workload(&workload_name(&kind, &name)),
                 })
             }
             WatchEvent::Namespace(event) => {
@@ -98,14 +118,14 @@ impl ClusterIndex {
             }
             WatchEvent::Service(event) => self.apply(watch, *event, |index, name, object| {
                 match object.as_ref().map(ServiceInfo::from_object) {
-                    Some(Some((name, known))) => drop(index.services.insert(name, known)),
+                    Some(Some((name, known))) => index.set_service(name, known),
                     Some(None) => {}
-                    None => drop(index.services.remove(&service_name(&name))),
+                    None => index.remove_service(&service_name(&name)),
                 }
             }),
             WatchEvent::Slice(event) => {
                 self.apply(watch, event, |index, name, object| match object {
-                    Some(object) => index.set_slice(&object),
+                    Some(object) => index.set_slice(&name, &object),
                     None => index.remove_slice(&name),
                 })
             }
@@ -130,53 +150,121 @@ impl ClusterIndex {
         None
     }
 
-    fn set_workload(&mut self, kind: &Kind, name: &ObjectName, object: &WithPodLabels) {
-        let workload = &object.workload;
+    /// The namespaces of which objects were ignored since the last call, because of the memory budget.
+    pub(crate) fn take_over_budget(&mut self) -> BTreeSet<Arc<str>> {
+        mem::take(&mut self.over_budget)
+    }
+
+    /// Whether an object of this size is kept in place of one of `old` bytes.
+    fn fits(&mut self, namespace: &Arc<str>, old: usize, new: usize) -> bool {
+        let fits = self.budget.replace(namespace, old, new);
+        if !fits {
+            self.over_budget.insert(Arc::clone(namespace));
+        }
+        fits
+    }
+
+    fn set_workload(&mut self, kind: &Kind, name: &ObjectName, object: WithPodLabels) {
+        let WithPodLabels {
+            workload,
+            labels,
+            failure,
+        } = object;
         let key = workload_name(kind, name);
         // Most workloads have no dayshift annotations.
         let observed = workload.concerns(&self.prefix);
-        let observed = observed.then(|| workload.observe(&key.0, &self.prefix));
+        let observed = observed.then(|| needed(workload.observe(&key.0, &self.prefix)));
         let observed = observed.filter(|observed| {
-            let is_short = are_short(observed, &object.labels);
+            let is_short = are_short(observed.inputs.own(), &labels);
             if !is_short {
                 tracing::debug!(object = %observed.object, "its annotations or pod labels are too long");
             }
             is_short
         });
-        match observed {
-            Some(observed) => self
-                .workloads
-                .insert(key, (observed, object.labels.clone())),
-            None => self.workloads.remove(&key),
+        let Some(observed) = observed else {
+            return self.remove_workload(&key);
         };
+        let old = self.workloads.get(&key).map(KnownWorkload::size);
+        let known = KnownWorkload {
+            observed,
+            labels,
+            failure,
+        };
+        if self.fits(&key.1, old.unwrap_or_default(), known.size()) {
+            self.workloads.insert(key, known);
+        } else {
+            self.workloads.remove(&key);
+        }
+    }
+
+    fn remove_workload(&mut self, key: &WorkloadName) {
+        if let Some(known) = self.workloads.remove(key) {
+            self.budget.release(&key.1, known.size());
+        }
     }
 
     fn set_namespace(&mut self, object: &NamespaceMeta) {
         let observed = ObservedNamespace::new(object, &self.prefix);
-        let annotations = Arc::new(observed.annotations);
-        self.namespaces.insert(observed.name, annotations);
+        let annotations = known_keys(&observed.annotations);
+        if are_short(&annotations, &PodLabels::new()) {
+            let annotations = Arc::new(annotations);
+            self.namespaces.insert(observed.name, annotations);
+        } else {
+            self.namespaces.remove(&observed.name);
+        }
     }
 
-    fn set_slice(&mut self, object: &EndpointSlice) {
+    fn set_service(&mut self, name: ServiceName, known: ServiceInfo) {
+        let old = self.services.get(&name).map(ServiceInfo::size);
+        if self.fits(&name.namespace, old.unwrap_or_default(), known.size()) {
+            self.services.insert(name, known);
+        } else {
+            self.services.remove(&name);
+        }
+    }
+
+    fn remove_service(&mut self, name: &ServiceName) {
+        if let Some(known) = self.services.remove(name) {
+            self.budget.release(&name.namespace, known.size());
+        }
+    }
+
+    fn set_slice(&mut self, object_name: &ObjectName, object: &EndpointSlice) {
+        // Its Service can change, because that is a label.
+        self.remove_slice(object_name);
         let Some((service, name, known)) = SliceInfo::from_object(object) else {
             tracing::debug!(slice = object.name_any(), "an EndpointSlice of no Service");
             return;
         };
-        self.slices.entry(service).or_default().insert(name, known);
+        if self.fits(&service.namespace, 0, known.size()) {
+            self.slices.entry(service).or_default().insert(name, known);
+        }
     }
 
     fn remove_slice(&mut self, name: &ObjectName) {
-        self.slices.retain(|service, slices| {
-            if service.namespace == name.namespace {
-                slices.remove(&*name.name);
+        let of_namespace = self.slices.range_mut(first_of(&name.namespace)..);
+        let of_namespace =
+            of_namespace.take_while(|(service, _)| service.namespace == name.namespace);
+        for (service, slices) in of_namespace {
+            if let Some(known) = slices.remove(&*name.name) {
+                self.budget.release(&name.namespace, known.size());
+                if slices.is_empty() {
+                    let service = service.clone();
+                    self.slices.remove(&service);
+                }
+                return;
             }
-            !slices.is_empty()
-        });
+        }
     }
 
     /// The workloads with state labels and `wake-on-request`.
     pub(crate) fn wakeable_workloads(&self) -> impl Iterator<Item = WakeableWorkload<'_>> {
-        self.workloads.values().filter_map(|(observed, labels)| {
+        self.workloads.values().filter_map(|known| {
+            let KnownWorkload {
+                observed,
+                labels,
+                failure,
+            } = known;
             observed.labels.text(Label::State)?;
             let namespace = &*observed.object.namespace;
             let inputs = observed.inputs.clone();
@@ -186,18 +274,28 @@ impl ClusterIndex {
                 inputs,
                 ..observed.clone()
             };
-            Some(WakeableWorkload { observed, labels })
+            Some(WakeableWorkload {
+                observed,
+                labels,
+                failure: failure.as_deref(),
+            })
         })
+    }
+
+    /// A dependency that is a workload and has dayshift annotations.
+    pub(crate) fn workload(&self, namespace: &str, needed: &Dependency) -> Option<&Observed> {
+        // A Service cannot be woken.
+        let DependencyKind::Workload(kind) = &needed.kind else {
+            return None;
+        };
+        let key = (kind.clone(), namespace.into(), (&*needed.name).into());
+        let known = self.workloads.get(&key)?;
+        Some(&known.observed)
     }
 
     /// Whether the workload is stopped and cannot be woken by a request.
     pub(crate) fn stays_stopped(&self, namespace: &str, needed: &Dependency) -> bool {
-        // A Service cannot be woken.
-        let DependencyKind::Workload(kind) = &needed.kind else {
-            return false;
-        };
-        let key = (kind.clone(), namespace.into(), (&*needed.name).into());
-        let Some((observed, _)) = self.workloads.get(&key) else {
+        let Some(observed) = self.workload(namespace, needed) else {
             return false;
         };
         let defaults = self.namespaces.get(namespace).cloned();
@@ -212,12 +310,8 @@ impl ClusterIndex {
         &self,
         namespace: &Arc<str>,
     ) -> impl Iterator<Item = (&ServiceName, &ServiceInfo)> {
-        let first = ServiceName {
-            namespace: namespace.clone(),
-            name: "".into(),
-        };
         let namespace = namespace.clone();
-        let from = self.services.range(first..);
+        let from = self.services.range(first_of(&namespace)..);
         from.take_while(move |(name, _)| name.namespace == namespace)
     }
 
@@ -275,14 +369,147 @@ fn service_name(name: &ObjectName) -> ServiceName {
     }
 }
 
-fn are_short(observed: &Observed, labels: &PodLabels) -> bool {
-    let own = observed.inputs.own();
-    let annotations = Key::ALL.into_iter().filter_map(|key| own.text(key));
-    let labels = labels.iter().map(|(key, value)| key.len() + value.len());
-    annotations.map(str::len).sum::<usize>() <= MAX_TEXTS && labels.sum::<usize>() <= MAX_TEXTS
+/// The least name of a Service in a namespace.
+fn first_of(namespace: &Arc<str>) -> ServiceName {
+    ServiceName {
+        namespace: Arc::clone(namespace),
+        name: "".into(),
+    }
+}
+
+/// The workload without texts that neither a wake nor the guard of its patch needs.
+fn needed(observed: Observed) -> Observed {
+    let inputs = &observed.inputs;
+    let own = Arc::new(known_keys(inputs.own()));
+    let inputs = Inputs::from_own(own)
+        .with_counts(inputs.counts())
+        .with_volumes(inputs.volumes());
+    Observed {
+        inputs,
+        error: None,
+        inherited: None,
+        ..observed
+    }
+}
+
+/// The annotations without unknown names.
+fn known_keys(annotations: &Annotations) -> Annotations {
+    let texts = Key::ALL
+        .into_iter()
+        .filter_map(|key| Some((key, annotations.text(key)?.to_owned())));
+    Annotations::from_texts(texts)
+}
+
+fn are_short(annotations: &Annotations, labels: &PodLabels) -> bool {
+    texts_size(annotations) <= MAX_TEXTS && labels_size(labels) <= MAX_TEXTS
+}
+
+fn texts_size(annotations: &Annotations) -> usize {
+    let texts = Key::ALL.into_iter().filter_map(|key| annotations.text(key));
+    texts.map(str::len).sum()
+}
+
+fn labels_size(labels: &PodLabels) -> usize {
+    labels
+        .iter()
+        .map(|(key, value)| key.len() + value.len())
+        .sum()
+}
+
+impl KnownWorkload {
+    /// The approximate size in bytes.
+    fn size(&self) -> usize {
+        let failure = self.failure.as_ref();
+        let failure = failure.map_or(0, |failure| failure.reason.len() + failure.message.len());
+        let labels = labels_size(&self.labels) + 64 * self.labels.len();
+        WORKLOAD + texts_size(self.observed.inputs.own()) + labels + failure
+    }
 }
 
 /// Whether the workload has no replicas and no `wake-on-request`.
 pub(crate) fn stays_stopped(observed: &Observed) -> bool {
     observed.replicas == Replicas::ZERO && observed.inputs.text(Key::WakeOnRequest).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use dayshift_cluster::watch::ObjectName;
+    use serde_json::json;
+
+    use super::*;
+    use crate::test_cluster::{Cluster, name};
+
+    #[test]
+    fn workloads_with_long_annotations_are_not_kept() {
+        let mut cluster = Cluster::new();
+        for number in 0..1_700 {
+            // Each annotation is shorter than 4 kB, and the workload has 40 kB of them.
+            let mut annotations = json!({"dayshift/wake-on-request": "2h"});
+            for key in Key::ALL.iter().take(9) {
+                annotations[format!("dayshift/{}", key.name())] = json!("x".repeat(4_000));
+            }
+            cluster.workload_named(&format!("w{number}"), "stopped", 0, annotations);
+        }
+        assert_eq!(cluster.index.workloads.len(), 0);
+        assert!(cluster.index.take_over_budget().is_empty());
+    }
+
+    #[test]
+    fn namespace_that_exceeds_its_memory_budget_ignores_its_newest_objects() {
+        let mut cluster = Cluster::new().asleep().with_service();
+        for number in 0..1_700 {
+            let annotations =
+                json!({"dayshift/wake-on-request": "2h", "dayshift/reason": "x".repeat(4_000)});
+            cluster.workload_named(&format!("w{number}"), "stopped", 0, annotations);
+        }
+        let kept = cluster.index.workloads.len();
+        assert!((500..1_000).contains(&kept), "{kept}");
+        assert_eq!(cluster.index.take_over_budget(), ["dev".into()].into());
+        // The first workload and its Service are still covered.
+        assert_eq!(cluster.desired().routes.len(), 1);
+        cluster.slice("prod", "web", &["10.0.0.1"], 80);
+        let other = name("prod", "web");
+        let known = cluster.index.slices_of(&other).count();
+        assert_eq!(known, 1, "another namespace");
+    }
+
+    #[test]
+    fn texts_that_no_wake_needs_are_not_kept() {
+        let mut cluster = Cluster::new();
+        let annotations = json!({
+            "dayshift/wake-on-request": "2h", "dayshift/unknown": "x", "dayshift/error": "y", "dayshift/inherited": "z",
+        });
+        cluster.workload("stopped", 0, annotations);
+        let KnownWorkload { observed, .. } = cluster.index.workloads.values().next().unwrap();
+        assert_eq!(observed.inputs.own().unknown(), []);
+        assert_eq!((&observed.error, &observed.inherited), (&None, &None));
+    }
+
+    #[test]
+    fn slice_that_moves_to_another_service_leaves_the_first() {
+        let mut cluster = Cluster::new();
+        let slice = |service: &str| {
+            json!({
+                "metadata": {"name": "s", "namespace": "dev", "labels": {"kubernetes.io/service-name": service}},
+                "addressType": "IPv4", "ports": [{"name": "http", "port": 80}],
+                "endpoints": [{"addresses": ["10.0.0.1"], "targetRef": {"kind": "Pod", "name": "p"}}],
+            })
+        };
+        for service in ["web", "db", "web"] {
+            cluster.observe_slice(slice(service));
+            for known in ["web", "db"] {
+                let slices = cluster.index.slices_of(&name("dev", known)).count();
+                assert_eq!(
+                    slices,
+                    usize::from(known == service),
+                    "{known} of {service}"
+                );
+            }
+        }
+        cluster.index.remove_slice(&ObjectName {
+            namespace: "dev".into(),
+            name: "s".into(),
+        });
+        assert_eq!(cluster.index.slices.len(), 1, "only the activator's own");
+    }
 }

@@ -12,18 +12,26 @@ mod index;
 mod limits;
 mod listeners;
 mod log_limit;
+mod memory_budget;
+mod page_template;
 mod pods;
 mod ports;
+#[doc(hidden)]
+pub mod probe;
+mod response;
 mod routes;
 mod run;
 mod service;
 mod settings;
+mod start_times;
 mod telemetry;
 #[cfg(test)]
 mod test_cluster;
 mod wakes;
 mod writes;
 
+pub use page_template::{MAX_TEMPLATE, PageTemplate, TemplateError};
+pub use response::PageSettings;
 pub use run::run;
 pub use service::ServiceName;
 pub use settings::{IGNORED_AGENTS, Settings};

@@ -12,6 +12,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::decode::StartFailure;
 use dayshift_schedule::Zone;
 use dayshift_workload::{Dependency, IgnoredPaths, Observed, WakeOnRequest};
 
@@ -19,6 +20,7 @@ use tokio::time::Instant;
 
 use crate::{
     ports::ServicePort,
+    response::Stage,
     service::{PodName, ServiceName},
 };
 
@@ -35,6 +37,8 @@ pub(crate) struct Route {
     /// The ready pods by Service port.
     pub(crate) ready: BTreeMap<Box<str>, Vec<Backend>>,
     pub(crate) selector: BTreeMap<String, String>,
+    /// How much of the dependencies and the workloads is ready.
+    pub(crate) stages: Vec<Stage>,
 }
 
 /// The address of a ready pod.
@@ -54,6 +58,12 @@ pub(crate) struct WakeTarget {
     pub(crate) state: TargetState,
     /// When it was stopped.
     pub(crate) since: Option<DateTime<Utc>>,
+    /// The end of a wake.
+    pub(crate) until: Option<DateTime<Utc>>,
+    /// When its schedule starts it.
+    pub(crate) next_start: Option<DateTime<Utc>>,
+    /// Why its start fails.
+    pub(crate) failure: Option<StartFailure>,
     /// The end of a wake that the controller has not acted on yet.
     pub(crate) starts_until: Option<DateTime<Utc>>,
     /// The dependencies in `after`.
@@ -97,6 +107,17 @@ impl Route {
             }
         }
         prospect.unwrap_or(Prospect::Nothing(why))
+    }
+
+    /// When a request wakes a workload again or its schedule starts it, if no request wakes one now.
+    pub(crate) fn opens_at(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let asleep = self.targets.iter();
+        let asleep = asleep.filter(|target| target.state == TargetState::Asleep);
+        let times = asleep.flat_map(|target| {
+            let by_request = target.wake.opens_after(now, target.zone);
+            [by_request, target.next_start].into_iter().flatten()
+        });
+        times.filter(|at| *at > now).min()
     }
 
     /// Whether a request for this path wakes nothing.

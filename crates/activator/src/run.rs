@@ -29,8 +29,9 @@ use crate::{
     ports::PortTable,
     routes::{ReadySince, Routes},
     settings::Settings,
+    start_times::StartTimes,
     telemetry::Telemetry,
-    wakes::{StartDurations, Wake, Wakes},
+    wakes::{Wake, Wakes},
     writes::{SliceWrite, SliceWrites},
 };
 
@@ -64,7 +65,7 @@ pub async fn run(
     let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
     let (requests_in, mut requests) = mpsc::channel(MAX_REQUESTS);
     let budget = DescriptorBudget::raise();
-    let start_durations = StartDurations::default();
+    let start_times = StartTimes::default();
     let logs = LogLimit::default();
     let shared = ConnectionContext {
         routes,
@@ -76,7 +77,7 @@ pub async fn run(
         ready_since: ReadySince::default(),
         logs: logs.clone(),
         pods: PodVerifier::new(client.clone(), logs.clone()),
-        start_durations: start_durations.clone(),
+        start_times: start_times.clone(),
         telemetry: Arc::clone(&telemetry),
         settings: Arc::clone(&settings),
         clock: clock.clone(),
@@ -88,7 +89,7 @@ pub async fn run(
         ports: PortTable::new(settings.ports, budget.listeners),
         listeners: Listeners::default(),
         shortages: Vec::new(),
-        wakes: Wakes::new(start_durations, settings.seed),
+        wakes: Wakes::new(start_times, settings.seed),
         writes: SliceWrites::new(logs, settings.seed),
         computed_at: None,
         is_leaving: false,
@@ -265,6 +266,15 @@ impl Activator {
 
     /// Computes the desired state if necessary, and applies it to listeners and routes.
     fn update(&mut self, routes: &watch::Sender<Arc<Routes>>) {
+        for namespace in self.index.take_over_budget() {
+            if let Some(suppressed) = self.shared.logs.allow(&namespace) {
+                tracing::warn!(
+                    %namespace,
+                    suppressed,
+                    "its workloads, Services and EndpointSlices need too much memory; the newest are ignored"
+                );
+            }
+        }
         if !self.index.is_complete() {
             return;
         }

@@ -110,14 +110,28 @@ impl ServiceInfo {
         if families.is_empty() {
             families = Family::ALL.to_vec();
         }
+        let ports = ports.collect();
+        known.ports.truncate(MAX_PORTS);
         let known = Self {
             uid: meta.uid.as_deref().unwrap_or_default().into(),
             created: meta.creation_timestamp.as_ref().and_then(created),
-            ports: ports.collect(),
+            ports,
             spec: known,
             families,
         };
         Some((name, known))
+    }
+
+    /// The approximate size in bytes.
+    pub(crate) fn size(&self) -> usize {
+        let texts = self.spec.selector.iter();
+        let selector: usize = texts.map(|(key, value)| key.len() + value.len() + 64).sum();
+        let ports = self.spec.ports.iter().map(|port| 64 + port.name.len());
+        let tcp = self.ports.iter();
+        let tcp = tcp.map(|(name, protocol)| {
+            64 + name.len() + protocol.as_ref().map_or(0, |name| name.len())
+        });
+        512 + selector + ports.sum::<usize>() + tcp.sum::<usize>()
     }
 }
 
@@ -126,8 +140,9 @@ fn created(time: &Time) -> Option<DateTime<Utc>> {
 }
 
 /// The maximum number of TCP ports of a Service, and of ready addresses of a slice. Further ones are ignored.
+/// Kubernetes writes at most 100 addresses to a slice.
 const MAX_PORTS: usize = 1_000;
-const MAX_READY: usize = 1_000;
+const MAX_READY: usize = 100;
 
 /// The maximum lengths of a pod's name and UID. Nothing validates the `targetRef` in a slice.
 const MAX_POD_NAME: usize = 253;
@@ -247,6 +262,24 @@ impl SliceInfo {
             });
         }
         Some((service, meta.name.as_deref()?.into(), known))
+    }
+
+    /// The approximate size in bytes.
+    pub(crate) fn size(&self) -> usize {
+        let pods = |pods: &BTreeMap<IpAddr, PodName>| -> usize {
+            let texts = pods.values();
+            let texts = texts.map(|pod| 128 + pod.namespace.len() + pod.name.len() + pod.uid.len());
+            texts.sum()
+        };
+        let ports: usize = self.ports.keys().map(|name| 64 + name.len()).sum();
+        let fallback = self.fallback.as_ref().map_or(0, |fallback| {
+            let ports = fallback.ports.iter();
+            let ports = ports.map(|(name, (_, protocol))| {
+                64 + name.len() + protocol.as_ref().map_or(0, |name| name.len())
+            });
+            pods(&fallback.pods) + ports.sum::<usize>()
+        });
+        512 + ports + pods(&self.ready) + fallback
     }
 }
 

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{Kind, KindTable, Prefix};
 
-use crate::service::ServiceName;
+use crate::{response::PageSettings, service::ServiceName};
 
 /// The settings of an activator, from its flags.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct Settings {
     pub max_per_service: usize,
     /// Texts in lower case. A client whose `User-Agent` contains one wakes nothing.
     pub ignored_agents: Vec<String>,
+    /// The page for browsers.
+    pub page: PageSettings,
     /// How long open connections continue after a shutdown.
     pub drain: Duration,
     /// The reporting instance in Events.

@@ -1,11 +1,8 @@
 //! A fixture: the objects of a cluster as the activator observes them.
 
-use std::{sync::Arc, time::Duration};
-
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use dayshift_cluster::watch::ReflectorEvent;
-use dayshift_schedule::Zone;
-use dayshift_workload::{Kind, KindTable, Prefix};
+use dayshift_workload::{Kind, Prefix};
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,27 +25,7 @@ pub(crate) fn name(namespace: &str, name: &str) -> ServiceName {
     }
 }
 
-pub(crate) fn settings() -> Settings {
-    Settings {
-        kinds: vec![Kind::DEPLOYMENT],
-        kind_table: Arc::new(KindTable::default()),
-        namespaces: Vec::new(),
-        service: name("dayshift", "dayshift-activator"),
-        prefix: Prefix::default(),
-        default_zone: Zone::UTC,
-        tzdata: dayshift_schedule::Tzdata::default(),
-        bind: None,
-        ports: (20000, 20009),
-        hold: Duration::from_secs(60),
-        max_wake: TimeDelta::hours(24),
-        max_connections: 100,
-        max_per_service: 50,
-        ignored_agents: vec!["kube-probe".to_owned()],
-        drain: Duration::from_secs(60),
-        instance: "test".to_owned(),
-        seed: 1,
-    }
-}
+pub(crate) use crate::probe::settings;
 
 /// A cluster with one activator pod at 10.0.0.9.
 pub(crate) struct Cluster {

@@ -2,9 +2,9 @@
 //! predicts the wakes of a request for a simulation.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap},
     net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -24,6 +24,7 @@ use crate::{
     routes::{Prospect, Route, Routes, WakeDependencies, WakeTarget},
     service::ServiceName,
     settings::Settings,
+    start_times::StartTimes,
 };
 
 /// A connection that requests a wake.
@@ -77,9 +78,7 @@ pub(crate) struct Wakes {
     /// The UIDs and namespaces of workloads with a patch in flight.
     in_flight: HashMap<Arc<str>, Arc<str>>,
     backoffs: Backoffs<Arc<str>>,
-    /// Services that are starting, since when.
-    starting: HashMap<ServiceName, Instant>,
-    start_durations: StartDurations,
+    start_times: StartTimes,
 }
 
 /// A Service with a waiting connection.
@@ -91,13 +90,12 @@ pub(crate) struct RequestedService {
 }
 
 impl Wakes {
-    pub(crate) fn new(start_durations: StartDurations, seed: u64) -> Self {
+    pub(crate) fn new(start_times: StartTimes, seed: u64) -> Self {
         Self {
             wanted: BTreeMap::new(),
             in_flight: HashMap::new(),
             backoffs: Backoffs::new(seed),
-            starting: HashMap::new(),
-            start_durations,
+            start_times,
         }
     }
 
@@ -160,9 +158,7 @@ impl Wakes {
             Ok(()) => {
                 // Until the watch shows the change, the workload should not be patched again.
                 self.backoffs.rest(uid.clone(), Duration::from_secs(5));
-                self.starting
-                    .entry(wake.request.service.clone())
-                    .or_insert_with(Instant::now);
+                self.start_times.begin(&wake.request.service);
             }
             Err(PatchError::Conflict) => {
                 self.backoffs.rest(uid.clone(), Duration::from_millis(100));
@@ -171,18 +167,9 @@ impl Wakes {
         }
     }
 
-    /// Records start durations, and forgets Services that are ready or gone.
+    /// Records start times, and forgets old failures.
     pub(crate) fn note(&mut self, routes: &Routes) {
-        let start_durations = &self.start_durations;
-        self.starting.retain(|service, since| {
-            let route = routes.get(service);
-            let is_ready = route
-                .is_some_and(|route| route.ready.values().any(|backends| !backends.is_empty()));
-            if is_ready {
-                start_durations.note(service, since.elapsed());
-            }
-            !is_ready && route.is_some() && since.elapsed() < Duration::from_secs(3600)
-        });
+        self.start_times.note(routes);
         self.backoffs.forget_calm();
     }
 }
@@ -266,34 +253,6 @@ fn wake(
     }
 }
 
-/// The maximum number of remembered starts for a Service, and of Services.
-const MAX_STARTS: usize = 3;
-const MAX_SERVICES: usize = 10_000;
-
-/// The durations of the last starts in seconds, by Service.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct StartDurations(Arc<Mutex<HashMap<ServiceName, VecDeque<u64>>>>);
-
-impl StartDurations {
-    /// The most recent first.
-    pub(crate) fn last(&self, service: &ServiceName) -> Vec<u64> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(service)
-            .map(|starts| starts.iter().copied().collect())
-            .unwrap_or_default()
-    }
-
-    fn note(&self, service: &ServiceName, start_durations: Duration) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MAX_SERVICES {
-            all.clear();
-        }
-        let starts = all.entry(service.clone()).or_default();
-        starts.push_front(start_durations.as_secs().max(1));
-        starts.truncate(MAX_STARTS);
-    }
-}
-
 /// A workload that a request would wake.
 #[derive(Clone, Debug)]
 pub struct RequestedWake {
@@ -343,6 +302,7 @@ pub fn request_wakes(
         targets: vec![Arc::clone(&root)],
         ready: BTreeMap::new(),
         selector: BTreeMap::new(),
+        stages: Vec::new(),
     };
     match route.prospect(now) {
         Prospect::Running => return Err("it runs, or starts already"),
@@ -400,7 +360,7 @@ mod tests {
     }
 
     fn asked() -> Wakes {
-        let mut wakes = Wakes::new(StartDurations::default(), 1);
+        let mut wakes = Wakes::new(StartTimes::default(), 1);
         wakes.ask(WakeRequest {
             service: name("dev", "web"),
             port: "http".into(),
@@ -577,7 +537,7 @@ mod tests {
     }
 
     fn wakes() -> Wakes {
-        Wakes::new(StartDurations::default(), 1)
+        Wakes::new(StartTimes::default(), 1)
     }
 
     fn refused() -> Result<(), PatchError> {

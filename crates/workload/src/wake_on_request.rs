@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, ops::Range};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{
-    Action, Diagnostic, ExcludedDates, Hours, Schedule, ScheduleRule, Zone, parse_grace,
+    Action, Diagnostic, Direction, ExcludedDates, Hours, Schedule, ScheduleRule, Zone, parse_grace,
     parse_items,
 };
 
@@ -55,6 +55,14 @@ impl WakeOnRequest {
         let rule = ScheduleRule::Hours(hours.clone());
         let schedule = Schedule::new(rule, ExcludedDates::default(), zone);
         schedule.action_at(now, TimeDelta::zero()) == Some(Action::Start)
+    }
+
+    /// The next beginning of its hours; `None` without hours.
+    pub fn opens_after(&self, now: DateTime<Utc>, zone: Zone) -> Option<DateTime<Utc>> {
+        let rule = ScheduleRule::Hours(self.hours.clone()?);
+        let schedule = Schedule::new(rule, ExcludedDates::default(), zone);
+        let next = schedule.next_boundary(Direction::Up, now, TimeDelta::zero());
+        next.map(|boundary| boundary.at)
     }
 }
 
@@ -283,6 +291,9 @@ mod tests {
             let at = at.parse().unwrap();
             assert_eq!(wake.counts_at(at, zone), expected, "{at}");
         }
+        let saturday = "2026-11-28T12:00:00Z".parse().unwrap();
+        let monday = "2026-11-30T06:00:00Z".parse().unwrap();
+        assert_eq!(wake.opens_after(saturday, Zone::UTC), Some(monday));
         let always = WakeOnRequest::parse("2h; 00:00-24:00").unwrap();
         assert!(always.counts_at(DateTime::UNIX_EPOCH, Zone::UTC));
     }

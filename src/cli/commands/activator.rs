@@ -1,7 +1,10 @@
 //! `dayshift activator`: its flags, and the process that serves Services of stopped workloads.
 
 use std::{
+    fmt::Display,
+    fs::File,
     hash::{BuildHasher, RandomState},
+    io::Read as _,
     net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
@@ -9,7 +12,9 @@ use std::{
 
 use chrono::TimeDelta;
 use clap::builder::RangedU64ValueParser;
-use dayshift_activator::{IGNORED_AGENTS, ServiceName, Settings, Telemetry};
+use dayshift_activator::{
+    IGNORED_AGENTS, MAX_TEMPLATE, PageSettings, PageTemplate, ServiceName, Settings, Telemetry,
+};
 use dayshift_cluster::{
     clock::Clock,
     connect::{Connection, connect},
@@ -89,6 +94,24 @@ pub(crate) struct ActivatorArgs {
     /// Parts of a User-Agent of clients that wake nothing, whatever the case of letters
     #[arg(long, value_name = "TEXTS", value_delimiter = ',', default_value = IGNORED_AGENTS)]
     ignore_user_agent: Vec<String>,
+
+    /// An HTML file with placeholders such as {{title}}, in place of the page for browsers
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = read_template,
+        help_heading = "Page for browsers"
+    )]
+    page_template: Option<PageTemplate>,
+
+    /// Whom to ask about a stopped Service, for that page: a chat channel, an address
+    #[arg(long, value_name = "TEXT", help_heading = "Page for browsers")]
+    page_contact: Option<String>,
+
+    /// Show the names of Services and workloads and the errors of Kubernetes on that page, to everyone who can
+    /// connect
+    #[arg(long, help_heading = "Page for browsers")]
+    page_names: bool,
 
     /// How long open connections may continue after SIGTERM
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_length)]
@@ -177,12 +200,29 @@ impl Activation {
                 max_connections: many(args.max_connections),
                 max_per_service: many(args.max_per_service),
                 ignored_agents: agents.filter(|agent| !agent.is_empty()).collect(),
+                page: PageSettings {
+                    template: args.page_template,
+                    contact: args.page_contact,
+                    shows_names: args.page_names,
+                },
                 drain: whole(args.drain),
                 instance: instance(None, "dayshift-activator"),
                 seed: RandomState::new().hash_one("jitter"),
             },
         }
     }
+}
+
+/// Reads a template, at most one byte more than its maximum size.
+fn read_template(path: &str) -> Result<PageTemplate, String> {
+    let explained = |error: &dyn Display| format!("{}: {error}", quote(path));
+    let file = File::open(path).map_err(|error| explained(&error))?;
+    let mut text = String::new();
+    let limit = u64::try_from(MAX_TEMPLATE + 1).unwrap_or(u64::MAX);
+    file.take(limit)
+        .read_to_string(&mut text)
+        .map_err(|error| explained(&error))?;
+    PageTemplate::parse(&text).map_err(|error| explained(&error))
 }
 
 fn parse_service(text: &str) -> Result<ServiceName, String> {
@@ -278,6 +318,27 @@ mod tests {
         for text in ["0-10", "10-9", "20000", "a-b", "1-70000", ""] {
             assert!(parse_ports(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn template_is_read_from_a_file_and_mistakes_name_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.html");
+        let shown = path.to_str().unwrap();
+        std::fs::write(&path, "<h1>{{title}}</h1>").unwrap();
+        assert!(read_template(shown).is_ok());
+        std::fs::write(&path, "{{titel}}").unwrap();
+        let error = read_template(shown).unwrap_err();
+        assert!(
+            error.contains("page.html") && error.contains("`titel`"),
+            "{error}"
+        );
+        std::fs::write(&path, "x".repeat(MAX_TEMPLATE + 10)).unwrap();
+        assert!(
+            read_template(shown).unwrap_err().contains("larger"),
+            "{shown}"
+        );
+        assert!(read_template("/does/not/exist").is_err());
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl Answer {
         let known = [
             ("is starting</h1>", Self::Starting),
             ("is stopped</h1>", Self::Stopped),
+            ("is closed</h1>", Self::Stopped),
             ("does not wake it", Self::Ignored),
         ];
         let found = known.into_iter().find(|(part, _)| text.contains(part));

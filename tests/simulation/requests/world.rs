@@ -167,6 +167,7 @@ impl<'n> World<'n> {
             max_connections: 100,
             max_per_service: 50,
             ignored_agents: vec!["kube-probe".to_owned()],
+            page: dayshift_activator::PageSettings::default(),
             drain: Duration::from_secs(60),
             instance: "activator".to_owned(),
             seed: self.night.seed,

@@ -9,5 +9,5 @@ pub(crate) mod status;
 pub(crate) mod views;
 pub(crate) mod workload;
 
-pub use views::{FullWorkload, WithManagers, WithPodLabels, WorkloadView};
+pub use views::{FullWorkload, StartFailure, WithManagers, WithPodLabels, WorkloadView};
 pub use workload::{Version, Workload};

@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, fmt::Debug};
 
 use chrono::{DateTime, Utc};
+use dayshift_text::{cut_bytes, printable};
 use dayshift_workload::{
     Kind, KindTable,
     other_controllers::{FieldManager, ManagerKind},
@@ -314,24 +315,59 @@ pub struct WithPodLabels {
     pub workload: Workload,
     /// The labels of the pod template; empty if the kind has none.
     pub labels: BTreeMap<String, String>,
+    /// Why a start of it fails, by its conditions.
+    pub failure: Option<Box<StartFailure>>,
 }
+
+/// A condition that describes why the pods of a workload do not start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartFailure {
+    /// A word such as `FailedCreate`, at most 64 bytes.
+    pub reason: Box<str>,
+    /// A message, which can contain names, at most 300 bytes.
+    pub message: Box<str>,
+}
+
+/// The conditions that describe a failed start, each with the status that means it. During every start,
+/// `Available` is `False` too.
+const FAILURES: [(&str, &str); 2] = [("ReplicaFailure", "True"), ("Progressing", "False")];
 
 #[derive(Deserialize)]
 struct RawWithPodLabels {
     metadata: WorkloadMeta,
     #[serde(default)]
     spec: BoundedValue,
+    #[serde(default)]
+    status: BoundedValue,
 }
 
 impl From<RawWithPodLabels> for WithPodLabels {
     fn from(raw: RawWithPodLabels) -> Self {
-        let BoundedValue(spec) = raw.spec;
+        let (BoundedValue(spec), BoundedValue(status)) = (raw.spec, raw.status);
+        let readiness = ObjectStatus::deserialize(&status).unwrap_or_default();
         let FullSpec(counts) = FullSpec::deserialize(&spec).unwrap_or_default();
         Self {
-            workload: Workload::new(raw.metadata, counts, Default::default()),
+            workload: Workload::new(raw.metadata, counts, readiness),
             labels: pod_labels(&spec),
+            failure: start_failure(&status).map(Box::new),
         }
     }
+}
+
+fn start_failure(status: &Value) -> Option<StartFailure> {
+    let all = status["conditions"].as_array()?;
+    let failure = FAILURES.into_iter().find_map(|(name, is)| {
+        let mut all = all.iter();
+        all.find(|condition| condition["type"] == *name && condition["status"] == *is)
+    })?;
+    let text = |key: &str, bytes: usize| {
+        let text = printable(failure[key].as_str().unwrap_or_default());
+        Box::from(cut_bytes(&text, bytes))
+    };
+    Some(StartFailure {
+        reason: text("reason", 64),
+        message: text("message", 300),
+    })
 }
 
 /// The labels of the pod template in a `spec`.
@@ -376,6 +412,33 @@ mod tests {
                 manager("kubectl", true, false),
                 manager("kube-controller-manager", false, true),
             ]
+        );
+    }
+
+    #[test]
+    fn failed_start_has_a_reason_and_every_other_start_has_none() {
+        let failure = |conditions: Value| {
+            let object = serde_json::json!({
+                "metadata": {"name": "web", "namespace": "dev"},
+                "status": {"conditions": conditions},
+            });
+            let view: WithPodLabels = serde_json::from_value(object).unwrap();
+            view.failure
+        };
+        let unavailable = serde_json::json!([
+            {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"},
+            {"type": "Progressing", "status": "True"},
+        ]);
+        assert_eq!(failure(unavailable), None);
+        let quota = serde_json::json!([
+            {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"},
+            {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "quota\u{1b}"},
+        ]);
+        let found = failure(quota).unwrap();
+        assert_eq!(&*found.reason, "FailedCreate");
+        assert!(
+            found.message.starts_with("quota") && !found.message.contains('\u{1b}'),
+            "{found:?}"
         );
     }
 }

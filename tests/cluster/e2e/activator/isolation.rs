@@ -1,0 +1,371 @@
+//! The users of one namespace against another: with many ports and connections, with slices that claim the
+//! port of another team, with the address of a deleted pod, and past the drain of a running Service.
+//!
+//! Each activator watches only the namespaces of its test, with the shipped ServiceAccount and policies.
+
+use std::fs::{self, Permissions};
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::unix::fs::PermissionsExt as _;
+use std::thread;
+use std::time::Duration;
+
+use k8s_openapi::api::discovery::v1::EndpointSlice;
+use kube::{
+    Api,
+    api::{Patch, PatchParams},
+};
+use serde_json::{Value, json};
+
+use crate::e2e::activator::stand_ins::{await_stand_in, install, service};
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{
+    ControlPlane, Dayshift, DeploymentBuilder, Parts, Scenario, block_on, deployment, eventually,
+    nightly, scenarios,
+};
+
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let mut scenarios = scenarios![
+        Parts::Pods;
+        ports_and_connections_of_one_namespace_leave_those_of_others,
+        slice_that_claims_the_port_of_another_team_gets_none_of_its_connections,
+        address_of_a_deleted_pod_gets_no_connections,
+    ];
+    scenarios.extend(nightly(scenarios![
+        Parts::Pods;
+        ten_thousand_ports_of_one_namespace_leave_those_of_others,
+        port_of_a_running_service_is_refused_after_the_drain,
+    ]));
+    scenarios
+}
+
+/// A Deployment as the controller leaves it after a stop. Without a controller nothing starts it.
+fn stopped(name: &str) -> DeploymentBuilder {
+    asking(name).replicas(0).label("dayshift/state", "stopped")
+}
+
+fn asking(name: &str) -> DeploymentBuilder {
+    let asking = deployment(name).hours("00:00-24:00");
+    asking.annotation("dayshift/wake-on-request", "2h")
+}
+
+/// An activator for these namespaces on these ports of the loopback interface.
+fn arguments(ports: &str, teams: [&TestNamespace<'_>; 2]) -> Vec<String> {
+    let namespaces = teams.map(|team| team.name().to_owned()).join(",");
+    [
+        "activator",
+        "--listen=127.0.0.1:0",
+        "--bind=127.0.0.1",
+        "--hold=3s",
+        &format!("--ports={ports}"),
+        &format!("--namespace={namespaces}"),
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn port_of(slice: &Value) -> u16 {
+    u16::try_from(slice["ports"][0]["port"].as_u64().unwrap()).unwrap()
+}
+
+fn connect(port: u16) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let limit = Some(Duration::from_secs(20));
+    stream.set_read_timeout(limit).unwrap();
+    stream
+}
+
+/// The response to a browser. If the activator resets the connection, the part before it.
+fn ask(port: u16) -> String {
+    exchange(connect(port))
+}
+
+fn exchange(mut stream: TcpStream) -> String {
+    let limit = Some(Duration::from_secs(20));
+    stream.set_read_timeout(limit).unwrap();
+    let request = "GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n";
+    let mut answer = String::new();
+    if stream.write_all(request.as_bytes()).is_ok() {
+        let _ = stream.read_to_string(&mut answer);
+    }
+    answer
+}
+
+fn metric(program: &Dayshift, name: &str) -> u64 {
+    let (_, text) = program.get("/metrics").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.map_or(0, |count| count.trim().parse().unwrap())
+}
+
+fn ports_and_connections_of_one_namespace_leave_those_of_others(plane: &ControlPlane) {
+    crowd(plane, 12, "22000-22999");
+}
+
+fn ten_thousand_ports_of_one_namespace_leave_those_of_others(plane: &ControlPlane) {
+    crowd(plane, 100, "24000-27999");
+}
+
+/// So many Services with 100 ports each, and silent connections, on an activator that may open 1,024 files.
+fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
+    let activator = install(plane);
+    let greedy = TestNamespace::without_scaler(plane, "greedy");
+    let team = TestNamespace::without_scaler(plane, "beside");
+    greedy.create(stopped("web"));
+    let port = |number: usize| json!({"name": format!("p{number}"), "port": 1_000 + number});
+    let many = (0..services).map(|number| {
+        json!({
+            "apiVersion": "v1", "kind": "Service", "metadata": {"name": format!("s{number:03}")},
+            "spec": {"selector": {"app": "web"}, "ports": (0..100).map(port).collect::<Vec<_>>()},
+        })
+    });
+    let many = json!({"apiVersion": "v1", "kind": "List", "items": many.collect::<Vec<_>>()});
+    greedy.kubectl_with(&["apply"], &many.to_string()).success();
+
+    let folder = tempfile::tempdir().unwrap();
+    let limited = folder.path().join("limited");
+    let program = env!("CARGO_BIN_EXE_dayshift");
+    let script = format!("#!/bin/sh\nulimit -n 1024\nexec '{program}' \"$@\"\n");
+    fs::write(&limited, script).unwrap();
+    fs::set_permissions(&limited, Permissions::from_mode(0o755)).unwrap();
+    let arguments = arguments(ports, [&greedy, &team]);
+    let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
+    let mut program = Dayshift::run_program(&limited, &activator, &arguments);
+    program.wait_ready();
+    let first = await_stand_in(&greedy, "s000", true);
+    eventually("the missing ports are reported", || {
+        let events = greedy.kubectl(&["get", "events.events.k8s.io", "-o", "json"]);
+        let events: Value = serde_json::from_str(&events.success()).unwrap();
+        let found = events["items"].as_array()?.iter().any(|event| {
+            event["reason"] == "NoActivatorPort"
+                && event["type"] == "Warning"
+                && event["regarding"]["kind"] == "Service"
+        });
+        found.then_some(())
+    });
+    let missing = metric(&program, "dayshift_activator_ports_missing");
+    assert!(missing > 100 * services as u64 / 2, "{missing} ports");
+
+    // More than the namespace may hold.
+    let silent: Vec<_> = (0..300).map(|_| connect(port_of(&first))).collect();
+    eventually("the namespace has its share of connections", || {
+        let full = "dayshift_activator_connections_total{outcome=\"full\"}";
+        (metric(&program, full) > 0).then_some(())
+    });
+    // A Service that another team creates later.
+    team.create(stopped("web"));
+    team.kubectl_with(&["apply"], &service("web")).success();
+    let later = await_stand_in(&team, "web", true);
+    for _ in 0..10 {
+        let page = ask(port_of(&later));
+        assert!(page.contains("This service is starting"), "{page}");
+        for path in ["/healthz", "/readyz"] {
+            assert_eq!(
+                program.get(path).map(|(status, _)| status),
+                Some(200),
+                "{path}"
+            );
+        }
+    }
+    let lines = program.log().lines().count();
+    assert!(lines < 100, "{lines} lines");
+    drop(silent);
+    program.kill();
+}
+
+/// After this time, an assigned number changes no more.
+const SETTLED: Duration = Duration::from_secs(35);
+
+/// The responses of the attacker's Service and of the other team's.
+const STARTING: &str = "This service is starting";
+const IGNORED: &str = "this request does not wake it";
+
+/// Nothing listens on this port, or the other team's Service does.
+fn assert_is_not_the_attackers(port: u16) {
+    if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+        let answer = exchange(stream);
+        assert!(!answer.contains(STARTING), "{answer}");
+    }
+}
+
+/// Without the policy that lets only the activator write its slices: the slice is changed with its account.
+fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane: &ControlPlane) {
+    let activator = install(plane);
+    let thief = plane.client_of(&activator);
+    let attacker = TestNamespace::without_scaler(plane, "claims");
+    let team = TestNamespace::without_scaler(plane, "claimed");
+    attacker.create(stopped("web"));
+    // A response of this Service differs from one of the attacker's.
+    team.create(stopped("web").annotation("dayshift/wake-on-request-ignore", "/*"));
+    for namespace in [&attacker, &team] {
+        namespace
+            .kubectl_with(&["apply"], &service("web"))
+            .success();
+    }
+    let arguments = arguments("23000-23099", [&attacker, &team]);
+    let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
+    let mut program = Dayshift::run_as(&activator, &arguments);
+    program.wait_ready();
+    let (own, other) = (
+        port_of(&await_stand_in(&attacker, "web", true)),
+        port_of(&await_stand_in(&team, "web", true)),
+    );
+    assert_ne!(own, other);
+    assert!(ask(own).contains(STARTING));
+    let slices: Api<EndpointSlice> = Api::namespaced(thief, attacker.name());
+    let claim = |number: u16| {
+        let ports = json!({"ports": [{"name": "http", "port": number, "protocol": "TCP"}]});
+        let params = PatchParams::default();
+        block_on(slices.patch("web-dayshift", &params, &Patch::Merge(&ports))).unwrap();
+    };
+    // A number that is disputed right after it was assigned is given up, and rests.
+    claim(other);
+    for _ in 0..60 {
+        assert_is_not_the_attackers(other);
+    }
+    thread::sleep(SETTLED);
+    let other = port_of(&await_stand_in(&team, "web", true));
+    let mut answered = 0;
+    for round in 0..240 {
+        if round % 60 == 0 {
+            claim(other);
+        }
+        let answer = ask(other);
+        assert!(!answer.contains(STARTING), "{answer}");
+        answered += usize::from(answer.contains(IGNORED));
+    }
+    assert_eq!(answered, 240, "the team keeps its port");
+
+    // After a restart, only the slices show the ports.
+    program.kill();
+    claim(other);
+    let mut program = Dayshift::run_as(&activator, &arguments);
+    program.wait_ready();
+    for _ in 0..60 {
+        assert_is_not_the_attackers(other);
+    }
+    let now = eventually("the team has a port", || {
+        let port = port_of(&await_stand_in(&team, "web", true));
+        TcpStream::connect(("127.0.0.1", port))
+            .is_ok()
+            .then_some(port)
+    });
+    assert!(ask(now).contains(IGNORED), "{now}");
+    program.kill();
+}
+
+/// The address of this machine on its network. Kubernetes permits no loopback address in an EndpointSlice.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    (!address.is_loopback()).then_some(address)
+}
+
+/// A pod with this address, which this test serves. No kubelet runs it.
+fn create_pod(team: &TestNamespace<'_>, name: &str, app: &str, address: IpAddr) -> String {
+    let pod = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": app}},
+        "spec": {"schedulerName": "none", "containers": [{"name": "a", "image": "a"}]},
+    });
+    team.kubectl_with(&["create"], &pod.to_string()).success();
+    let status = json!({"status": {
+        "phase": "Running", "podIP": address, "podIPs": [{"ip": address}],
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }});
+    let status = status.to_string();
+    team.kubectl(&[
+        "patch",
+        "pod",
+        name,
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        &status,
+    ])
+    .success();
+    team.kubectl(&["get", "pod", name, "-o", "jsonpath={.metadata.uid}"])
+        .success()
+}
+
+fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
+    let Some(address) = own_address() else {
+        println!("this machine has no network");
+        return;
+    };
+    let pod = TcpListener::bind((address, 0)).unwrap();
+    let port = pod.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in pod.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.write_all(b"a pod");
+        }
+    });
+    let activator = install(plane);
+    let team = TestNamespace::without_scaler(plane, "deleted-pod");
+    let other = TestNamespace::without_scaler(plane, "deleted-pod-other");
+    team.create(stopped("web"));
+    team.kubectl_with(&["apply"], &service("web")).success();
+    let uid = create_pod(&team, "web-1", "web", address);
+    // A slice of a user, which stays after the pod.
+    let slice = json!({
+        "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+        "metadata": {"name": "web-of-a-user", "labels": {
+            "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "me",
+        }},
+        "addressType": if address.is_ipv4() { "IPv4" } else { "IPv6" },
+        "ports": [{"name": "http", "port": port, "protocol": "TCP"}],
+        "endpoints": [{"addresses": [address], "targetRef": {
+            "kind": "Pod", "namespace": team.name(), "name": "web-1", "uid": uid.trim(),
+        }}],
+    });
+    team.kubectl_with(&["apply"], &slice.to_string()).success();
+    let arguments = arguments("23100-23199", [&team, &other]);
+    let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
+    let mut program = Dayshift::run_as(&activator, &arguments);
+    program.wait_ready();
+    let own = port_of(&await_stand_in(&team, "web", false));
+    let heard = || {
+        let mut answer = String::new();
+        let _ = connect(own).read_to_string(&mut answer);
+        answer
+    };
+    eventually("connections go to the pod", || {
+        (heard() == "a pod").then_some(())
+    });
+    // The address now belongs to a pod of another team.
+    team.kubectl(&["delete", "pod", "web-1", "--grace-period=0", "--force"])
+        .success();
+    create_pod(&other, "other-1", "other", address);
+    thread::sleep(Duration::from_millis(2_500));
+    for _ in 0..3 {
+        assert_eq!(heard(), "");
+    }
+    // Even if a pod of the team has the name again.
+    create_pod(&team, "web-1", "web", address);
+    thread::sleep(Duration::from_millis(2_500));
+    assert_eq!(heard(), "");
+    program.kill();
+}
+
+fn port_of_a_running_service_is_refused_after_the_drain(plane: &ControlPlane) {
+    let activator = install(plane);
+    let team = TestNamespace::without_scaler(plane, "running");
+    let other = TestNamespace::without_scaler(plane, "running-other");
+    team.create(asking("web").replicas(2).label("dayshift/state", "running"));
+    team.kubectl_with(&["apply"], &service("web")).success();
+    team.await_pods("web", 2);
+    let arguments = arguments("23200-23299", [&team, &other]);
+    let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
+    let mut program = Dayshift::run_as(&activator, &arguments);
+    program.wait_ready();
+    let port = port_of(&await_stand_in(&team, "web", false));
+    // The drain is 30 seconds long.
+    thread::sleep(Duration::from_secs(35));
+    for _ in 0..20 {
+        assert_eq!(ask(port), "");
+    }
+    let refused = "dayshift_activator_connections_total{outcome=\"refused\"}";
+    assert!(metric(&program, refused) >= 20);
+    assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
+    program.kill();
+}
