@@ -32,6 +32,11 @@ fn replay(target: &str, check: impl Fn(&[u8])) {
 }
 
 #[test]
+fn activator_head() {
+    replay("activator_head", targets::activator_head);
+}
+
+#[test]
 fn annotations() {
     replay("annotations", targets::annotations);
 }
@@ -60,6 +65,11 @@ fn manifest() {
 #[test]
 fn moments() {
     replay("moments", targets::moments);
+}
+
+#[test]
+fn slices() {
+    replay("slices", targets::slices);
 }
 
 #[test]

@@ -1,0 +1,6 @@
+//! See `src/targets/slices.rs`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| dayshift_fuzz::targets::slices(bytes));
