@@ -1,81 +1,64 @@
 //! Proposals for dates and times in other notations, such as `24.12.2026 6pm`.
 
-use chrono::{Datelike, NaiveDate};
+use chrono::{DateTime, Datelike, NaiveDate};
 use dayshift_text::number;
 
 use crate::{
+    cron::CronField,
     days::NAMES,
     proposals::{
-        Guess,
-        week::{Clock, parse_clock},
+        cron::fix_name,
+        week::{Clock, find_name, parse_clock},
     },
     text::tokens::normalize_characters,
 };
 
-pub(crate) const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
 /// Guesses a local date and time, to the minute.
-pub(crate) fn guess_local(text: &str) -> Option<Guess> {
-    let text = normalize(text);
-    let (date, clock) = split_date_and_clock(&text)?;
-    (clock.second == 0).then_some(())?;
-    Some(Guess::Text(format!("{date} {}", clock.text())))
+pub(crate) fn guess_local(text: &str) -> Option<String> {
+    let (date, clock) = split_date_and_clock(&normalize(text))?;
+    (clock.second == 0).then(|| format!("{date} {}", clock.text()))
 }
 
 /// Guesses a date and time to the second, optionally with a UTC offset.
-pub(crate) fn guess_date_time(text: &str) -> Option<Guess> {
+pub(crate) fn guess_date_time(text: &str) -> Option<String> {
+    if let Ok(at) = DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%z") {
+        return Some(at.to_rfc3339());
+    }
     let text = normalize(text);
-    let (local, offset) = split_offset(&text);
-    let (date, clock) = split_date_and_clock(local)?;
-    let seconds = match (clock.second, offset.is_empty()) {
-        (0, true) => String::new(),
-        (second, _) => format!(":{second:02}"),
-    };
-    let separator = if offset.is_empty() { ' ' } else { 'T' };
-    Some(Guess::Text(format!(
-        "{date}{separator}{}{seconds}{offset}",
-        clock.text()
-    )))
+    let utc = without_utc(&text);
+    let (date, clock) = split_date_and_clock(utc.unwrap_or(&text))?;
+    let (time, second) = (clock.text(), clock.second);
+    Some(match utc {
+        Some(_) => format!("{date}T{time}:{second:02}Z"),
+        None if second == 0 => format!("{date} {time}"),
+        None => format!("{date} {time}:{second:02}"),
+    })
 }
 
 /// Guesses a date, a range, or a list of dates, ranges and calendars.
-pub(crate) fn guess_dates(text: &str) -> Option<Guess> {
+pub(crate) fn guess_dates(text: &str) -> Option<String> {
     let text = normalize(text);
-    if let Some(item) = guess_range(&text) {
-        return Some(Guess::Text(item));
-    }
-    let items: Option<Vec<_>> = text
-        .split([',', '&'])
-        .map(|item| range_or_calendar(item.trim()))
-        .collect();
-    Some(Guess::Text(items?.join("; ")))
+    let items = || {
+        let items = text.split([',', '&']).map(str::trim);
+        Some(
+            items
+                .map(range_or_calendar)
+                .collect::<Option<Vec<_>>>()?
+                .join("; "),
+        )
+    };
+    guess_range(&text).or_else(items)
 }
 
 /// Guesses one or more treated dates.
-pub(crate) fn guess_treated(text: &str) -> Option<Guess> {
+pub(crate) fn guess_treated(text: &str) -> Option<String> {
     let text = normalize_characters(text);
-    let items: Option<Vec<_>> = text
-        .split(',')
-        .map(|item| {
-            let (dates, day) = item.split_once('=')?;
-            let dates = range_or_calendar(&normalize(dates))?;
-            Some(format!("{dates} = {}", day.trim()))
-        })
-        .collect();
-    Some(Guess::Text(items?.join("; ")))
+    let items = text.split(',').map(|item| {
+        let (dates, day) = item.split_once('=')?;
+        let dates = range_or_calendar(&normalize(dates))?;
+        Some(format!("{dates} = {}", day.trim()))
+    });
+    Some(items.collect::<Option<Vec<_>>>()?.join("; "))
 }
 
 fn range_or_calendar(item: &str) -> Option<String> {
@@ -84,63 +67,43 @@ fn range_or_calendar(item: &str) -> Option<String> {
 }
 
 fn guess_range(text: &str) -> Option<String> {
-    if let Some(one) = guess_date(text) {
-        return Some(one.to_string());
+    if let Some(date) = guess_date(text) {
+        return Some(date.to_string());
     }
-    ["...", "..", " to ", " until ", " through ", " - ", "~", "/"]
-        .iter()
-        .find_map(|separator| {
-            let (first, last) = text.split_once(separator)?;
-            let (first, last) = (guess_date(first.trim())?, guess_date(last.trim())?);
-            (first <= last).then(|| format!("{first}..{last}"))
-        })
+    let separators = ["...", "..", " to ", " until ", " through ", " - ", "~", "/"];
+    separators.iter().find_map(|separator| {
+        let (first, last) = text.split_once(separator)?;
+        let (first, last) = (guess_date(first)?, guess_date(last)?);
+        (first <= last).then(|| format!("{first}..{last}"))
+    })
 }
 
 /// Normalizes characters, and separates date and time with a blank.
 fn normalize(text: &str) -> String {
-    let text = normalize_characters(text)
+    let mut text = normalize_characters(text)
         .replace(['年', '月'], "-")
         .replace('日', " ");
-    let mut joined = String::with_capacity(text.len());
-    let mut before = ' ';
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        let is_between = before.is_ascii_digit()
-            && characters.peek().is_some_and(char::is_ascii_digit)
-            && matches!(character, 'T' | 't');
-        joined.push(if is_between { ' ' } else { character });
-        before = character;
+    let is_digit = |character: Option<char>| character.is_some_and(|c| c.is_ascii_digit());
+    let is_between = |at: &usize| {
+        let (before, after) = (text.get(..*at), text.get(at + 1..));
+        is_digit(before.and_then(|before| before.chars().next_back()))
+            && is_digit(after.and_then(|after| after.chars().next()))
+    };
+    let mut letters = text.match_indices(['T', 't']).map(|(at, _)| at);
+    if let Some(at) = letters.find(is_between) {
+        text.replace_range(at..=at, " ");
     }
-    joined.trim().to_owned()
+    text.trim().to_owned()
 }
 
-/// The text before a UTC offset, and the offset in RFC 3339 notation.
-fn split_offset(text: &str) -> (&str, String) {
+/// The text before the name of UTC, if it has one.
+fn without_utc(text: &str) -> Option<&str> {
     let lower = text.to_ascii_lowercase();
-    for utc in ["utc", "gmt", "z"] {
-        if let Some(local) = lower.strip_suffix(utc) {
-            let local = text.get(..local.len()).unwrap_or_default().trim_end();
-            if local.ends_with(|character: char| {
-                character.is_ascii_digit() || character == 'm' || character == 'M'
-            }) {
-                return (local, "Z".to_owned());
-            }
-        }
-    }
-    let signed = || {
-        let colon = text.find(':')?;
-        let at = colon + text.get(colon..)?.find(['+', '-'])?;
-        let (local, offset) = text.split_at_checked(at)?;
-        let (sign, digits) = offset.split_at_checked(1)?;
-        let (hours, minutes) = match digits.split_once(':') {
-            Some(both) => both,
-            None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
-            None => (digits, "00"),
-        };
-        let (hours, minutes) = (number::<u8>(hours)?, number::<u8>(minutes)?);
-        Some((local.trim_end(), format!("{sign}{hours:02}:{minutes:02}")))
-    };
-    signed().unwrap_or((text, String::new()))
+    let is_time = |local: &&str| local.ends_with(|c: char| c.is_ascii_digit() || "mM".contains(c));
+    ["utc", "gmt", "z"].iter().find_map(|utc| {
+        let local = text.get(..lower.strip_suffix(utc)?.len())?;
+        Some(local.trim_end()).filter(is_time)
+    })
 }
 
 /// A date and a time of day, in either order.
@@ -149,9 +112,8 @@ fn split_date_and_clock(text: &str) -> Option<(NaiveDate, Clock)> {
     (1..words.len().min(8)).find_map(|at| {
         let (first, last) = words.split_at_checked(at)?;
         let (first, last) = (first.join(" "), last.join(" "));
-        guess_date(&first)
-            .zip(parse_clock(&last))
-            .or_else(|| guess_date(&last).zip(parse_clock(&first)))
+        let dated = |date, clock| Some((guess_date(date)?, parse_clock(clock)?));
+        dated(&first, &last).or_else(|| dated(&last, &first))
     })
 }
 
@@ -161,70 +123,48 @@ fn guess_date(text: &str) -> Option<NaiveDate> {
     if text.len() > 40 || text.contains("..") {
         return None;
     }
-    let parts: Vec<_> = text
-        .split([' ', ',', '/', '.', '-'])
-        .filter(|part| !part.is_empty())
-        .collect();
-    let (weekday, parts) = match parts.split_first() {
-        Some((first, rest)) if weekday(first).is_some() => (weekday(first), rest),
-        _ => (None, &*parts),
-    };
+    let parts = text.split([' ', ',', '/', '.', '-']);
+    let mut parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+    let weekday = find_name(parts.first()?, &NAMES);
+    if weekday.is_some() {
+        parts.remove(0);
+    }
     let (year, month, day) = match *parts {
         [all] if all.len() == 8 => (
-            number(all.get(..4)?)?,
-            number(all.get(4..6)?)?,
-            number(all.get(6..)?)?,
+            all.get(..4)?,
+            month_of(all.get(4..6)?)?,
+            day_of(all.get(6..)?)?,
         ),
         [year, month, day] if year.len() == 4 && number::<i32>(year).is_some() => {
-            (number::<i32>(year)?, month_of(month)?, day_of(day)?)
+            (year, month_of(month)?, day_of(day)?)
         }
         [first, second, year] if year.len() == 4 => {
-            let year = number::<i32>(year)?;
-            match (
-                day_of(first),
-                month_of(first),
-                day_of(second),
-                month_of(second),
-            ) {
-                (Some(day), None, _, Some(month)) | (_, Some(month), Some(day), None) => {
+            let (day, month) = (day_of(first), month_of(second));
+            let (other_month, other_day) = (month_of(first), day_of(second));
+            match (day.zip(month), other_day.zip(other_month)) {
+                (Some((day, month)), None) => (year, month, day),
+                (None, Some((day, month))) => (year, month, day),
+                (Some((day, month)), Some(_)) if day == month || text.contains('.') => {
                     (year, month, day)
-                }
-                (Some(first), Some(_), Some(second), Some(month))
-                    if first == second || text.contains('.') =>
-                {
-                    (year, month, first)
                 }
                 _ => return None,
             }
         }
         _ => return None,
     };
-    let date = NaiveDate::from_ymd_opt(year, month, day)?;
-    let fits = weekday.is_none_or(|day| day == date.weekday().num_days_from_monday() as usize);
-    fits.then_some(date)
-}
-
-fn weekday(word: &str) -> Option<usize> {
-    let is = |name: &&str| word.len() >= 3 && name.to_lowercase().starts_with(word);
-    NAMES.iter().position(is)
+    let date = NaiveDate::from_ymd_opt(number(year)?, month, day)?;
+    let is_same = |day| day == date.weekday().num_days_from_monday() as usize;
+    weekday.is_none_or(is_same).then_some(date)
 }
 
 fn month_of(word: &str) -> Option<u32> {
-    let named = MONTHS
-        .iter()
-        .position(|name| word.len() >= 3 && name.starts_with(word));
-    let number = match named {
-        Some(at) => u32::try_from(at + 1).ok(),
-        None => number(word),
-    };
-    number.filter(|number| (1..=12).contains(number))
+    let (_, month) = fix_name(word, CronField::Month)?;
+    (1..=12).contains(&month).then_some(month)
 }
 
 fn day_of(word: &str) -> Option<u32> {
     let digits = word.trim_end_matches(char::is_alphabetic);
-    let is_plain = matches!(
-        word.get(digits.len()..),
-        Some("" | "st" | "nd" | "rd" | "th")
-    );
+    let ordinals = ["", "st", "nd", "rd", "th"];
+    let is_plain = ordinals.contains(&word.get(digits.len()..)?);
     number(digits).filter(|day| is_plain && (1..=31).contains(day))
 }

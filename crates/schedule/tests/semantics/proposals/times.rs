@@ -60,9 +60,6 @@ fn proposed_times_happen_at_the_intended_times() {
         ("Mon 24:00", vec![On("-T-----", "00:00:00")]),
         ("Mon-Fri 24:00", vec![On("-TWTFS-", "00:00:00")]),
         ("18:00:00", vec![On(daily, "18:00:00")]),
-        ("18:00:30", vec![On(daily, "18:00:30")]),
-        ("Mon-Wed,Fri 18:00:30", vec![On("MTW-F--", "18:00:30")]),
-        ("Fri-Mon 18:00:30", vec![On("M---FSS", "18:00:30")]),
         // Lists.
         ("09:00;", vec![On(daily, "09:00:00")]),
         ("; 09:00", vec![On(daily, "09:00:00")]),
@@ -142,15 +139,6 @@ fn proposed_times_happen_at_the_intended_times() {
             vec![Once("2026-12-07T09:00:00")],
         ),
         ("last workday 18h", vec![Once("2026-11-30T18:00:00")]),
-        ("@every 5m", vec![Every(300)]),
-        ("@every 1m", vec![Every(60)]),
-        ("@every 30s", vec![Every(30)]),
-        ("@every 1h", vec![Every(3600)]),
-        ("@every 6h", vec![Every(6 * 3600)]),
-        ("@every 24h", vec![On(daily, "00:00:00")]),
-        ("@every 0h15m0s", vec![Every(900)]),
-        ("every 10 minutes", vec![Every(600)]),
-        ("rate(5 minutes)", vec![Every(300)]),
         ("@dayly", vec![On(daily, "00:00:00")]),
         ("hourly", vec![Every(3600)]),
     ] {
@@ -196,7 +184,6 @@ fn proposes_the_canonical_notation_of_days_and_times() {
         ("0915", "09:15:00"),
         ("21h", "21:00:00"),
         ("21h05", "21:05:00"),
-        ("7:08:09", "07:08:09"),
         ("\u{ff12}\u{ff11}:00", "21:00:00"),
     ];
     let mut count = 0;
