@@ -11,31 +11,15 @@ use dayshift_text::{quote, shell_word};
 use crate::{
     convert::{
         conversion::{ConversionFinding, ObjectRef, Topic},
-        document::{DOWNSCALER, group},
-        downscaler::{self, annotation::ConvertContext},
+        document::DOWNSCALER,
+        downscaler::{
+            self,
+            annotation::{ConvertContext, is_known},
+        },
         work::ConversionRun,
     },
     yaml::node::{Location, MapEntry, Node, NodeContent},
 };
-
-/// The downscaler annotations, without the prefix.
-const KEYS: [&str; 15] = [
-    "uptime",
-    "downtime",
-    "upscale-period",
-    "downscale-period",
-    "force-uptime",
-    "force-downtime",
-    "exclude",
-    "exclude-until",
-    "downtime-replicas",
-    "downscale-replicas",
-    "original-replicas",
-    "grace-period",
-    "scale-children",
-    "upscale-excluded",
-    "deployment-time",
-];
 
 /// kubectl's copy of an object is not applied next.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -62,14 +46,11 @@ impl<'a> ConversionRun<'_, 'a> {
                     .filter(|document| document.source == source)
             };
             let annotations = documents().flat_map(|document| {
-                let own = document
-                    .metadata()
-                    .and_then(|metadata| metadata.get("annotations"));
-                let template = ["spec", "template", "metadata", "annotations"];
-                let of_pods = template
-                    .iter()
-                    .try_fold(&*document.node, |node: &Node<'_>, name| node.get(name));
-                own.into_iter().chain(of_pods).flat_map(Node::entries)
+                let of_pods = document
+                    .node
+                    .at(&["spec", "template", "metadata", "annotations"]);
+                let of_pods = of_pods.map_or(&[][..], Node::entries);
+                document.own_annotations().iter().chain(of_pods)
             });
             let mut search = ForeignTextSearch {
                 source,
@@ -92,13 +73,7 @@ impl<'a> ConversionRun<'_, 'a> {
 
     /// The lines that replace downscaler annotations; empty if none do.
     fn equal(&self, olds: &[(&str, &str)], is_of_namespace: bool) -> String {
-        let context = ConvertContext {
-            now: self.converter.now,
-            defaults: &self.converter.defaults,
-            prefix: &self.converter.prefix,
-            kind: None,
-            overrides: is_of_namespace,
-        };
+        let context = ConvertContext::without_object(self.converter, is_of_namespace);
         let replaced = downscaler::convert(olds, context).replaced;
         let pairs = replaced.into_iter().flat_map(|replacement| replacement.1);
         let lines = pairs.map(|(key, text)| {
@@ -393,19 +368,15 @@ fn names_one(text: &str) -> bool {
             let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-');
             rest.get(..end.unwrap_or(rest.len())).unwrap_or_default()
         });
-        key.is_some_and(|key| KEYS.contains(&key))
+        key.is_some_and(is_known)
     })
 }
 
 /// Whether a map is an object of another tool with a schedule.
 fn is_of_other_tool(node: &Node<'_>) -> bool {
-    let text = |name| node.get(name).and_then(Node::text).unwrap_or_default();
-    let triggers = || {
-        let spec = node.get("spec");
-        spec.and_then(|spec| spec.get("triggers"))
-            .map_or(&[][..], Node::items)
-    };
-    match (group(text("apiVersion")), text("kind")) {
+    let (version, kind) = (node.word("apiVersion"), node.word("kind"));
+    let triggers = || node.at(&["spec", "triggers"]).map_or(&[][..], Node::items);
+    match (version.split('/').next().unwrap_or_default(), kind) {
         ("kube-green.com", "SleepInfo")
         | ("autoscaling.alibabacloud.com", "CronHorizontalPodAutoscaler") => true,
         ("keda.sh", "ScaledObject" | "ScaledJob") => triggers()

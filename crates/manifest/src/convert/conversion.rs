@@ -4,7 +4,10 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone};
-use dayshift_workload::Prefix;
+use dayshift_workload::{
+    Kind, Prefix,
+    names::{is_dns_label, is_dns_subdomain},
+};
 
 use crate::{
     convert::week::day,
@@ -173,9 +176,17 @@ impl ObjectRef {
             name: name.to_owned(),
         }
     }
-}
 
-impl ObjectRef {
+    /// An object of a known kind. Its version is not known, and only the group counts.
+    pub(crate) fn of_kind(kind: &Kind, namespace: &str, name: String) -> Self {
+        Self {
+            api_version: format!("{}/v1", kind.group()),
+            kind: kind.name().to_owned(),
+            namespace: namespace.to_owned(),
+            name,
+        }
+    }
+
     /// The kind in kubectl's syntax: `deployment`, or `rollout.argoproj.io`.
     pub fn resource(&self) -> String {
         let kind = self.kind.to_lowercase();
@@ -186,29 +197,20 @@ impl ObjectRef {
     }
 
     /// The API group; empty for the core group.
-    fn group(&self) -> &str {
+    pub(crate) fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |parts| parts.0)
     }
 
     /// Whether the API server can have such an object. Another tool's object can name anything as
     /// its target, and the name becomes part of a command.
     pub fn is_possible(&self) -> bool {
-        let is_label = |text: &str| {
-            let is_inner =
-                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-            let is_edge = |edge: Option<&u8>| edge.is_some_and(|byte| *byte != b'-');
-            let bytes = text.as_bytes();
-            bytes.iter().all(|byte| is_inner(*byte))
-                && is_edge(bytes.first())
-                && is_edge(bytes.last())
-        };
-        let is_subdomain = |text: &str| text.len() <= 253 && text.split('.').all(is_label);
-        self.kind
-            .starts_with(|letter: char| letter.is_ascii_alphabetic())
-            && is_label(&self.kind.to_ascii_lowercase())
-            && (self.group().is_empty() || is_subdomain(self.group()))
-            && (self.namespace.is_empty() || is_label(&self.namespace))
-            && is_subdomain(&self.name)
+        let kind = self.kind.to_ascii_lowercase();
+        let is_group = self.group().is_empty() || is_dns_subdomain(self.group());
+        kind.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && is_dns_label(&kind)
+            && is_group
+            && (self.namespace.is_empty() || is_dns_label(&self.namespace))
+            && is_dns_subdomain(&self.name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads CronHorizontalPodAutoscalers of kubernetes-cronhpa-controller, whose jobs set counts.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, iter::successors};
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta};
 use dayshift_schedule::{Times, Zone};
@@ -47,28 +47,22 @@ pub(crate) fn convert(
         );
         return;
     }
-    requests.report_unknown(TOOL, spec, &["scaleTargetRef", "excludeDates", "jobs"]);
+    requests.report_unknown(TOOL, spec, "scaleTargetRef excludeDates jobs");
     let excluded = ExcludedDays::read(spec, converter, requests);
     let mut items = Vec::new();
-    for job in spec.get("jobs").map_or(&[][..], Node::items) {
-        requests.report_unknown(TOOL, job, &["name", "schedule", "targetSize", "runOnce"]);
+    for job in spec.list("jobs") {
+        requests.report_unknown(TOOL, job, "name schedule targetSize runOnce");
         match item(job, &excluded, converter) {
             Ok(JobStep::Each(item)) => {
                 items.push(item);
-                let schedule = job.get("schedule").and_then(Node::written);
-                let schedule = schedule.unwrap_or_default();
+                let schedule = job.word("schedule");
                 if schedule.split_whitespace().count() == 5 {
+                    let schedule = quote(schedule);
                     requests.report(
                         Topic::SecondsFirst,
                         &job.place,
-                        format!(
-                            "`{}` has five fields; the controller reads the first one as seconds, and so does the converted text",
-                            quote(schedule)
-                        ),
-                        format!(
-                            "where minutes were meant to come first, write `0 {}` there and convert again",
-                            quote(schedule)
-                        ),
+                        format!("`{schedule}` has five fields; the controller reads the first one as seconds, and so does the converted text"),
+                        format!("where minutes were meant to come first, write `0 {schedule}` there and convert again"),
                     );
                 }
             }
@@ -153,10 +147,7 @@ fn item(
     excluded: &ExcludedDays,
     converter: &Converter,
 ) -> Result<JobStep, JobError> {
-    let schedule = job
-        .get("schedule")
-        .and_then(Node::written)
-        .unwrap_or_default();
+    let schedule = job.word("schedule");
     let size = match job.get("targetSize").and_then(Node::scalar) {
         Some(Scalar::Number(number)) => number.as_u64(),
         _ => None,
@@ -187,11 +178,11 @@ fn item(
             "write the times of day, such as 0 0 */2 * * *",
         ));
     }
-    let nickname = NICKNAMES.iter().find(|nickname| nickname.0 == schedule);
+    let nickname = fields_of(schedule);
     let times = match nickname {
         Some(_) if excluded.weekdays == 0 => schedule.to_owned(),
         _ => {
-            let fields = nickname.map_or(schedule, |nickname| nickname.1);
+            let fields = nickname.unwrap_or(schedule);
             cron(fields, excluded).ok_or_else(|| match excluded.weekdays {
                 0 => (
                     cannot("is not cron as the controller reads it"),
@@ -229,16 +220,17 @@ fn local_now(converter: &Converter) -> NaiveDateTime {
     converter.now.with_timezone(&zone).naive_local()
 }
 
-/// Nicknames, with the six fields that they abbreviate.
-const NICKNAMES: [(&str, &str); 7] = [
-    ("@yearly", "0 0 0 1 1 *"),
-    ("@annually", "0 0 0 1 1 *"),
-    ("@monthly", "0 0 0 1 * *"),
-    ("@weekly", "0 0 0 * * 0"),
-    ("@daily", "0 0 0 * * *"),
-    ("@midnight", "0 0 0 * * *"),
-    ("@hourly", "0 0 * * * *"),
-];
+/// The six fields that a nickname abbreviates.
+fn fields_of(nickname: &str) -> Option<&'static str> {
+    match nickname {
+        "@yearly" | "@annually" => Some("0 0 0 1 1 *"),
+        "@monthly" => Some("0 0 0 1 * *"),
+        "@weekly" => Some("0 0 0 * * 0"),
+        "@daily" | "@midnight" => Some("0 0 0 * * *"),
+        "@hourly" => Some("0 0 * * * *"),
+        _ => None,
+    }
+}
 
 /// Converts six fields with seconds first, of which the last can be missing, without the excluded
 /// days of the week.
@@ -265,10 +257,9 @@ fn cron(schedule: &str, excluded: &ExcludedDays) -> Option<String> {
             Some(fields.join(" "))
         };
     }
-    let known = days_of(&minutes_of_week(&five.join(" "))?);
-    let names = ["1", "2", "3", "4", "5", "6", "0"];
-    let days = (0..7).filter(|day| known >> day & 1 == 1 && excluded.weekdays >> day & 1 == 0);
-    let days: Vec<_> = days.filter_map(|day| names.get(day)).copied().collect();
+    let kept = days_of(&minutes_of_week(&five.join(" "))?) & !excluded.weekdays;
+    let days = (1..=7).filter(|day| kept >> (day - 1) & 1 == 1);
+    let days: Vec<_> = days.map(|day: u8| (day % 7).to_string()).collect();
     if days.is_empty() {
         return None;
     }
@@ -307,7 +298,7 @@ const YEARS: i64 = 5;
 impl ExcludedDays {
     fn read(spec: &Node<'_>, converter: &Converter, requests: &mut AnnotationRequests<'_>) -> Self {
         let mut excluded = Self::default();
-        for item in spec.get("excludeDates").map_or(&[][..], Node::items) {
+        for item in spec.list("excludeDates") {
             let text = item.written().unwrap_or_default();
             let mut fields: Vec<_> = text.split_whitespace().collect();
             if fields.len() == 5 {
@@ -321,7 +312,7 @@ impl ExcludedDays {
                     excluded.add(text, days, &item.place, converter, requests);
                     continue;
                 }
-                _ if fields.len() == 6 || NICKNAMES.iter().any(|nickname| nickname.0 == text) => (
+                _ if fields.len() == 6 || fields_of(text).is_some() => (
                     "names no whole days, and there leaves out only the jobs of some hours",
                     "no job is left out here; to leave out whole days, write three stars before them: * * * 15 11 *".to_owned(),
                 ),
@@ -351,27 +342,33 @@ impl ExcludedDays {
             self.weekdays |= days_of(&minutes);
             return;
         }
+        let text = quote(text);
         let Ok(days) = Times::parse(&midnights) else {
-            let message = format!("`{}` {NO_DATE}", quote(text));
             let help = by_hand(requests);
-            requests.report(Topic::ExcludeDates, place, message, help);
+            requests.report(
+                Topic::ExcludeDates,
+                place,
+                format!("`{text}` {NO_DATE}"),
+                help,
+            );
             return;
         };
         let today = converter.now.date_naive().and_time(Default::default());
         let until = today + TimeDelta::days(365 * YEARS);
-        let mut at = today - TimeDelta::seconds(1);
-        while let Some(day) = days.next_local(at).filter(|day| *day < until) {
-            if self.dates.len() == MAX_DATES {
-                break;
-            }
-            self.dates.insert(day.date());
-            at = day;
-        }
+        let first = days.next_local(today - TimeDelta::seconds(1));
+        let all = successors(first, |day| days.next_local(*day));
+        let dates = all.take_while(|day| *day < until).map(|day| day.date());
+        let room = MAX_DATES.saturating_sub(self.dates.len());
+        let new: Vec<_> = dates
+            .filter(|date| !self.dates.contains(date))
+            .take(room)
+            .collect();
+        self.dates.extend(new);
         requests.report(
-                Topic::ExcludeDates,
-                place,
-                format!("the dates of `{}` are written out up to {}; on them no job runs there, and here none that leaves replicas", quote(text), until.year()),
-                format!("add more dates to {} in time; what sets 0 still happens on them", requests.name(Key::Except)),
-            );
+            Topic::ExcludeDates,
+            place,
+            format!("the dates of `{text}` are written out up to {}; on them no job runs there, and here none that leaves replicas", until.year()),
+            format!("add more dates to {} in time; what sets 0 still happens on them", requests.name(Key::Except)),
+        );
     }
 }

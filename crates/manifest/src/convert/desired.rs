@@ -6,7 +6,7 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, 
 use dayshift_schedule::{Action, ExcludedDates, Hours, Schedule, ScheduleRule, Zone};
 use dayshift_workload::Key;
 
-use crate::convert::week::{DAY, WeekMinutes, times};
+use crate::convert::week::{DAY, WeekCounts, times};
 
 /// A span between two times, of which the end is exclusive. Either can be open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +17,23 @@ pub(crate) struct DatedSpan {
     pub(crate) span: Range<usize>,
 }
 
+impl DatedSpan {
+    fn meets(&self, other: &Self) -> bool {
+        let begins_before_end =
+            |one: &Self, of: &Self| one.from.is_none_or(|from| of.to.is_none_or(|to| from < to));
+        begins_before_end(self, other) && begins_before_end(other, self)
+    }
+
+    fn contains(&self, at: DateTime<Utc>) -> bool {
+        self.from.is_none_or(|from| from <= at) && self.to.is_none_or(|to| at < to)
+    }
+}
+
 /// When a workload should run: weekly, and in spans between dates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Desired {
     pub(crate) zone: Option<Zone>,
-    pub(crate) week: WeekMinutes,
+    pub(crate) week: WeekCounts,
     /// Spans in which it runs in any case.
     pub(crate) ups: Vec<DatedSpan>,
     /// Spans in which it does not run.
@@ -38,16 +50,8 @@ impl Desired {
         let mut moments = Moments::new(&self.week, zone, now);
         let all = || self.ups.iter().chain(&self.downs);
         for one in all() {
-            let meets = |other: &&DatedSpan| {
-                !std::ptr::eq(one, *other)
-                    && one
-                        .from
-                        .is_none_or(|from| other.to.is_none_or(|to| from < to))
-                    && other
-                        .from
-                        .is_none_or(|from| one.to.is_none_or(|to| from < to))
-            };
-            if all().any(|other| meets(&other)) {
+            let is_other = |other: &&DatedSpan| !std::ptr::eq(one, *other);
+            if all().filter(is_other).any(|other| one.meets(other)) {
                 return Err(fails(one, "it overlaps another one"));
             }
         }
@@ -100,7 +104,7 @@ pub(crate) fn fails(at: &DatedSpan, reason: &'static str) -> DatedSpanError {
 
 /// Starts, stops and excluded dates in addition to the weekly times.
 pub(crate) struct Moments<'d> {
-    week: &'d WeekMinutes,
+    week: &'d WeekCounts,
     weekly: Option<Schedule>,
     zone: Zone,
     now: DateTime<Utc>,
@@ -110,7 +114,7 @@ pub(crate) struct Moments<'d> {
 }
 
 impl<'d> Moments<'d> {
-    pub(crate) fn new(week: &'d WeekMinutes, zone: Zone, now: DateTime<Utc>) -> Self {
+    pub(crate) fn new(week: &'d WeekCounts, zone: Zone, now: DateTime<Utc>) -> Self {
         let hours = week.hours();
         let weekly = Hours::parse(&hours)
             .ok()
@@ -230,27 +234,18 @@ impl<'d> Moments<'d> {
 
     /// Checks that no excluded date has a start that should happen.
     pub(crate) fn check(&self, downs: &[DatedSpan]) -> Result<(), DatedSpanError> {
-        for down in downs {
-            for date in &self.except {
-                let midnight =
-                    |date: NaiveDate| self.zone.instant(date.and_time(Default::default()));
-                let next = date.succ_opt().unwrap_or(*date);
-                let (from, to) = (midnight(*date), midnight(next));
-                let is_wanted = |at: &DateTime<Utc>| {
-                    !downs.iter().any(|down| {
-                        down.from.is_none_or(|from| from <= *at)
-                            && down.to.is_none_or(|to| *at < to)
-                    })
-                };
-                let weekly = self.weekly(Action::Start, from, to);
-                if weekly.iter().any(is_wanted)
-                    || self.starts.iter().any(|start| start.date() == *date)
-                {
-                    return Err(fails(
-                        down,
-                        "it takes away one start of a date and not the others",
-                    ));
-                }
+        let Some(down) = downs.first() else {
+            return Ok(());
+        };
+        let midnight = |date: NaiveDate| self.zone.instant(date.and_time(Default::default()));
+        let is_wanted = |at: &DateTime<Utc>| !downs.iter().any(|down| down.contains(*at));
+        for date in &self.except {
+            let next = date.succ_opt().unwrap_or(*date);
+            let weekly = self.weekly(Action::Start, midnight(*date), midnight(next));
+            let has_own = self.starts.iter().any(|start| start.date() == *date);
+            if has_own || weekly.iter().any(is_wanted) {
+                let reason = "it takes away one start of a date and not the others";
+                return Err(fails(down, reason));
             }
         }
         Ok(())

@@ -26,57 +26,45 @@ impl<'a> Document<'a> {
         namespace: &str,
         each: &mut impl FnMut(Self),
     ) {
-        Self::all_as(node, source, namespace, ("", ""), each);
+        Self::all_as(node, source, (namespace, "", ""), each);
     }
 
-    /// As [`Self::all`]; a typed list has the version and kind of its items.
+    /// As [`Self::all`], with the namespace, version and kind of objects that name none. The items
+    /// of a typed list have the version and kind of the list.
     fn all_as(
         node: &Rc<Node<'a>>,
         source: usize,
-        namespace: &str,
-        (version, kind): (&str, &str),
+        (namespace, version, kind): (&str, &str, &str),
         each: &mut impl FnMut(Self),
     ) {
         let text = |name| node.get(name).and_then(Node::text).unwrap_or_default();
-        match (node.get("items"), text("kind").strip_suffix("List")) {
-            (Some(items), Some(of_list)) => {
-                for item in items.items() {
-                    let said = (text("apiVersion"), of_list);
-                    Self::all_as(item, source, namespace, said, each);
-                }
+        if let (Some(items), Some(of_list)) = (node.get("items"), text("kind").strip_suffix("List"))
+        {
+            for item in items.items() {
+                Self::all_as(item, source, (namespace, text("apiVersion"), of_list), each);
             }
-            _ => {
-                if let Some(object) = Self::read(node, source, namespace, version, kind) {
-                    each(object);
-                }
-            }
+        } else if let Some(object) = Self::read(node, source, (namespace, version, kind)) {
+            each(object);
         }
     }
 
     fn read(
         node: &Rc<Node<'a>>,
         source: usize,
-        namespace: &str,
-        version: &str,
-        kind: &str,
+        (namespace, version, kind): (&str, &str, &str),
     ) -> Option<Self> {
         let metadata = node.get("metadata")?;
-        let of = |node: &Node<'_>, name: &str, other: &str| {
-            let text = node.get(name).and_then(Node::written);
-            text.filter(|text| !text.is_empty())
-                .unwrap_or(other)
-                .to_owned()
+        let of = |node: &Node<'_>, name: &str, other: &str| match node.word(name) {
+            "" => other.to_owned(),
+            text => text.to_owned(),
         };
         let kind = of(node, "kind", kind);
-        let is_global = kind == "Namespace";
-        let namespace = if is_global {
-            String::new()
-        } else {
-            of(metadata, "namespace", namespace)
-        };
         let object = ObjectRef {
             api_version: of(node, "apiVersion", version),
-            namespace,
+            namespace: match &*kind {
+                "Namespace" => String::new(),
+                _ => of(metadata, "namespace", namespace),
+            },
             name: of(metadata, "name", ""),
             kind,
         };
@@ -91,28 +79,32 @@ impl<'a> Document<'a> {
         self.node.get("metadata")
     }
 
+    /// The entries of its annotations.
+    pub(crate) fn own_annotations(&self) -> &[MapEntry<'a>] {
+        let map = self.node.at(&["metadata", "annotations"]);
+        map.map_or(&[][..], Node::entries)
+    }
+
     /// The downscaler annotations. If a name occurs several times, the last one counts.
     pub(crate) fn annotations(&self) -> Vec<DownscalerAnnotation<'_, 'a>> {
-        let map = self
-            .metadata()
-            .and_then(|metadata| metadata.get("annotations"));
-        let entries = map.map_or(&[][..], Node::entries);
+        let entries = self.own_annotations();
         let is_last = |at: usize, name: &str| {
             let mut later = entries.iter().skip(at + 1);
             !later.any(|entry| entry.name() == name)
         };
         let all = entries.iter().enumerate();
-        let last = all.filter(|(at, entry)| is_ours(entry.name()) && is_last(*at, entry.name()));
+        let last = all.filter(|(at, entry)| {
+            entry.name().starts_with(DOWNSCALER) && is_last(*at, entry.name())
+        });
         last.map(|(_, entry)| DownscalerAnnotation { entry })
             .collect()
     }
 
     /// Whether the object has an annotation of this full name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        let map = self
-            .metadata()
-            .and_then(|metadata| metadata.get("annotations"));
-        map.is_some_and(|map| map.entries().iter().any(|entry| entry.name() == name))
+        self.own_annotations()
+            .iter()
+            .any(|entry| entry.name() == name)
     }
 
     /// The value of a label.
@@ -122,26 +114,17 @@ impl<'a> Document<'a> {
 
     /// The API group.
     pub(crate) fn group(&self) -> &str {
-        group(&self.object.api_version)
+        self.object.group()
     }
-}
 
-/// `apps` of `apps/v1`; empty for the core group.
-pub(crate) fn group(api_version: &str) -> &str {
-    api_version.split_once('/').map_or("", |(group, _)| group)
-}
-
-/// The kind definition of a group and a kind.
-pub(crate) fn known_kind(group: &str, kind: &str) -> Option<Kind> {
-    defined_kind(group, kind)
+    /// The kind definition of its kind.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        defined_kind(self.group(), &self.object.kind)
+    }
 }
 
 /// The prefix of GoKubeDownscaler's and py-kube-downscaler's annotations.
 pub(crate) const DOWNSCALER: &str = "downscaler/";
-
-fn is_ours(name: &str) -> bool {
-    name.starts_with(DOWNSCALER)
-}
 
 /// A downscaler annotation.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,5 @@
-//! Edits the text of a file by position, so that everything else stays verbatim, as a reviewer of the change should expect, and in the style
-//! of the surrounding entries: block or flow, and their quotes.
+//! Edits the text of a file by position, so that everything else stays verbatim, in the style of the
+//! surrounding entries: block or flow, and their quotes.
 
 use std::ops::Range;
 
@@ -15,6 +15,18 @@ pub(crate) struct Edit {
     pub(crate) text: String,
 }
 
+impl Edit {
+    fn removal(range: Range<usize>) -> Self {
+        let text = String::new();
+        Self { range, text }
+    }
+
+    fn insertion(at: usize, text: String) -> Self {
+        let range = at..at;
+        Self { range, text }
+    }
+}
+
 /// Names and values.
 pub(crate) type NamePairs = Vec<(String, String)>;
 
@@ -27,6 +39,23 @@ pub(crate) struct ObjectEdits {
     pub(crate) added: NamePairs,
     /// Added labels.
     pub(crate) labels: NamePairs,
+}
+
+impl ObjectEdits {
+    pub(crate) fn adding(added: NamePairs) -> Self {
+        Self {
+            added,
+            ..Self::default()
+        }
+    }
+
+    /// The annotations that the object gets.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = &(String, String)> + Clone {
+        let replaced = self.replaced.iter();
+        replaced
+            .flat_map(|replacement| &replacement.1)
+            .chain(&self.added)
+    }
 }
 
 /// Computes the edits for an object's changes.
@@ -130,9 +159,7 @@ impl Editor<'_> {
             }
             let before = self.before(range.start);
             if !is_flow && !before.chars().all(|letter| letter == ' ') {
-                return Err(NotEditable(
-                    "convert does not change the form of YAML in which it is written",
-                ));
+                return Err(OTHER_FORM);
             }
             let style = EntryStyle::from_entry(self.text, last, is_flow);
             let separator = self.separator(range.start, is_flow);
@@ -183,10 +210,7 @@ impl Editor<'_> {
         let separator = self.separator(at, is_flow);
         let style = EntryStyle::from_entry(self.text, entry, is_flow);
         let text = style.pairs(pairs, &separator) + &separator;
-        edits.push(Edit {
-            range: at..at,
-            text,
-        });
+        edits.push(Edit::insertion(at, text));
         Ok(())
     }
 
@@ -205,10 +229,7 @@ impl Editor<'_> {
             for (nth, entry) in own.iter().enumerate() {
                 let range = self.range(entry)?;
                 if !removed.contains(&range) {
-                    edits.extend(pending.take().map(|range| Edit {
-                        range,
-                        text: String::new(),
-                    }));
+                    edits.extend(pending.take().map(Edit::removal));
                     kept_end = Some(range.end);
                     continue;
                 }
@@ -220,10 +241,7 @@ impl Editor<'_> {
                     (None, None) => return Err(NotEditable("nothing of it stays")),
                 });
             }
-            edits.extend(pending.map(|range| Edit {
-                range,
-                text: String::new(),
-            }));
+            edits.extend(pending.map(Edit::removal));
             return Ok(());
         }
         for range in removed {
@@ -236,9 +254,7 @@ impl Editor<'_> {
     fn without_lines(&self, range: &Range<usize>) -> Result<Edit, NotEditable> {
         let before = self.before(range.start);
         if !before.chars().all(|letter| letter == ' ') {
-            return Err(NotEditable(
-                "convert does not change the form of YAML in which it is written",
-            ));
+            return Err(OTHER_FORM);
         }
         let end = self.line_end(range.end);
         let rest = self.slice(range.end..end);
@@ -248,10 +264,7 @@ impl Editor<'_> {
         } else {
             range.start..range.end + rest.len() - rest.trim_start().len()
         };
-        Ok(Edit {
-            range,
-            text: String::new(),
-        })
+        Ok(Edit::removal(range))
     }
 
     /// Removes the annotations of an object that keeps none.
@@ -281,10 +294,7 @@ impl Editor<'_> {
                 .slice(colon..range.end)
                 .find(':')
                 .map_or(0, |at| at + 1);
-        edits.push(Edit {
-            range: colon..colon,
-            text: " {}".to_owned(),
-        });
+        edits.push(Edit::insertion(colon, " {}".to_owned()));
         for range in removed {
             edits.push(self.without_lines(range)?);
         }
@@ -331,10 +341,7 @@ impl Editor<'_> {
         let next = at.and_then(|at| own.get(at + 1));
         if let Some(next) = next {
             let at = next.key.place.span.start;
-            edits.push(Edit {
-                range: at..at,
-                text: text + &self.separator(at, is_flow),
-            });
+            edits.push(Edit::insertion(at, text + &self.separator(at, is_flow)));
             return Ok(());
         }
         let separator = self.separator(anchor.key.place.span.start, is_flow);
@@ -346,10 +353,7 @@ impl Editor<'_> {
             let is_crlf = self.slice(range.end..end).ends_with('\r');
             end - usize::from(is_crlf)
         };
-        edits.push(Edit {
-            range: at..at,
-            text: separator + &text,
-        });
+        edits.push(Edit::insertion(at, separator + &text));
         Ok(())
     }
 
@@ -379,6 +383,9 @@ impl Editor<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotEditable(pub(crate) &'static str);
 
+const OTHER_FORM: NotEditable =
+    NotEditable("convert does not change the form of YAML in which it is written");
+
 /// The text of an edited file.
 pub(crate) struct Editor<'t> {
     pub(crate) text: &'t str,
@@ -403,9 +410,7 @@ impl Editor<'_> {
         }
         let between = self.slice(key.end..value.start).trim_start();
         let Some(between) = between.strip_prefix(':') else {
-            return Err(NotEditable(
-                "convert does not change the form of YAML in which it is written",
-            ));
+            return Err(OTHER_FORM);
         };
         let is_map = entry.value.type_name() == "a map";
         let mut lines = between

@@ -11,7 +11,7 @@ use crate::{
         conversion::{ObjectRef, Topic},
         document::Document,
         requests::{AnnotationRequests, NamedTexts, RequestTarget},
-        week::{WEEK, minutes_of_week, times, weekly_text},
+        week::{WeekCounts, minutes_of_week, weekly_text},
     },
     yaml::node::{Location, Node, Scalar},
 };
@@ -21,13 +21,12 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
     let Some(spec) = document.node.get("spec") else {
         return;
     };
-    let all = spec.get("triggers").map_or(&[][..], Node::items);
+    let all = spec.list("triggers");
     let crons: Vec<_> = all.iter().filter(|trigger| is_cron(trigger)).collect();
     let Some(first) = crons.first() else {
         return;
     };
-    let advanced = spec.get("advanced");
-    let modifiers = advanced.and_then(|advanced| advanced.get("scalingModifiers"));
+    let modifiers = spec.at(&["advanced", "scalingModifiers"]);
     if let Some(modifiers) = modifiers.filter(|modifiers| !modifiers.entries().is_empty()) {
         requests.report(
             Topic::Triggers,
@@ -41,16 +40,17 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         return;
     }
     if crons.len() < all.len() {
-        let is_http = all.iter().any(|trigger| is_http(trigger));
-        let hours = requests.name(Key::Hours);
-        let help = if is_http {
+        let (hours, wake) = (requests.name(Key::Hours), requests.name(Key::WakeOnRequest));
+        let effect = if all.iter().any(|trigger| is_http(trigger)) {
             format!(
-                "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it while stopped: dayshift run --kinds …,scaledobjects; a pause also ends the wakes by its HTTP trigger. To have requests wake it, delete the ScaledObject, and write {hours} and {} on the workload",
-                requests.name(Key::WakeOnRequest)
+                "a pause also ends the wakes by its HTTP trigger. To have requests wake it, delete the ScaledObject, and write {hours} and {wake} on the workload"
             )
         } else {
-            "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it while stopped: dayshift run --kinds …,scaledobjects; its other triggers do not scale it while it is paused".to_owned()
+            "its other triggers do not scale it while it is paused".to_owned()
         };
+        let help = format!(
+            "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it while stopped: dayshift run --kinds …,scaledobjects; {effect}"
+        );
         requests.report(
             Topic::Triggers,
             &first.place,
@@ -130,8 +130,7 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
 
 /// Reports a ScaledJob with a cron trigger, which has no equivalent.
 pub(crate) fn job(document: &Document<'_>, requests: &mut AnnotationRequests<'_>) {
-    let spec = document.node.get("spec");
-    let triggers = spec.and_then(|spec| spec.get("triggers"));
+    let triggers = document.node.at(&["spec", "triggers"]);
     let mut all = triggers.map_or(&[][..], Node::items).iter();
     if let Some(trigger) = all.find(|trigger| is_cron(trigger)) {
         requests.report(
@@ -145,82 +144,59 @@ pub(crate) fn job(document: &Document<'_>, requests: &mut AnnotationRequests<'_>
 
 const TOOL: &str = "KEDA";
 
-/// Reports unknown fields of a ScaledObject (v1alpha1 of KEDA 2.17) and of its cron triggers.
+/// The fields of a ScaledObject's spec (v1alpha1 of KEDA 2.17), of a trigger, and of a cron trigger's
+/// metadata.
+const FIELDS: [&str; 3] = [
+    "scaleTargetRef pollingInterval initialCooldownPeriod cooldownPeriod idleReplicaCount \
+     minReplicaCount maxReplicaCount advanced triggers fallback",
+    "type name useCachedMetrics metadata authenticationRef metricType",
+    "timezone start end desiredReplicas",
+];
+
 fn report_unknown_fields(
     spec: &Node<'_>,
     crons: &[&Rc<Node<'_>>],
     requests: &mut AnnotationRequests<'_>,
 ) {
-    let fields = [
-        "scaleTargetRef",
-        "pollingInterval",
-        "initialCooldownPeriod",
-        "cooldownPeriod",
-        "idleReplicaCount",
-        "minReplicaCount",
-        "maxReplicaCount",
-        "advanced",
-        "triggers",
-        "fallback",
-    ];
-    requests.report_unknown(TOOL, spec, &fields);
-    let fields = [
-        "type",
-        "name",
-        "useCachedMetrics",
-        "metadata",
-        "authenticationRef",
-        "metricType",
-    ];
+    requests.report_unknown(TOOL, spec, FIELDS[0]);
     for cron in crons {
-        requests.report_unknown(TOOL, cron, &fields);
+        requests.report_unknown(TOOL, cron, FIELDS[1]);
         if let Some(metadata) = cron.get("metadata") {
-            let fields = ["timezone", "start", "end", "desiredReplicas"];
-            requests.report_unknown(TOOL, metadata, &fields);
+            requests.report_unknown(TOOL, metadata, FIELDS[2]);
         }
     }
 }
 
 /// Whether a trigger wakes by HTTP requests: KEDA's HTTP add-on is an external scaler.
 fn is_http(trigger: &Node<'_>) -> bool {
-    let kind = trigger.get("type").and_then(Node::text).unwrap_or_default();
-    let address = trigger
-        .get("metadata")
-        .and_then(|metadata| metadata.get("scalerAddress")?.written());
-    kind.starts_with("external") && address.is_some_and(|address| address.contains("http"))
-        || kind == "http"
+    let address = || trigger.at(&["metadata", "scalerAddress"])?.written();
+    let kind = trigger.word("type");
+    kind == "http"
+        || kind.starts_with("external") && address().is_some_and(|address| address.contains("http"))
 }
 
 fn is_zero(trigger: &Node<'_>) -> bool {
-    let count = trigger
-        .get("metadata")
-        .and_then(|metadata| metadata.get("desiredReplicas"));
+    let count = trigger.at(&["metadata", "desiredReplicas"]);
     count.and_then(number) == Some(0)
 }
 
 /// A trigger with 0 replicas does not stop the workload: while it is active, KEDA keeps at least 1.
 fn zero_replicas(trigger: &Node<'_>, requests: &AnnotationRequests<'_>) -> (String, String) {
-    let metadata = trigger.get("metadata");
-    let text = |name| {
-        let cron = metadata.and_then(|metadata| metadata.get(name)?.written());
-        cron.and_then(weekly_text)
-    };
+    let field = |name| trigger.at(&["metadata", name])?.written();
     let message = "desiredReplicas is 0, by which KEDA does not stop a workload: while a trigger is active it keeps at least 1".to_owned();
-    let (stop, start) = (requests.name(Key::Stop), requests.name(Key::Start));
-    let help = match (text("start"), text("end")) {
-        (Some(from), Some(to)) => {
-            let zone = metadata.and_then(|metadata| metadata.get("timezone")?.written());
-            let zone = zone.map_or(String::new(), |zone| {
-                format!(" and {}: \"{}\"", requests.name(Key::Timezone), quote(zone))
-            });
-            format!(
-                "to stop it in between, write {stop}: \"{from}\" and {start}: \"{to}\"{zone} on the workload, and delete the ScaledObject"
-            )
-        }
-        _ => format!(
-            "to stop it in between, write {stop} and {start} on the workload, and delete the ScaledObject"
-        ),
-    };
+    let (mut stop, mut start) = (requests.name(Key::Stop), requests.name(Key::Start));
+    let mut zone = String::new();
+    let text = |name| field(name).and_then(weekly_text);
+    if let (Some(from), Some(to)) = (text("start"), text("end")) {
+        stop += &format!(": \"{from}\"");
+        start += &format!(": \"{to}\"");
+        zone = field("timezone").map_or(zone, |zone| {
+            format!(" and {}: \"{}\"", requests.name(Key::Timezone), quote(zone))
+        });
+    }
+    let help = format!(
+        "to stop it in between, write {stop} and {start}{zone} on the workload, and delete the ScaledObject"
+    );
     (message, help)
 }
 
@@ -232,8 +208,7 @@ fn is_cron(trigger: &Node<'_>) -> bool {
 /// `getBoolAnnotation` of KEDA's `scaledobject_types.go` (01ee1d3) read it. A value that is not a
 /// boolean pauses too.
 fn paused<'d>(document: &'d Document<'_>) -> Option<&'d Location> {
-    let annotations = document.metadata()?.get("annotations")?;
-    let mut all = annotations.entries().iter();
+    let mut all = document.own_annotations().iter();
     let entry = all.find(|entry| match entry.name() {
         "autoscaling.keda.sh/paused-replicas" => true,
         "autoscaling.keda.sh/paused" => {
@@ -368,20 +343,10 @@ impl Trigger {
         true
     }
 
-    /// Whether the trigger is active in each minute of the week.
-    fn active(&self) -> Option<Vec<bool>> {
+    /// Its counts, if it is weekly.
+    fn week(&self) -> Option<WeekCounts> {
         let (starts, ends) = (minutes_of_week(&self.start)?, minutes_of_week(&self.end)?);
-        let mut active = vec![false; WEEK as usize];
-        let mut is_on = false;
-        // The first round finds the state at the beginning of the week.
-        for minute in (0..WEEK).chain(0..WEEK) {
-            is_on = starts.binary_search(&minute).is_ok()
-                || is_on && ends.binary_search(&minute).is_err();
-            if let Some(it) = active.get_mut(minute as usize) {
-                *it = is_on;
-            }
-        }
-        Some(active)
+        Some(WeekCounts::between(&starts, &ends, self.count))
     }
 }
 
@@ -391,35 +356,12 @@ fn steps(triggers: &[Trigger], low: u64) -> Option<NamedTexts> {
     if triggers.iter().any(|trigger| trigger.zone != zone) {
         return None;
     }
-    let mut counts = vec![low; WEEK as usize];
-    for trigger in triggers {
-        for (count, is_on) in counts.iter_mut().zip(trigger.active()?) {
-            if is_on {
-                *count = (*count).max(trigger.count);
-            }
-        }
-    }
-    let mut steps: Vec<(u64, Vec<u32>)> = Vec::new();
-    let before = counts.iter().cycle().skip(WEEK as usize - 1);
-    for ((minute, count), before) in (0..).zip(&counts).zip(before) {
-        if count == before {
-            continue;
-        }
-        match steps.iter_mut().find(|(known, _)| known == count) {
-            Some((_, minutes)) => minutes.push(minute),
-            None => steps.push((*count, vec![minute])),
-        }
-    }
-    let items = steps.iter().flat_map(|(count, minutes)| {
-        let times = times(minutes);
-        let items = times.split("; ").map(|time| format!("{time} = {count}"));
-        items.collect::<Vec<_>>()
-    });
-    let text = items.collect::<Vec<_>>().join("; ");
-    (!text.is_empty()).then(|| {
-        vec![
-            (Key::Scale.name(), text),
-            (Key::Timezone.name(), zone.name().to_owned()),
-        ]
-    })
+    let counts = triggers
+        .iter()
+        .try_fold(WeekCounts::constant(low), |counts, trigger| {
+            Some(counts.union(&trigger.week()?))
+        });
+    let text = counts?.scale();
+    let zone = (Key::Timezone.name(), zone.name().to_owned());
+    (!text.is_empty()).then(|| vec![(Key::Scale.name(), text), zone])
 }

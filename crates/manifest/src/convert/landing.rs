@@ -14,7 +14,8 @@ use crate::{
         keda,
         kube_green::{self, secret},
         requests::{
-            AnnotationRequest, AnnotationRequests, DocumentRequest, RequestTarget, SavedCount,
+            AnnotationRequest, AnnotationRequests, DocumentRequest, ObjectSelection, RequestTarget,
+            SavedCount,
         },
         work::{ConversionRun, KindOf, ObjectLookup, kind_of},
     },
@@ -69,15 +70,10 @@ impl ConversionRun<'_, '_> {
             self.add_finding(at, finding);
         }
         for from in &rejected {
-            let place = self.documents[*from].node.place.clone();
-            self.report(
-                *from,
-                Topic::Several,
-                "another object has asked for the same one already, and its schedule counts"
-                    .to_owned(),
-                "write one schedule out of both by hand".to_owned(),
-                place,
-            );
+            let message =
+                "another object has asked for the same one already, and its schedule counts";
+            let help = "write one schedule out of both by hand";
+            self.report(*from, Topic::Several, message, help, &self.place_of(*from));
         }
         let mut undone: HashSet<usize> = rejected.into_iter().collect();
         for request in &all {
@@ -87,7 +83,7 @@ impl ConversionRun<'_, '_> {
         }
         for (at, kind, place) in requests.opt_ins {
             if !undone.contains(&at) {
-                self.opt_in(at, kind.name(), kind.argument(), place);
+                self.opt_in(at, kind.name(), kind.argument(), &place);
             }
         }
         for (at, finding) in requests.when_done {
@@ -107,16 +103,18 @@ impl ConversionRun<'_, '_> {
     fn land_document(&mut self, request: &DocumentRequest) -> bool {
         let mut is_done = true;
         for schedule in &request.schedules {
-            let place = self.documents[schedule.from].node.place.clone();
-            is_done &= self.land(schedule, &place);
+            is_done &= self.land(schedule);
         }
         if is_done {
             for exclusion in &request.exclusions {
-                let place = self.documents[exclusion.from].node.place.clone();
-                is_done &= self.land(exclusion, &place);
+                is_done &= self.land(exclusion);
             }
         }
         is_done
+    }
+
+    fn place_of(&self, at: usize) -> Location {
+        self.documents[at].node.place.clone()
     }
 
     /// Labels an object with the count that another tool has saved.
@@ -129,26 +127,18 @@ impl ConversionRun<'_, '_> {
             value,
             asked_by: _,
         } = saved;
-        let message = format!(
-            "kube-green has saved the count {count} for {object}; it is now the label {label}"
-        );
-        let help = "the next start brings it back".to_owned();
-        let value =
-            value.map(|value| (self.converter.prefix.label(Label::SavedValue), value.into()));
-        let labels: NamePairs = [(label, count.to_string())]
-            .into_iter()
-            .chain(value)
-            .collect();
+        let saved_value = self.converter.prefix.label(Label::SavedValue);
+        let mut labels = vec![(label.clone(), count.to_string())];
+        labels.extend(value.map(|value| (saved_value, value.into())));
         let at = match self.meant(from, &object) {
             ObjectLookup::Document(at) => Some(at),
             ObjectLookup::Elsewhere => None,
-            ObjectLookup::Unclear => {
-                let place = self.documents[from].node.place.clone();
-                return self.report_unclear(from, &object, &place);
-            }
+            ObjectLookup::Unclear => return self.report_unclear(from, &object),
         };
-        let place = self.documents[at.unwrap_or(from)].node.place.clone();
-        let known = at.and_then(|at| self.documents[at].label(&labels[0].0));
+        let message = format!(
+            "kube-green has saved the count {count} for {object}; it is now the label {label}"
+        );
+        let known = at.and_then(|at| self.documents[at].label(&label));
         match (at, known) {
             // It was converted before.
             (_, Some(known)) if known.parse().is_ok_and(|known: u32| known >= count) => return,
@@ -157,9 +147,11 @@ impl ConversionRun<'_, '_> {
                     labels,
                     ..ObjectEdits::default()
                 };
-                self.take(at, changes, &place);
+                self.take(at, changes, &self.place_of(at));
             }
-            _ if !object.is_possible() => return self.report_impossible(from, &object, &place),
+            _ if !object.is_possible() => {
+                return self.report_impossible(from, &object, &self.place_of(at.unwrap_or(from)));
+            }
             // dayshift has saved a lower count if kube-green was first when both stopped the
             // object.
             _ => self.conversion.changes.push(ObjectChange {
@@ -170,17 +162,18 @@ impl ConversionRun<'_, '_> {
                 labels,
             }),
         }
-        self.report(at.unwrap_or(from), Topic::SavedCount, message, help, place);
+        let (at, help) = (at.unwrap_or(from), "the next start brings it back");
+        self.report(at, Topic::SavedCount, message, help, &self.place_of(at));
     }
 
     /// Reports an object that might belong to another cluster. It stays unchanged.
-    fn report_unclear(&mut self, from: usize, object: &ObjectRef, place: &Location) {
+    fn report_unclear(&mut self, from: usize, object: &ObjectRef) {
         let message = format!(
             "`{}` stands in other files, which may be for another cluster; they stay as they are",
             quote(&object.to_string())
         );
-        let help = "convert each directory by itself, or write the namespace into both".to_owned();
-        self.report(from, Topic::Unclear, message, help, place.clone());
+        let help = "convert each directory by itself, or write the namespace into both";
+        self.report(from, Topic::Unclear, message, help, &self.place_of(from));
     }
 
     /// Reports an impossible object. Its name could be harmful in a command that a shell reads.
@@ -189,98 +182,84 @@ impl ConversionRun<'_, '_> {
             "it is about `{}`, which no cluster can have, and no command is printed for that",
             quote(&object.to_string())
         );
-        let help = "name the kind, the API version and the name of a workload".to_owned();
-        self.report(from, Topic::NotRead, message, help, place.clone());
+        let help = "name the kind, the API version and the name of a workload";
+        self.report(from, Topic::NotRead, message, help, place);
     }
 
     /// Applies a request to the objects in the files, or else in a command. Returns whether all of
     /// it was applied.
-    fn land(&mut self, request: &AnnotationRequest, place: &Location) -> bool {
+    fn land(&mut self, request: &AnnotationRequest) -> bool {
+        let from = request.from;
+        let place = self.place_of(from);
         let prefix = &self.converter.prefix;
-        let pairs: NamePairs = request
-            .pairs
-            .iter()
+        let pairs = request.pairs.iter();
+        let pairs: NamePairs = pairs
             .map(|(key, text)| (prefix.full(key), text.clone()))
             .collect();
-        let changes = ObjectEdits {
-            added: pairs.clone(),
-            ..ObjectEdits::default()
-        };
-        match &request.wanted {
-            RequestTarget::Object(object) if matches!(kind_of(object, true), KindOf::Other) => {
-                self.report_other_kind(request.from, &object.kind, place.clone());
-                false
-            }
-            RequestTarget::Object(object) => match self.meant(request.from, object) {
-                ObjectLookup::Document(at) => {
-                    let place = self.documents[at].node.place.clone();
-                    let is_taken = self.take(at, changes, &place);
-                    if is_taken {
-                        self.report_opt_in(at, object, place);
-                    }
-                    is_taken
-                }
-                ObjectLookup::Unclear => {
-                    self.report_unclear(request.from, object, place);
-                    false
-                }
-                ObjectLookup::Elsewhere if !object.is_possible() => {
-                    self.report_impossible(request.from, object, place);
-                    false
-                }
-                ObjectLookup::Elsewhere => {
-                    let is_legal = self.accept(request.from, &pairs, place);
-                    if is_legal {
-                        self.report_opt_in(request.from, object, place.clone());
-                        self.command(ChangeTarget::Object(object.clone()), pairs);
-                    }
-                    is_legal
-                }
-            },
+        let changes = ObjectEdits::adding(pairs.clone());
+        let object = match &request.wanted {
+            RequestTarget::Object(object) => object,
             RequestTarget::Some(selection) => {
-                let found = self.documents.iter().enumerate();
-                let found: Vec<_> = found
-                    .filter(|(_, document)| selection.matches(document))
-                    .map(|found| found.0)
-                    .collect();
-                let (beside, apart): (Vec<_>, Vec<_>) = found
-                    .into_iter()
-                    .partition(|at| self.is_beside(request.from, *at));
-                if let Some(at) = apart.first() {
-                    let object = self.documents[*at].object.clone();
-                    self.report_unclear(request.from, &object, place);
-                }
-                let mut is_taken = apart.is_empty();
-                for at in beside {
-                    let place = self.documents[at].node.place.clone();
-                    is_taken &= self.take(at, changes.clone(), &place);
-                }
-                if !self.accept(request.from, &pairs, place) {
-                    return false;
-                }
-                self.command(selection.target(), pairs);
-                self.report(
-                    request.from,
-                    Topic::Elsewhere,
-                    request.reason.clone(),
-                    "annotate new ones too; a command for those of the cluster is below".to_owned(),
-                    place.clone(),
-                );
-                is_taken
+                return self.land_selection(request, selection, &changes);
+            }
+        };
+        if matches!(kind_of(object, true), KindOf::Other) {
+            let message = format!("dayshift does not scale a {}", quote(&object.kind));
+            let help = "write the schedule on the workload that it belongs to";
+            self.report(from, Topic::OtherKind, message, help, &place);
+            return false;
+        }
+        let (at, is_done) = match self.meant(from, object) {
+            ObjectLookup::Document(at) => (at, self.take(at, changes, &self.place_of(at))),
+            ObjectLookup::Unclear => {
+                self.report_unclear(from, object);
+                return false;
+            }
+            ObjectLookup::Elsewhere if !object.is_possible() => {
+                self.report_impossible(from, object, &place);
+                return false;
+            }
+            ObjectLookup::Elsewhere => (from, self.accept(from, &pairs, &place)),
+        };
+        if is_done {
+            if let KindOf::OptIn(kind) = kind_of(object, true) {
+                self.opt_in(at, &object.kind, &kind, &self.place_of(at));
+            }
+            if self.meant(from, object) == ObjectLookup::Elsewhere {
+                self.command(ChangeTarget::Object(object.clone()), pairs);
             }
         }
+        is_done
     }
 
-    fn report_other_kind(&mut self, at: usize, kind: &str, place: Location) {
-        let message = format!("dayshift does not scale a {}", quote(kind));
-        let help = "write the schedule on the workload that it belongs to".to_owned();
-        self.report(at, Topic::OtherKind, message, help, place);
-    }
-
-    /// Reports that `--kinds` has to name a kind, if it has to.
-    fn report_opt_in(&mut self, at: usize, object: &ObjectRef, place: Location) {
-        if let KindOf::OptIn(kind) = kind_of(object, true) {
-            self.opt_in(at, &object.kind, &kind, place);
+    /// Applies a request to the selected objects in the files, and in a command for the others.
+    fn land_selection(
+        &mut self,
+        request: &AnnotationRequest,
+        selection: &ObjectSelection,
+        changes: &ObjectEdits,
+    ) -> bool {
+        let from = request.from;
+        let found = self.documents.iter().enumerate();
+        let found = found.filter(|(_, document)| selection.matches(document));
+        let (beside, apart): (Vec<_>, Vec<_>) = found
+            .map(|(at, _)| at)
+            .partition(|at| self.is_beside(from, *at));
+        if let Some(at) = apart.first() {
+            let object = self.documents[*at].object.clone();
+            self.report_unclear(from, &object);
         }
+        let mut is_taken = apart.is_empty();
+        for at in beside {
+            is_taken &= self.take(at, changes.clone(), &self.place_of(at));
+        }
+        let place = self.place_of(from);
+        if !self.accept(from, &changes.added, &place) {
+            return false;
+        }
+        self.command(selection.target(), changes.added.clone());
+        let help = "annotate new ones too; a command for those of the cluster is below";
+        self.report(from, Topic::Elsewhere, &*request.reason, help, &place);
+        is_taken
     }
 }

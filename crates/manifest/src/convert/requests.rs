@@ -69,20 +69,25 @@ impl ObjectSelection {
 
     /// The kinds and selectors in kubectl's syntax.
     pub(crate) fn target(&self) -> ChangeTarget {
-        let pairs = |all: &[(String, String)], sign: &str| -> Vec<String> {
-            let all = all.iter();
-            all.map(|(key, value)| format!("{key}{sign}{value}"))
-                .collect()
-        };
-        let labels = [pairs(&self.labels, "="), pairs(&self.other_labels, "!=")].concat();
+        let labels = self
+            .labels
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"));
+        let others = self
+            .other_labels
+            .iter()
+            .map(|(key, value)| format!("{key}!={value}"));
+        let labels: Vec<_> = labels.chain(others).collect();
         let name = self.name.iter().map(|name| format!("metadata.name={name}"));
-        let others = self.other_names.iter();
-        let others = others.map(|name| format!("metadata.name!={name}"));
+        let others = self
+            .other_names
+            .iter()
+            .map(|name| format!("metadata.name!={name}"));
         let fields: Vec<_> = name.chain(others).collect();
         let list = |all: Vec<String>| (!all.is_empty()).then(|| all.join(","));
-        let kinds = self.kinds.iter().map(Kind::argument);
+        let kinds: Vec<_> = self.kinds.iter().map(Kind::argument).collect();
         ChangeTarget::All {
-            kinds: kinds.collect::<Vec<_>>().join(","),
+            kinds: kinds.join(","),
             namespace: self.namespace.clone(),
             selector: list(labels),
             field_selector: list(fields),
@@ -270,10 +275,8 @@ impl<'c> AnnotationRequests<'c> {
         let mut rejected = Vec::new();
         let requests = mem::take(&mut self.all);
         for requests in requests.chunk_by(|one, other| one.from == other.from) {
-            let (exclusions, schedules) = requests
-                .iter()
-                .cloned()
-                .partition(AnnotationRequest::is_exclusion);
+            let each = requests.iter().cloned();
+            let (exclusions, schedules) = each.partition(AnnotationRequest::is_exclusion);
             let request = DocumentRequest {
                 documents: requests.iter().take(1).map(|first| first.from).collect(),
                 schedules,
@@ -293,14 +296,17 @@ impl<'c> AnnotationRequests<'c> {
 
     /// Reports fields that the other tool does not have, such as misspelled ones. It or the API
     /// server drops them, and so does the conversion.
-    pub(crate) fn report_unknown(&mut self, tool: &str, node: &Node<'_>, known: &[&str]) {
-        for entry in node.entries() {
+    /// `known` names the fields, separated by spaces.
+    pub(crate) fn report_unknown(&mut self, tool: &str, node: &Node<'_>, known: &str) {
+        let is_known = |name: &str| known.split(' ').any(|field| field == name);
+        for entry in node
+            .entries()
+            .iter()
+            .filter(|entry| !is_known(entry.name()))
+        {
             let name = entry.name();
-            if known.contains(&name) {
-                continue;
-            }
             let message = format!("{tool} has no field `{}`, and drops it", quote(name));
-            let help = nearest(name, known.iter().copied()).map_or_else(
+            let help = nearest(name, known.split(' ')).map_or_else(
                 || "remove it, or correct its name".to_owned(),
                 |nearest| format!("did you mean `{nearest}`?"),
             );
@@ -332,16 +338,12 @@ impl<'c> AnnotationRequests<'c> {
     /// tool is then still needed.
     pub(crate) fn delete_after(&mut self, document: &Document<'_>, why: &str, when: &str) {
         let object = &document.object;
-        let help = if object.is_possible() {
-            let what = [
-                object.resource(),
-                object.name.clone(),
-                object.namespace.clone(),
-            ];
-            let [resource, name, namespace] = what.each_ref().map(|word| shell_word(word));
-            format!("{when}kubectl delete {resource} {name} -n {namespace}")
-        } else {
-            format!("{when}delete it")
+        let resource = object.resource();
+        let words = [&resource, &object.name, &object.namespace];
+        let [resource, name, namespace] = words.map(|word| shell_word(word));
+        let help = match object.is_possible() {
+            true => format!("{when}kubectl delete {resource} {name} -n {namespace}"),
+            false => format!("{when}delete it"),
         };
         let place = document.node.place.clone();
         let finding = Finding::new(Topic::DeleteAfter, place, why, help);

@@ -2,13 +2,9 @@
 
 use std::rc::Rc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::{
-    convert::edit::ObjectEdits,
-    source::SourceFile,
-    yaml::node::{MapEntry, Node},
-};
+use crate::{convert::edit::ObjectEdits, source::SourceFile, yaml::node::Node};
 
 /// Whether the documents of `text` are the original ones with these changes.
 pub(crate) fn is_as_meant<'n, 'a: 'n>(
@@ -16,61 +12,25 @@ pub(crate) fn is_as_meant<'n, 'a: 'n>(
     changes: impl Iterator<Item = (&'n Rc<Node<'a>>, &'n ObjectEdits)>,
     text: &str,
 ) -> bool {
-    let changes: Vec<_> = changes.collect();
     let source = SourceFile::new("", text);
     let (after, error) = source.documents();
     if error.is_some() || after.len() != before.len() {
         return false;
     }
-    let mut changes = changes.into_iter().peekable();
+    let mut changes = changes.peekable();
     let mut all = before.iter().zip(&after);
     all.all(|(before, after)| {
-        // The common case, which does not copy the documents.
-        match changes.peek() {
-            Some((node, of))
-                if Rc::ptr_eq(before, node) && is_metadata_changed(before, after, of) =>
-            {
-                changes.next();
-                return true;
-            }
-            Some((node, _)) if holds(before, node) => {}
-            _ if before.is_written_as(after) => return true,
-            _ => {}
-        }
-        let mut meant = before.json();
+        let (mut meant, mut after) = (before.json(), after.json());
         while let Some((node, of)) = changes.next_if(|change| holds(before, change.0)) {
             match object_of(before, &mut meant, node) {
                 Some(object) => change(object, of),
                 None => return false,
             }
         }
-        let mut after = after.json();
         without_empty(&mut meant);
         without_empty(&mut after);
         meant == after
     }) && changes.next().is_none()
-}
-
-/// Whether only the metadata of an object differs, as intended. If not, both can still be
-/// equivalent.
-fn is_metadata_changed(before: &Node<'_>, after: &Node<'_>, changes: &ObjectEdits) -> bool {
-    let metadata = |node: &Node<'_>| json!({ "metadata": node.get("metadata").map(Node::json) });
-    let (olds, news) = (before.entries(), after.entries());
-    let named = olds
-        .iter()
-        .filter(|entry| entry.name() == "metadata")
-        .count();
-    let is_kept = |(old, new): (&MapEntry<'_>, &MapEntry<'_>)| {
-        let is_same = || old.name() == "metadata" || old.value.is_written_as(&new.value);
-        old.name() == new.name() && is_same()
-    };
-    olds.len() == news.len() && named == 1 && olds.iter().zip(news).all(is_kept) && {
-        let (mut meant, mut after) = (metadata(before), metadata(after));
-        change(&mut meant, changes);
-        without_empty(&mut meant);
-        without_empty(&mut after);
-        meant == after
-    }
 }
 
 /// Whether a document, or a list in it, contains an object.
@@ -114,40 +74,40 @@ fn change(object: &mut Value, changes: &ObjectEdits) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return;
     };
-    if !changes.replaced.is_empty() || !changes.added.is_empty() {
-        let Some(annotations) = map(metadata, "annotations") else {
-            return;
-        };
-        for (name, _) in &changes.replaced {
-            annotations.remove(name);
-        }
-        let pairs = changes
-            .replaced
-            .iter()
-            .flat_map(|replacement| &replacement.1);
-        for (name, text) in pairs.chain(&changes.added) {
-            annotations.insert(name.clone(), text.clone().into());
-        }
-    }
-    let labels = &changes.labels;
-    if !labels.is_empty() {
-        let Some(map) = map(metadata, "labels") else {
-            return;
-        };
-        for (name, text) in labels {
-            map.insert(name.clone(), text.clone().into());
-        }
-    }
+    let removed: Vec<_> = changes
+        .replaced
+        .iter()
+        .map(|replacement| &replacement.0)
+        .collect();
+    let added = changes.pairs().collect::<Vec<_>>();
+    edit_map(metadata, "annotations", &removed, &added);
+    edit_map(
+        metadata,
+        "labels",
+        &[],
+        &changes.labels.iter().collect::<Vec<_>>(),
+    );
 }
 
-fn map<'m>(metadata: &'m mut Map<String, Value>, name: &str) -> Option<&'m mut Map<String, Value>> {
-    let value = metadata
-        .entry(name.to_owned())
-        .or_insert_with(|| Map::new().into());
-    if !value.is_object() {
-        *value = Map::new().into();
+fn edit_map(
+    metadata: &mut Map<String, Value>,
+    name: &str,
+    removed: &[&String],
+    added: &[&(String, String)],
+) {
+    if removed.is_empty() && added.is_empty() {
+        return;
     }
-    value.as_object_mut()
+    let mut map = match metadata.remove(name) {
+        Some(Value::Object(map)) => map,
+        _ => Map::new(),
+    };
+    map.retain(|name, _| !removed.contains(&name));
+    let added = added
+        .iter()
+        .map(|(name, text)| (name.clone(), Value::from(&**text)));
+    map.extend(added);
+    metadata.insert(name.to_owned(), map.into());
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dayshift_schedule::{Times, merge_spans};
+use dayshift_schedule::Times;
 
 /// Minutes of a day.
 pub(crate) const DAY: u32 = 1440;
@@ -21,128 +21,176 @@ pub(crate) fn day(name: &str) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-/// A set of minutes of the week.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WeekMinutes {
-    /// Ranges of minutes, in order and with at least a minute between two.
-    parts: Vec<(u32, u32)>,
+/// What a tool wants in each minute of the week: a count, or 1 while a workload runs and 0 while it
+/// is stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WeekCounts {
+    /// Each minute, from 0 on, at which another count begins, with that count.
+    steps: Vec<(u32, u64)>,
 }
 
-impl WeekMinutes {
+/// Stopped in the whole week.
+impl Default for WeekCounts {
+    fn default() -> Self {
+        Self::constant(0)
+    }
+}
+
+impl WeekCounts {
+    pub(crate) fn constant(count: u64) -> Self {
+        let steps = vec![(0, count)];
+        Self { steps }
+    }
+
     /// The whole week.
     pub(crate) fn always() -> Self {
-        Self {
-            parts: vec![(0, WEEK)],
-        }
+        Self::constant(1)
     }
 
-    /// A range of one day, of which the end is exclusive.
+    /// Running in a range of one day, of which the end is exclusive.
     pub(crate) fn on(day: u32, from: u32, to: u32) -> Self {
-        let parts = if from < to {
-            vec![(day * DAY + from, day * DAY + to)]
-        } else {
-            Vec::new()
+        let steps = [(0, 0), (day * DAY + from, 1), (day * DAY + to, 0)];
+        Self::new(if from < to { &steps } else { &steps[..1] })
+    }
+
+    /// `count` from each of the starts to the next end, and else 0. At a minute of both, the start
+    /// wins.
+    pub(crate) fn between(starts: &[u32], ends: &[u32], count: u64) -> Self {
+        let each = |minutes: &[u32], count| -> Vec<_> {
+            minutes.iter().map(|minute| (*minute, count)).collect()
         };
-        Self { parts }
+        let mut steps = [each(ends, 0), each(starts, count)].concat();
+        steps.sort_by_key(|step| step.0);
+        let last = steps.last().map_or(0, |last| last.1);
+        steps.insert(0, (0, last));
+        Self::new(&steps)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+    /// Of several steps in one minute the last one counts.
+    fn new(all: &[(u32, u64)]) -> Self {
+        let mut steps: Vec<(u32, u64)> = Vec::new();
+        for (minute, count) in all.iter().filter(|(minute, _)| *minute < WEEK) {
+            steps.pop_if(|last| last.0 == *minute);
+            if steps.last().is_none_or(|last| last.1 != *count) {
+                steps.push((*minute, *count));
+            }
+        }
+        Self { steps }
     }
 
-    pub(crate) fn is_always(&self) -> bool {
-        self.parts == [(0, WEEK)]
+    fn at(&self, minute: u32) -> u64 {
+        let next = self.steps.partition_point(|step| step.0 <= minute);
+        self.steps
+            .get(next.saturating_sub(1))
+            .map_or(0, |step| step.1)
     }
 
-    pub(crate) fn contains(&self, minute: u32) -> bool {
-        let mut parts = self.parts.iter();
-        parts.any(|&(from, to)| (from..to).contains(&minute))
+    fn combine(&self, other: &Self, count: impl Fn(u64, u64) -> u64) -> Self {
+        let both = self.steps.iter().chain(&other.steps);
+        let minutes: BTreeSet<_> = both.map(|step| step.0).collect();
+        let minutes = minutes.into_iter();
+        let steps: Vec<_> = minutes
+            .map(|minute| (minute, count(self.at(minute), other.at(minute))))
+            .collect();
+        Self::new(&steps)
     }
 
+    /// The higher count of both.
     #[must_use]
     pub(crate) fn union(&self, other: &Self) -> Self {
-        let parts = [&self.parts[..], &other.parts].concat();
-        Self {
-            parts: merge_spans(parts, |end, begin| begin <= end),
-        }
+        self.combine(other, u64::max)
     }
 
-    #[must_use]
-    pub(crate) fn complement(&self) -> Self {
-        let mut from = 0;
-        let mut parts = Vec::new();
-        for &(begin, end) in &self.parts {
-            if from < begin {
-                parts.push((from, begin));
-            }
-            from = end;
-        }
-        if from < WEEK {
-            parts.push((from, WEEK));
-        }
-        Self { parts }
-    }
-
+    /// Stopped while the other one runs.
     #[must_use]
     pub(crate) fn without(&self, other: &Self) -> Self {
-        self.complement().union(other).complement()
+        self.combine(other, |count, other| if other > 0 { 0 } else { count })
     }
 
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.without(other) != *self
     }
 
-    /// The ranges, with one that crosses the end of the week joined so that it ends after it.
-    fn whole_parts(&self) -> Vec<(u32, u32)> {
-        let mut parts = self.parts.clone();
-        if let [(0, first), .., (_, WEEK)] = parts[..] {
-            parts.remove(0);
-            if let Some(last) = parts.last_mut() {
-                last.1 += first;
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(crate) fn is_always(&self) -> bool {
+        *self == Self::always()
+    }
+
+    pub(crate) fn contains(&self, minute: u32) -> bool {
+        self.at(minute) > 0
+    }
+
+    /// The minutes at which the count changes, with the new count. The week follows itself.
+    pub(crate) fn changes(&self) -> Vec<(u32, u64)> {
+        let last = self.steps.last().map(|last| last.1);
+        let is_change = |step: &&(u32, u64)| step.0 > 0 || Some(step.1) != last;
+        self.steps.iter().filter(is_change).copied().collect()
+    }
+
+    /// The minutes at which it starts to run.
+    pub(crate) fn begins(&self) -> Vec<u32> {
+        let changes = self.changes().into_iter();
+        let starts = changes.filter(|(_, count)| *count > 0);
+        starts.map(|(minute, _)| minute).collect()
+    }
+
+    /// The minutes at which it stops.
+    pub(crate) fn ends(&self) -> Vec<u32> {
+        let changes = self.changes().into_iter();
+        let stops = changes.filter(|(_, count)| *count == 0);
+        stops.map(|(minute, _)| minute).collect()
+    }
+
+    /// Whether it runs, or is stopped, for a single minute.
+    pub(crate) fn has_lone_minute(&self) -> bool {
+        let changes = self.changes();
+        let next = changes.iter().cycle().skip(1);
+        let mut pairs = changes.iter().zip(next);
+        pairs.any(|((minute, _), (next, _))| (next + WEEK - minute) % WEEK == 1)
+    }
+
+    /// The value of `scale`; empty if the count never changes.
+    pub(crate) fn scale(&self) -> String {
+        let mut minutes_of: Vec<(u64, Vec<u32>)> = Vec::new();
+        for (minute, count) in self.changes() {
+            match minutes_of.iter_mut().find(|(known, _)| *known == count) {
+                Some((_, minutes)) => minutes.push(minute),
+                None => minutes_of.push((count, vec![minute])),
             }
         }
-        parts
-    }
-
-    /// Whether a range, or a gap between two ranges, is one minute long.
-    pub(crate) fn has_lone_minute(&self) -> bool {
-        let is_lone = |of: &Self| of.whole_parts().iter().any(|(from, to)| to - from == 1);
-        is_lone(self) || is_lone(&self.complement())
-    }
-
-    /// The minutes at which ranges begin.
-    pub(crate) fn begins(&self) -> Vec<u32> {
-        if self.is_always() {
-            return Vec::new();
-        }
-        let parts = self.whole_parts();
-        parts.into_iter().map(|(from, _)| from).collect()
-    }
-
-    /// The minutes at which ranges end.
-    pub(crate) fn ends(&self) -> Vec<u32> {
-        self.complement().begins()
+        let items = minutes_of.iter().flat_map(|(count, minutes)| {
+            let times = times(minutes);
+            let items = times.split("; ").map(|time| format!("{time} = {count}"));
+            items.collect::<Vec<_>>()
+        });
+        items.collect::<Vec<_>>().join("; ")
     }
 
     /// The value of `hours`; empty for an empty set.
     pub(crate) fn hours(&self) -> String {
+        if self.is_always() {
+            return "00:00-24:00".to_owned();
+        }
         let mut windows = Vec::new();
-        for (from, to) in self.whole_parts() {
-            let (day, from) = (from / DAY, from % DAY);
-            let to = to - day * DAY;
-            if to <= DAY || to - from < DAY {
-                windows.push((day, (from, if to > DAY { to - DAY } else { to })));
-                continue;
+        let ends = self.ends();
+        for from in self.begins() {
+            let end = ends.iter().find(|end| **end > from);
+            let to = end.or(ends.first()).map_or(
+                from,
+                |end| {
+                    if *end > from { *end } else { end + WEEK }
+                },
+            );
+            let (mut day, mut from, mut to) = (from / DAY, from % DAY, to - from / DAY * DAY);
+            // A window can end on the next day, but not a day later.
+            while to > DAY && to - from >= DAY {
+                windows.push((day % 7, (from, DAY)));
+                (day, from, to) = (day + 1, 0, to - DAY);
             }
-            for (nth, begin) in (0..to)
-                .step_by(DAY as usize)
-                .zip(0..)
-                .map(|(begin, n)| (n, begin))
-            {
-                let first = if nth == 0 { from } else { 0 };
-                let part = (first, (to - begin).min(DAY));
-                windows.push(((day + nth) % 7, part));
-            }
+            windows.push((day % 7, (from, if to > DAY { to - DAY } else { to })));
         }
         list(windows, |(from, to)| {
             format!("{}-{}", clock(from), clock(to))
@@ -242,11 +290,11 @@ pub(crate) fn weekly_text(cron: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn week(parts: &[(u32, u32, u32)]) -> WeekMinutes {
+    fn week(parts: &[(u32, u32, u32)]) -> WeekCounts {
         let parts = parts
             .iter()
-            .map(|(day, from, to)| WeekMinutes::on(*day, *from, *to));
-        parts.fold(WeekMinutes::default(), |all, part| all.union(&part))
+            .map(|(day, from, to)| WeekCounts::on(*day, *from, *to));
+        parts.fold(WeekCounts::default(), |all, part| all.union(&part))
     }
 
     #[test]
@@ -276,8 +324,8 @@ mod tests {
         ] {
             assert_eq!(week(parts).hours(), hours);
             if complement != "x" {
-                let all: Vec<_> = week(parts)
-                    .complement()
+                let all: Vec<_> = WeekCounts::always()
+                    .without(&week(parts))
                     .hours()
                     .split("; ")
                     .map(str::to_owned)
@@ -303,10 +351,8 @@ mod tests {
             (night.begins(), night.ends()),
             (vec![6 * DAY + 1380], vec![60])
         );
-        assert!(
-            WeekMinutes::always().begins().is_empty() && WeekMinutes::always().ends().is_empty()
-        );
-        let sunday = WeekMinutes::on(6, 0, DAY);
+        assert!(WeekCounts::always().begins().is_empty() && WeekCounts::always().ends().is_empty());
+        let sunday = WeekCounts::on(6, 0, DAY);
         assert_eq!((sunday.begins(), sunday.ends()), (vec![6 * DAY], vec![0]));
     }
 

@@ -10,13 +10,14 @@ use std::{
 use dayshift_schedule::Calendars;
 use dayshift_text::quote;
 use dayshift_workload::{
-    Inputs, Key, Kind, ParseContext, ParsedInputs, VolumeRetention, guess_resource, read,
+    Inputs, Key, Kind, ParseContext, ParsedInputs, VolumeRetention, defined_kind, guess_resource,
+    read,
 };
 
 use crate::{
     convert::{
         conversion::{ChangeTarget, Conversion, Converter, ObjectChange, ObjectRef, Topic},
-        document::{Document, group, known_kind},
+        document::Document,
         edit::{NamePairs, NotEditable, ObjectEdits, apply, edits},
         verify::is_as_meant,
     },
@@ -40,7 +41,7 @@ pub(crate) type ObjectKey = (String, String, String, String);
 
 pub(crate) fn id(object: &ObjectRef) -> ObjectKey {
     (
-        group(&object.api_version).to_owned(),
+        object.group().to_owned(),
         object.kind.clone(),
         object.namespace.clone(),
         object.name.clone(),
@@ -58,15 +59,12 @@ pub(crate) enum KindOf {
 /// How dayshift treats the kind of an object. `has_count` is whether the object has
 /// `spec.replicas`.
 pub(crate) fn kind_of(object: &ObjectRef, has_count: bool) -> KindOf {
-    let ObjectRef {
-        api_version, kind, ..
-    } = object;
-    let group = group(api_version);
-    match known_kind(group, kind) {
+    let (group, kind) = (object.group(), &object.kind);
+    match defined_kind(group, kind) {
         Some(known) if Kind::DEFAULT.contains(&known) => KindOf::Scaled,
         Some(known) => KindOf::OptIn(known.argument().to_owned()),
         None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
-        None => guess_resource(api_version, kind)
+        None => guess_resource(&object.api_version, kind)
             .filter(|_| has_count)
             .map_or(KindOf::Other, KindOf::OptIn),
     }
@@ -83,11 +81,11 @@ impl<'a> ConversionRun<'_, 'a> {
         &mut self,
         document: usize,
         topic: Topic,
-        message: String,
-        help: String,
-        at: Location,
+        message: impl Into<String>,
+        help: impl Into<String>,
+        at: &Location,
     ) {
-        self.add_finding(document, Finding::new(topic, at, message, help));
+        self.add_finding(document, Finding::new(topic, at.clone(), message, help));
     }
 
     /// Adds a finding about a document, at a place in its file.
@@ -110,44 +108,36 @@ impl<'a> ConversionRun<'_, 'a> {
         if changes.replaced.is_empty() && changes.added.is_empty() && changes.labels.is_empty() {
             return true;
         }
-        let prefix = &self.converter.prefix;
-        let schedule = Key::SCHEDULE.map(|key| prefix.annotation(key));
+        let schedule = Key::SCHEDULE.map(|key| self.converter.prefix.annotation(key));
         let document = &self.documents[at];
-        let pending = self.pending.get(&at);
-        let old = pending.into_iter().flat_map(|edits| edits.replaced.iter());
-        let old = old
-            .flat_map(|replacement| &replacement.1)
-            .chain(pending.into_iter().flat_map(|edits| &edits.added));
-        let new = changes
-            .replaced
-            .iter()
-            .flat_map(|replacement| &replacement.1)
-            .chain(&changes.added);
-        let is_schedule = |pair: &&(String, String)| schedule.contains(&pair.0);
-        let has_schedule = schedule.iter().any(|key| document.has(key))
-            || old.clone().any(|pair| is_schedule(&pair));
-        let taken: Vec<_> = new.clone().map(|pair| &pair.0).collect();
-        let is_taken = taken.iter().any(|taken| document.has(taken));
-        if is_taken || has_schedule && new.clone().any(|pair| is_schedule(&pair)) {
-            let is_same = changes.replaced.is_empty()
-                && changes.added.iter().all(|(name, text)| {
-                    let value = document
-                        .metadata()
-                        .and_then(|metadata| metadata.get("annotations")?.get(name)?.written());
-                    value == Some(text)
-                });
+        let is_schedule = |pair: &(String, String)| schedule.contains(&pair.0);
+        let mut all: NamePairs = self
+            .pending
+            .get(&at)
+            .map_or_else(Vec::new, |pending| pending.pairs().cloned().collect());
+        let has_schedule =
+            schedule.iter().any(|key| document.has(key)) || all.iter().any(is_schedule);
+        let is_taken = changes.pairs().any(|pair| document.has(&pair.0));
+        if is_taken || has_schedule && changes.pairs().any(is_schedule) {
+            let has = |(name, text): &(String, String)| {
+                let value = document
+                    .node
+                    .at(&["metadata", "annotations", name.as_str()]);
+                value.and_then(Node::written) == Some(text.as_str())
+            };
+            let is_same = changes.replaced.is_empty() && changes.added.iter().all(has);
             if !is_same {
                 self.report(
                     at,
                     Topic::AlreadyScheduled,
-                    "the object has annotations of dayshift's for the same thing already, and stays as it is".to_owned(),
-                    "decide which count, and remove the others".to_owned(),
-                    place.clone(),
+                    "the object has annotations of dayshift's for the same thing already, and stays as it is",
+                    "decide which count, and remove the others",
+                    place,
                 );
             }
             return is_same;
         }
-        let all: NamePairs = old.chain(new).cloned().collect();
+        all.extend(changes.pairs().cloned());
         if !self.accept(at, &all, place) {
             return false;
         }
@@ -168,23 +158,21 @@ impl<'a> ConversionRun<'_, 'a> {
         let prefix = &self.converter.prefix;
         let all = pairs.iter().map(|(name, text)| (&**name, &**text));
         let document = &self.documents[at];
-        let kind = known_kind(document.group(), &document.object.kind);
         // Counts that mean something else were reported with each annotation.
-        let counts = kind
-            .map(|kind| kind.counts())
-            .filter(|counts| counts.has(Key::StopJobs));
+        let counts = document.kind().map(|kind| kind.counts());
+        let counts = counts.filter(|counts| counts.has(Key::StopJobs));
         let inputs = Inputs::from_annotations(prefix, all).with_counts(counts.unwrap_or_default());
         let ParsedInputs::Invalid(refusal) = read(&inputs, &self.any_calendar()) else {
             return true;
         };
         let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
-        let help = "write the schedule by hand".to_owned();
-        self.report(at, Topic::NoEquivalent, message, help, place.clone());
+        let help = "write the schedule by hand";
+        self.report(at, Topic::NoEquivalent, message, help, place);
         false
     }
 
     /// Reports a kind that `--kinds` has to name.
-    pub(crate) fn opt_in(&mut self, at: usize, kind: &str, resource: &str, place: Location) {
+    pub(crate) fn opt_in(&mut self, at: usize, kind: &str, resource: &str, place: &Location) {
         let message = format!("dayshift scales a {} only where it is told to", quote(kind));
         let help = format!(
             "run it with --kinds deployments,statefulsets,cronjobs,{}",
@@ -234,14 +222,14 @@ impl ConversionRun<'_, '_> {
 
     pub(crate) fn meant_of(&self, from: usize, id: &ObjectKey) -> ObjectLookup {
         let all = self.index.get(id).map_or(&[][..], Vec::as_slice);
-        let nearest = [Self::is_in_file_of, Self::is_beside].into_iter();
-        let mut nearest = nearest.map(|is_near: fn(&Self, usize, usize) -> bool| {
-            all.iter()
-                .copied()
-                .filter(move |at| is_near(self, from, *at))
-                .collect::<Vec<_>>()
-        });
-        let near = nearest.find(|near| !near.is_empty()).unwrap_or_default();
+        let among = |is_near: fn(&Self, usize, usize) -> bool| -> Vec<usize> {
+            let near = all.iter().copied();
+            near.filter(|at| is_near(self, from, *at)).collect()
+        };
+        let mut near = among(Self::is_in_file_of);
+        if near.is_empty() {
+            near = among(Self::is_beside);
+        }
         match (&near[..], all) {
             ([at], _) => ObjectLookup::Document(*at),
             ([], []) => ObjectLookup::Elsewhere,
@@ -257,8 +245,7 @@ impl ConversionRun<'_, '_> {
         };
         let has_namespace = |at: usize| {
             let metadata = self.documents[at].metadata();
-            let namespace = metadata.and_then(|metadata| metadata.get("namespace")?.written());
-            namespace.is_some_and(|namespace| !namespace.is_empty())
+            metadata.is_some_and(|metadata| !metadata.word("namespace").is_empty())
         };
         directory(from) == directory(at) || has_namespace(from) && has_namespace(at)
     }
@@ -274,24 +261,20 @@ impl ConversionRun<'_, '_> {
     pub(crate) fn volumes(&mut self) {
         for at in 0..self.documents.len() {
             let document = &self.documents[at];
-            let mut path = VolumeRetention::PATH.iter();
-            let field = path.try_fold(&*document.node, |node: &Node<'_>, name| node.get(name));
-            let retention = VolumeRetention::from_text(field.and_then(Node::text));
             let allowed = self.converter.prefix.annotation(Key::AllowVolumeDeletion);
-            let Some(place) = field.map(|node| node.place.clone()) else {
+            let Some(field) = document.node.at(&VolumeRetention::PATH) else {
                 continue;
             };
-            if retention != VolumeRetention::Delete
-                || document.has(&allowed)
-                || !self.is_scheduled(at)
-            {
+            let is_deleted = VolumeRetention::from_text(field.text()) == VolumeRetention::Delete;
+            if !is_deleted || document.has(&allowed) || !self.is_scheduled(at) {
                 continue;
             }
-            let message = "each stop would delete its volumes, and so dayshift refuses it: persistentVolumeClaimRetentionPolicy.whenScaled is Delete".to_owned();
+            let place = field.place.clone();
+            let message = "each stop would delete its volumes, and so dayshift refuses it: persistentVolumeClaimRetentionPolicy.whenScaled is Delete";
             let help = format!(
                 "set whenScaled: Retain, or write {allowed}: \"true\" where nothing on them is worth keeping"
             );
-            self.report(at, Topic::Volumes, message, help, place);
+            self.report(at, Topic::Volumes, message, help, &place);
         }
     }
 
@@ -300,11 +283,12 @@ impl ConversionRun<'_, '_> {
         let prefix = &self.converter.prefix;
         let comes = |at: usize, key: Key| {
             let name = prefix.annotation(key);
-            let pending = self.pending.get(&at);
-            pending.is_some_and(|edits| {
-                let replaced = edits.replaced.iter().flat_map(|replacement| &replacement.1);
-                replaced.chain(&edits.added).any(|pair| pair.0 == name)
-            })
+            let mut pending = self
+                .pending
+                .get(&at)
+                .into_iter()
+                .flat_map(ObjectEdits::pairs);
+            pending.any(|pair| pair.0 == name)
         };
         let schedules = |at: usize| Key::SCHEDULE.iter().any(|key| comes(at, *key));
         let document: &Document<'_> = &self.documents[at];
@@ -379,20 +363,12 @@ impl<'a> ConversionRun<'_, 'a> {
 
     pub(crate) fn change(&self, document: usize, changes: ObjectEdits) -> ObjectChange {
         let document = &self.documents[document];
-        let remove = changes
-            .replaced
-            .iter()
-            .map(|replacement| replacement.0.clone())
-            .collect();
-        let set = changes
-            .replaced
-            .into_iter()
-            .flat_map(|replacement| replacement.1);
+        let removed = changes.replaced.iter();
         ObjectChange {
             target: ChangeTarget::Object(document.object.clone()),
             place: Some((document.source, document.node.place.clone())),
-            set: set.chain(changes.added).collect(),
-            remove,
+            set: changes.pairs().cloned().collect(),
+            remove: removed.map(|replacement| replacement.0.clone()).collect(),
             labels: changes.labels,
         }
     }
@@ -403,21 +379,16 @@ impl<'a> ConversionRun<'_, 'a> {
         changes: &ObjectEdits,
         error: NotEditable,
     ) {
-        let replaced = changes
-            .replaced
-            .iter()
-            .flat_map(|replacement| &replacement.1);
-        let all = replaced.chain(&changes.added).chain(&changes.labels);
-        let texts: Vec<_> = all
-            .map(|(name, text)| format!("{name}: \"{text}\""))
-            .collect();
+        let all = changes.pairs().chain(&changes.labels);
+        let texts = all.map(|(name, text)| format!("{name}: \"{text}\""));
+        let texts: Vec<_> = texts.collect();
         let place = self.documents[document].node.place.clone();
         self.report(
             document,
             Topic::NotEditable,
             format!("the object cannot be changed in this file: {}", error.0),
             format!("write it by hand: {}", texts.join(", ")),
-            place,
+            &place,
         );
     }
 }

@@ -93,6 +93,21 @@ impl<'a> Node<'a> {
         Some(&*entry.value).filter(|value| value.scalar() != Some(Scalar::Null))
     }
 
+    /// The value behind several keys, unless it is null.
+    pub(crate) fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |node, name| node.get(name))
+    }
+
+    /// The items of a key's list; empty if there is none.
+    pub(crate) fn list(&self, name: &str) -> &[Rc<Self>] {
+        self.get(name).map_or(&[], Self::items)
+    }
+
+    /// A key's scalar as it is written; empty if there is none.
+    pub(crate) fn word(&self, name: &str) -> &str {
+        self.get(name).and_then(Self::written).unwrap_or_default()
+    }
+
     /// A scalar as it is written, whatever its type.
     pub(crate) fn written(&self) -> Option<&str> {
         match &self.content {
@@ -125,32 +140,6 @@ impl<'a> Node<'a> {
             (_, Some(Scalar::Bool(_))) => "true or false",
             (_, Some(Scalar::Number(_))) => "a number",
             _ => "text",
-        }
-    }
-
-    /// Whether another node has equal entries, items and scalars in the same order. If it has not,
-    /// both can still be equivalent.
-    pub(crate) fn is_written_as(&self, other: &Self) -> bool {
-        match (&self.content, &other.content) {
-            (
-                NodeContent::Scalar { text, bare },
-                NodeContent::Scalar {
-                    text: other,
-                    bare: is_bare,
-                },
-            ) => text == other && bare == is_bare,
-            (NodeContent::List(items), NodeContent::List(others)) => {
-                let mut pairs = items.iter().zip(others);
-                items.len() == others.len() && pairs.all(|(item, other)| item.is_written_as(other))
-            }
-            (NodeContent::Map(entries), NodeContent::Map(others)) => {
-                let mut pairs = entries.iter().zip(others);
-                entries.len() == others.len()
-                    && pairs.all(|(entry, other)| {
-                        entry.name() == other.name() && entry.value.is_written_as(&other.value)
-                    })
-            }
-            _ => false,
         }
     }
 

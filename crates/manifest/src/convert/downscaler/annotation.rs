@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 use dayshift_text::quote;
-use dayshift_workload::{CountKind, Key, Kind, Label, Prefix, Replicas};
+use dayshift_workload::{CountKind, Key, Kind, Label, Replicas};
 
 use crate::{
     convert::{
-        conversion::{SpanDefaults, Topic},
-        desired::DatedSpan,
+        conversion::{Converter, Topic},
         downscaler::timespan::{SpanError, SpanErrorKind, Spans},
     },
     finding::Finding,
@@ -45,9 +44,7 @@ pub(crate) struct ConvertedAnnotations {
 /// The object and the settings for its annotations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConvertContext<'c> {
-    pub(crate) now: DateTime<Utc>,
-    pub(crate) defaults: &'c SpanDefaults,
-    pub(crate) prefix: &'c Prefix,
+    pub(crate) converter: &'c Converter,
     /// The kind definition; `None` for a Namespace, and for other kinds with `spec.replicas`.
     pub(crate) kind: Option<&'c Kind>,
     /// Whether a permanent force should be an override. On a Namespace it wins over the schedules
@@ -55,7 +52,21 @@ pub(crate) struct ConvertContext<'c> {
     pub(crate) overrides: bool,
 }
 
-impl ConvertContext<'_> {
+impl<'c> ConvertContext<'c> {
+    /// Settings for annotations that are not on an object.
+    pub(crate) fn without_object(converter: &'c Converter, overrides: bool) -> Self {
+        Self {
+            converter,
+            kind: None,
+            overrides,
+        }
+    }
+
+    /// Parses time spans.
+    pub(crate) fn spans(&self, text: &str) -> Result<Spans, SpanError> {
+        Spans::parse(text, &self.converter.defaults)
+    }
+
     /// The meaning of its count.
     pub(crate) fn counts(&self) -> CountKind {
         self.kind.map_or(CountKind::Replicas, Kind::counts)
@@ -65,18 +76,27 @@ impl ConvertContext<'_> {
 /// `dayshift/exclude`, which is not part of the schedule.
 pub(crate) const EXCLUDE: &str = Key::Exclude.name();
 
-pub(crate) const UPTIME: &str = "uptime";
-pub(crate) const DOWNTIME: &str = "downtime";
-pub(crate) const UPSCALE: &str = "upscale-period";
-pub(crate) const DOWNSCALE: &str = "downscale-period";
-pub(crate) const FORCE_UP: &str = "force-uptime";
-pub(crate) const FORCE_DOWN: &str = "force-downtime";
+/// The annotations that form the schedule, in the order of `DownscalerSchedule`.
+pub(crate) const SCHEDULE: [&str; 6] = [
+    "uptime",
+    "downtime",
+    "upscale-period",
+    "downscale-period",
+    "force-uptime",
+    "force-downtime",
+];
 
-/// The annotations that form the schedule.
-pub(crate) const SCHEDULE: [&str; 6] = [UPTIME, DOWNTIME, UPSCALE, DOWNSCALE, FORCE_UP, FORCE_DOWN];
+/// The other annotations.
+const OTHERS: &str = "exclude exclude-until downtime-replicas downscale-replicas \
+    original-replicas grace-period scale-children upscale-excluded deployment-time";
 
 pub(crate) fn is_schedule(key: &str) -> bool {
     SCHEDULE.contains(&key)
+}
+
+/// Whether an annotation is known.
+pub(crate) fn is_known(key: &str) -> bool {
+    is_schedule(key) || OTHERS.split_whitespace().any(|known| known == key)
 }
 
 /// Whether an annotation overrides a flag, given as the name of its annotation. All annotations of
@@ -98,14 +118,14 @@ pub(crate) fn laid_over<'o>(
         return Vec::new();
     }
     let is_timed = |old: &&OldAnnotation<'_>| {
-        let spans = Spans::parse(old.1, context.defaults);
+        let spans = context.spans(old.1);
         is_force(old.0) && spans.is_ok_and(|spans| !spans.is_always() && !spans.is_never())
     };
     namespace.iter().filter(is_timed).copied().collect()
 }
 
 pub(crate) fn is_force(key: &str) -> bool {
-    matches!(key, FORCE_UP | FORCE_DOWN)
+    key.starts_with("force-") && is_schedule(key)
 }
 
 pub(crate) fn rfc3339(at: DateTime<Utc>) -> String {
@@ -129,8 +149,8 @@ pub(crate) fn one(
 ) -> Result<Option<ConvertedAnnotation>, Remark> {
     let remark =
         |topic, message: String, help: &str| Remark::new(topic, (at, 0..text.len()), message, help);
-    let name = |key| context.prefix.annotation(key);
-    let saved_replicas = context.prefix.label(Label::SavedReplicas);
+    let name = |key| context.converter.prefix.annotation(key);
+    let saved_replicas = context.converter.prefix.label(Label::SavedReplicas);
     let mut single = ConvertedAnnotation::default();
     match key {
         key if is_schedule(key) => return Ok(None),
@@ -143,7 +163,7 @@ pub(crate) fn one(
                     "write for example 2026-12-24T18:00:00Z",
                 ));
             }
-            Some(at) if at <= context.now => single.remarks.push(remark(
+            Some(at) if at <= context.converter.now => single.remarks.push(remark(
                 Topic::Over,
                 "this time is over, and was left out".to_owned(),
                 "nothing has to be done",
@@ -321,7 +341,7 @@ fn exclude(
     remark: &impl Fn(Topic, String, &str) -> Remark,
 ) -> Result<(), Remark> {
     let truth = |value: &str| (EXCLUDE, value.to_owned());
-    let Ok(spans) = Spans::parse(text, context.defaults) else {
+    let Ok(spans) = context.spans(text) else {
         single.texts.push(truth("true"));
         single.remarks.push(remark(
             Topic::NotRead,
@@ -330,27 +350,18 @@ fn exclude(
         ));
         return Ok(());
     };
-    let is_over = |span: &&DatedSpan| span.to.is_some_and(|to| to <= context.now);
-    let absolute: Vec<_> = spans
-        .absolute
-        .iter()
-        .filter(|span| !is_over(span))
-        .collect();
-    match absolute[..] {
+    let now = context.converter.now;
+    let to_come: Vec<_> = spans.to_come(now).collect();
+    match to_come[..] {
         _ if spans.is_always() => single.texts.push(truth("true")),
-        [] if spans.week.is_empty() => {
-            if spans.is_never() {
-                single.texts.push(truth("false"));
-            } else {
-                single.remarks.push(remark(
-                    Topic::Over,
-                    "what this excludes is over, and was left out".to_owned(),
-                    "nothing has to be done",
-                ));
-            }
-        }
-        [now] if spans.week.is_empty() && now.from.is_none_or(|from| from <= context.now) => {
-            single.texts.push(match now.to {
+        [] if spans.is_never() => single.texts.push(truth("false")),
+        [] if spans.week.is_empty() => single.remarks.push(remark(
+            Topic::Over,
+            "what this excludes is over, and was left out".to_owned(),
+            "nothing has to be done",
+        )),
+        [span] if spans.week.is_empty() && span.from.is_none_or(|from| from <= now) => {
+            single.texts.push(match span.to {
                 Some(to) => (Key::Pause.name(), rfc3339(to)),
                 None => truth("true"),
             });

@@ -13,14 +13,13 @@ use crate::{
     convert::{
         conversion::{ChangeTarget, ConversionFinding, ObjectRef, Topic},
         desired::KeyTexts,
-        document::{DOWNSCALER, Document, known_kind},
+        document::{DOWNSCALER, Document},
         downscaler::{
             annotation::{
                 ConvertContext, ConvertedAnnotation, ConvertedAnnotations, EXCLUDE, OldAnnotation,
                 Remark, is_force, is_same, is_schedule, laid_over, one,
             },
             schedule::DownscalerSchedule,
-            timespan::Spans,
         },
         edit::{NamePairs, ObjectEdits},
         work::{ConversionRun, KindOf, kind_of},
@@ -110,32 +109,25 @@ impl ConversionRun<'_, '_> {
             return;
         };
         let whole = first.entry.key.place.clone();
-        let spec = document.node.get("spec");
-        let has_count = spec.is_some_and(|spec| spec.get("replicas").is_some());
+        let has_count = document.node.at(&["spec", "replicas"]).is_some();
         match kind_of(&document.object, has_count) {
             KindOf::Scaled => {}
             KindOf::OptIn(resource) => {
-                self.opt_in(at, &document.object.kind, &resource, whole.clone());
+                self.opt_in(at, &document.object.kind, &resource, &whole);
             }
             KindOf::Other => {
                 let kind = &document.object.kind;
-                self.report(
-                    at,
-                    Topic::OtherKind,
-                    format!("dayshift does not scale a {kind}; its annotations stay as they are"),
-                    "annotate the workload that it belongs to, and remove these".to_owned(),
-                    whole,
-                );
+                let message =
+                    format!("dayshift does not scale a {kind}; its annotations stay as they are");
+                let help = "annotate the workload that it belongs to, and remove these";
+                self.report(at, Topic::OtherKind, message, help, &whole);
                 return;
             }
         }
-        let kind = known_kind(document.group(), &document.object.kind);
+        let kind = document.kind();
         let context = ConvertContext {
-            now: self.converter.now,
-            defaults: &self.converter.defaults,
-            prefix: &self.converter.prefix,
             kind: kind.as_ref(),
-            overrides: false,
+            ..ConvertContext::without_object(self.converter, false)
         };
         let mut olds: Vec<_> = annotations
             .iter()
@@ -169,7 +161,7 @@ impl ConversionRun<'_, '_> {
                     remark.message
                 ),
             };
-            self.report(at, remark.rule, message, remark.help, place);
+            self.report(at, remark.rule, message, remark.help, &place);
         }
         if let Some(namespace) = &namespace {
             self.both_levels(at, &olds, namespace, &whole);
@@ -208,19 +200,16 @@ impl ConversionRun<'_, '_> {
         let forces: Vec<_> = forces
             .map(|annotation| (annotation.key().to_owned(), annotation.text().to_owned()))
             .collect();
-        let is_always = |text: &str| {
-            let spans = Spans::parse(text, context.defaults);
-            spans.is_ok_and(|spans| spans.is_always())
-        };
+        let is_always = |text: &str| context.spans(text).is_ok_and(|spans| spans.is_always());
         let is_own = own.iter().any(|old| is_force(old.0));
         let is_forced = own.iter().any(|old| is_force(old.0) && is_always(old.1));
         if is_own && !is_forced && forces.iter().any(|force| is_always(&force.1)) {
             self.report(
                 at,
                 Topic::BothLevels,
-                "its Namespace is forced, which this object's own force undoes in GoKubeDownscaler; in py-kube-downscaler and here the Namespace's counts".to_owned(),
-                "look at it with dayshift plan".to_owned(),
-                place.clone(),
+                "its Namespace is forced, which this object's own force undoes in GoKubeDownscaler; in py-kube-downscaler and here the Namespace's counts",
+                "look at it with dayshift plan",
+                place,
             );
         }
         forces
@@ -242,9 +231,9 @@ impl ConversionRun<'_, '_> {
             self.report(
                 at,
                 Topic::BothLevels,
-                "py-kube-downscaler lays this over the times of the Namespace; GoKubeDownscaler and dayshift take the object's alone".to_owned(),
-                "look at it with dayshift plan, and write the whole schedule on this object".to_owned(),
-                place.clone(),
+                "py-kube-downscaler lays this over the times of the Namespace; GoKubeDownscaler and dayshift take the object's alone",
+                "look at it with dayshift plan, and write the whole schedule on this object",
+                place,
             );
         }
     }
@@ -252,18 +241,18 @@ impl ConversionRun<'_, '_> {
     /// Reports a pod that forces uptime, which applies to the whole cluster.
     pub(crate) fn pod_annotations(&mut self, at: usize) {
         let document = self.documents[at].clone();
-        let path = ["spec", "template", "metadata", "annotations"];
-        let map = path
-            .iter()
-            .try_fold(&*document.node, |node: &Node<'_>, name| node.get(name));
+        let map = document
+            .node
+            .at(&["spec", "template", "metadata", "annotations"]);
         for entry in map.map_or(&[][..], Node::entries) {
             if entry.name().starts_with(DOWNSCALER) {
+                let name = dayshift_text::quote(entry.name());
                 self.report(
                     at,
                     Topic::NoEquivalent,
-                    format!("{} stands on the pods, which dayshift does not read", dayshift_text::quote(entry.name())),
-                    "force-uptime on a pod keeps the whole cluster up in py-kube-downscaler: use dayshift wake --all -A, and remove it".to_owned(),
-                    entry.key.place.clone(),
+                    format!("{name} stands on the pods, which dayshift does not read"),
+                    "force-uptime on a pod keeps the whole cluster up in py-kube-downscaler: use dayshift wake --all -A, and remove it",
+                    &entry.key.place,
                 );
             }
         }
@@ -275,19 +264,9 @@ impl ConversionRun<'_, '_> {
         if converter.flags.is_empty() {
             return;
         }
-        let context = ConvertContext {
-            now: converter.now,
-            defaults: &converter.defaults,
-            prefix: &converter.prefix,
-            kind: None,
-            overrides: true,
-        };
-        let olds: Vec<_> = converter
-            .flags
-            .iter()
-            .map(|(key, text)| (&**key, &**text))
-            .collect();
-        let outcome = convert(&olds, context);
+        let flags = converter.flags.iter();
+        let olds: Vec<_> = flags.map(|(key, text)| (&**key, &**text)).collect();
+        let outcome = convert(&olds, ConvertContext::without_object(converter, true));
         for remark in outcome.remarks {
             let name = olds.get(remark.place.0).map_or("", |old| old.0);
             let message = format!("{}: {}", flag_name(name), remark.message);
@@ -319,14 +298,7 @@ impl ConversionRun<'_, '_> {
             let added =
                 pairs_without(&|flag| own.iter().any(|annotation| is_same(annotation.key(), flag)));
             let place = self.documents[at].node.place.clone();
-            self.take(
-                at,
-                ObjectEdits {
-                    added,
-                    ..ObjectEdits::default()
-                },
-                &place,
-            );
+            self.take(at, ObjectEdits::adding(added), &place);
         }
         let pairs = pairs_without(&|_| false);
         for name in &converter.flagged {

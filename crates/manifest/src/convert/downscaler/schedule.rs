@@ -9,17 +9,15 @@ use crate::convert::{
     conversion::Topic,
     desired::{ALWAYS, DatedSpan, DatedSpanError, Desired, KeyTexts},
     downscaler::{
-        annotation::{
-            ConvertContext, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, OldAnnotation, Remark,
-            UPSCALE, UPTIME, rfc3339, span_error_remark,
-        },
+        annotation::{ConvertContext, OldAnnotation, Remark, SCHEDULE, rfc3339, span_error_remark},
         timespan::Spans,
     },
-    week::{WeekMinutes, times},
+    week::{WeekCounts, times},
 };
 
 /// An annotation with time spans, and its index.
 struct SpanAnnotation<'o> {
+    key: &'static str,
     at: usize,
     text: &'o str,
     spans: Spans,
@@ -44,12 +42,8 @@ impl SpanAnnotation<'_> {
 /// The schedule of an object's annotations.
 pub(crate) struct DownscalerSchedule<'o> {
     context: ConvertContext<'o>,
-    uptime: Option<SpanAnnotation<'o>>,
-    downtime: Option<SpanAnnotation<'o>>,
-    upscale: Option<SpanAnnotation<'o>>,
-    downscale: Option<SpanAnnotation<'o>>,
-    force_up: Option<SpanAnnotation<'o>>,
-    force_down: Option<SpanAnnotation<'o>>,
+    /// In the order of [`SCHEDULE`].
+    specs: Vec<SpanAnnotation<'o>>,
 }
 
 impl<'o> DownscalerSchedule<'o> {
@@ -57,73 +51,62 @@ impl<'o> DownscalerSchedule<'o> {
         olds: &[OldAnnotation<'o>],
         context: ConvertContext<'o>,
     ) -> Result<Self, Remark> {
-        let spec = |wanted: &str| -> Result<Option<SpanAnnotation<'o>>, Remark> {
-            let Some(at) = olds.iter().position(|(key, _)| *key == wanted) else {
-                return Ok(None);
-            };
-            let text = olds[at].1;
-            match Spans::parse(text, context.defaults) {
-                Ok(spans) => Ok(Some(SpanAnnotation { at, text, spans })),
-                Err(error) => Err(span_error_remark(at, error)),
+        let mut specs = Vec::new();
+        for key in SCHEDULE {
+            if let Some(at) = olds.iter().position(|old| old.0 == key) {
+                let text = olds[at].1;
+                let spans = context.spans(text);
+                let spans = spans.map_err(|error| span_error_remark(at, error))?;
+                specs.push(SpanAnnotation {
+                    key,
+                    at,
+                    text,
+                    spans,
+                });
             }
-        };
-        Ok(Self {
-            context,
-            uptime: spec(UPTIME)?,
-            downtime: spec(DOWNTIME)?,
-            upscale: spec(UPSCALE)?,
-            downscale: spec(DOWNSCALE)?,
-            force_up: spec(FORCE_UP)?,
-            force_down: spec(FORCE_DOWN)?,
-        })
+        }
+        Ok(Self { context, specs })
+    }
+
+    fn get(&self, key: &str) -> Option<&SpanAnnotation<'o>> {
+        self.specs.iter().find(|spec| spec.key == key)
     }
 
     fn name(&self, key: Key) -> String {
-        self.context.prefix.annotation(key)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &SpanAnnotation<'o>> {
-        let all = [
-            &self.uptime,
-            &self.downtime,
-            &self.upscale,
-            &self.downscale,
-            &self.force_up,
-            &self.force_down,
-        ];
-        all.into_iter().flatten()
+        self.context.converter.prefix.annotation(key)
     }
 
     /// The single zone of all annotations.
     fn zone(&self) -> Result<Option<Zone>, Remark> {
-        let mut zone = None;
-        for spec in self.all() {
-            match (zone, spec.spans.zone) {
-                (Some(known), Some(other)) if known != other => {
-                    return Err(spec.remark(
-                        Topic::TwoZones,
-                        format!(
-                            "the annotations of this object go by two time zones, {} and {}; an object has one",
-                            Zone::name(known),
-                            Zone::name(other)
-                        ),
-                        format!("write both in {}", Zone::name(known)),
-                    ));
-                }
-                (None, Some(other)) => zone = Some(other),
-                _ => {}
-            }
+        let zones = || {
+            self.specs
+                .iter()
+                .filter_map(|spec| Some((spec, spec.spans.zone?)))
+        };
+        let Some((_, known)) = zones().next() else {
+            return Ok(None);
+        };
+        match zones().find(|(_, zone)| *zone != known) {
+            None => Ok(Some(known)),
+            Some((spec, other)) => Err(spec.remark(
+                Topic::TwoZones,
+                format!(
+                    "the annotations of this object go by two time zones, {} and {}; an object has one",
+                    known.name(),
+                    other.name()
+                ),
+                format!("write both in {}", known.name()),
+            )),
         }
-        Ok(zone)
     }
 
     pub(crate) fn texts(self, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
         let zone = self.zone()?;
         self.remark_on_spans(remarks);
-        let has_periods = self.upscale.is_some() || self.downscale.is_some();
-        let has_times = self.uptime.is_some() || self.downtime.is_some();
-        if has_periods {
-            if let Some(spec) = self.uptime.as_ref().or(self.downtime.as_ref()) {
+        let first_of = |one, other| self.get(one).or_else(|| self.get(other));
+        let times = first_of("uptime", "downtime");
+        if first_of("upscale-period", "downscale-period").is_some() {
+            if let Some(spec) = times {
                 remarks.push(spec.remark(
                     Topic::BothTimes,
                     "stands beside a period; py-kube-downscaler ignores it, and GoKubeDownscaler refuses both",
@@ -132,14 +115,14 @@ impl<'o> DownscalerSchedule<'o> {
             }
             return self.periods(zone);
         }
-        if !has_times {
+        if times.is_none() {
             return self.only_forced(remarks);
         }
         self.running(zone, remarks)
     }
 
     fn remark_on_spans(&self, remarks: &mut Vec<Remark>) {
-        for spec in self.all() {
+        for spec in &self.specs {
             if spec.spans.is_reversed && !spec.spans.mornings.is_empty() {
                 remarks.push(spec.remark(
                     Topic::WholeNights,
@@ -151,7 +134,7 @@ impl<'o> DownscalerSchedule<'o> {
                 ));
             }
             for it in &spec.spans.absolute {
-                if it.to.is_some_and(|to| to <= self.context.now) {
+                if it.to.is_some_and(|to| to <= self.context.converter.now) {
                     remarks.push(spec.remark_at(
                         it.span.clone(),
                         Topic::Over,
@@ -163,15 +146,15 @@ impl<'o> DownscalerSchedule<'o> {
         }
     }
 
-    /// The spans between dates that are not over.
-    fn to_come(&self, spec: Option<&SpanAnnotation<'_>>) -> Vec<DatedSpan> {
-        let all = spec.map_or(&[][..], |spec| &spec.spans.absolute);
-        let is_over = |span: &&DatedSpan| span.to.is_some_and(|to| to <= self.context.now);
-        all.iter().filter(|span| !is_over(span)).cloned().collect()
-    }
-
     fn running(&self, zone: Option<Zone>, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
-        let (up, down) = (self.uptime.as_ref(), self.downtime.as_ref());
+        let now = self.context.converter.now;
+        let to_come = |spec: Option<&SpanAnnotation<'_>>| -> Vec<DatedSpan> {
+            let specs = spec.into_iter();
+            specs
+                .flat_map(|spec| spec.spans.to_come(now).cloned())
+                .collect()
+        };
+        let (up, down) = (self.get("uptime"), self.get("downtime"));
         if let (Some(_), Some(down)) = (up, down) {
             remarks.push(down.remark(
                 Topic::BothTimes,
@@ -179,17 +162,14 @@ impl<'o> DownscalerSchedule<'o> {
                 "converted as py-kube-downscaler has it: it runs within the uptime, but not within the downtime",
             ));
         }
-        let mut week = up.map_or_else(WeekMinutes::always, |spec| spec.spans.week.clone());
+        let mut week = up.map_or_else(WeekCounts::always, |spec| spec.spans.week.clone());
         if let Some(down) = down {
             week = week.without(&down.spans.week);
         }
-        let mut ups = self.to_come(up);
-        let mut downs = self.to_come(down);
+        let (mut ups, mut downs) = (to_come(up), to_come(down));
         let mut overrides = Vec::new();
-        for (spec, key) in [
-            (&self.force_up, Key::WakeUntil),
-            (&self.force_down, Key::SleepUntil),
-        ] {
+        let (force_up, force_down) = (self.get("force-uptime"), self.get("force-downtime"));
+        for (spec, key) in [(force_up, Key::WakeUntil), (force_down, Key::SleepUntil)] {
             let Some(spec) = spec else { continue };
             if spec.spans.is_always() {
                 overrides.push((key, FOR_EVER.to_owned()));
@@ -201,16 +181,16 @@ impl<'o> DownscalerSchedule<'o> {
             } else {
                 week.without(&spec.spans.week)
             };
-            for it in self.to_come(Some(spec)) {
-                match (it.from.is_none_or(|from| from <= self.context.now), it.to) {
+            for span in to_come(Some(spec)) {
+                match (span.from.is_none_or(|from| from <= now), span.to) {
                     (true, Some(to)) => overrides.push((key, rfc3339(to))),
                     (true, None) => overrides.push((key, FOR_EVER.to_owned())),
-                    (false, _) if key == Key::WakeUntil => ups.push(it),
-                    (false, _) => downs.push(it),
+                    (false, _) if key == Key::WakeUntil => ups.push(span),
+                    (false, _) => downs.push(span),
                 }
             }
         }
-        if let (Some(up), Some(down)) = (&self.force_up, &self.force_down)
+        if let (Some(up), Some(down)) = (force_up, force_down)
             && up.spans.week.meets(&down.spans.week)
         {
             return Err(down.remark(
@@ -219,7 +199,7 @@ impl<'o> DownscalerSchedule<'o> {
                 "let the two not overlap",
             ));
         }
-        if let Some(spec) = self.all().next().filter(|_| week.has_lone_minute()) {
+        if let Some(spec) = self.specs.first().filter(|_| week.has_lone_minute()) {
             remarks.push(spec.remark(
                 Topic::OneMinute,
                 format!(
@@ -236,7 +216,7 @@ impl<'o> DownscalerSchedule<'o> {
             downs,
         };
         let mut texts = desired
-            .texts(self.context.now)
+            .texts(self.context.converter.now)
             .map_err(|error| self.dated_span_remark(&error))?;
         texts.extend(overrides);
         Ok(texts)
@@ -244,9 +224,8 @@ impl<'o> DownscalerSchedule<'o> {
 
     fn dated_span_remark(&self, error: &DatedSpanError) -> Remark {
         let DatedSpanError { at, reason } = error;
-        let specs = || self.all();
         let has = |spec: &&SpanAnnotation<'_>| spec.spans.absolute.contains(at);
-        let at_spec = specs().find(has).map_or(0, |spec| spec.at);
+        let at_spec = self.specs.iter().find(has).map_or(0, |spec| spec.at);
         Remark::new(
             Topic::AbsoluteSpan,
             (at_spec, at.span.clone()),
@@ -267,7 +246,7 @@ impl<'o> DownscalerSchedule<'o> {
             }
             Ok(texts)
         };
-        match (&self.force_up, &self.force_down) {
+        match (self.get("force-uptime"), self.get("force-downtime")) {
             (Some(up), Some(down)) if up.spans.is_always() && down.spans.is_always() => Err(down
                 .remark(
                     Topic::Contradiction,
@@ -286,44 +265,43 @@ impl<'o> DownscalerSchedule<'o> {
                 ];
                 always(down, Key::SleepUntil, texts)
             }
-            (up, down) => {
-                let both = [up, down];
-                let mut specs = both.into_iter().flatten();
-                match specs.find(|spec| !spec.spans.is_never()) {
-                    Some(spec) => Err(spec.remark(
-                        Topic::ForceElsewhere,
-                        "is forced at times only, over a schedule that stands elsewhere",
-                        "write the whole schedule on this object, and convert again",
-                    )),
-                    None => Ok(Vec::new()),
-                }
-            }
+            _ => match self.specs.iter().find(|spec| !spec.spans.is_never()) {
+                Some(spec) => Err(spec.remark(
+                    Topic::ForceElsewhere,
+                    "is forced at times only, over a schedule that stands elsewhere",
+                    "write the whole schedule on this object, and convert again",
+                )),
+                None => Ok(Vec::new()),
+            },
         }
     }
 
     fn periods(&self, zone: Option<Zone>) -> Result<KeyTexts, Remark> {
-        for spec in [&self.force_up, &self.force_down].into_iter().flatten() {
-            if !spec.spans.is_never() {
-                return Err(spec.remark(
-                    Topic::ForceElsewhere,
-                    "is forced beside periods, which have no equivalent together",
-                    "use dayshift wake or sleep --until, or write the whole schedule as an uptime",
-                ));
-            }
+        let (upscale, downscale) = (self.get("upscale-period"), self.get("downscale-period"));
+        let forces = ["force-uptime", "force-downtime"].map(|key| self.get(key));
+        if let Some(spec) = forces
+            .into_iter()
+            .flatten()
+            .find(|spec| !spec.spans.is_never())
+        {
+            return Err(spec.remark(
+                Topic::ForceElsewhere,
+                "is forced beside periods, which have no equivalent together",
+                "use dayshift wake or sleep --until, or write the whole schedule as an uptime",
+            ));
         }
-        let week = |spec: &Option<SpanAnnotation<'_>>| {
-            let week = spec.as_ref().map(|spec| spec.spans.week.clone());
-            week.unwrap_or_default()
+        let week = |spec: Option<&SpanAnnotation<'_>>| {
+            spec.map_or_else(WeekCounts::default, |spec| spec.spans.week.clone())
         };
-        let (up, down) = (week(&self.upscale), week(&self.downscale));
+        let (up, down) = (week(upscale), week(downscale));
         let (only_up, only_down) = (up.without(&down), down.without(&up));
         let zone = zone.unwrap_or(Zone::UTC);
-        let mut starts = moments(self.upscale.as_ref(), &down, zone, Key::Start, self.context)?;
-        let mut stops = moments(self.downscale.as_ref(), &up, zone, Key::Stop, self.context)?;
+        let mut starts = moments(upscale, &down, zone, Key::Start, self.context)?;
+        let mut stops = moments(downscale, &up, zone, Key::Stop, self.context)?;
         if only_up.is_always() {
             return Ok(vec![(Key::Hours, ALWAYS.to_owned())]);
         }
-        let weekly = |week: &WeekMinutes| {
+        let weekly = |week: &WeekCounts| {
             if week.is_always() {
                 "00:00".to_owned()
             } else {
@@ -344,8 +322,7 @@ impl<'o> DownscalerSchedule<'o> {
             }
         }
         if texts.is_empty() {
-            let spec = self.upscale.as_ref().or(self.downscale.as_ref());
-            return match spec {
+            return match upscale.or(downscale) {
                 Some(spec) => Err(spec.remark(
                     Topic::NoEquivalent,
                     "never matches, which in GoKubeDownscaler keeps the object as it is and in py-kube-downscaler says nothing",
@@ -362,7 +339,7 @@ impl<'o> DownscalerSchedule<'o> {
 /// The beginnings of the spans between dates, which the other period must not cover.
 fn moments(
     spec: Option<&SpanAnnotation<'_>>,
-    other: &WeekMinutes,
+    other: &WeekCounts,
     zone: Zone,
     key: Key,
     context: ConvertContext<'_>,
@@ -372,7 +349,7 @@ fn moments(
     };
     let mut texts = Vec::new();
     for it in &spec.spans.absolute {
-        let Some(from) = it.from.filter(|from| *from > context.now) else {
+        let Some(from) = it.from.filter(|from| *from > context.converter.now) else {
             continue;
         };
         let local = from.with_timezone(&zone).naive_local();
@@ -384,7 +361,7 @@ fn moments(
                 "this span between two instants cannot be written beside a weekly period",
                 format!(
                     "write its beginning into {} by hand",
-                    context.prefix.annotation(key)
+                    context.converter.prefix.annotation(key)
                 ),
             ));
         }

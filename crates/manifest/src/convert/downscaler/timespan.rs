@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_text::{number, quote};
 
 use crate::convert::{
     conversion::SpanDefaults,
     desired::DatedSpan,
-    week::{DAY, WeekMinutes, day},
+    week::{DAY, WeekCounts, day},
 };
 
 /// A parsed list of time spans.
@@ -19,9 +19,9 @@ pub(crate) struct Spans {
     /// The zone of the weekly spans; `None` if there are none.
     pub(crate) zone: Option<Zone>,
     /// The minutes of the weekly spans, and of `always`.
-    pub(crate) week: WeekMinutes,
+    pub(crate) week: WeekCounts,
     /// The hours after midnight of reversed times, which the tools cut off. They are part of `week`.
-    pub(crate) mornings: WeekMinutes,
+    pub(crate) mornings: WeekCounts,
     /// Whether a span has reversed times, such as `20:00-08:00`.
     pub(crate) is_reversed: bool,
     /// The spans between dates, in order of the text.
@@ -68,7 +68,7 @@ impl Spans {
     fn add(&mut self, item: &SpanText<'_>, defaults: &SpanDefaults) -> Result<(), SpanError> {
         match &*item.text.to_ascii_lowercase() {
             "always" | "true" => {
-                self.week = WeekMinutes::always();
+                self.week = WeekCounts::always();
                 return Ok(());
             }
             "never" | "false" => return Ok(()),
@@ -106,6 +106,12 @@ impl Spans {
         self.week.is_always()
     }
 
+    /// The spans between dates that are not over.
+    pub(crate) fn to_come(&self, now: DateTime<Utc>) -> impl Iterator<Item = &DatedSpan> {
+        let is_over = move |span: &&DatedSpan| span.to.is_some_and(|to| to <= now);
+        self.absolute.iter().filter(move |span| !is_over(span))
+    }
+
     /// Whether it is `never` or equivalent.
     pub(crate) fn is_never(&self) -> bool {
         self.week.is_empty() && self.absolute.is_empty()
@@ -130,12 +136,14 @@ impl SpanText<'_> {
             to,
             span: self.span.clone(),
         };
-        if let Some((word, rest)) = self.text.split_once(' ') {
-            match &*word.to_ascii_lowercase() {
-                "from" => return Some(of(Some(instant(rest)?), None)),
-                "until" => return Some(of(None, Some(instant(rest)?))),
-                _ => {}
-            }
+        let open = self
+            .text
+            .split_once(' ')
+            .map(|(word, rest)| (word.to_ascii_lowercase(), rest));
+        match open.as_ref().map(|(word, rest)| (&**word, *rest)) {
+            Some(("from", rest)) => return Some(of(Some(instant(rest)?), None)),
+            Some(("until", rest)) => return Some(of(None, Some(instant(rest)?))),
+            _ => {}
         }
         if !self
             .text
@@ -245,22 +253,22 @@ impl WeeklySpan {
 
     /// The minutes of the span, and those after the midnight of the last day, which the tools cut
     /// off from reversed times.
-    fn week(&self) -> (WeekMinutes, WeekMinutes) {
+    fn week(&self) -> (WeekCounts, WeekCounts) {
         let count = (self.last + 7 - self.first) % 7 + 1;
         let days = || (0..count).map(|nth| (self.first + nth) % 7);
-        let mut week = WeekMinutes::default();
+        let mut week = WeekCounts::default();
         for day in days() {
             if self.from <= self.to {
-                week = week.union(&WeekMinutes::on(day, self.from, self.to));
+                week = week.union(&WeekCounts::on(day, self.from, self.to));
             } else {
-                week = week.union(&WeekMinutes::on(day, 0, self.to));
-                week = week.union(&WeekMinutes::on(day, self.from, DAY));
+                week = week.union(&WeekCounts::on(day, 0, self.to));
+                week = week.union(&WeekCounts::on(day, self.from, DAY));
             }
         }
         let after = (self.last + 1) % 7;
-        let mut mornings = WeekMinutes::default();
+        let mut mornings = WeekCounts::default();
         if self.from > self.to && self.from < DAY && days().all(|day| day != after) {
-            mornings = WeekMinutes::on(after, 0, self.to).without(&week);
+            mornings = WeekCounts::on(after, 0, self.to).without(&week);
         }
         (week, mornings)
     }
@@ -276,8 +284,6 @@ fn minute(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use chrono::Utc;
-
     use super::*;
 
     fn parse(text: &str) -> Result<Spans, SpanError> {
@@ -335,7 +341,8 @@ mod tests {
         assert_eq!(spans.mornings.hours(), "Sat 00:00-08:00");
         assert!(spans.is_reversed);
         let spans = parse("Sat-Sun 00:00-24:00 UTC, Mon-Fri 20:00-08:00 UTC").unwrap();
-        assert_eq!(spans.week.complement().hours(), "Mon-Fri 08:00-20:00");
+        let rest = WeekCounts::always().without(&spans.week);
+        assert_eq!(rest.hours(), "Mon-Fri 08:00-20:00");
         let spans = parse("Mon-Sun 20:00-08:00 UTC").unwrap();
         assert_eq!(spans.mornings.hours(), "");
     }

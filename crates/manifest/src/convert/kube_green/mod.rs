@@ -71,45 +71,37 @@ pub(crate) fn convert(
     if asks.patches.are_needed {
         return;
     }
-    let (why, when) = if is_asleep {
-        (
-            "as long as it is there kube-green acts too; the counts that it has saved are labels now",
-            "once the objects have their labels: ",
-        )
+    let (more, when) = if is_asleep {
+        let more = "the counts that it has saved are labels now";
+        (more, "once the objects have their labels: ")
     } else {
         (
-            "as long as it is there kube-green acts too; deleting it also deletes the Secret in which kube-green saves counts",
+            "deleting it also deletes the Secret in which kube-green saves counts",
             "while everything is awake (or after dayshift convert -n NAMESPACE, which takes the counts over): ",
         )
     };
-    requests.delete_after(document, why, when);
+    let why = format!("as long as it is there kube-green acts too; {more}");
+    requests.delete_after(document, &why, when);
 }
 
 /// The fields of a SleepInfo (v1alpha1 of kube-green 0.7).
-const FIELDS: [&str; 10] = [
-    "weekdays",
-    "sleepAt",
-    "wakeUpAt",
-    "timeZone",
-    "suspendDeployments",
-    "suspendStatefulSets",
-    "suspendCronJobs",
-    "includeRef",
-    "excludeRef",
-    "patches",
-];
+const FIELDS: &str = "weekdays sleepAt wakeUpAt timeZone suspendDeployments suspendStatefulSets \
+    suspendCronJobs includeRef excludeRef patches";
 
 fn report_unknown_fields(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) {
     const TOOL: &str = "kube-green";
-    requests.report_unknown(TOOL, spec, &FIELDS);
-    let items = |field| spec.get(field).map_or(&[][..], Node::items);
-    for item in items("includeRef").iter().chain(items("excludeRef")) {
-        requests.report_unknown(TOOL, item, &["apiVersion", "kind", "name", "matchLabels"]);
+    requests.report_unknown(TOOL, spec, FIELDS);
+    for item in spec
+        .list("includeRef")
+        .iter()
+        .chain(spec.list("excludeRef"))
+    {
+        requests.report_unknown(TOOL, item, "apiVersion kind name matchLabels");
     }
-    for item in items("patches") {
-        requests.report_unknown(TOOL, item, &["target", "patch"]);
+    for item in spec.list("patches") {
+        requests.report_unknown(TOOL, item, "target patch");
         if let Some(target) = item.get("target") {
-            requests.report_unknown(TOOL, target, &["group", "kind"]);
+            requests.report_unknown(TOOL, target, "group kind");
         }
     }
 }
@@ -134,17 +126,12 @@ impl SleepRequest<'_, '_> {
 
     /// The kinds that it stops. For the target of a patch, kube-green applies only the patch.
     fn stopped(&self) -> Vec<Kind> {
-        let by_patch = || self.patches.stopped.iter().map(|stopped| stopped.0.clone());
-        let is_patched = |kind: &Kind| {
-            self.patches.changed.contains(kind) || by_patch().any(|patched| patched == *kind)
-        };
         let own = KINDS.iter().filter(|row| self.is_suspended(row));
-        let own = own
-            .map(|row| row.0.clone())
-            .filter(|kind| !is_patched(kind));
-        let mut stopped: Vec<_> = own.chain(by_patch()).collect();
-        stopped.sort();
-        stopped
+        let own = own.map(|row| row.0.clone());
+        let mut stopped: BTreeSet<_> = own.collect();
+        stopped.retain(|kind| !self.patches.changed.contains(kind));
+        stopped.extend(self.patches.stopped.iter().map(|patch| patch.0.clone()));
+        stopped.into_iter().collect()
     }
 
     /// Requests the schedule for the Namespace, or for the objects of `includeRef`, and `exclude`
@@ -162,11 +149,8 @@ impl SleepRequest<'_, '_> {
         };
         let is_default = |kind: &Kind| Kind::DEFAULT.contains(kind);
         if refs.take_in_all(&stopped) && stopped.iter().any(is_default) {
-            requests.ask(
-                RequestTarget::Object(ObjectRef::namespace(of)),
-                texts.clone(),
-                "",
-            );
+            let namespace = RequestTarget::Object(ObjectRef::namespace(of));
+            requests.ask(namespace, texts.clone(), "");
             for (kind, place) in &self.patches.stopped {
                 requests.opt_in(kind, place);
             }
@@ -226,28 +210,21 @@ fn excluded() -> NamedTexts {
 }
 
 fn schedule(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Option<NamedTexts> {
-    let text = |name| spec.get(name).and_then(Node::written);
-    let weekdays = text("weekdays").unwrap_or_default();
+    let weekdays = spec.word("weekdays");
     let mut texts: NamedTexts = Vec::new();
     for (field, key) in [("wakeUpAt", Key::Start), ("sleepAt", Key::Stop)] {
+        let time = spec.word(field);
         let Some(node) = spec.get(field).filter(|node| node.written() != Some("")) else {
             continue;
         };
-        let time = node.written().unwrap_or_default();
-        let read = time
-            .split_once(':')
+        let parts = time.split_once(':');
+        let read = parts
             .and_then(|(hour, minute)| weekly_text(&format!("{minute} {hour} * * {weekdays}")));
         let Some(read) = read else {
-            requests.report(
-                Topic::NotRead,
-                &node.place,
-                format!(
-                    "`{}` on `{}` is not a time that kube-green reads",
-                    quote(time),
-                    quote(weekdays)
-                ),
-                "write for example sleepAt: \"20:00\" and weekdays: \"1-5\"",
-            );
+            let (time, days) = (quote(time), quote(weekdays));
+            let message = format!("`{time}` on `{days}` is not a time that kube-green reads");
+            let help = "write for example sleepAt: \"20:00\" and weekdays: \"1-5\"";
+            requests.report(Topic::NotRead, &node.place, message, help);
             return None;
         };
         texts.push((key.name(), read));
@@ -255,9 +232,10 @@ fn schedule(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Option<Na
     if texts.is_empty() {
         return None;
     }
-    let zone = text("timeZone")
-        .filter(|zone| !zone.is_empty())
-        .unwrap_or("UTC");
+    let zone = match spec.word("timeZone") {
+        "" => "UTC",
+        zone => zone,
+    };
     match requests.tzdata.parse_zone(zone) {
         Ok(zone) => texts.push((Key::Timezone.name(), zone.name().to_owned())),
         Err(error) => {

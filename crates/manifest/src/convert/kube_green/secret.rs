@@ -9,14 +9,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use dayshift_workload::{CountForm, Kind, Label, SwitchValue};
+use dayshift_workload::{CountForm, Kind, Label, SwitchValue, defined_kind};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
     convert::{
         conversion::{ObjectRef, Topic},
-        document::{Document, known_kind},
+        document::Document,
         requests::{AnnotationRequests, SavedCount},
     },
     finding::Finding,
@@ -77,13 +77,7 @@ pub(crate) fn convert(
     for ((kind, name), (count, value)) in counts {
         requests.saved.push(SavedCount {
             from: secret,
-            object: ObjectRef {
-                // The version is unknown; only the group counts.
-                api_version: format!("{}/v1", kind.group()),
-                kind: kind.name().to_owned(),
-                namespace: document.object.namespace.clone(),
-                name,
-            },
+            object: ObjectRef::of_kind(&kind, &document.object.namespace, name),
             count,
             value,
             asked_by: requests.document,
@@ -110,7 +104,7 @@ fn counts(
     let patches: Patches = patches.transpose()?.unwrap_or_default();
     for (target, patches) in patches {
         let known = target.split_once('.');
-        let Some(kind) = known.and_then(|(kind, group)| known_kind(group, kind)) else {
+        let Some(kind) = known.and_then(|(kind, group)| defined_kind(group, kind)) else {
             continue;
         };
         for (name, patch) in patches {
@@ -159,17 +153,12 @@ fn text_of(document: &Document<'_>, name: &str) -> Option<String> {
 /// The documents that can be such Secrets, by namespace and name.
 pub(crate) fn all(documents: &[Document<'_>]) -> HashMap<(String, String), usize> {
     let all = documents.iter().enumerate();
-    let secrets =
-        all.filter(|(_, document)| document.group().is_empty() && document.object.kind == "Secret");
-    secrets
-        .map(|(at, document)| {
-            (
-                (
-                    document.object.namespace.clone(),
-                    document.object.name.clone(),
-                ),
-                at,
-            )
-        })
-        .collect()
+    let is_secret =
+        |document: &Document<'_>| document.group().is_empty() && document.object.kind == "Secret";
+    let secrets = all.filter(|(_, document)| is_secret(document));
+    let named = secrets.map(|(at, document)| {
+        let object = &document.object;
+        ((object.namespace.clone(), object.name.clone()), at)
+    });
+    named.collect()
 }

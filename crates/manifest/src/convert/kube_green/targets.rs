@@ -11,14 +11,13 @@ use std::collections::BTreeSet;
 
 use dayshift_text::{number, quote};
 use dayshift_workload::{
-    CountForm, Kind, SwitchValue,
+    CountForm, Kind, SwitchValue, defined_kind,
     names::{is_dns_subdomain, is_label_key, is_label_value},
 };
 
 use crate::{
     convert::{
         conversion::{ObjectRef, Topic},
-        document::{group, known_kind},
         requests::{AnnotationRequests, ObjectSelection, RequestTarget},
     },
     source::SourceFile,
@@ -42,8 +41,7 @@ impl RefSide {
     /// Reads a list. `None` if kube-green cannot build a selector from it, and so finds no object.
     fn read(spec: &Node<'_>, field: &str) -> Option<Self> {
         let mut side = Self::default();
-        for item in spec.get(field).map_or(&[][..], Node::items) {
-            let text = |name| item.get(name).and_then(Node::written).unwrap_or_default();
+        for item in spec.list(field) {
             let labels = item.get("matchLabels").map_or(&[][..], Node::entries);
             for label in labels {
                 let value = label.value.written().unwrap_or_default();
@@ -53,14 +51,15 @@ impl RefSide {
                 side.labels
                     .insert((label.name().to_owned(), value.to_owned()));
             }
-            let name = text("name");
+            let name = item.word("name");
             if !name.is_empty() {
                 if !is_dns_subdomain(name) {
                     return None;
                 }
-                let group = group(text("apiVersion"));
-                side.names
-                    .insert((group.to_owned(), text("kind").to_owned(), name.to_owned()));
+                let version = item.word("apiVersion").split_once('/');
+                let group = version.map_or("", |(group, _)| group);
+                let names = [group, item.word("kind"), name].map(str::to_owned);
+                side.names.insert(names.into());
             }
         }
         Some(side)
@@ -95,7 +94,7 @@ impl SleepRefs {
     pub(crate) fn left_out(&self, kinds: &[Kind], namespace: &str) -> Vec<RequestTarget> {
         let names = kinds.iter().flat_map(|kind| {
             let names = self.exclude.names_of(kind).into_iter();
-            names.map(|name| object(kind, namespace, name))
+            names.map(|name| RequestTarget::Object(ObjectRef::of_kind(kind, namespace, name)))
         });
         let labels = self.exclude.labels.iter().map(|label| {
             RequestTarget::Some(ObjectSelection {
@@ -168,22 +167,12 @@ impl SleepRefs {
                     (Some(name), [kind])
                         if selection.labels.is_empty() && selection.other_labels.is_empty() =>
                     {
-                        object(kind, namespace, name.clone())
+                        RequestTarget::Object(ObjectRef::of_kind(kind, namespace, name.clone()))
                     }
                     _ => RequestTarget::Some(selection),
                 });
         (wanted.collect(), none)
     }
-}
-
-fn object(kind: &Kind, namespace: &str, name: String) -> RequestTarget {
-    RequestTarget::Object(ObjectRef {
-        // The version is unknown; only the group counts.
-        api_version: format!("{}/v1", kind.group()),
-        kind: kind.name().to_owned(),
-        namespace: namespace.to_owned(),
-        name,
-    })
 }
 
 /// The patches of a SleepInfo.
@@ -202,12 +191,10 @@ impl SleepPatches {
     /// the last one counts.
     pub(crate) fn read(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Self {
         let mut all = Self::default();
-        for item in spec.get("patches").map_or(&[][..], Node::items) {
-            let target = item.get("target");
-            let name = |field| target.and_then(|target| target.get(field)?.written());
-            let (group, name) = (name("group"), name("kind"));
-            let (group, name) = (group.unwrap_or_default(), name.unwrap_or_default());
-            let kind = known_kind(group, name);
+        for item in spec.list("patches") {
+            let text = |name| item.get("target").map_or("", |target| target.word(name));
+            let (group, name) = (text("group"), text("kind"));
+            let kind = defined_kind(group, name);
             let patch = item.get("patch").and_then(Node::written);
             let op = patch.and_then(|patch| only_stop(&kind.clone()?, patch));
             let target = quote(&format!("{name}.{group}"));
