@@ -52,14 +52,10 @@ impl Api {
         let applied = manifest.to_string();
         manifest["metadata"]["annotations"][LAST_APPLIED] = json!(applied);
         let live = self.get(&resource.kind, &namespace, &name);
-        let last = live
-            .as_ref()
-            .and_then(|live| live["metadata"]["annotations"][LAST_APPLIED].as_str());
-        let last: Value = last
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default();
-        if live.is_some() {
-            let patch = three_way(&last, &manifest);
+        if let Some(live) = live {
+            let last = live["metadata"]["annotations"][LAST_APPLIED].as_str();
+            let last = last.and_then(|text| serde_json::from_str(text).ok());
+            let patch = three_way(&last.unwrap_or_default(), &manifest);
             return self.merge_as(APPLY, &resource, &namespace, &name, &patch);
         }
         self.put(&resource, &namespace, &name, APPLY, |write| {
@@ -119,10 +115,8 @@ impl Api {
     /// An object with its kind and version.
     pub fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Value> {
         let resource = self.server.kind(kind).ok()?;
-        let object = self
-            .server
-            .store()
-            .get(&resource, &resource.key(namespace, name))?;
+        let key = resource.key(namespace, name);
+        let object = self.server.store().get(&resource, &key)?;
         Some(whole_value(&resource, &object))
     }
 
@@ -288,7 +282,7 @@ impl Api {
         }
         let mut empty = true;
         let kinds = self.server.kinds();
-        for resource in kinds.iter().filter(|kind| kind.namespaced) {
+        for resource in kinds.iter().filter(|kind| kind.namespaced()) {
             let objects = self.server.store().objects(resource);
             for object in objects.values().filter(|object| object.namespace() == name) {
                 let left = delete(resource, name, object.name())?;
@@ -312,13 +306,12 @@ impl Api {
 
     /// The resource, namespace and name of a manifest, and the manifest without its kind.
     fn place(&self, mut manifest: Value) -> Result<(Arc<Resource>, String, String, Value), Status> {
-        let resource = self
-            .server
-            .kind(manifest["kind"].as_str().unwrap_or_default())?;
+        let kind = manifest["kind"].as_str().unwrap_or_default();
+        let resource = self.server.kind(kind)?;
         let metadata = &manifest["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
         let (namespace, name) = (text("namespace"), text("name"));
-        let namespace = match (resource.namespaced, &*namespace) {
+        let namespace = match (resource.namespaced(), &*namespace) {
             (true, "") => "default".to_owned(),
             _ => namespace,
         };
@@ -387,20 +380,14 @@ fn three_way(last: &Value, now: &Value) -> Value {
     let (Value::Object(last), Value::Object(now)) = (last, now) else {
         return now.clone();
     };
-    let gone = last
-        .keys()
-        .filter(|key| !now.contains_key(*key))
-        .map(|key| (key.clone(), Value::Null));
+    let gone = last.keys().filter(|key| !now.contains_key(*key));
+    let gone = gone.map(|key| (key.clone(), Value::Null));
     let kept = now.iter().map(|(key, value)| {
-        let before = last.get(key).unwrap_or(&Value::Null);
-        (
-            key.clone(),
-            if before.is_object() {
-                three_way(before, value)
-            } else {
-                value.clone()
-            },
-        )
+        let patch = match last.get(key) {
+            Some(before @ Value::Object(_)) => three_way(before, value),
+            _ => value.clone(),
+        };
+        (key.clone(), patch)
     });
     Value::Object(gone.chain(kept).collect::<Map<_, _>>())
 }

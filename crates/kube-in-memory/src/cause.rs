@@ -1,5 +1,7 @@
 //! The causes of a validation error, in the words of kube-apiserver.
 
+use std::fmt::Display;
+
 use serde::Serialize;
 
 /// An invalid field.
@@ -17,21 +19,20 @@ pub struct Cause {
 
 impl Cause {
     /// A value that is not allowed. `shown` is the value as the server prints it.
-    pub fn invalid(field: &str, shown: &str, why: &str) -> Self {
-        Self::new(
-            "FieldValueInvalid",
-            field,
-            format!("Invalid value: {shown}: {why}"),
-        )
+    pub fn invalid(field: &str, shown: &dyn Display, why: &str) -> Self {
+        let message = format!("Invalid value: {shown}: {why}");
+        Self::new("FieldValueInvalid", field, message)
+    }
+
+    /// A string that is not allowed.
+    pub fn invalid_text(field: &str, text: &str, why: &str) -> Self {
+        Self::invalid(field, &format_args!("{text:?}"), why)
     }
 
     /// A missing field.
     pub fn required(field: &str, why: &str) -> Self {
-        let message = if why.is_empty() {
-            "Required value".into()
-        } else {
-            format!("Required value: {why}")
-        };
+        let separator = if why.is_empty() { "" } else { ": " };
+        let message = format!("Required value{separator}{why}");
         Self::new("FieldValueRequired", field, message)
     }
 
@@ -47,19 +48,17 @@ impl Cause {
     }
 
     /// A value that is not one of the supported ones.
-    pub fn not_supported(field: &str, shown: &str, known: &[&str]) -> Self {
+    pub fn not_supported(field: &str, shown: &dyn Display, known: &[&str]) -> Self {
         let known: Vec<_> = known.iter().map(|value| format!("{value:?}")).collect();
-        let message = format!(
-            "Unsupported value: {shown}: supported values: {}",
-            known.join(", ")
-        );
+        let known = known.join(", ");
+        let message = format!("Unsupported value: {shown}: supported values: {known}");
         Self::new("FieldValueNotSupported", field, message)
     }
 
-    fn new(reason: &str, field: &str, message: String) -> Self {
+    pub(crate) fn new(reason: &str, field: &str, message: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
-            message,
+            message: message.into(),
             field: field.into(),
         }
     }

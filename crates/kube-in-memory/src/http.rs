@@ -137,18 +137,15 @@ impl Connection {
 
     fn line(&self, route: &Route, head: &request::Parts) -> RequestLine {
         let (verb, resource, namespace, name) = match route {
-            Route::Call(call) => (
-                call.verb,
-                &*call.resource.plural,
-                &*call.namespace,
-                &*call.name,
-            ),
+            Route::Call(Call {
+                verb,
+                resource,
+                namespace,
+                name,
+                ..
+            }) => (*verb, &*resource.plural, &**namespace, &**name),
             Route::Refused(resource) => ("", &*resource.plural, "", ""),
-            Route::Page(_)
-            | Route::Discovery(_)
-            | Route::RefusedPage
-            | Route::Unknown
-            | Route::NoResource => ("", head.uri.path(), "", ""),
+            _ => ("", head.uri.path(), "", ""),
         };
         RequestLine {
             verb,
@@ -177,13 +174,14 @@ impl Connection {
             return Err(Status::new(413, "RequestEntityTooLarge", why));
         }
         match call.verb {
-            "list" => Ok(Answer::Json(
-                200,
-                list(&mut self.server.store(), call, form)?,
-            )),
-            "watch" => Ok(Answer::Stream(
-                StreamBody::new(watch(&self.server, call, form)?).boxed_unsync(),
-            )),
+            "list" => {
+                let list = list(&mut self.server.store(), call, form)?;
+                Ok(Answer::Json(200, list))
+            }
+            "watch" => {
+                let events = StreamBody::new(watch(&self.server, call, form)?);
+                Ok(Answer::Stream(events.boxed_unsync()))
+            }
             "get" => self.get(call, form),
             _ => self.write(call, form, head, body),
         }
@@ -191,10 +189,8 @@ impl Connection {
 
     fn get(&self, call: &Call, form: Form) -> Result<Answer, Status> {
         let resource = &*call.resource;
-        let object = self
-            .server
-            .store()
-            .get(resource, &resource.key(&call.namespace, &call.name));
+        let key = resource.key(&call.namespace, &call.name);
+        let object = self.server.store().get(resource, &key);
         let object = object.ok_or_else(|| Status::not_found(resource, &call.name))?;
         Ok(Answer::Json(200, form.object(resource, &object.body)))
     }
@@ -207,16 +203,13 @@ impl Connection {
         body: &[u8],
     ) -> Result<Answer, Status> {
         let content = content_type(&head.headers);
-        let patch = if call.verb == "patch" {
-            Some(patch_form(&call.resource, content, body)?)
-        } else {
-            None
-        };
-        let manager = call.query.get("fieldManager");
-        let manager = if manager.is_empty() {
-            agent(&head.headers, &self.who)
-        } else {
-            manager
+        let is_patch = call.verb == "patch";
+        let patch = is_patch
+            .then(|| patch_form(&call.resource, content, body))
+            .transpose()?;
+        let manager = match call.query.get("fieldManager") {
+            "" => agent(&head.headers, &self.who),
+            manager => manager,
         };
         let options: Value = match call.verb {
             "delete" => serde_json::from_slice(body).unwrap_or_default(),
@@ -232,10 +225,7 @@ impl Connection {
             namespace: &call.namespace,
             name: &call.name,
             now: self.server.now(),
-            writer: Writer {
-                manager,
-                subresource: "",
-            },
+            writer: Writer::new(manager),
             dry_run,
             admit: &admit,
             mutate: &mutate,
@@ -343,10 +333,8 @@ impl Answer {
     ) -> Response<ResponseBody> {
         let mut wait = 0;
         let answer = answer.unwrap_or_else(|status| {
-            wait = status
-                .details
-                .as_ref()
-                .map_or(0, |details| details.retry_after_seconds);
+            let details = status.details.as_ref();
+            wait = details.map_or(0, |details| details.retry_after_seconds);
             Self::Json(status.code, status.to_value().to_string().into_bytes())
         });
         let (code, kind, body) = match answer {
@@ -379,13 +367,8 @@ impl Answer {
 
     /// The response to a deletion that is complete.
     pub(crate) fn gone(resource: &Resource, name: &str, uid: String) -> Self {
-        let details = Details {
-            name: name.into(),
-            group: resource.group.to_string(),
-            kind: resource.plural.to_string(),
-            uid,
-            ..Details::default()
-        };
+        let mut details = Details::new(&resource.group, &resource.plural, name);
+        details.uid = uid;
         let status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
         });
@@ -418,9 +401,10 @@ pub(crate) fn agent<'a>(headers: &'a HeaderMap, who: &'a str) -> &'a str {
 pub(crate) fn content_type(headers: &HeaderMap) -> &str {
     let text = headers
         .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    text.split(';').next().unwrap_or_default().trim()
+        .and_then(|value| value.to_str().ok());
+    text.and_then(|text| text.split(';').next())
+        .unwrap_or_default()
+        .trim()
 }
 
 pub(crate) fn patch_form(
@@ -471,7 +455,7 @@ pub(crate) fn dry_run(call: &Call, options: &Value) -> Result<bool, Status> {
         "patch" => "PatchOptions",
         _ => "DeleteOptions",
     };
-    let cause = Cause::not_supported("dryRun", &json!(asked).to_string(), &["All"]);
+    let cause = Cause::not_supported("dryRun", &json!(asked), &["All"]);
     Err(Status::invalid("meta.k8s.io", kind, "", vec![cause]))
 }
 
@@ -499,11 +483,7 @@ pub(crate) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<
         )));
     }
     if given_kind != kind && resource.custom {
-        let cause = Cause::invalid(
-            "kind",
-            &format!("{given_kind:?}"),
-            &format!("must be {kind}"),
-        );
+        let cause = Cause::invalid_text("kind", &given_kind, &format!("must be {kind}"));
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
         return Err(Status::invalid(
             &resource.group,

@@ -83,67 +83,52 @@ fn no_version(text: &str, verb: &str) -> Status {
 /// Validates `resourceVersionMatch` and `sendInitialEvents`.
 fn check_versions(call: &Call) -> Vec<Cause> {
     let query = &call.query;
-    let (wanted, version) = (
-        query.get("resourceVersionMatch"),
-        query.get("resourceVersion"),
-    );
-    let (initial, continued) = (
-        !query.get("sendInitialEvents").is_empty(),
-        !query.get("continue").is_empty(),
-    );
     let field = "resourceVersionMatch";
-    let mut causes = Vec::new();
-    let mut forbid = |field: &str, why: &str| causes.push(Cause::forbidden(field, why));
-    if call.verb == "watch" {
-        if initial && wanted != "NotOlderThan" {
-            forbid(
-                field,
-                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-            );
-        }
-        if !wanted.is_empty() {
-            if !initial {
-                forbid(
-                    field,
-                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-                );
-            }
-            if wanted != "NotOlderThan" {
-                let shown = format!("{wanted:?}");
-                causes.push(Cause::not_supported(field, &shown, &["NotOlderThan"]));
-            }
-        }
-        return causes;
-    }
-    if !wanted.is_empty() {
-        if version.is_empty() {
-            forbid(
-                field,
-                "resourceVersionMatch is forbidden unless resourceVersion is provided",
-            );
-        }
-        if continued {
-            forbid(
-                field,
-                "resourceVersionMatch is forbidden when continue is provided",
-            );
-        }
-        if wanted == "Exact" && version == "0" {
-            forbid(
-                field,
-                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
-            );
-        }
-        if !matches!(wanted, "Exact" | "NotOlderThan") {
-            let (shown, known) = (format!("{wanted:?}"), ["Exact", "NotOlderThan", ""]);
-            causes.push(Cause::not_supported(field, &shown, &known));
-        }
-    }
-    if initial {
-        causes.push(Cause::forbidden(
-            "sendInitialEvents",
-            "sendInitialEvents is forbidden for list",
+    let (wanted, version) = (query.get(field), query.get("resourceVersion"));
+    let is_initial = !query.get("sendInitialEvents").is_empty();
+    let is_continued = !query.get("continue").is_empty();
+    let is_watch = call.verb == "watch";
+    let is_given = !wanted.is_empty();
+    let forbidden = [
+        (
+            is_watch && is_initial && wanted != "NotOlderThan",
+            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+        ),
+        (
+            is_watch && is_given && !is_initial,
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+        ),
+        (
+            !is_watch && is_given && version.is_empty(),
+            "resourceVersionMatch is forbidden unless resourceVersion is provided",
+        ),
+        (
+            !is_watch && is_given && is_continued,
+            "resourceVersionMatch is forbidden when continue is provided",
+        ),
+        (
+            !is_watch && wanted == "Exact" && version == "0",
+            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+        ),
+    ];
+    let forbidden = forbidden.iter().filter(|(is_wrong, _)| *is_wrong);
+    let mut causes: Vec<_> = forbidden
+        .map(|(_, why)| Cause::forbidden(field, why))
+        .collect();
+    let known: &[_] = match is_watch {
+        true => &["NotOlderThan"],
+        false => &["Exact", "NotOlderThan", ""],
+    };
+    if is_given && !known.contains(&wanted) {
+        causes.push(Cause::not_supported(
+            field,
+            &format_args!("{wanted:?}"),
+            known,
         ));
+    }
+    if is_initial && !is_watch {
+        let why = "sendInitialEvents is forbidden for list";
+        causes.push(Cause::forbidden("sendInitialEvents", why));
     }
     causes
 }

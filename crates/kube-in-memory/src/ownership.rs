@@ -37,17 +37,9 @@ impl<'a> Writer<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Fields(BTreeMap<String, Fields>);
 
-const OURS_ALONE: [&str; 9] = [
-    "name",
-    "namespace",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "managedFields",
-];
+/// Fields of `metadata` that no manager owns.
+const UNOWNED: &str = "name namespace uid resourceVersion generation creationTimestamp \
+    deletionTimestamp deletionGracePeriodSeconds managedFields";
 
 /// Records in `new` that `writer` set the fields that differ from `old`.
 pub(crate) fn record(
@@ -96,11 +88,7 @@ pub(crate) fn record(
         }
         entries.push(entry);
     }
-    entries.retain(|entry| {
-        entry["fieldsV1"]
-            .as_object()
-            .is_some_and(|fields| !fields.is_empty())
-    });
+    entries.retain(|entry| entry["fieldsV1"] != json!({}));
     new["metadata"]["managedFields"] = Value::Array(entries);
 }
 
@@ -115,7 +103,7 @@ fn difference(new: &Value, old: &Value, top: bool) -> (Fields, Fields) {
         }
         let mut below = difference(value, before.unwrap_or(&Value::Null), false);
         if top && key == "f:metadata" {
-            for name in OURS_ALONE {
+            for name in UNOWNED.split(' ') {
                 below.0.0.remove(&format!("f:{name}"));
             }
             if below.0.0.is_empty() && below.1.0.is_empty() {
@@ -155,18 +143,13 @@ fn children(value: &Value) -> BTreeMap<String, &Value> {
 impl Fields {
     fn read(value: &Value) -> Self {
         let members = value.as_object().into_iter().flatten();
-        Self(
-            members
-                .map(|(key, value)| (key.clone(), Self::read(value)))
-                .collect(),
-        )
+        let fields = members.map(|(key, value)| (key.clone(), Self::read(value)));
+        Self(fields.collect())
     }
 
     fn write(&self) -> Value {
-        let members = self
-            .0
-            .iter()
-            .map(|(key, below)| (key.clone(), below.write()));
+        let members = self.0.iter();
+        let members = members.map(|(key, below)| (key.clone(), below.write()));
         Value::Object(members.collect::<Map<_, _>>())
     }
 

@@ -150,11 +150,8 @@ fn begin(store: &Store, options: &ListOptions) -> Result<(String, Option<u64>), 
 }
 
 fn expired_token(start: &str) -> Status {
-    let token = Continuation {
-        start: start.to_owned(),
-        revision: None,
-    }
-    .encode();
+    let (start, revision) = (start.to_owned(), None);
+    let token = Continuation { start, revision }.encode();
     let status = Status::expired(
         "The provided continue parameter is too old to display a consistent list result. You can \
          start a new list without the continue parameter, or use the continue token in this response \
@@ -170,7 +167,7 @@ fn expired_token(start: &str) -> Status {
 
 /// The common prefix of all keys in a list.
 fn prefix(resource: &Resource, namespace: &str) -> String {
-    if resource.namespaced && !namespace.is_empty() {
+    if resource.namespaced() && !namespace.is_empty() {
         format!("{namespace}/")
     } else {
         String::new()
@@ -239,11 +236,8 @@ impl<'a> Page<'a> {
         ).bytes());
         if let Some(last) = self.last {
             let start = format!("{}\0", last.strip_prefix(prefix).unwrap_or(last));
-            let token = Continuation {
-                start,
-                revision: Some(revision),
-            }
-            .encode();
+            let revision = Some(revision);
+            let token = Continuation { start, revision }.encode();
             page.extend(format!(r#","continue":"{token}""#).bytes());
             if options.selectors.take_all() {
                 page.extend(format!(r#","remainingItemCount":{}"#, self.remaining).bytes());
@@ -449,13 +443,8 @@ impl Watch {
                 let (asked, oldest) = (self.place, compacted.oldest);
                 let why = format!("too old resource version: {asked} ({oldest})");
                 let status = Status::expired(why);
-                lines.extend(
-                    json!({"type": "ERROR", "object": status.to_value()})
-                        .to_string()
-                        .bytes(),
-                );
-                lines.push(b'\n');
-                return lines;
+                let event = json!({"type": "ERROR", "object": status.to_value()});
+                return format!("{event}\n").into_bytes();
             }
         };
         let mut sent = 0;

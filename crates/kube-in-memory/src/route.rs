@@ -1,13 +1,16 @@
 //! Routing: from method, path and query to a verb on a resource, or to a discovery page.
 
-use std::{num::IntErrorKind, sync::Arc};
+use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::Method;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::{objects::Resource, status::Status};
+use crate::{
+    objects::{Resource, names::go_error},
+    status::Status,
+};
 
 /// The target of a request.
 #[derive(Debug)]
@@ -88,7 +91,7 @@ impl Route {
             };
         };
         let spans = namespace.is_empty() && name.is_empty();
-        if resource.namespaced == namespace.is_empty() && !(resource.namespaced && spans) {
+        if resource.namespaced() == namespace.is_empty() && !(resource.namespaced() && spans) {
             return Self::Unknown;
         }
         let query = Query::parse(query);
@@ -97,7 +100,7 @@ impl Route {
             (&Method::GET, true) if watch => "watch",
             (&Method::GET, true) => "list",
             (&Method::GET, false) => "get",
-            (&Method::POST, true) if !(resource.namespaced && spans) => "create",
+            (&Method::POST, true) if !(resource.namespaced() && spans) => "create",
             (&Method::PUT, false) => "update",
             (&Method::PATCH, false) => "patch",
             (&Method::DELETE, false) => "delete",
@@ -120,11 +123,8 @@ pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     pub(crate) fn parse(text: &str) -> Self {
-        Self(
-            form_urlencoded::parse(text.as_bytes())
-                .into_owned()
-                .collect(),
-        )
+        let pairs = form_urlencoded::parse(text.as_bytes());
+        Self(pairs.into_owned().collect())
     }
 
     /// The first value of a parameter, or an empty text.
@@ -139,54 +139,29 @@ impl Query {
 
     /// Whether a flag is set and not `false` or `0`.
     pub(crate) fn is_set(&self, key: &str) -> bool {
-        self.0
-            .iter()
-            .any(|(known, value)| known == key && !matches!(&**value, "false" | "0"))
+        self.all(key).any(|value| !matches!(value, "false" | "0"))
     }
 
     /// The value of a numeric parameter.
     pub(crate) fn number(&self, key: &str) -> Result<Option<u64>, Status> {
         match self.get(key) {
             "" => Ok(None),
-            text => text
-                .parse::<i64>()
-                .map(|number| u64::try_from(number).ok())
-                .map_err(|error| {
-                    let why = match error.kind() {
-                        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
-                            "value out of range"
-                        }
-                        _ => "invalid syntax",
-                    };
+            text => match text.parse::<i64>() {
+                Ok(number) => Ok(u64::try_from(number).ok()),
+                Err(error) => {
+                    let why = go_error(&error);
                     let why = format!("strconv.ParseInt: parsing {text:?}: {why}");
-                    Status::bad_request(why)
-                }),
+                    Err(Status::bad_request(why))
+                }
+            },
         }
     }
 }
 
 /// The verbs of built-in kinds.
-const VERBS: [&str; 8] = [
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "update",
-    "watch",
-];
+const VERBS: &str = "create delete deletecollection get list patch update watch";
 /// The verbs of custom kinds, in the server's order.
-const CUSTOM_VERBS: [&str; 8] = [
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "create",
-    "update",
-    "watch",
-];
+const CUSTOM_VERBS: &str = "delete deletecollection get list patch create update watch";
 
 /// The discovery page for a path below `/api` or `/apis`.
 fn discovery_page(kinds: &[Arc<Resource>], path: &[&str]) -> Option<Value> {
@@ -249,13 +224,12 @@ fn resources(kinds: &[Arc<Resource>], group: &str, version: &str) -> Option<Valu
 fn resource(kind: &Resource) -> Value {
     let verbs = if kind.custom { CUSTOM_VERBS } else { VERBS };
     // Namespaces have no `deletecollection`.
-    let verbs = verbs
-        .iter()
-        .filter(|verb| kind.namespaced || **verb != "deletecollection");
+    let verbs = verbs.split(' ');
+    let verbs = verbs.filter(|verb| kind.namespaced() || *verb != "deletecollection");
     let verbs: Vec<_> = verbs.collect();
     let mut resource = json!({
         "name": kind.plural, "singularName": kind.kind.to_lowercase(),
-        "namespaced": kind.namespaced, "kind": kind.kind, "verbs": verbs,
+        "namespaced": kind.namespaced(), "kind": kind.kind, "verbs": verbs,
         "storageVersionHash": storage_hash(kind),
     });
     if !kind.short_name.is_empty() {
@@ -270,11 +244,7 @@ fn resource(kind: &Resource) -> Value {
 /// The hash of the storage version.
 fn storage_hash(kind: &Resource) -> String {
     // Events of both groups are stored in the core group.
-    let group = if kind.group == "events.k8s.io" {
-        ""
-    } else {
-        &kind.group
-    };
+    let group = kind.error_group();
     let text = format!("{group}/{}/{}", kind.version, kind.kind);
     STANDARD.encode(&digest(&SHA256, text.as_bytes()).as_ref()[..8])
 }

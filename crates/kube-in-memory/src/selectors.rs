@@ -24,13 +24,11 @@ impl Selectors {
         labels: &str,
         fields: &str,
     ) -> Result<Self, String> {
-        let fields: Vec<_> = split(fields)
-            .into_iter()
-            .map(field_requirement)
-            .collect::<Result<_, _>>()?;
-        let known = |field: &&Requirement| resource.fields.contains(&&*field.key);
+        let fields = split(fields).into_iter().map(field_requirement);
+        let fields: Vec<_> = fields.collect::<Result<_, _>>()?;
+        let known = |field: &&Requirement| resource.fields().contains(&&*field.key);
         if let Some(Requirement { key, .. }) = fields.iter().find(|field| !known(field)) {
-            return Err(match resource.fields {
+            return Err(match resource.fields() {
                 ["metadata.name", "metadata.namespace"] if !resource.custom => format!(
                     "{key:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
                 ),
@@ -52,11 +50,8 @@ impl Selectors {
 
     pub(crate) fn select(&self, object: &Object) -> bool {
         let label = |key: &str| {
-            object
-                .labels
-                .iter()
-                .find(|(known, _)| known == key)
-                .map(|(_, value)| value.as_str())
+            let label = object.labels.iter().find(|(known, _)| known == key);
+            label.map(|(_, value)| value.as_str())
         };
         let field = |key: &str| match key {
             "metadata.name" => Cow::from(object.name()),
@@ -64,15 +59,11 @@ impl Selectors {
             // The `status.phase` of a Namespace.
             _ => Cow::from(object.phase()),
         };
+        let has_label = |wanted: &Requirement| wanted.holds(label(&wanted.key));
+        let has_field = |wanted: &Requirement| wanted.holds(Some(&field(&wanted.key)));
         (self.namespace.is_empty() || self.namespace == object.namespace())
-            && self
-                .labels
-                .iter()
-                .all(|requirement| requirement.holds(label(&requirement.key)))
-            && self
-                .fields
-                .iter()
-                .all(|requirement| requirement.holds(Some(&field(&requirement.key))))
+            && self.labels.iter().all(has_label)
+            && self.fields.iter().all(has_field)
     }
 }
 
@@ -165,15 +156,11 @@ fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_matches([' ', '\t', '\r', '\n']);
     while let Some(first) = rest.chars().next() {
-        let length = if is_symbol(first) {
-            if rest.starts_with("==") || rest.starts_with("!=") {
-                2
-            } else {
-                1
-            }
-        } else {
-            let ends = |c: char| is_symbol(c) || matches!(c, ' ' | '\t' | '\r' | '\n');
-            rest.find(ends).unwrap_or(rest.len())
+        let ends = |c: char| is_symbol(c) || matches!(c, ' ' | '\t' | '\r' | '\n');
+        let length = match first {
+            _ if rest.starts_with("==") || rest.starts_with("!=") => 2,
+            first if is_symbol(first) => 1,
+            _ => rest.find(ends).unwrap_or(rest.len()),
         };
         tokens.push(Token(rest[..length].to_owned()));
         rest = rest[length..].trim_start_matches([' ', '\t', '\r', '\n']);
@@ -263,15 +250,12 @@ impl Parser {
         loop {
             let token = self.next();
             match &*token.0 {
-                ")" => {
+                end @ (")" | ",") => {
                     if expects_value {
                         values.push(String::new());
                     }
-                    break;
-                }
-                "," => {
-                    if expects_value {
-                        values.push(String::new());
+                    if end == ")" {
+                        break;
                     }
                     expects_value = true;
                 }

@@ -77,51 +77,25 @@ impl Status {
                 bodies.push(text);
             }
         }
-        let whole = if group.is_empty() {
-            kind.to_owned()
-        } else {
-            format!("{kind}.{group}")
+        let bodies = match bodies.as_slice() {
+            [] => String::new(),
+            [only] => format!(": {only}"),
+            several => format!(": [{}]", several.join(", ")),
         };
-        let message = match bodies.as_slice() {
-            [] => format!("{whole} {name:?} is invalid"),
-            [only] => format!("{whole} {name:?} is invalid: {only}"),
-            several => format!("{whole} {name:?} is invalid: [{}]", several.join(", ")),
-        };
-        let details = Details {
-            name: name.into(),
-            group: group.into(),
-            kind: kind.into(),
-            causes,
-            ..Details::default()
-        };
-        Self {
-            details: Some(Box::new(details)),
-            ..Self::new(422, "Invalid", message)
-        }
+        let message = format!("{} {name:?} is invalid{bodies}", qualified(kind, group));
+        let mut details = Details::new(group, kind, name);
+        details.causes = causes;
+        Self::new(422, "Invalid", message).with(details)
     }
 
     /// 403 from an authorizer or an admission plugin.
     pub fn forbidden(group: &str, plural: &str, name: &str, why: &str) -> Self {
-        let whole = if group.is_empty() {
-            plural.to_owned()
-        } else {
-            format!("{plural}.{group}")
+        let shown = match name {
+            "" => String::new(),
+            name => format!(" {name:?}"),
         };
-        let message = if name.is_empty() {
-            format!("{whole} is forbidden: {why}")
-        } else {
-            format!("{whole} {name:?} is forbidden: {why}")
-        };
-        let details = Details {
-            name: name.into(),
-            group: group.into(),
-            kind: plural.into(),
-            ..Details::default()
-        };
-        Self {
-            details: Some(Box::new(details)),
-            ..Self::new(403, "Forbidden", message)
-        }
+        let message = format!("{}{shown} is forbidden: {why}", qualified(plural, group));
+        Self::new(403, "Forbidden", message).with(Details::new(group, plural, name))
     }
 
     /// 422 from a ValidatingAdmissionPolicy and a binding with the same name. `why` is its message.
@@ -137,14 +111,7 @@ impl Status {
         );
         let mut status = Self::forbidden(group, plural, name, &message);
         (status.code, status.reason) = (422, "Invalid".into());
-        if let Some(details) = &mut status.details {
-            details.causes.push(Cause {
-                reason: String::new(),
-                message,
-                field: String::new(),
-            });
-        }
-        status
+        status.because(Cause::new("", "", message))
     }
 
     /// 429 with `Retry-After`.
@@ -154,28 +121,14 @@ impl Status {
             ..Details::default()
         };
         let message = "Too many requests, please try again later.";
-        Self {
-            details: Some(Box::new(details)),
-            ..Self::new(429, "TooManyRequests", message)
-        }
+        Self::new(429, "TooManyRequests", message).with(details)
     }
 
     /// 500, for example because etcd is unavailable.
     pub fn internal(why: &str) -> Self {
-        let cause = Cause {
-            reason: String::new(),
-            message: why.into(),
-            field: String::new(),
-        };
-        let details = Details {
-            causes: vec![cause],
-            ..Details::default()
-        };
         let message = format!("Internal error occurred: {why}");
-        Self {
-            details: Some(Box::new(details)),
-            ..Self::new(500, "InternalError", message)
-        }
+        let status = Self::new(500, "InternalError", message).with(Details::default());
+        status.because(Cause::new("", "", why))
     }
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
@@ -184,7 +137,7 @@ impl Status {
 
     pub(crate) fn not_found(resource: &Resource, name: &str) -> Self {
         let message = format!("{} {name:?} not found", resource.qualified());
-        Self::about(resource, name, Self::new(404, "NotFound", message))
+        Self::new(404, "NotFound", message).about(resource, name)
     }
 
     /// 409. `deleting` is whether the existing object waits for finalizers.
@@ -195,15 +148,13 @@ impl Status {
             ""
         };
         let message = format!("{waits}{} {name:?} already exists", resource.qualified());
-        Self::about(resource, name, Self::new(409, "AlreadyExists", message))
+        Self::new(409, "AlreadyExists", message).about(resource, name)
     }
 
     pub(crate) fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
-        let message = format!(
-            "Operation cannot be fulfilled on {} {name:?}: {why}",
-            resource.qualified()
-        );
-        Self::about(resource, name, Self::new(409, "Conflict", message))
+        let what = resource.qualified();
+        let message = format!("Operation cannot be fulfilled on {what} {name:?}: {why}");
+        Self::new(409, "Conflict", message).about(resource, name)
     }
 
     /// 403, because the Namespace is terminating.
@@ -211,44 +162,29 @@ impl Status {
         let why = format!(
             "unable to create new content in namespace {namespace} because it is being terminated"
         );
-        let mut status = Self::forbidden(&resource.group, &resource.plural, name, &why);
-        if let Some(details) = &mut status.details {
-            details.causes.push(Cause {
-                reason: "NamespaceTerminating".into(),
-                message: format!("namespace {namespace} is being terminated"),
-                field: "metadata.namespace".into(),
-            });
-        }
-        status
+        let message = format!("namespace {namespace} is being terminated");
+        let cause = Cause::new("NamespaceTerminating", "metadata.namespace", message);
+        Self::forbidden(&resource.group, &resource.plural, name, &why).because(cause)
     }
 
     /// 409 for the precondition of a deletion, which names the kind.
     pub(crate) fn conflict_of_kind(resource: &Resource, name: &str, why: &str) -> Self {
         let kind = format!("{}.{}", resource.kind, resource.group);
         let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
-        let mut status = Self::about(resource, name, Self::new(409, "Conflict", message));
-        if let Some(details) = &mut status.details {
-            details.kind = resource.kind.to_string();
-        }
-        status
+        let details = Details::new(&resource.group, &resource.kind, name);
+        Self::new(409, "Conflict", message).with(details)
     }
 
     /// 422 without causes, for a JSON Patch with a failed `test` or a missing path.
     pub(crate) fn patch_does_not_apply() -> Self {
         let message = "the server rejected our request due to an error in our request";
-        Self {
-            details: Some(Box::default()),
-            ..Self::new(422, "Invalid", message)
-        }
+        Self::new(422, "Invalid", message).with(Details::default())
     }
 
     /// 404 for an unknown resource in a known group.
     pub(crate) fn no_such_resource() -> Self {
         let message = "the server could not find the requested resource";
-        Self {
-            details: Some(Box::default()),
-            ..Self::new(404, "NotFound", message)
-        }
+        Self::new(404, "NotFound", message).with(Details::default())
     }
 
     /// 500 without a reason, for an error that the server does not expect.
@@ -265,10 +201,7 @@ impl Status {
 
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
-        Self {
-            details: Some(Box::default()),
-            ..Self::new(405, "MethodNotAllowed", message)
-        }
+        Self::new(405, "MethodNotAllowed", message).with(Details::default())
     }
 
     pub(crate) fn expired(message: impl Into<String>) -> Self {
@@ -276,21 +209,15 @@ impl Status {
     }
 
     pub(crate) fn version_ahead(asked: u64, current: u64) -> Self {
-        let cause = Cause {
-            reason: "ResourceVersionTooLarge".into(),
-            message: "Too large resource version".into(),
-            field: String::new(),
-        };
         let details = Details {
-            causes: vec![cause],
             retry_after_seconds: 1,
             ..Details::default()
         };
         let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
-        Self {
-            details: Some(Box::new(details)),
-            ..Self::new(504, "Timeout", message)
-        }
+        let cause = Cause::new("ResourceVersionTooLarge", "", "Too large resource version");
+        Self::new(504, "Timeout", message)
+            .with(details)
+            .because(cause)
     }
 
     /// The object in a response body or in an `ERROR` event of a watch.
@@ -312,18 +239,36 @@ impl Status {
         value
     }
 
-    fn about(resource: &Resource, name: &str, status: Self) -> Self {
-        let details = Details {
-            name: name.into(),
-            group: resource.group.to_string(),
-            kind: resource.plural.to_string(),
-            ..Details::default()
-        };
+    fn with(self, details: Details) -> Self {
+        let details = Some(Box::new(details));
+        Self { details, ..self }
+    }
+
+    fn about(self, resource: &Resource, name: &str) -> Self {
+        self.with(Details::new(&resource.group, &resource.plural, name))
+    }
+
+    fn because(mut self, cause: Cause) -> Self {
+        self.details.get_or_insert_default().causes.push(cause);
+        self
+    }
+}
+
+impl Details {
+    pub(crate) fn new(group: &str, kind: &str, name: &str) -> Self {
         Self {
-            details: Some(Box::new(details)),
-            ..status
+            name: name.into(),
+            group: group.into(),
+            kind: kind.into(),
+            ..Self::default()
         }
     }
+}
+
+/// For example `deployments.apps`, or `events` in the core group.
+fn qualified(kind: &str, group: &str) -> String {
+    let separator = if group.is_empty() { "" } else { "." };
+    format!("{kind}{separator}{group}")
 }
 
 impl Status {
@@ -337,10 +282,7 @@ impl Status {
     /// 415 for a patch, from the server's router.
     pub(crate) fn unsupported_patch() -> Self {
         let message = "415: Unsupported Media Type";
-        Self {
-            details: Some(Box::<Details>::default()),
-            ..Self::new(415, "UnsupportedMediaType", message)
-        }
+        Self::new(415, "UnsupportedMediaType", message).with(Details::default())
     }
 
     /// 406. A collection supports more media types, because it can be watched.
@@ -352,10 +294,7 @@ impl Status {
             message +=
                 ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
         }
-        Self {
-            details: Some(Box::<Details>::default()),
-            ..Self::new(406, "NotAcceptable", message)
-        }
+        Self::new(406, "NotAcceptable", message).with(Details::default())
     }
 
     /// 406 if the server supports none of the accepted representations.

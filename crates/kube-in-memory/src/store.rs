@@ -48,15 +48,11 @@ impl Table {
     /// The objects at `revision`, which must not be in the future.
     fn objects_at(&mut self, revision: u64) -> Result<Arc<Objects>, Compacted> {
         if revision < self.oldest {
-            return Err(Compacted {
-                oldest: self.oldest,
-            });
+            let oldest = self.oldest;
+            return Err(Compacted { oldest });
         }
-        if self
-            .changes
-            .back()
-            .is_none_or(|change| change.revision <= revision)
-        {
+        let last = self.changes.back();
+        if last.is_none_or(|change| change.revision <= revision) {
             return Ok(Arc::clone(&self.objects));
         }
         if let Some((at, objects)) = &self.snapshot
@@ -65,12 +61,8 @@ impl Table {
             return Ok(Arc::clone(objects));
         }
         let mut objects = (*self.objects).clone();
-        for change in self
-            .changes
-            .iter()
-            .rev()
-            .take_while(|change| change.revision > revision)
-        {
+        let newest = self.changes.iter().rev();
+        for change in newest.take_while(|change| change.revision > revision) {
             match &change.before {
                 Some(before) => {
                     objects.insert(Arc::clone(&before.key), Arc::clone(before));
@@ -139,14 +131,11 @@ impl Store {
     ) -> Result<impl Iterator<Item = &Change>, Compacted> {
         let table = &self.tables[resource.index];
         if revision < table.oldest {
-            return Err(Compacted {
-                oldest: table.oldest,
-            });
+            let oldest = table.oldest;
+            return Err(Compacted { oldest });
         }
-        let first = table
-            .changes
-            .partition_point(|change| change.revision <= revision);
-        Ok(table.changes.range(first..))
+        let changes = &table.changes;
+        Ok(changes.range(changes.partition_point(|change| change.revision <= revision)..))
     }
 
     /// Notified when an object of this kind changes.
@@ -166,12 +155,11 @@ impl Store {
         let (before, object) = self.version(resource, key, value);
         let table = &mut self.tables[resource.index];
         let key = Arc::clone(&object.key);
-        if let (Some(lifetime), None) = (resource.lifetime, &before)
+        if let (Some(lifetime), None) = (resource.lifetime(), &before)
             && let Ok(lifetime) = chrono::TimeDelta::from_std(lifetime)
         {
-            table
-                .ends
-                .push_back((at + lifetime, Arc::clone(&key), object.revision));
+            let end = (at + lifetime, Arc::clone(&key), object.revision);
+            table.ends.push_back(end);
         }
         Arc::make_mut(&mut table.objects).insert(key, Arc::clone(&object));
         self.log(resource, before, Arc::clone(&object), false, at);
@@ -226,29 +214,19 @@ impl Store {
         let before = self.get(resource, key);
         let labels = value["metadata"]["labels"]
             .as_object()
-            .map_or_else(Vec::new, |labels| {
-                labels
-                    .iter()
-                    .map(|(key, value)| {
-                        (key.clone(), value.as_str().unwrap_or_default().to_owned())
-                    })
-                    .collect()
-            });
-        let deleting = value["metadata"]["deletionTimestamp"].is_string();
-        let key = before
-            .as_ref()
-            .map_or_else(|| Arc::from(key), |before| Arc::clone(&before.key));
-        let body = Bytes::from(value.to_string());
-        (
-            before,
-            Arc::new(Object {
-                key,
-                revision: self.revision,
-                labels,
-                deleting,
-                body,
-            }),
-        )
+            .into_iter()
+            .flatten();
+        let labels =
+            labels.map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()));
+        let known = before.as_ref().map(|before| Arc::clone(&before.key));
+        let object = Object {
+            key: known.unwrap_or_else(|| Arc::from(key)),
+            revision: self.revision,
+            labels: labels.collect(),
+            deleting: value["metadata"]["deletionTimestamp"].is_string(),
+            body: Bytes::from(value.to_string()),
+        };
+        (before, Arc::new(object))
     }
 
     fn log(
@@ -275,13 +253,7 @@ impl Store {
             table.oldest = first.revision;
             table.changes.pop_front();
         }
-        if table
-            .snapshot
-            .as_ref()
-            .is_some_and(|(at, _)| *at < table.oldest)
-        {
-            table.snapshot = None;
-        }
+        table.snapshot.take_if(|(at, _)| *at < table.oldest);
         table.changed.notify();
     }
 
@@ -291,10 +263,8 @@ impl Store {
             && end <= now
         {
             self.tables[resource.index].ends.pop_front();
-            if self
-                .get(resource, &key)
-                .is_some_and(|object| object.revision >= created)
-            {
+            let object = self.get(resource, &key);
+            if object.is_some_and(|object| object.revision >= created) {
                 self.delete(resource, &key, now);
             }
         }

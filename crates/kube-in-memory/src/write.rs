@@ -1,6 +1,6 @@
 //! Creating, replacing, patching and deleting an object, with defaults, validation and admission.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use ring::digest::{SHA256, digest};
@@ -174,10 +174,8 @@ impl Write<'_> {
 
     pub(crate) fn current(&self) -> Result<(Arc<Object>, Value), Status> {
         let key = self.resource.key(self.namespace, self.name);
-        let object = self
-            .store
-            .get(self.resource, &key)
-            .ok_or_else(|| self.absent())?;
+        let object = self.store.get(self.resource, &key);
+        let object = object.ok_or_else(|| self.absent())?;
         let value = object.value();
         Ok((object, value))
     }
@@ -185,7 +183,7 @@ impl Write<'_> {
     fn without_version(&self) -> Status {
         let (group, plural) = (&self.resource.group, &self.resource.plural);
         let why = "must be specified for an update";
-        let cause = Cause::invalid("metadata.resourceVersion", "0", why);
+        let cause = Cause::invalid("metadata.resourceVersion", &"0", why);
         Status::invalid(group, plural, self.name, vec![cause])
     }
 
@@ -202,7 +200,7 @@ impl Write<'_> {
 
     fn settle_namespace(&self, new: &mut Value) -> Result<(), Status> {
         let given = text(new, "namespace");
-        let wanted = if self.resource.namespaced {
+        let wanted = if self.resource.namespaced() {
             self.namespace
         } else {
             ""
@@ -220,7 +218,7 @@ impl Write<'_> {
 
     /// A new object needs a Namespace that is not terminating.
     fn check_namespace(&self, name: &str) -> Result<(), Status> {
-        if !self.resource.namespaced {
+        if !self.resource.namespaced() {
             return Ok(());
         }
         let namespace = self.store.get(NAMESPACES, self.namespace);
@@ -248,12 +246,8 @@ impl Write<'_> {
         if causes.is_empty() {
             return Ok(());
         }
-        Err(Status::invalid(
-            &self.resource.error_group,
-            &self.resource.kind,
-            name,
-            causes,
-        ))
+        let (group, kind) = (self.resource.error_group(), &self.resource.kind);
+        Err(Status::invalid(group, kind, name, causes))
     }
 
     pub(crate) fn admit(
@@ -310,23 +304,13 @@ fn decode(resource: &Resource, object: &mut Value, old: Option<&Value>) -> Resul
 
 /// A UID in the format of the server, but the same in each run.
 fn uid(revision: u64, now: DateTime<Utc>) -> String {
-    let seed = format!(
-        "{revision} {}",
-        now.timestamp_nanos_opt().unwrap_or_default()
-    );
-    let hash = digest(&SHA256, seed.as_bytes());
-    let mut hex = String::with_capacity(32);
-    for byte in hash.as_ref().iter().take(16) {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    format!(
-        "{}-{}-4{}-a{}-{}",
-        &hex[..8],
-        &hex[8..12],
-        &hex[13..16],
-        &hex[17..20],
-        &hex[20..32]
-    )
+    let nanos = now.timestamp_nanos_opt().unwrap_or_default();
+    let hash = digest(&SHA256, format!("{revision} {nanos}").as_bytes());
+    let bytes = hash.as_ref().iter().take(16);
+    let hex: String = bytes.map(|byte| format!("{byte:02x}")).collect();
+    let parts = [0..8, 8..12, 13..16, 17..20, 20..32].map(|range| &hex[range]);
+    let [first, second, third, fourth, last] = parts;
+    format!("{first}-{second}-4{third}-a{fourth}-{last}")
 }
 
 /// The result of a deletion.

@@ -1,89 +1,48 @@
 //! HorizontalPodAutoscalers of `autoscaling/v2`: defaults and validation.
 
+use std::sync::LazyLock;
+
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use serde_json::{Value, json};
 
-use super::fields::{self, Field, object, or_else};
+use super::fields::{self, fill, keep_status, omit};
 use crate::cause::Cause;
 
 /// The fields of an HPA in a bookmark.
 pub(super) const EMPTY: &str = r#","spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},"status":{"desiredReplicas":0,"currentMetrics":null}"#;
 
-const FIELDS: [Field; 9] = [
-    (
-        "/spec",
-        "HorizontalPodAutoscaler.spec",
-        "v2.HorizontalPodAutoscalerSpec",
-    ),
-    (
-        "/spec/scaleTargetRef",
-        "HorizontalPodAutoscalerSpec.spec.scaleTargetRef",
-        "v2.CrossVersionObjectReference",
-    ),
-    (
-        "/spec/scaleTargetRef/kind",
-        "CrossVersionObjectReference.spec.scaleTargetRef.kind",
-        "string",
-    ),
-    (
-        "/spec/scaleTargetRef/name",
-        "CrossVersionObjectReference.spec.scaleTargetRef.name",
-        "string",
-    ),
-    (
-        "/spec/scaleTargetRef/apiVersion",
-        "CrossVersionObjectReference.spec.scaleTargetRef.apiVersion",
-        "string",
-    ),
-    (
-        "/spec/minReplicas",
-        "HorizontalPodAutoscalerSpec.spec.minReplicas",
-        "int32",
-    ),
-    (
-        "/spec/maxReplicas",
-        "HorizontalPodAutoscalerSpec.spec.maxReplicas",
-        "int32",
-    ),
-    (
-        "/spec/metrics",
-        "HorizontalPodAutoscalerSpec.spec.metrics",
-        "[]v2.MetricSpec",
-    ),
-    (
-        "/spec/behavior",
-        "HorizontalPodAutoscalerSpec.spec.behavior",
-        "v2.HorizontalPodAutoscalerBehavior",
-    ),
-];
+const FIELDS: &str = "spec v2.HorizontalPodAutoscalerSpec
+    spec.scaleTargetRef v2.CrossVersionObjectReference
+    spec.scaleTargetRef.kind string
+    spec.scaleTargetRef.name string
+    spec.scaleTargetRef.apiVersion string
+    spec.minReplicas int32
+    spec.maxReplicas int32
+    spec.metrics []v2.MetricSpec
+    spec.behavior v2.HorizontalPodAutoscalerBehavior";
+
+static DEFAULTS: LazyLock<Value> = LazyLock::new(|| {
+    let target = json!({"type": "Utilization", "averageUtilization": 80});
+    let cpu = json!({"type": "Resource", "resource": {"name": "cpu", "target": target}});
+    json!({"minReplicas": 1, "maxReplicas": 0, "metrics": [cpu]})
+});
 
 pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), String> {
-    fields::decode::<HorizontalPodAutoscaler>(object, old, FIELDS, |known| {
+    let fields = ("HorizontalPodAutoscaler", FIELDS);
+    fields::decode::<HorizontalPodAutoscaler>(object, old, fields, |known| {
         serde_json::to_value(known.spec)
     })
 }
 
-/// Sets the defaults: one replica and the CPU metric. Only the controller can set the status.
+/// Sets the defaults: one replica and the CPU metric.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
-    new["status"] = old.map_or_else(
-        || json!({"desiredReplicas": 0, "currentMetrics": null}),
-        |old| old["status"].clone(),
+    keep_status(
+        new,
+        old,
+        json!({"desiredReplicas": 0, "currentMetrics": null}),
     );
-    let Some(spec) = object(&mut new["spec"]) else {
-        return;
-    };
-    or_else(spec, "minReplicas", || json!(1));
-    or_else(spec, "maxReplicas", || json!(0));
-    spec.retain(|key, value| key != "metrics" || *value != json!([]));
-    or_else(spec, "metrics", || {
-        json!([{
-            "type": "Resource",
-            "resource": {
-                "name": "cpu",
-                "target": {"type": "Utilization", "averageUtilization": 80},
-            },
-        }])
-    });
+    omit(&mut new["spec"], &[("metrics", json!([]))]);
+    fill(&mut new["spec"], &DEFAULTS);
 }
 
 /// Validates the counts and the target.
@@ -94,19 +53,19 @@ pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     let (least_field, most_field) = ("spec.minReplicas", "spec.maxReplicas");
     let positive = "must be greater than or equal to 1";
     if least < 1 {
-        causes.push(Cause::invalid(least_field, &least.to_string(), positive));
+        causes.push(Cause::invalid(least_field, &least, positive));
     }
     match most {
         0 => causes.push(Cause::required(
             most_field,
             "must be set and greater than 0",
         )),
-        ..0 => causes.push(Cause::invalid(most_field, &most.to_string(), positive)),
+        ..0 => causes.push(Cause::invalid(most_field, &most, positive)),
         _ => {}
     }
     if most < least {
         let why = "must be greater than or equal to `minReplicas`";
-        causes.push(Cause::invalid(most_field, &most.to_string(), why));
+        causes.push(Cause::invalid(most_field, &most, why));
     }
     check_target(&spec["scaleTargetRef"], causes);
     let counts_outside = spec["metrics"].as_array().is_some_and(|metrics| {
@@ -129,11 +88,11 @@ fn check_target(target: &Value, causes: &mut Vec<Cause>) {
         }
         if let "." | ".." = text {
             let why = format!("may not be '{text}'");
-            causes.push(Cause::invalid(&field, &format!("{text:?}"), &why));
+            causes.push(Cause::invalid_text(&field, text, &why));
         }
         for character in ['/', '%'].into_iter().filter(|c| text.contains(*c)) {
             let why = format!("may not contain '{character}'");
-            causes.push(Cause::invalid(&field, &format!("{text:?}"), &why));
+            causes.push(Cause::invalid_text(&field, text, &why));
         }
     }
     let version = text("apiVersion");
@@ -143,5 +102,5 @@ fn check_target(target: &Value, causes: &mut Vec<Cause>) {
         _ => format!("unexpected GroupVersion string: {version}"),
     };
     let field = "spec.scaleTargetRef.apiVersion";
-    causes.push(Cause::invalid(field, &format!("{version:?}"), &why));
+    causes.push(Cause::invalid_text(field, version, &why));
 }

@@ -1,6 +1,6 @@
 //! CronJobs: defaults, validation, and the syntax of `spec.schedule`.
 
-use std::num::IntErrorKind;
+use std::sync::LazyLock;
 
 use k8s_openapi::api::batch::v1::CronJob;
 use serde_json::{Value, json};
@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use crate::{
     cause::Cause,
     objects::{
-        fields::{self, Field, not_negative, object, or_else},
-        job::check_template,
+        fields::{self, fill, keep_status, not_negative, omit},
+        job::{COUNTS, check_template},
         metadata::text,
+        names::go_error,
         pod_template,
     },
 };
@@ -24,117 +25,49 @@ const TEMPLATE: &str = "spec.jobTemplate.spec.template";
 const MAX_NAME: usize = 52;
 /// The maximum length of each part of a time zone.
 const MAX_ZONE_PART: usize = 14;
-/// The fields of a Job template that must not be negative.
-const COUNTS: [&str; 5] = [
-    "parallelism",
-    "completions",
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "ttlSecondsAfterFinished",
-];
 
-const FIELDS: [Field; 18] = [
-    ("/spec", "CronJob.spec", "v1.CronJobSpec"),
-    (
-        "/spec/jobTemplate",
-        "CronJobSpec.spec.jobTemplate",
-        "v1.JobTemplateSpec",
-    ),
-    (
-        "/spec/jobTemplate/metadata",
-        "JobTemplateSpec.spec.jobTemplate.metadata",
-        "v1.ObjectMeta",
-    ),
-    (
-        "/spec/jobTemplate/spec",
-        "JobTemplateSpec.spec.jobTemplate.spec",
-        "v1.JobSpec",
-    ),
-    (
-        "/spec/jobTemplate/spec/template",
-        "JobSpec.spec.jobTemplate.spec.template",
-        "v1.PodTemplateSpec",
-    ),
-    (
-        "/spec/jobTemplate/spec/template/metadata",
-        "PodTemplateSpec.spec.jobTemplate.spec.template.metadata",
-        "v1.ObjectMeta",
-    ),
-    (
-        "/spec/jobTemplate/spec/template/spec",
-        "PodTemplateSpec.spec.jobTemplate.spec.template.spec",
-        "v1.PodSpec",
-    ),
-    ("/spec/schedule", "CronJobSpec.spec.schedule", "string"),
-    ("/spec/timeZone", "CronJobSpec.spec.timeZone", "string"),
-    (
-        "/spec/concurrencyPolicy",
-        "CronJobSpec.spec.concurrencyPolicy",
-        "string",
-    ),
-    ("/spec/suspend", "CronJobSpec.spec.suspend", "bool"),
-    (
-        "/spec/startingDeadlineSeconds",
-        "CronJobSpec.spec.startingDeadlineSeconds",
-        "int64",
-    ),
-    (
-        "/spec/successfulJobsHistoryLimit",
-        "CronJobSpec.spec.successfulJobsHistoryLimit",
-        "int32",
-    ),
-    (
-        "/spec/failedJobsHistoryLimit",
-        "CronJobSpec.spec.failedJobsHistoryLimit",
-        "int32",
-    ),
-    (
-        "/spec/jobTemplate/spec/parallelism",
-        "JobSpec.spec.jobTemplate.spec.parallelism",
-        "int32",
-    ),
-    (
-        "/spec/jobTemplate/spec/completions",
-        "JobSpec.spec.jobTemplate.spec.completions",
-        "int32",
-    ),
-    (
-        "/spec/jobTemplate/spec/backoffLimit",
-        "JobSpec.spec.jobTemplate.spec.backoffLimit",
-        "int32",
-    ),
-    (
-        "/spec/jobTemplate/spec/activeDeadlineSeconds",
-        "JobSpec.spec.jobTemplate.spec.activeDeadlineSeconds",
-        "int64",
-    ),
-];
+const FIELDS: &str = "spec v1.CronJobSpec
+    spec.jobTemplate v1.JobTemplateSpec
+    spec.jobTemplate.metadata v1.ObjectMeta
+    spec.jobTemplate.spec v1.JobSpec
+    spec.jobTemplate.spec.template v1.PodTemplateSpec
+    spec.jobTemplate.spec.template.metadata v1.ObjectMeta
+    spec.jobTemplate.spec.template.spec v1.PodSpec
+    spec.schedule string
+    spec.timeZone string
+    spec.concurrencyPolicy string
+    spec.suspend bool
+    spec.startingDeadlineSeconds int64
+    spec.successfulJobsHistoryLimit int32
+    spec.failedJobsHistoryLimit int32
+    spec.jobTemplate.spec.parallelism int32
+    spec.jobTemplate.spec.completions int32
+    spec.jobTemplate.spec.backoffLimit int32
+    spec.jobTemplate.spec.activeDeadlineSeconds int64";
+
+static DEFAULTS: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "concurrencyPolicy": "Allow",
+        "suspend": false,
+        "successfulJobsHistoryLimit": 3,
+        "failedJobsHistoryLimit": 1,
+        "schedule": "",
+        "jobTemplate": {"metadata": {}, "spec": {"template": {}}},
+    })
+});
 
 pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), String> {
-    fields::decode::<CronJob>(object, old, FIELDS, |known| {
+    fields::decode::<CronJob>(object, old, ("CronJob", FIELDS), |known| {
         serde_json::to_value(known.spec)
     })
 }
 
-/// Sets the defaults of `batch/v1`. Only the controller can set the status.
+/// Sets the defaults of `batch/v1`.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
-    new["status"] = old.map_or_else(|| json!({}), |old| old["status"].clone());
-    let Some(spec) = object(&mut new["spec"]) else {
-        return;
-    };
-    spec.retain(|key, value| key != "concurrencyPolicy" || *value != "");
-    or_else(spec, "concurrencyPolicy", || json!("Allow"));
-    or_else(spec, "suspend", || json!(false));
-    or_else(spec, "successfulJobsHistoryLimit", || json!(3));
-    or_else(spec, "failedJobsHistoryLimit", || json!(1));
-    or_else(spec, "schedule", || json!(""));
-    let Some(job) = object(spec.entry("jobTemplate").or_insert_with(|| json!({}))) else {
-        return;
-    };
-    or_else(job, "metadata", || json!({}));
-    if let Some(job) = object(job.entry("spec").or_insert_with(|| json!({}))) {
-        pod_template::complete(job.entry("template").or_insert_with(|| json!({})));
-    }
+    keep_status(new, old, json!({}));
+    omit(&mut new["spec"], &[("concurrencyPolicy", json!(""))]);
+    fill(&mut new["spec"], &DEFAULTS);
+    pod_template::complete(&mut new["spec"]["jobTemplate"]["spec"]["template"]);
 }
 
 /// Validates schedule, time zone, policies, counts and the job template.
@@ -147,12 +80,12 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     }
     let policy = &spec["concurrencyPolicy"];
     let policies = ["Allow", "Forbid", "Replace"];
-    if !policy
+    if policy
         .as_str()
-        .is_some_and(|policy| policies.contains(&policy))
+        .is_none_or(|policy| !policies.contains(&policy))
     {
         let field = "spec.concurrencyPolicy";
-        causes.push(Cause::not_supported(field, &policy.to_string(), &policies));
+        causes.push(Cause::not_supported(field, policy, &policies));
     }
     check_job(new, causes);
     not_negative(new, "spec.successfulJobsHistoryLimit", causes);
@@ -160,7 +93,7 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     let name = text(new, "name");
     if old.is_none() && name.len() > MAX_NAME {
         let why = format!("must be no more than {MAX_NAME} characters");
-        causes.push(Cause::invalid("metadata.name", &format!("{name:?}"), &why));
+        causes.push(Cause::invalid_text("metadata.name", name, &why));
     }
 }
 
@@ -172,24 +105,21 @@ fn check_schedule(spec: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
         causes.push(Cause::required(field, ""));
         return;
     }
-    let shown = format!("{text:?}");
     if let Err(why) = check_cron(&text) {
-        causes.push(Cause::invalid(field, &shown, &why));
+        causes.push(Cause::invalid_text(field, &text, &why));
     }
     // A value that an older server accepted can stay.
     let allowed = old.is_some_and(|old| schedule(&old["spec"]).contains("TZ"));
     if text.contains("TZ") && !allowed {
         let why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
-        causes.push(Cause::invalid(field, &shown, why));
+        causes.push(Cause::invalid_text(field, &text, why));
     }
 }
 
 /// Only the syntax is checked, not whether the zone exists.
 fn check_zone(zone: &Value, causes: &mut Vec<Cause>) {
     let Some(name) = zone.as_str() else { return };
-    let mut refuse = |why: &str| {
-        causes.push(Cause::invalid("spec.timeZone", &format!("{name:?}"), why));
-    };
+    let mut refuse = |why: &str| causes.push(Cause::invalid_text("spec.timeZone", name, why));
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+".contains(&byte);
     let is_part = |part: &str| {
         !matches!(part, "" | "." | "..")
@@ -218,7 +148,7 @@ fn check_job(new: &Value, causes: &mut Vec<Cause>) {
     if !selector.is_null() {
         let why = "`selector` will be auto-generated";
         let field = format!("{JOB}.selector");
-        causes.push(Cause::invalid(&field, &selector.to_string(), why));
+        causes.push(Cause::invalid(&field, selector, why));
     }
 }
 
@@ -236,15 +166,7 @@ const CRON_FIELDS: [(u64, u64, &[&str]); 5] = [
     ),
     (0, 6, &["sun", "mon", "tue", "wed", "thu", "fri", "sat"]),
 ];
-const DESCRIPTORS: [&str; 7] = [
-    "@yearly",
-    "@annually",
-    "@monthly",
-    "@weekly",
-    "@daily",
-    "@midnight",
-    "@hourly",
-];
+const DESCRIPTORS: &str = "@yearly @annually @monthly @weekly @daily @midnight @hourly";
 const UNITS: [&str; 8] = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"];
 
 /// Validates a schedule. A time zone before it is not checked.
@@ -259,7 +181,7 @@ fn check_cron(text: &str) -> Result<(), String> {
             .map_err(|why| format!("failed to parse duration {text}: time: {why}"));
     }
     if text.starts_with('@') {
-        let known = DESCRIPTORS.contains(&text);
+        let known = DESCRIPTORS.split(' ').any(|known| known == text);
         return known
             .then_some(())
             .ok_or_else(|| format!("unrecognized descriptor: {text}"));
@@ -323,11 +245,8 @@ fn check_range(text: &str, least: u64, most: u64, names: &[&str]) -> Result<(), 
 
 /// Parses a number like Go's `Atoi`.
 fn number(text: &str) -> Result<u64, String> {
-    let number: i64 = text.parse().map_err(|error: std::num::ParseIntError| {
-        let why = match error.kind() {
-            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
-            _ => "invalid syntax",
-        };
+    let number: i64 = text.parse().map_err(|error| {
+        let why = go_error(&error);
         format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: {why}")
     })?;
     u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))

@@ -35,12 +35,8 @@ pub(crate) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
         about != namespace
     };
     if elsewhere {
-        let field = "involvedObject.namespace";
-        causes.push(Cause::invalid(
-            field,
-            &format!("{about:?}"),
-            "does not match event.namespace",
-        ));
+        let (field, why) = ("involvedObject.namespace", "does not match event.namespace");
+        causes.push(Cause::invalid_text(field, about, why));
     }
     if timed {
         let controller = text("reportingController");
@@ -48,11 +44,7 @@ pub(crate) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
             causes.push(Cause::required("reportingController", ""));
         }
         for why in names::label_key(controller) {
-            causes.push(Cause::invalid(
-                "reportingController",
-                &format!("{controller:?}"),
-                &why,
-            ));
+            causes.push(Cause::invalid_text("reportingController", controller, &why));
         }
         for (key, required, limit) in [
             ("reportingInstance", true, 128),
@@ -66,7 +58,7 @@ pub(crate) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
             }
             if text(key).len() > limit {
                 let why = format!("can have at most {limit} characters");
-                causes.push(Cause::invalid(field, "\"\"", &why));
+                causes.push(Cause::invalid_text(field, "", &why));
             }
         }
     } else {
@@ -74,6 +66,6 @@ pub(crate) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     }
     if !matches!(text("type"), "Normal" | "Warning") {
         let why = format!("has invalid value: {}", text("type"));
-        causes.push(Cause::invalid("type", "\"\"", &why));
+        causes.push(Cause::invalid_text("type", "", &why));
     }
 }

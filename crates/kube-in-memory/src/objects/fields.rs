@@ -1,27 +1,38 @@
 //! Decoding and defaults that kinds with a pod template share.
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::metadata::{self, is_like, mismatch};
 use crate::cause::Cause;
 
-/// A path, and the names of the field and its type in Go.
-pub(super) type Field = (&'static str, &'static str, &'static str);
-
 /// Rejects fields that `fields` or `T` cannot decode, and drops fields of `spec` that `T` does not have. It
 /// does so only if `object` differs from `old` in more than counts, suspension, labels and annotations.
+/// `fields` has a line for each checked field: its path, and its type in Go.
 pub(super) fn decode<T: DeserializeOwned>(
     object: &mut Value,
     old: Option<&Value>,
-    fields: impl IntoIterator<Item = Field>,
+    (kind, fields): (&str, &str),
     spec: fn(T) -> serde_json::Result<Value>,
 ) -> Result<(), String> {
-    if let Some(wrong) = fields
-        .into_iter()
-        .find_map(|field| type_error(object, field))
-    {
-        return Err(wrong);
+    let rows = || {
+        fields
+            .lines()
+            .filter_map(|line| line.trim().split_once(' '))
+    };
+    // The type that contains a field.
+    let owner = |path: &str| {
+        let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
+        let row = rows().find(|(path, _)| *path == parent);
+        row.map_or(kind, |(_, of)| of.rsplit('.').next().unwrap_or(of))
+    };
+    for (path, wanted) in rows() {
+        let value = path
+            .split('.')
+            .try_fold(&*object, |value, key| value.get(key));
+        if let Some(value) = value.filter(|value| !(value.is_null() || is_of_type(value, wanted))) {
+            return Err(mismatch(value, &format!("{}.{path}", owner(path)), wanted));
+        }
     }
     if let Some(old) = old
         && is_like(object, old, &["kind", "apiVersion", "metadata", "spec"])
@@ -54,18 +65,13 @@ pub(super) fn decode<T: DeserializeOwned>(
             }
         }
     }
-    retain(
-        object,
-        &["kind", "apiVersion", "metadata", "spec", "status"],
-    );
-    retain(&mut object["metadata"], &metadata::MEMBERS);
+    retain(object, "kind apiVersion metadata spec status");
+    retain(&mut object["metadata"], metadata::MEMBERS);
     Ok(())
 }
 
-/// The decoding error of a field.
-fn type_error(object: &Value, (path, field, wanted): Field) -> Option<String> {
-    let value = object.pointer(path)?;
-    let fits = match wanted {
+fn is_of_type(value: &Value, wanted: &str) -> bool {
+    match wanted {
         "int32" => value
             .as_i64()
             .is_some_and(|number| i32::try_from(number).is_ok()),
@@ -74,31 +80,44 @@ fn type_error(object: &Value, (path, field, wanted): Field) -> Option<String> {
         "string" => value.is_string(),
         list if list.starts_with("[]") => value.is_array(),
         _ => value.is_object(),
-    };
-    (!fits && !value.is_null()).then(|| mismatch(value, field, wanted))
+    }
 }
 
-fn retain(value: &mut Value, members: &[&str]) {
+/// Keeps only these members, whose names are separated by spaces.
+fn retain(value: &mut Value, members: &str) {
     if let Value::Object(all) = value {
-        all.retain(|key, _| members.contains(&key.as_str()));
+        all.retain(|key, _| members.split(' ').any(|member| member == key));
     }
 }
 
-/// The fields of an object. Null becomes an empty object.
-pub(super) fn object(value: &mut Value) -> Option<&mut Map<String, Value>> {
-    if value.is_null() {
-        *value = json!({});
+/// Sets the members that an object lacks, also within its members.
+pub(super) fn fill(value: &mut Value, defaults: &Value) {
+    match (value, defaults) {
+        (value @ Value::Null, defaults) => *value = defaults.clone(),
+        (Value::Object(members), Value::Object(defaults)) => {
+            for (key, default) in defaults {
+                match members.get_mut(key) {
+                    Some(member) => fill(member, default),
+                    None => {
+                        members.insert(key.clone(), default.clone());
+                    }
+                }
+            }
+        }
+        _ => {}
     }
-    value.as_object_mut()
 }
 
-/// Sets a default.
-pub(super) fn or_else(
-    members: &mut Map<String, Value>,
-    key: &str,
-    default: impl FnOnce() -> Value,
-) {
-    members.entry(key).or_insert_with(default);
+/// Drops members with these values, which Go's encoder omits.
+pub(super) fn omit(value: &mut Value, omitted: &[(&str, Value)]) {
+    if let Value::Object(members) = value {
+        members.retain(|key, value| !omitted.iter().any(|(name, of)| name == key && of == value));
+    }
+}
+
+/// Keeps the status, which only the controller can set, or sets that of a new object.
+pub(super) fn keep_status(new: &mut Value, old: Option<&Value>, empty: Value) {
+    new["status"] = old.map_or(empty, |old| old["status"].clone());
 }
 
 /// Rejects a negative number at `path`, for example `spec.replicas`.
@@ -106,6 +125,6 @@ pub(super) fn not_negative(object: &Value, path: &str, causes: &mut Vec<Cause>) 
     let value = path.split('.').fold(object, |value, key| &value[key]);
     if let Some(count @ ..0) = value.as_i64() {
         let why = "must be greater than or equal to 0";
-        causes.push(Cause::invalid(path, &count.to_string(), why));
+        causes.push(Cause::invalid(path, &count, why));
     }
 }

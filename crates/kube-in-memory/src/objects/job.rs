@@ -1,9 +1,11 @@
 //! Jobs: the defaults and validation that matter to a client that suspends and resumes them.
 
+use std::sync::LazyLock;
+
 use k8s_openapi::api::batch::v1::Job;
 use serde_json::{Value, json};
 
-use super::fields::{self, Field, not_negative, object, or_else};
+use super::fields::{self, fill, keep_status, not_negative};
 use super::pod_template;
 use crate::cause::Cause;
 
@@ -12,7 +14,7 @@ pub(super) const EMPTY: &str =
     r#","spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{}"#;
 
 /// The fields that must not be negative.
-const COUNTS: [&str; 5] = [
+pub(super) const COUNTS: [&str; 5] = [
     "parallelism",
     "completions",
     "activeDeadlineSeconds",
@@ -20,47 +22,38 @@ const COUNTS: [&str; 5] = [
     "ttlSecondsAfterFinished",
 ];
 
-const FIELDS: [Field; 7] = [
-    ("/spec", "Job.spec", "v1.JobSpec"),
-    ("/spec/suspend", "JobSpec.spec.suspend", "bool"),
-    ("/spec/parallelism", "JobSpec.spec.parallelism", "int32"),
-    ("/spec/completions", "JobSpec.spec.completions", "int32"),
-    ("/spec/backoffLimit", "JobSpec.spec.backoffLimit", "int32"),
-    (
-        "/spec/activeDeadlineSeconds",
-        "JobSpec.spec.activeDeadlineSeconds",
-        "int64",
-    ),
-    (
-        "/spec/template",
-        "JobSpec.spec.template",
-        "v1.PodTemplateSpec",
-    ),
-];
+const FIELDS: &str = "spec v1.JobSpec
+    spec.suspend bool
+    spec.parallelism int32
+    spec.completions int32
+    spec.backoffLimit int32
+    spec.activeDeadlineSeconds int64
+    spec.template v1.PodTemplateSpec";
+
+static DEFAULTS: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "suspend": false,
+        "backoffLimit": 6,
+        "completionMode": "NonIndexed",
+        "podReplacementPolicy": "TerminatingOrFailed",
+    })
+});
 
 pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), String> {
-    fields::decode::<Job>(object, old, FIELDS, |known| {
+    fields::decode::<Job>(object, old, ("Job", FIELDS), |known| {
         serde_json::to_value(known.spec)
     })
 }
 
-/// Sets the defaults of `batch/v1`. Only the controller can set the status.
+/// Sets the defaults of `batch/v1`.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
-    new["status"] = old.map_or_else(|| json!({}), |old| old["status"].clone());
-    let Some(spec) = object(&mut new["spec"]) else {
-        return;
-    };
-    or_else(spec, "suspend", || json!(false));
-    or_else(spec, "backoffLimit", || json!(6));
-    or_else(spec, "completionMode", || json!("NonIndexed"));
-    or_else(spec, "podReplacementPolicy", || {
-        json!("TerminatingOrFailed")
-    });
-    if !spec.contains_key("completions") {
-        or_else(spec, "parallelism", || json!(1));
-        or_else(spec, "completions", || json!(1));
+    keep_status(new, old, json!({}));
+    let spec = &mut new["spec"];
+    if spec.get("completions").is_none() {
+        fill(spec, &json!({"parallelism": 1, "completions": 1}));
     }
-    pod_template::complete(spec.entry("template").or_insert_with(|| json!({})));
+    fill(spec, &DEFAULTS);
+    pod_template::complete(&mut spec["template"]);
 }
 
 /// Validates counts and the restart policy.
@@ -84,11 +77,9 @@ pub(super) fn check_template(template: &Value, field: &str, causes: &mut Vec<Cau
             causes.push(Cause::required(&field, why));
         }
         Some(_) => {
-            for known in [
-                &["Always", "OnFailure", "Never"][..],
-                &["OnFailure", "Never"],
-            ] {
-                causes.push(Cause::not_supported(&field, &policy.to_string(), known));
+            let known = ["Always", "OnFailure", "Never"];
+            for known in [&known[..], &known[1..]] {
+                causes.push(Cause::not_supported(&field, policy, known));
             }
         }
     }

@@ -13,40 +13,15 @@ use crate::{
 };
 
 /// Fields of `metadata` that an update cannot change.
-const KEPT: [&str; 4] = [
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-];
+const KEPT: &str =
+    "creationTimestamp deletionTimestamp deletionGracePeriodSeconds generation managedFields";
 /// All fields of `metadata`.
-pub(crate) const MEMBERS: [&str; 15] = [
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "labels",
-    "annotations",
-    "ownerReferences",
-    "finalizers",
-    "managedFields",
-];
+pub(crate) const MEMBERS: &str = "name generateName namespace selfLink uid resourceVersion \
+    generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds labels annotations \
+    ownerReferences finalizers managedFields";
 /// Fields of `metadata` that are omitted if empty.
-const OPTIONAL: [&str; 7] = [
-    "labels",
-    "annotations",
-    "finalizers",
-    "ownerReferences",
-    "generateName",
-    "namespace",
-    "resourceVersion",
-];
+const OPTIONAL: &str =
+    "labels annotations finalizers ownerReferences generateName namespace resourceVersion";
 
 /// A time in the format of Kubernetes, for example `2026-11-20T10:00:00Z`.
 pub(crate) fn timestamp(at: DateTime<Utc>) -> String {
@@ -64,28 +39,22 @@ pub(crate) fn type_error(object: &Value) -> Option<String> {
         return Some("json: cannot unmarshal array into Go value of type struct".into());
     }
     let metadata = &object["metadata"];
-    if !(metadata.is_null() || metadata.is_object()) {
+    let wrong = |value: &Value, is_right: fn(&Value) -> bool| !value.is_null() && !is_right(value);
+    if wrong(metadata, Value::is_object) {
         return Some(mismatch(metadata, "metadata", "v1.ObjectMeta"));
     }
     for key in ["labels", "annotations"] {
-        let map = &metadata[key];
-        if !(map.is_null() || map.is_object()) {
-            let field = format!("ObjectMeta.metadata.{key}");
+        let (map, field) = (&metadata[key], format!("ObjectMeta.metadata.{key}"));
+        if wrong(map, Value::is_object) {
             return Some(mismatch(map, &field, "map[string]string"));
         }
-        for value in map.as_object().into_iter().flat_map(Map::values) {
-            if !(value.is_string() || value.is_null()) {
-                let field = format!("ObjectMeta.metadata.{key}");
-                return Some(mismatch(value, &field, "string"));
-            }
+        let mut values = map.as_object().into_iter().flat_map(Map::values);
+        if let Some(value) = values.find(|value| wrong(value, Value::is_string)) {
+            return Some(mismatch(value, &field, "string"));
         }
     }
-    let finalizers = &metadata["finalizers"];
-    if !(finalizers.is_null() || finalizers.is_array()) {
-        let field = "ObjectMeta.metadata.finalizers";
-        return Some(mismatch(finalizers, field, "[]string"));
-    }
-    None
+    let (finalizers, field) = (&metadata["finalizers"], "ObjectMeta.metadata.finalizers");
+    wrong(finalizers, Value::is_array).then(|| mismatch(finalizers, field, "[]string"))
 }
 
 /// Go's error for a value of a wrong type.
@@ -134,7 +103,7 @@ pub(crate) fn normalize(object: &mut Value, resource: &Resource) {
         let Some(Value::Object(metadata)) = object.pointer_mut(path) else {
             continue;
         };
-        for key in OPTIONAL {
+        for key in OPTIONAL.split(' ') {
             let empty = match metadata.get(key) {
                 Some(Value::Object(members)) => members.is_empty(),
                 Some(Value::Array(items)) => items.is_empty(),
@@ -180,11 +149,9 @@ pub(crate) fn drop_nulls(value: &mut Value) {
 pub(crate) fn begin(object: &mut Value, resource: &Resource, uid: &str, now: DateTime<Utc>) {
     let metadata = &mut object["metadata"];
     if let Value::Object(members) = metadata {
-        for key in ["resourceVersion", "managedFields", "generation", "selfLink"] {
-            members.remove(key);
-        }
-        members.remove("deletionTimestamp");
-        members.remove("deletionGracePeriodSeconds");
+        let keys = "resourceVersion managedFields generation selfLink deletionTimestamp \
+                    deletionGracePeriodSeconds";
+        members.retain(|key, _| !keys.split(' ').any(|dropped| dropped == key));
     }
     metadata["uid"] = json!(uid);
     metadata["creationTimestamp"] = json!(timestamp(now));
@@ -196,10 +163,9 @@ pub(crate) fn begin(object: &mut Value, resource: &Resource, uid: &str, now: Dat
 /// Restores immutable fields without an error, like the server.
 pub(crate) fn keep(new: &mut Value, old: &Value) {
     let metadata = &mut new["metadata"];
-    for key in KEPT {
+    for key in KEPT.split(' ') {
         set(metadata, key, &old["metadata"][key]);
     }
-    set(metadata, "managedFields", &old["metadata"]["managedFields"]);
     if metadata["uid"].as_str().is_none_or(str::is_empty) {
         set(metadata, "uid", &old["metadata"]["uid"]);
     }
@@ -245,13 +211,11 @@ pub(crate) fn count(new: &mut Value, old: &Value, counted: Generation) {
 pub(crate) fn check_new(object: &Value, resource: &Resource, causes: &mut Vec<Cause>) {
     let name = text(object, "name");
     if name.is_empty() {
-        causes.push(Cause::required(
-            "metadata.name",
-            "name or generateName is required",
-        ));
+        let why = "name or generateName is required";
+        causes.push(Cause::required("metadata.name", why));
     } else {
         for why in (resource.check_name)(name) {
-            causes.push(Cause::invalid("metadata.name", &format!("{name:?}"), &why));
+            causes.push(Cause::invalid_text("metadata.name", name, &why));
         }
     }
     check_maps(object, causes);
@@ -265,9 +229,9 @@ pub(crate) fn check_update(new: &Value, old: &Value, resource: &Resource, causes
     for _ in 0..2 {
         let uid = text(new, "uid");
         if uid != text(old, "uid") {
-            causes.push(Cause::invalid(
+            causes.push(Cause::invalid_text(
                 "metadata.uid",
-                &format!("{uid:?}"),
+                uid,
                 "field is immutable",
             ));
         }
@@ -278,11 +242,8 @@ pub(crate) fn check_update(new: &Value, old: &Value, resource: &Resource, causes
 /// Validates labels and annotations.
 pub(crate) fn check_maps(object: &Value, causes: &mut Vec<Cause>) {
     names::check_labels(&object["metadata"]["labels"], "metadata.labels", causes);
-    names::check_annotations(
-        &object["metadata"]["annotations"],
-        "metadata.annotations",
-        causes,
-    );
+    let annotations = &object["metadata"]["annotations"];
+    names::check_annotations(annotations, "metadata.annotations", causes);
 }
 
 /// Validates finalizers. Built-in kinds allow only their own names and names with a domain.
@@ -295,22 +256,19 @@ fn check_finalizers(object: &Value, resource: &Resource, causes: &mut Vec<Cause>
         .collect();
     for name in &names {
         for why in names::label_key(name) {
-            causes.push(Cause::invalid(field, &format!("{name:?}"), &why));
+            causes.push(Cause::invalid_text(field, name, &why));
         }
     }
-    if ["orphan", "foregroundDeletion"]
-        .iter()
-        .all(|name| names.contains(name))
-    {
+    if names.contains(&"orphan") && names.contains(&"foregroundDeletion") {
         let why = "finalizer orphan and foregroundDeletion cannot be both set";
-        causes.push(Cause::invalid(field, &finalizers.to_string(), why));
+        causes.push(Cause::invalid(field, finalizers, why));
     }
     let is_own = |name: &str| ["kubernetes", "orphan", "foregroundDeletion"].contains(&name);
     let is_known = |name: &str| resource.custom || name.contains('/') || is_own(name);
     for (at, name) in names.iter().enumerate().filter(|(_, name)| !is_known(name)) {
         let why = "name is neither a standard finalizer name nor is it fully qualified";
         let field = format!("{field}[{at}]");
-        causes.push(Cause::invalid(&field, &format!("{name:?}"), why));
+        causes.push(Cause::invalid_text(&field, name, why));
     }
 }
 

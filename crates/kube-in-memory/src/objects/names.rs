@@ -1,5 +1,7 @@
 //! Validation of names, labels and annotations, in the words of kube-apiserver.
 
+use std::num::{IntErrorKind, ParseIntError};
+
 use serde_json::Value;
 
 use crate::cause::Cause;
@@ -9,15 +11,23 @@ const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0
 const LABEL_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
+/// Go's error for text that is not a number.
+pub(crate) fn go_error(error: &ParseIntError) -> &'static str {
+    match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+        _ => "invalid syntax",
+    }
+}
+
 /// Validates the labels at `field`, for example `metadata.labels`.
 pub(crate) fn check_labels(labels: &Value, field: &str, causes: &mut Vec<Cause>) {
     for (key, value) in labels.as_object().into_iter().flatten() {
         let value = value.as_str().unwrap_or_default();
         for why in label_key(key) {
-            causes.push(Cause::invalid(field, &format!("{key:?}"), &why));
+            causes.push(Cause::invalid_text(field, key, &why));
         }
         for why in label_value(value) {
-            causes.push(Cause::invalid(field, &format!("{value:?}"), &why));
+            causes.push(Cause::invalid_text(field, value, &why));
         }
     }
 }
@@ -28,7 +38,7 @@ pub(crate) fn check_annotations(annotations: &Value, field: &str, causes: &mut V
     for (key, value) in annotations.as_object().into_iter().flatten() {
         size += key.len() + value.as_str().map_or(0, str::len);
         for why in label_key(&key.to_lowercase()) {
-            causes.push(Cause::invalid(field, &format!("{key:?}"), &why));
+            causes.push(Cause::invalid_text(field, key, &why));
         }
     }
     if size > MAX_ANNOTATIONS {
@@ -79,11 +89,8 @@ pub(crate) fn label_key(key: &str) -> Vec<String> {
             *name
         }
         [prefix, name] => {
-            wrong.extend(
-                subdomain(prefix)
-                    .into_iter()
-                    .map(|why| format!("prefix part {why}")),
-            );
+            let all = subdomain(prefix).into_iter();
+            wrong.extend(all.map(|why| format!("prefix part {why}")));
             *name
         }
         _ => {
@@ -119,11 +126,8 @@ pub(crate) fn label_value(value: &str) -> Vec<String> {
 fn is_label_text(text: &str) -> bool {
     let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
-    edge(bytes.first())
-        && edge(bytes.last())
-        && bytes
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+    let inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    edge(bytes.first()) && edge(bytes.last()) && bytes.iter().all(inner)
 }
 
 fn is_label(part: &str) -> bool {

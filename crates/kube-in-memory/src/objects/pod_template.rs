@@ -1,74 +1,58 @@
 //! Pod templates, and the selectors that must match them.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
-use super::fields::{Field, object, or_else};
+use super::fields::fill;
 use super::names;
 use crate::cause::Cause;
 
-/// Fields that are objects.
-pub(super) const FIELDS: [Field; 2] = [
-    (
-        "/spec/template/metadata",
-        "PodTemplateSpec.spec.template.metadata",
-        "v1.ObjectMeta",
-    ),
-    (
-        "/spec/template/spec",
-        "PodTemplateSpec.spec.template.spec",
-        "v1.PodSpec",
-    ),
-];
+static DEFAULTS: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "metadata": {},
+        "spec": {
+            "restartPolicy": "Always",
+            "terminationGracePeriodSeconds": 30,
+            "dnsPolicy": "ClusterFirst",
+            "securityContext": {},
+            "schedulerName": "default-scheduler",
+        },
+    })
+});
+static CONTAINER: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "resources": {},
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+    })
+});
 
 /// Sets the defaults of a pod template.
 pub(super) fn complete(template: &mut Value) {
-    if let Some(template) = object(template) {
-        template.entry("metadata").or_insert_with(|| json!({}));
-        complete_pod(template.entry("spec").or_insert_with(|| json!({})));
-    }
-}
-
-fn complete_pod(spec: &mut Value) {
-    let Some(spec) = object(spec) else { return };
-    or_else(spec, "restartPolicy", || json!("Always"));
-    or_else(spec, "terminationGracePeriodSeconds", || json!(30));
-    or_else(spec, "dnsPolicy", || json!("ClusterFirst"));
-    or_else(spec, "securityContext", || json!({}));
-    or_else(spec, "schedulerName", || json!("default-scheduler"));
-    for list in ["initContainers", "containers"] {
-        for container in spec
-            .get_mut(list)
-            .and_then(Value::as_array_mut)
-            .into_iter()
-            .flatten()
-        {
-            let Some(container) = object(container) else {
-                continue;
-            };
-            let image = container
-                .get("image")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+    fill(template, &DEFAULTS);
+    for path in ["/spec/initContainers", "/spec/containers"] {
+        for container in items(template, path) {
+            let image = container["image"].as_str().unwrap_or_default();
             let tag = image.rsplit('/').next().unwrap_or_default();
-            let newest = tag.ends_with(":latest") || !tag.contains([':', '@']);
-            let policy = if newest { "Always" } else { "IfNotPresent" };
-            or_else(container, "imagePullPolicy", || json!(policy));
-            or_else(container, "resources", || json!({}));
-            or_else(container, "terminationMessagePath", || {
-                json!("/dev/termination-log")
-            });
-            or_else(container, "terminationMessagePolicy", || json!("File"));
-            for port in container
-                .get_mut("ports")
-                .and_then(Value::as_array_mut)
-                .into_iter()
-                .flatten()
-            {
-                let Some(port) = object(port) else { continue };
-                or_else(port, "protocol", || json!("TCP"));
+            let is_newest = tag.ends_with(":latest") || !tag.contains([':', '@']);
+            let policy = if is_newest { "Always" } else { "IfNotPresent" };
+            fill(container, &CONTAINER);
+            fill(container, &json!({"imagePullPolicy": policy}));
+            for port in items(container, "/ports") {
+                fill(port, &json!({"protocol": "TCP"}));
             }
         }
     }
+}
+
+/// The items of a list.
+pub(super) fn items<'v>(
+    value: &'v mut Value,
+    path: &str,
+) -> impl Iterator<Item = &'v mut Value> + use<'v> {
+    let items = value.pointer_mut(path).and_then(Value::as_array_mut);
+    items.into_iter().flatten()
 }
 
 /// Rejects a selector that is missing, empty or does not match the template. `kind` is in lower case.
@@ -80,7 +64,7 @@ pub(super) fn check_selector(spec: &Value, kind: &str, causes: &mut Vec<Cause>) 
         causes.push(Cause::required("spec.selector", ""));
     } else if labels.is_none_or(Map::is_empty) && expressions.is_none_or(Vec::is_empty) {
         let why = format!("empty selector is invalid for {kind}");
-        causes.push(Cause::invalid("spec.selector", "{}", &why));
+        causes.push(Cause::invalid("spec.selector", &"{}", &why));
         return;
     }
     let given = &spec["template"]["metadata"]["labels"];
@@ -89,13 +73,8 @@ pub(super) fn check_selector(spec: &Value, kind: &str, causes: &mut Vec<Cause>) 
         .flatten()
         .any(|(key, value)| given.get(key) != Some(value));
     if selector.is_null() || differs {
-        let shown = if given.is_null() {
-            "null".into()
-        } else {
-            given.to_string()
-        };
         let why = "`selector` does not match template `labels`";
-        causes.push(Cause::invalid("spec.template.metadata.labels", &shown, why));
+        causes.push(Cause::invalid("spec.template.metadata.labels", given, why));
     }
 }
 

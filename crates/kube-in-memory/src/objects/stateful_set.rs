@@ -1,9 +1,11 @@
 //! StatefulSets: defaults and validation.
 
-use k8s_openapi::api::apps::v1::StatefulSet;
-use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
 
-use super::fields::{self, Field, not_negative, object, or_else};
+use k8s_openapi::api::apps::v1::StatefulSet;
+use serde_json::{Value, json};
+
+use super::fields::{self, fill, keep_status, not_negative, omit};
 use super::metadata::is_like;
 use super::{names, pod_template};
 use crate::cause::Cause;
@@ -11,70 +13,34 @@ use crate::cause::Cause;
 /// The fields of a StatefulSet in a bookmark.
 pub(super) const EMPTY: &str = r#","spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"serviceName":"","updateStrategy":{}},"status":{"replicas":0,"availableReplicas":0}"#;
 
-const FIELDS: [Field; 14] = [
-    ("/spec", "StatefulSet.spec", "v1.StatefulSetSpec"),
-    (
-        "/spec/selector",
-        "StatefulSetSpec.spec.selector",
-        "v1.LabelSelector",
-    ),
-    (
-        "/spec/template",
-        "StatefulSetSpec.spec.template",
-        "v1.PodTemplateSpec",
-    ),
-    (
-        "/spec/updateStrategy",
-        "StatefulSetSpec.spec.updateStrategy",
-        "v1.StatefulSetUpdateStrategy",
-    ),
-    (
-        "/spec/ordinals",
-        "StatefulSetSpec.spec.ordinals",
-        "v1.StatefulSetOrdinals",
-    ),
-    (
-        "/spec/persistentVolumeClaimRetentionPolicy",
-        "StatefulSetSpec.spec.persistentVolumeClaimRetentionPolicy",
-        "v1.StatefulSetPersistentVolumeClaimRetentionPolicy",
-    ),
-    (
-        "/spec/volumeClaimTemplates",
-        "StatefulSetSpec.spec.volumeClaimTemplates",
-        "[]v1.PersistentVolumeClaim",
-    ),
-    ("/spec/replicas", "StatefulSetSpec.spec.replicas", "int32"),
-    (
-        "/spec/minReadySeconds",
-        "StatefulSetSpec.spec.minReadySeconds",
-        "int32",
-    ),
-    (
-        "/spec/revisionHistoryLimit",
-        "StatefulSetSpec.spec.revisionHistoryLimit",
-        "int32",
-    ),
-    (
-        "/spec/ordinals/start",
-        "StatefulSetOrdinals.spec.ordinals.start",
-        "int32",
-    ),
-    (
-        "/spec/updateStrategy/rollingUpdate/partition",
-        "RollingUpdateStatefulSetStrategy.spec.updateStrategy.rollingUpdate.partition",
-        "int32",
-    ),
-    (
-        "/spec/serviceName",
-        "StatefulSetSpec.spec.serviceName",
-        "string",
-    ),
-    (
-        "/spec/podManagementPolicy",
-        "StatefulSetSpec.spec.podManagementPolicy",
-        "string",
-    ),
-];
+const FIELDS: &str = "spec v1.StatefulSetSpec
+    spec.selector v1.LabelSelector
+    spec.template v1.PodTemplateSpec
+    spec.updateStrategy v1.StatefulSetUpdateStrategy
+    spec.updateStrategy.rollingUpdate v1.RollingUpdateStatefulSetStrategy
+    spec.ordinals v1.StatefulSetOrdinals
+    spec.persistentVolumeClaimRetentionPolicy v1.StatefulSetPersistentVolumeClaimRetentionPolicy
+    spec.volumeClaimTemplates []v1.PersistentVolumeClaim
+    spec.replicas int32
+    spec.minReadySeconds int32
+    spec.revisionHistoryLimit int32
+    spec.ordinals.start int32
+    spec.updateStrategy.rollingUpdate.partition int32
+    spec.serviceName string
+    spec.podManagementPolicy string
+    spec.template.metadata v1.ObjectMeta
+    spec.template.spec v1.PodSpec";
+
+static DEFAULTS: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "podManagementPolicy": "OrderedReady",
+        "replicas": 1,
+        "revisionHistoryLimit": 10,
+        "serviceName": "",
+        "updateStrategy": {},
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+    })
+});
 
 /// The fields of `spec` that an update can change.
 const MUTABLE: [&str; 7] = [
@@ -89,70 +55,32 @@ const MUTABLE: [&str; 7] = [
 const RETENTION: [&str; 2] = ["whenDeleted", "whenScaled"];
 
 pub(super) fn decode(object: &mut Value, old: Option<&Value>) -> Result<(), String> {
-    let fields = FIELDS.into_iter().chain(pod_template::FIELDS);
-    fields::decode::<StatefulSet>(object, old, fields, |known| {
+    fields::decode::<StatefulSet>(object, old, ("StatefulSet", FIELDS), |known| {
         serde_json::to_value(known.spec)
     })
 }
 
-/// Sets the defaults of `apps/v1`. Only the controller can set the status.
+/// Sets the defaults of `apps/v1`.
 pub(super) fn complete(new: &mut Value, old: Option<&Value>) {
-    new["status"] = old.map_or_else(
-        || json!({"replicas": 0, "availableReplicas": 0}),
-        |old| old["status"].clone(),
-    );
-    let Some(spec) = object(&mut new["spec"]) else {
-        return;
-    };
-    // Go's encoder omits these fields.
-    spec.retain(|key, value| key != "minReadySeconds" || *value != 0);
-    or_else(spec, "podManagementPolicy", || json!("OrderedReady"));
-    or_else(spec, "replicas", || json!(1));
-    or_else(spec, "revisionHistoryLimit", || json!(10));
-    or_else(spec, "serviceName", || json!(""));
-    complete_strategy(spec.entry("updateStrategy").or_insert_with(|| json!({})));
-    let retention = spec.entry("persistentVolumeClaimRetentionPolicy");
-    if let Some(retention) = object(retention.or_insert_with(|| json!({}))) {
-        for key in RETENTION {
-            or_else(retention, key, || json!("Retain"));
+    keep_status(new, old, json!({"replicas": 0, "availableReplicas": 0}));
+    let spec = &mut new["spec"];
+    omit(spec, &[("minReadySeconds", json!(0))]);
+    fill(spec, &DEFAULTS);
+    let strategy = &mut spec["updateStrategy"];
+    if strategy["type"].as_str().is_none_or(str::is_empty) {
+        strategy["type"] = json!("RollingUpdate");
+        fill(strategy, &json!({"rollingUpdate": {}}));
+    }
+    if strategy["type"] == "RollingUpdate" && strategy.get("rollingUpdate").is_some() {
+        fill(&mut strategy["rollingUpdate"], &json!({"partition": 0}));
+    }
+    for claim in pod_template::items(spec, "/volumeClaimTemplates") {
+        if claim.get("spec").is_some() {
+            fill(&mut claim["spec"], &json!({"volumeMode": "Filesystem"}));
         }
+        fill(claim, &json!({"status": {"phase": "Pending"}}));
     }
-    for claim in items(spec, "volumeClaimTemplates") {
-        complete_claim(claim);
-    }
-    pod_template::complete(spec.entry("template").or_insert_with(|| json!({})));
-}
-
-fn complete_strategy(strategy: &mut Value) {
-    let Some(strategy) = object(strategy) else {
-        return;
-    };
-    let named = strategy.get("type").and_then(Value::as_str);
-    if named.is_none_or(str::is_empty) {
-        strategy.insert("type".to_owned(), json!("RollingUpdate"));
-        or_else(strategy, "rollingUpdate", || json!({}));
-    }
-    if strategy["type"] == "RollingUpdate"
-        && let Some(rolling) = strategy.get_mut("rollingUpdate").and_then(object)
-    {
-        or_else(rolling, "partition", || json!(0));
-    }
-}
-
-fn complete_claim(claim: &mut Value) {
-    let Some(claim) = object(claim) else { return };
-    if let Some(spec) = claim.get_mut("spec").and_then(object) {
-        or_else(spec, "volumeMode", || json!("Filesystem"));
-    }
-    or_else(claim, "status", || json!({"phase": "Pending"}));
-}
-
-fn items<'a>(
-    spec: &'a mut Map<String, Value>,
-    key: &str,
-) -> impl Iterator<Item = &'a mut Value> + use<'a> {
-    let items = spec.get_mut(key).and_then(Value::as_array_mut);
-    items.into_iter().flatten()
+    pod_template::complete(&mut spec["template"]);
 }
 
 /// Validates policies, counts, selector, labels and containers, and rejects changes of immutable fields.
@@ -180,15 +108,13 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
 /// The name is validated only at creation, because it is immutable.
 fn check_service(spec: &Value, causes: &mut Vec<Cause>) {
     let name = spec["serviceName"].as_str().unwrap_or_default();
-    if name.is_empty() {
-        return;
-    }
-    for why in names::dns_label(name) {
-        causes.push(Cause::invalid(
-            "spec.serviceName",
-            &format!("{name:?}"),
-            &why,
-        ));
+    let wrong = if name.is_empty() {
+        Vec::new()
+    } else {
+        names::dns_label(name)
+    };
+    for why in wrong {
+        causes.push(Cause::invalid_text("spec.serviceName", name, &why));
     }
 }
 
@@ -206,11 +132,7 @@ fn check_policies(new: &Value, causes: &mut Vec<Cause>) {
     let management = &spec["podManagementPolicy"];
     if !matches!(management.as_str(), Some("OrderedReady" | "Parallel")) {
         let why = "must be 'OrderedReady' or 'Parallel'";
-        causes.push(Cause::invalid(
-            "spec.podManagementPolicy",
-            &management.to_string(),
-            why,
-        ));
+        causes.push(Cause::invalid("spec.podManagementPolicy", management, why));
     }
     let strategy = &spec["updateStrategy"];
     match strategy["type"].as_str() {
@@ -237,11 +159,7 @@ fn check_policies(new: &Value, causes: &mut Vec<Cause>) {
         let policy = &spec["persistentVolumeClaimRetentionPolicy"][key];
         if !matches!(policy.as_str(), Some("Retain" | "Delete")) {
             let field = format!("spec.persistentVolumeClaimRetentionPolicy.{key}");
-            causes.push(Cause::not_supported(
-                &field,
-                &policy.to_string(),
-                &["Retain", "Delete"],
-            ));
+            causes.push(Cause::not_supported(&field, policy, &["Retain", "Delete"]));
         }
     }
 }
