@@ -6,15 +6,15 @@ use crate::support::{ControlPlane, Parts, Scenario, deployment, nightly, scenari
 pub(crate) fn scenarios() -> Vec<Scenario> {
     nightly(scenarios![
         Parts::Server;
-        the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one,
-        what_is_switched_off_by_hand_after_a_start_stays_off,
-        a_manifests_zero_becomes_one,
-        a_pause_an_edit_and_a_removal_forget_no_count,
-        a_pause_forgets_no_wish_to_be_off,
+        start_restores_the_saved_count_unless_the_current_count_is_larger,
+        manual_zero_after_a_start_is_kept,
+        first_start_changes_a_zero_from_the_manifest_to_one,
+        saved_count_survives_pause_edit_and_removed_schedule,
+        manual_zero_survives_a_pause,
     ])
 }
 
-fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &ControlPlane) {
+fn start_restores_the_saved_count_unless_the_current_count_is_larger(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "hands");
     let stop = soon(5);
     let start = stop.plus(5);
@@ -44,7 +44,7 @@ fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &
     team.ends([("untouched", 3), ("one", 3), ("six", 3)]);
 }
 
-fn what_is_switched_off_by_hand_after_a_start_stays_off(plane: &ControlPlane) {
+fn manual_zero_after_a_start_is_kept(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "off");
     let day_one = soon(4);
     let (night, day_two) = (day_one.plus(3), day_one.plus(6));
@@ -69,7 +69,7 @@ fn what_is_switched_off_by_hand_after_a_start_stays_off(plane: &ControlPlane) {
     team.ends([("web", 4)]);
 }
 
-fn a_manifests_zero_becomes_one(plane: &ControlPlane) {
+fn first_start_changes_a_zero_from_the_manifest_to_one(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "zero");
     let start = soon(5);
     let off = deployment("web").replicas(0).start(start.text());
@@ -88,7 +88,7 @@ fn annotate(team: &TestNamespace<'_>, name: &str, text: &str) {
         .success();
 }
 
-fn a_pause_an_edit_and_a_removal_forget_no_count(plane: &ControlPlane) {
+fn saved_count_survives_pause_edit_and_removed_schedule(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "outlives");
     let stop = soon(5);
     let start = stop.plus(20);
@@ -127,7 +127,7 @@ fn a_pause_an_edit_and_a_removal_forget_no_count(plane: &ControlPlane) {
     team.ends([("paused", 5), ("edited", 4), ("removed", 4)]);
 }
 
-fn a_pause_forgets_no_wish_to_be_off(plane: &ControlPlane) {
+fn manual_zero_survives_a_pause(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "outlives-off");
     let day_one = soon(4);
     let (night, day_two) = (day_one.plus(14), day_one.plus(16));

@@ -18,15 +18,15 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         ],
         nightly(scenarios![
             Parts::Server;
-            a_bad_schedule_is_told_within_a_second_while_others_are_punctual,
-            starts_that_are_denied_make_no_stop_late,
-            mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up,
+            reports_an_invalid_schedule_within_a_second,
+            denied_starts_do_not_delay_stops,
+            corrected_schedule_is_adopted_and_reverted_typo_catches_up,
         ]),
     ]
     .concat()
 }
 
-fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &ControlPlane) {
+fn reports_an_invalid_schedule_within_a_second(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "bad");
     let stop = soon(5);
     let web = |name: &str| deployment(name).replicas(3).stop(stop.text());
@@ -77,7 +77,7 @@ fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &Cont
     team.ends([("schedule", 1), ("zone", 1), ("key", 1), ("good", 2)]);
 }
 
-fn mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up(plane: &ControlPlane) {
+fn corrected_schedule_is_adopted_and_reverted_typo_catches_up(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "mended");
     let stop = soon(5);
     let later = stop.plus(6);
@@ -155,7 +155,7 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
 
 /// Each start is attempted at its time, and again after growing pauses, none of which delays the
 /// stop.
-fn starts_that_are_denied_make_no_stop_late(plane: &ControlPlane) {
+fn denied_starts_do_not_delay_stops(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "denied");
     let is_no_start = "object.spec.replicas <= oldObject.spec.replicas";
     deny(&team, is_no_start, "this team is full");

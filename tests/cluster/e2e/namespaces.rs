@@ -23,9 +23,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         ],
         nightly(scenarios![
             Parts::Server;
-            an_edit_is_an_edit_of_what_inherits_it,
-            a_bad_one_is_told_there_until_it_is_put_right,
-            an_override_holds_for_all_in_it_and_is_left_there,
+            namespace_edit_affects_inheriting_workloads,
+            invalid_namespace_schedule_is_reported_on_the_namespace,
+            namespace_override_applies_to_all_workloads,
         ]),
     ]
     .concat()
@@ -81,7 +81,7 @@ fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane
     team.ends([("web", 3), ("db", 3), ("report", 3), ("late", 3)]);
 }
 
-fn an_edit_is_an_edit_of_what_inherits_it(plane: &ControlPlane) {
+fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "shared-edit");
     let old = soon(5);
     let new = old.plus(5);
@@ -119,7 +119,7 @@ fn warnings(team: &TestNamespace<'_>, arguments: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn a_bad_one_is_told_there_until_it_is_put_right(plane: &ControlPlane) {
+fn invalid_namespace_schedule_is_reported_on_the_namespace(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "shared-bad");
     let stop = soon(7);
     for name in ["web", "api"] {
@@ -157,7 +157,7 @@ fn a_bad_one_is_told_there_until_it_is_put_right(plane: &ControlPlane) {
     team.ends([("web", 2), ("api", 2), ("own", 2)]);
 }
 
-fn an_override_holds_for_all_in_it_and_is_left_there(plane: &ControlPlane) {
+fn namespace_override_applies_to_all_workloads(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "shared-sleep");
     let hours = "hours=00:00-24:00".to_owned();
     annotate(&team, &[hours]);

@@ -11,15 +11,15 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     nightly(scenarios![
         Parts::Server;
-        an_edited_schedule_acts_from_its_next_boundary_on,
-        a_deployment_made_again_is_another_one,
+        edited_schedule_takes_effect_at_its_next_boundary,
+        recreated_deployment_is_adopted_as_new,
         a_copy_with_its_state_in_another_namespace_is_adopted,
-        a_replaced_deployment_gets_its_state_back,
-        a_schedule_removed_by_night_tells_the_command_that_brings_it_back,
+        labels_are_restored_after_kubectl_replace,
+        removed_schedule_event_contains_the_restore_command,
     ])
 }
 
-fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {
+fn edited_schedule_takes_effect_at_its_next_boundary(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "edited");
     let old = soon(4);
     let new = old.plus(4);
@@ -39,7 +39,7 @@ fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {
     team.ends([("web", 3)]);
 }
 
-fn a_deployment_made_again_is_another_one(plane: &ControlPlane) {
+fn recreated_deployment_is_adopted_as_new(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "again");
     let (first, second) = (soon(5), soon(9));
     team.create(deployment("web").replicas(3).stop(first.text()));
@@ -139,7 +139,7 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
 }
 
 /// `kubectl replace` drops every label that is not in the file.
-fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
+fn labels_are_restored_after_kubectl_replace(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "replaced");
     let stop = soon(4);
     let start = stop.plus(6);
@@ -159,7 +159,7 @@ fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
     team.ends([("web", 4)]);
 }
 
-fn a_schedule_removed_by_night_tells_the_command_that_brings_it_back(plane: &ControlPlane) {
+fn removed_schedule_event_contains_the_restore_command(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "removed");
     let stop = soon(4);
     let start = stop.plus(4);

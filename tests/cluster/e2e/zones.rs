@@ -8,12 +8,12 @@ use crate::support::{ControlPlane, Parts, Scenario, deployment, nightly, scenari
 pub(crate) fn scenarios() -> Vec<Scenario> {
     nightly(scenarios![
         Parts::Server;
-        a_zone_is_the_objects_own_or_that_of_the_flag,
-        a_flag_changed_at_a_restart_acts_only_forwards,
+        time_zone_flag_applies_without_own_zone,
+        changed_time_zone_flag_does_not_apply_past_boundaries,
     ])
 }
 
-fn a_zone_is_the_objects_own_or_that_of_the_flag(plane: &ControlPlane) {
+fn time_zone_flag_applies_without_own_zone(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "zones");
     team.run(&["--timezone", "Asia/Tokyo"]);
     let stop = soon(4);
@@ -46,7 +46,7 @@ fn a_zone_is_the_objects_own_or_that_of_the_flag(plane: &ControlPlane) {
 
 /// The value contains two times of this minute in Kathmandu, which in Tokyo passed 3 h 15 min ago:
 /// one passes again while no controller runs, one is in the future.
-fn a_flag_changed_at_a_restart_acts_only_forwards(plane: &ControlPlane) {
+fn changed_time_zone_flag_does_not_apply_past_boundaries(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "flag");
     team.run(&["--timezone", "Asia/Tokyo"]);
     let gone_by = soon(4);

@@ -18,9 +18,9 @@ use crate::support::{Dayshift, Namespace, Request, eventually};
 pub(crate) fn cases() -> Vec<Case> {
     nightly(cases![
         Plane::Shared;
-        "429 with `Retry-After: 18446744073709551615`" => for_ever,
-        "429 with `Retry-After: 9000000000000`" => for_ages,
-        "503 with `Retry-After: 3600`, for a second" => for_an_hour,
+        "429 with `Retry-After: 18446744073709551615`" => retry_after_u64_max,
+        "429 with `Retry-After: 9000000000000`" => retry_after_285_000_years,
+        "503 with `Retry-After: 3600`, for a second" => retry_after_one_hour,
         "patch permission removed for 50 workloads with a boundary every 10 s" => forbidden,
     ])
 }
@@ -28,15 +28,15 @@ pub(crate) fn cases() -> Vec<Case> {
 /// The maximum effect of `Retry-After`, in seconds, plus the duration of a boundary.
 const BOUND: i64 = 66;
 
-fn for_ever(place: &Place<'_>) -> Figures {
+fn retry_after_u64_max(place: &Place<'_>) -> Figures {
     told_to_wait(place, 429, "18446744073709551615")
 }
 
-fn for_ages(place: &Place<'_>) -> Figures {
+fn retry_after_285_000_years(place: &Place<'_>) -> Figures {
     told_to_wait(place, 429, "9000000000000")
 }
 
-fn for_an_hour(place: &Place<'_>) -> Figures {
+fn retry_after_one_hour(place: &Place<'_>) -> Figures {
     told_to_wait(place, 503, "3600")
 }
 

@@ -8,10 +8,10 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     nightly(scenarios![
         Parts::Server;
-        a_sleep_by_day_and_a_wake_by_night_end_at_their_instant,
-        a_pause_over_a_stop_leaves_everything_as_it_is,
-        what_is_enforced_is_put_back,
-        an_override_outlives_a_restart_and_ends_while_away,
+        sleep_and_wake_end_on_time,
+        pause_skips_the_stop,
+        enforce_reverts_a_raised_count,
+        override_survives_restart_and_ends_during_downtime,
     ])
 }
 
@@ -36,7 +36,7 @@ fn saved(team: &TestNamespace<'_>, name: &str) -> Option<String> {
     team.label(name, "dayshift/saved-replicas")
 }
 
-fn a_sleep_by_day_and_a_wake_by_night_end_at_their_instant(plane: &ControlPlane) {
+fn sleep_and_wake_end_on_time(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "overrides");
     let end = soon(9);
     team.create(since_an_hour("day", end, true));
@@ -68,7 +68,7 @@ fn a_sleep_by_day_and_a_wake_by_night_end_at_their_instant(plane: &ControlPlane)
     team.ends([("day", 3), ("night", 3)]);
 }
 
-fn a_pause_over_a_stop_leaves_everything_as_it_is(plane: &ControlPlane) {
+fn pause_skips_the_stop(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "pause");
     let stop = soon(8);
     let end = stop.plus(4);
@@ -93,7 +93,7 @@ fn a_pause_over_a_stop_leaves_everything_as_it_is(plane: &ControlPlane) {
     team.ends([("timed", 3), ("held", 3)]);
 }
 
-fn what_is_enforced_is_put_back(plane: &ControlPlane) {
+fn enforce_reverts_a_raised_count(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "enforce");
     let stop = soon(5);
     let web = deployment("web").replicas(3).stop(stop.text());
@@ -109,7 +109,7 @@ fn what_is_enforced_is_put_back(plane: &ControlPlane) {
     team.ends([("web", 4)]);
 }
 
-fn an_override_outlives_a_restart_and_ends_while_away(plane: &ControlPlane) {
+fn override_survives_restart_and_ends_during_downtime(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "override-away");
     let end = soon(12);
     team.create(since_an_hour("web", end, false));

@@ -24,7 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(240);
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![Parts::Pods; status_tells_a_start_that_waits_from_one_that_nobody_carries_out],
-        nightly(scenarios![Parts::Pods; of_100_starts_at_most_10_are_not_ready_at_any_time]),
+        nightly(scenarios![Parts::Pods; max_starting_limits_concurrent_starts]),
     ]
     .concat()
 }
@@ -73,7 +73,7 @@ fn status_tells_a_start_that_waits_from_one_that_nobody_carries_out(plane: &Cont
     waits(false);
 }
 
-fn of_100_starts_at_most_10_are_not_ready_at_any_time(plane: &ControlPlane) {
+fn max_starting_limits_concurrent_starts(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "starting");
     team.run(&["--max-starting=10", "--namespace-defaults=false"]);
     let start = soon(20);

@@ -25,7 +25,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     ];
     all.extend(nightly(scenarios![
         Parts::Pods;
-        users_behind_the_real_oauth2_proxy_see_and_do_what_they_may,
+        oauth2_proxy_users_act_with_their_own_permissions,
     ]));
     all
 }
@@ -98,7 +98,7 @@ fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
     see_and_do_what_they_may(plane, Proxy::of_a_few_lines);
 }
 
-fn users_behind_the_real_oauth2_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
+fn oauth2_proxy_users_act_with_their_own_permissions(plane: &ControlPlane) {
     see_and_do_what_they_may(plane, oauth2_proxy::before);
 }
 
