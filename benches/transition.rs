@@ -1,5 +1,5 @@
 //! The cost of a transition in dayshift itself: the decision, the patch, and the scheduler with up
-//! to a million jobs.
+//! to a million jobs. The cost of a job should not depend on their number.
 //!
 //! `cargo bench --bench transition`
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]

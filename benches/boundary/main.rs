@@ -9,7 +9,7 @@
 //!
 //! It starts its own API servers (see `tests/support`), configured as in a cluster: with RBAC and an audit log,
 //! from which all times are read. dayshift and the baseline client are ServiceAccounts, to which the server's
-//! fair queueing applies.
+//! fair queueing applies. No other program should use the processors meanwhile.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -51,27 +51,27 @@ struct Options {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [100, 1000, 10_000])]
     deployments: Vec<u32>,
 
-    /// How many StatefulSets have the boundary too, beside each number of Deployments
+    /// The number of StatefulSets that have the boundary too, with each number of Deployments
     #[arg(long, value_name = "N", default_value_t = 0)]
     stateful_sets: u32,
 
-    /// How many CronJobs have the boundary too
+    /// The number of CronJobs that have the boundary too
     #[arg(long, value_name = "N", default_value_t = 0)]
     cron_jobs: u32,
 
-    /// How many requests are in flight at once
+    /// The number of requests in flight
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
     in_flight: u16,
 
-    /// How many boundaries: the first finds every connection closed, the others warm ones
+    /// The number of boundaries. At the first, every connection is closed; at the others, all are open
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=20))]
     bursts: u8,
 
-    /// How many seconds the idle minute lasts. Less than 60 leaves the connections warm
+    /// The length of the idle minute in seconds. With less than 60, the connections stay open
     #[arg(long, default_value_t = 60)]
     idle: u16,
 
-    /// Number of seconds with a single boundary in each, and then with ten in each. 0 leaves it out
+    /// The number of seconds with a single boundary in each, and then with ten in each. 0 leaves it out
     #[arg(long, value_name = "SECONDS", default_value_t = 100)]
     steady: u16,
 
@@ -84,8 +84,8 @@ struct Options {
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 8, 16, 32, 64, 128])]
     flights: Vec<u16>,
 
-    /// How many starts wait for others, in chains and in a star, compared with as many without
-    /// dependencies. 0 leaves them out
+    /// The number of starts that wait for others, in chains and in a star, compared with as many
+    /// without dependencies. 0 leaves them out
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1000])]
     waits: Vec<u16>,
 

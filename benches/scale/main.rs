@@ -1,4 +1,5 @@
-//! The limits of scale: up to 100,000 Deployments in a cluster in memory.
+//! The limits of scale: up to 100,000 Deployments in a cluster in memory. No other program should
+//! use the processors meanwhile.
 //!
 //! ```text
 //! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 Deployments;
