@@ -191,7 +191,8 @@ fn assert_is_not_the_attackers(port: u16) {
 fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane: &ControlPlane) {
     let activator = install(plane);
     let thief = plane.client_of(&activator);
-    let attacker = TestNamespace::without_scaler(plane, "claims");
+    // The namespace that is first in the order of names.
+    let attacker = TestNamespace::without_scaler(plane, "attacker");
     let team = TestNamespace::without_scaler(plane, "claimed");
     attacker.create(stopped("web"));
     // A response of this Service differs from one of the attacker's.
