@@ -1,5 +1,5 @@
 //! The time and size of a dashboard page with 2,000 Deployments, from the request to the last byte.
-//! The goals are 100 ms and 1 MB. The view of all objects is built again once a second, which makes
+//! The goals are 10 ms and 300 kB. The view of all objects is built again once a second, which makes
 //! the slowest samples.
 //!
 //! `cargo bench --bench dashboard`

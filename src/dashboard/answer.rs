@@ -20,6 +20,7 @@ use super::{
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
+const CALENDAR: HeaderValue = HeaderValue::from_static("text/calendar; charset=utf-8");
 const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
 
 /// The seconds until a browser reloads a page that shows the cluster.
@@ -68,14 +69,16 @@ impl Dashboard {
         let parts: Vec<&str> = parts.iter().map(|part| &**part).collect();
         let known = match parts[..] {
             ["confirm" | "act"] | ["result", _] => self.actions.is_some(),
-            ["" | "timeline" | "style.css" | "icon.svg"] | ["object", _, _, _] | ["ns", _] => true,
+            ["" | "timeline" | "namespaces" | "style.css" | "icon.svg" | "alert.svg"]
+            | ["object", _, _, _]
+            | ["ns", _] => true,
             _ => false,
         };
         if !known {
             return fails(StatusCode::NOT_FOUND, "There is no such page.");
         }
         let visitor = match &parts[..] {
-            ["style.css" | "icon.svg"] => None,
+            ["style.css" | "icon.svg" | "alert.svg"] => None,
             _ => match self.entrance.enter(head) {
                 Entered::Anybody => None,
                 Entered::As(visitor) => Some(visitor),
@@ -106,6 +109,7 @@ impl Dashboard {
         match parts[..] {
             ["style.css"] => typed_response(CSS, pages::STYLE),
             ["icon.svg"] => typed_response(SVG, pages::ICON),
+            ["alert.svg"] => typed_response(SVG, pages::ALERT_ICON),
             _ => self.page(&parts, &params, visitor).await,
         }
     }
@@ -163,10 +167,13 @@ impl Dashboard {
                     |id| acting.and_then(|(actions, visitor)| actions.find(&visitor.identity, id));
                 match id.parse().ok().and_then(find) {
                     Some(plan) => {
-                        let is_done = plan.progress().phase == PlanPhase::Done;
+                        let again = match plan.progress().phase {
+                            PlanPhase::Done => page.is_becoming_ready(&plan).then_some(REFRESH),
+                            PlanPhase::Preview | PlanPhase::UnderWay { .. } => Some(SOON),
+                        };
                         let mut response = html(StatusCode::OK, page.result(&plan));
-                        if !is_done {
-                            response.headers_mut().insert(header::REFRESH, SOON);
+                        if let Some(again) = again {
+                            response.headers_mut().insert(header::REFRESH, again);
                         }
                         response
                     }
@@ -175,6 +182,7 @@ impl Dashboard {
             }
             ["timeline"] if acting.is_some() => html(StatusCode::OK, page.timeline()),
             ["timeline"] => live(page.timeline(), params),
+            ["namespaces"] => live(page.namespace_list(), params),
             ["object", namespace, kind, name] => {
                 let row = view.rows.iter().find(|row| {
                     let object = &row.status.object;
@@ -189,6 +197,12 @@ impl Dashboard {
                     }
                     None => fails("There is no such workload here, or it has no schedule."),
                 }
+            }
+            ["ns", file]
+                if let Some(name) = file.strip_suffix(".ics")
+                    && !view.rows_of(name).is_empty() =>
+            {
+                typed_response(CALENDAR, page.calendar(name))
             }
             ["ns", name] if view.rows_of(name).is_empty() => {
                 fails("No workload of this namespace that is shown here has a schedule.")

@@ -9,7 +9,7 @@ use dayshift_operations::{
     annotations_text, changed_since, failure_text, synced_text,
 };
 use dayshift_text::counted;
-use dayshift_workload::{OverrideCommand, WorkloadRef};
+use dayshift_workload::{Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
 use futures::{StreamExt as _, stream::FuturesUnordered};
 
 use crate::dashboard::{
@@ -117,6 +117,7 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
     };
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
+        let mut counts = counts_after(observed, request);
         let (outcome, written, ends) = match answer {
             Ok(RequestOutcome::Annotated(outcome)) => (
                 action_text(outcome.command, outcome.zone, request.now)
@@ -124,11 +125,14 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                 annotations_text(&outcome.annotations, &request.prefix),
                 end(outcome.command),
             ),
-            Ok(RequestOutcome::Scaled(outcome)) => (
-                synced_text(outcome, request.now),
-                format!("scale --replicas={}", outcome.after),
-                outcome.until,
-            ),
+            Ok(RequestOutcome::Scaled(outcome)) => {
+                counts = Some((outcome.before, outcome.after));
+                (
+                    synced_text(outcome, request.now),
+                    format!("scale --replicas={}", outcome.after),
+                    outcome.until,
+                )
+            }
             Ok(RequestOutcome::Unchanged) => {
                 planned.others.push(format!("{name}: unchanged"));
                 return;
@@ -138,10 +142,20 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                 return;
             }
         };
+        if let Some(counts) = counts {
+            planned.count(observed, counts);
+        }
+        let outcome = match observed.inputs.text(Key::After) {
+            Some(after) if matches!(request.requested, RequestedOverride::Wake(_)) => {
+                format!("{outcome}; it starts after {after}")
+            }
+            _ => outcome,
+        };
         planned.objects.push(observed.clone());
         planned.ends = planned.ends.into_iter().chain(ends).min();
         planned.changes.push(PreviewedChange {
             object: name,
+            counts,
             outcome,
             written,
             reaches: Vec::new(),
@@ -164,6 +178,7 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                 planned.ends = planned.ends.into_iter().chain(end(outcome.command)).min();
                 planned.changes.push(PreviewedChange {
                     object: name,
+                    counts: None,
                     outcome: format!("{what}: {all}{replaced}{kept}"),
                     written: annotations_text(&outcome.annotations, &request.prefix),
                     reaches: outcome
@@ -178,6 +193,24 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
         }
     }
     planned
+}
+
+/// The count of a workload before and after an override, if both are known and numbers of replicas.
+fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Replicas, Replicas)> {
+    if observed.footprint.replicas == 0 {
+        return None;
+    }
+    let ParsedInputs::Scheduled(spec) = observed.read(&request.context) else {
+        return None;
+    };
+    let seen = observed.replicas;
+    let after = match request.requested {
+        RequestedOverride::Wake(_) => spec.count_after_start(seen, &observed.state()),
+        RequestedOverride::Sleep(_) => seen.min(spec.stop_replicas),
+        RequestedOverride::Pause(_) => seen,
+        RequestedOverride::Resume | RequestedOverride::Sync => return None,
+    };
+    Some((seen, after))
 }
 
 /// Carries out a plan and records the results. A workload is skipped if it no longer matches its preview, in

@@ -23,6 +23,8 @@ pub(crate) struct ActionForm {
     /// `dev/deploy/web`
     pub(crate) objects: BTreeSet<String>,
     pub(crate) namespaces: BTreeSet<String>,
+    /// The query of a filter of the timeline, all of whose workloads are chosen.
+    pub(crate) matching: Option<String>,
 }
 
 /// The fields that a user fills in.
@@ -44,7 +46,7 @@ impl FormFields {
 
     /// The requested length. The prefilled length is ignored if an end is given, and for a resume.
     fn asked_length(&self) -> &str {
-        let is_no_length = !self.until.is_empty() || self.action == "resume";
+        let is_no_length = !self.until.is_empty() || matches!(&*self.action, "resume" | "sync");
         if self.length == PREFILLED && is_no_length {
             return "";
         }
@@ -64,6 +66,7 @@ impl ActionForm {
                 "until" => form.fields.until = value.trim().to_owned(),
                 "reason" => form.fields.reason = value.trim().to_owned(),
                 "object" => drop(form.objects.insert(value.into_owned())),
+                "match" => form.matching = Some(value.into_owned()),
                 "namespace" => drop(form.namespaces.insert(value.into_owned())),
                 _ => {}
             }
@@ -72,7 +75,7 @@ impl ActionForm {
     }
 
     pub(crate) fn chosen(&self) -> usize {
-        self.objects.len() + self.namespaces.len()
+        self.objects.len() + self.namespaces.len() + usize::from(self.matching.is_some())
     }
 
     /// Whether the form exceeds the limits.
@@ -123,7 +126,9 @@ impl ActionForm {
             "pause" => Ok(RequestedOverride::Pause(until)),
             "resume" if until.is_some() => Err("A resume has no end: leave both out.".to_owned()),
             "resume" => Ok(RequestedOverride::Resume),
-            _ => Err("Choose what is to be done: wake, sleep, pause or resume.".to_owned()),
+            "sync" if until.is_some() => Err("A sync has no end: leave both out.".to_owned()),
+            "sync" => Ok(RequestedOverride::Sync),
+            _ => Err("Choose an action: wake, sleep, pause, resume or sync.".to_owned()),
         }
     }
 }
@@ -151,8 +156,14 @@ mod tests {
             ("do=wake&object=a&for=2h&until=22:00", ""),
             ("do=resume&object=a&for=2h&until=", ""),
             ("do=resume&object=a&for=2h&until=22:00", "no end"),
-            ("do=delete&object=a&for=1h", "wake, sleep, pause or resume"),
-            ("object=a&for=1h", "wake, sleep, pause or resume"),
+            ("do=sync&object=a&for=2h", ""),
+            ("do=sync&match=state%3Dstopped&for=2h", ""),
+            ("do=sync&object=a&for=1h", "no end"),
+            (
+                "do=delete&object=a&for=1h",
+                "wake, sleep, pause, resume or sync",
+            ),
+            ("object=a&for=1h", "wake, sleep, pause, resume or sync"),
             ("do=pause", "Nothing is chosen"),
         ] {
             let said = ActionForm::parse(text.as_bytes()).requested(now);

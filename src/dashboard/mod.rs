@@ -6,12 +6,14 @@
 
 mod access;
 mod answer;
+mod calendar;
 mod carry_out;
 mod entrance;
 mod followed;
 mod form;
 mod guard;
 mod login;
+mod outlook;
 mod pages;
 mod params;
 mod plan;

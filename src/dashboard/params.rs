@@ -15,12 +15,34 @@ pub(crate) struct Params {
     pub(super) text: Option<String>,
     /// The first day of the timeline.
     pub(super) from: Option<NaiveDate>,
+    /// The order of the timeline.
+    pub(super) sort: Sort,
     /// The page number of the timeline, from 1.
     pub(super) page: usize,
     /// The time zone of all times on the page, instead of the zones of the schedules.
     pub(super) zone: Option<Zone>,
     /// The error about the requested zone.
     pub(super) refused_zone: Option<String>,
+}
+
+/// The order of workloads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Sort {
+    #[default]
+    Name,
+    State,
+    Next,
+}
+
+impl Sort {
+    /// The value in an address; `None` for the default.
+    pub(super) const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Name => None,
+            Self::State => Some("state"),
+            Self::Next => Some("next"),
+        }
+    }
 }
 
 /// The color scheme, if it differs from the system's.
@@ -67,6 +89,13 @@ impl Params {
                 "state" => params.state = text(),
                 "q" => params.text = text(),
                 "from" => params.from = value.parse().ok(),
+                "sort" => {
+                    params.sort = match &*value {
+                        "state" => Sort::State,
+                        "next" => Sort::Next,
+                        _ => Sort::Name,
+                    }
+                }
                 "tz" => match text().map(|name| tzdata.parse_zone(&name)) {
                     Some(Ok(zone)) => params.zone = Some(zone),
                     Some(Err(error)) => params.refused_zone = Some(error.to_string()),
@@ -90,6 +119,7 @@ impl Params {
             ("state", self.state.clone()),
             ("q", self.text.clone()),
             ("from", self.from.map(|date| date.to_string())),
+            ("sort", text(self.sort.name())),
             ("page", (self.page > 1).then(|| self.page.to_string())),
             ("tz", text(self.zone.map(Zone::name))),
         ];
@@ -142,6 +172,7 @@ mod tests {
             state: Some("left down".into()),
             text: Some("<script>\"é".into()),
             from: NaiveDate::from_ymd_opt(2026, 10, 23),
+            sort: Sort::Next,
             page: 3,
             zone: Some(Zone::parse("Asia/Tokyo").unwrap()),
             refused_zone: None,

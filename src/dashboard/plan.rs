@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_operations::{
     AnnotatedNamespace, OverrideReport, OverrideRequest, RequestedOverride, Selection,
 };
-use dayshift_workload::{Observed, WorkloadRef};
+use dayshift_workload::{Observed, Replicas, WorkloadRef, savings::StoppedCapacity};
 use kube::Client;
 use tokio::sync::{mpsc, oneshot};
 
@@ -42,6 +42,9 @@ pub(crate) struct ActionPlan {
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
     pub(crate) changes: Vec<PreviewedChange>,
+    /// The capacity that starts and that stops.
+    pub(crate) starts: StoppedCapacity,
+    pub(crate) stops: StoppedCapacity,
     /// The observed workloads that change.
     pub(crate) objects: Vec<Observed>,
     /// The observed Namespaces that change.
@@ -56,6 +59,8 @@ pub(crate) struct Preview {
 pub(crate) struct PreviewedChange {
     /// The object, for example `dev/web` or `namespace/dev`.
     pub(crate) object: String,
+    /// The count before and after, if they are known and numbers of replicas.
+    pub(crate) counts: Option<(Replicas, Replicas)>,
     /// The effect, for example `woken until 22:00 CET`.
     pub(crate) outcome: String,
     /// The arguments of the equivalent `kubectl annotate` or `kubectl scale`.
@@ -65,6 +70,24 @@ pub(crate) struct PreviewedChange {
 }
 
 impl Preview {
+    /// Adds the capacity between two counts.
+    pub(crate) fn count(&mut self, observed: &Observed, (before, after): (Replicas, Replicas)) {
+        let between = |more: Replicas, less: Replicas| {
+            let count = Replicas::new(more.get().saturating_sub(less.get()));
+            StoppedCapacity::new(count, observed.footprint)
+        };
+        let added = |sum: StoppedCapacity, more| [sum, more].into_iter().sum();
+        self.starts = added(self.starts, between(after, before));
+        self.stops = added(self.stops, between(before, after));
+    }
+
+    /// The changed workloads, also those of Namespaces.
+    pub(crate) fn workloads(&self) -> Vec<&WorkloadRef> {
+        let in_namespaces = self.changes.iter().flat_map(|change| &change.reaches);
+        let own = self.objects.iter().map(|object| &object.object);
+        own.chain(in_namespaces).collect()
+    }
+
     /// The number of distinct workloads that are affected.
     pub(crate) fn reached(&self) -> usize {
         let in_namespaces = self.changes.iter().flat_map(|change| &change.reaches);

@@ -20,7 +20,7 @@ use crate::dashboard::{
     plan::PlanPhase,
     plan::{ActionJob, ActionRequest, Actions},
     source::{Dashboard, ViewSource},
-    view::View,
+    view::{Row, View},
 };
 
 type PageResponse = Response<Full<Bytes>>;
@@ -69,11 +69,17 @@ impl Dashboard {
     async fn confirm(
         &self,
         (actions, visitor): (&Actions, &Visitor),
-        form: ActionForm,
+        mut form: ActionForm,
         params: &Params,
     ) -> Result<PageResponse, (StatusCode, String)> {
         let refused = |error: FindError| (UNASKED, unasked(&error));
         let (turn, view) = self.seen_by(Some(visitor)).await.map_err(refused)?;
+        if let Some(query) = form.matching.take() {
+            let params = Params::parse(&query, &view.context.tzdata);
+            let page = self.page_of(&view, &params, Some(visitor));
+            let names = page.matching().into_iter().map(Row::form_name);
+            form.objects.extend(names);
+        }
         let page = self.page_of(&view, params, Some(visitor));
         let requested = match form.requested(view.now) {
             Ok(requested) => requested,
@@ -153,7 +159,7 @@ impl Dashboard {
         if is_new && !plan.is_fresh(self.now()) {
             return Err(again());
         }
-        let to = params.common().link(&format!("/result/{}", plan.id));
+        let to = params.link(&format!("/result/{}", plan.id));
         let seen = self.seen_by(Some(visitor)).await;
         let (_, view) = seen.map_err(|error| (UNASKED, unasked(&error)))?;
         if plan.begin() {

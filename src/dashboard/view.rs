@@ -2,15 +2,15 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use chrono::{DateTime, Datelike, Days, NaiveTime, Utc};
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
 use dayshift_cluster::Query;
 use dayshift_controller::Telemetry;
 use dayshift_manifest::plan::OtherManagers;
 use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef,
-    savings::{Price, SavedSoFar},
+    Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix, WorkloadRef,
+    savings::{Price, Saved, SavedSoFar},
 };
 
 /// The state of the cluster at one time.
@@ -47,10 +47,22 @@ pub struct Row {
     pub parsed: Option<Arc<ParsedInputs>>,
 }
 
+/// A message about one workload.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) level: Level,
+    /// The kind of message, which findings about different workloads share.
+    pub(super) cause: String,
+    pub(super) text: String,
+    /// The command that helps.
+    pub(super) command: String,
+}
+
 /// A message about one or more workloads.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RowFinding<'v> {
     pub(super) level: Level,
+    pub(super) cause: String,
     pub(super) text: String,
     /// The command that helps, for the first workload.
     pub(super) command: String,
@@ -122,12 +134,19 @@ impl View {
         let mut findings: Vec<RowFinding<'v>> = Vec::new();
         let mut known = HashMap::new();
         for &row in rows {
-            for (level, text, command) in row.findings(prefix, self.now) {
+            for found in row.findings(prefix, self.now) {
+                let Finding {
+                    level,
+                    cause,
+                    text,
+                    command,
+                } = found;
                 let at = *known.entry((level, text.clone())).or_insert(findings.len());
                 match findings.get_mut(at) {
                     Some(finding) => finding.rows.push(row),
                     None => findings.push(RowFinding {
                         level,
+                        cause,
                         text,
                         command,
                         rows: vec![row],
@@ -141,17 +160,19 @@ impl View {
 }
 
 impl Row {
-    /// The findings of this workload: severity, text and command.
-    pub(super) fn findings(
-        &self,
-        prefix: &Prefix,
-        now: DateTime<Utc>,
-    ) -> Vec<(Level, String, String)> {
+    pub(super) fn findings(&self, prefix: &Prefix, now: DateTime<Utc>) -> Vec<Finding> {
         let status = &self.status;
         let mut findings = Vec::new();
+        let error = |cause: String, text: String| Finding {
+            level: Level::Error,
+            cause,
+            text,
+            command: String::new(),
+        };
         if status.problems.is_empty() {
             let lines = status.error.iter().flat_map(|lines| lines.lines());
-            findings.extend(lines.map(|line| (Level::Error, line.to_owned(), String::new())));
+            let cause = || "The schedule is rejected".to_owned();
+            findings.extend(lines.map(|line| error(cause(), line.to_owned())));
         }
         for problem in &status.problems {
             let place = match problem.origin {
@@ -161,8 +182,9 @@ impl Row {
                 }
                 Origin::Scaler => " by the default of the scaler".to_owned(),
             };
-            let text = format!("{}{place}: {}", problem.name(prefix), problem.diagnostic);
-            findings.push((Level::Error, text, String::new()));
+            let name = problem.name(prefix);
+            let text = format!("{name}{place}: {}", problem.diagnostic);
+            findings.push(error(format!("{name} is rejected"), text));
         }
         for note in &status.notes {
             let level = if note.is_warning() {
@@ -171,9 +193,26 @@ impl Row {
                 Level::Note
             };
             let said = status.note_text(note.clone(), prefix, now);
-            findings.push((level, said.text, said.command));
+            findings.push(Finding {
+                level,
+                cause: cause(note).to_owned(),
+                text: said.text,
+                command: said.command,
+            });
         }
         findings
+    }
+
+    pub(super) fn situation(&self) -> Situation {
+        match self.status.phase {
+            _ if self.status.has_problem() => Situation::NeedsAttention,
+            Some(Phase::Running) => Situation::Running,
+            Some(Phase::Stopped) => Situation::Asleep,
+            Some(Phase::Woken) => Situation::AwakeManually,
+            Some(Phase::Slept) => Situation::AsleepManually,
+            Some(Phase::Paused) => Situation::Paused,
+            Some(Phase::Adopted) | None => Situation::NotBegun,
+        }
     }
 
     /// Other managers of this workload.
@@ -201,6 +240,97 @@ impl Row {
     }
 }
 
+/// The kind of a note, as the heading of all notes of that kind.
+const fn cause(note: &Note) -> &'static str {
+    match note {
+        Note::Overdue(_) => "A start or stop is overdue",
+        Note::StoppedAgainstSchedule { .. } => "Stopped although it should run",
+        Note::Waits { .. } => "The start waits for a dependency",
+        Note::IgnoresDependencies => "The start does not wait for a dependency",
+        Note::WaitsForSlot => "The start waits for a start slot",
+        Note::LeftStopped { .. } => "Stopped, and the schedule was removed",
+        Note::Unseen => "No controller has observed it yet",
+        Note::SetManually { .. } | Note::SetDuringOverride { .. } => "Changed manually",
+        Note::Deleting => "Being deleted",
+        Note::Reverted { .. } => "Another controller reverted the count",
+        Note::Contradicted { .. } => "Adopted in another state than scheduled",
+        Note::StopsSoon { .. } => "Runs outside of its schedule and stops soon",
+        Note::EnforceGaveUp { .. } => "Enforcing the schedule has reached its limit",
+        Note::LaterVersion => "A later version of dayshift manages it",
+        Note::StaysAtZero => "The next start leaves it at 0",
+        Note::NoSchedule { .. } => "The schedule is not visible here",
+        Note::NamespaceAhead => "Annotations of the Namespace are not applied",
+        Note::UnknownCalendars => "A calendar is unknown here",
+        Note::NotReady { .. } => "Started, and not ready",
+        Note::StopNotice { .. } => "Stops soon",
+        Note::NoStart => "The schedule has no further start",
+        Note::NotCovered => "A Service does not wake it",
+        Note::Operated { .. } => "An operator sets the count",
+        Note::NothingSaved { .. } => "The original count is unknown",
+    }
+}
+
+/// Whether a workload runs, and why. Each workload is in exactly one situation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Situation {
+    Running,
+    AwakeManually,
+    Asleep,
+    AsleepManually,
+    Paused,
+    NeedsAttention,
+    NotBegun,
+}
+
+impl Situation {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Running,
+        Self::AwakeManually,
+        Self::Asleep,
+        Self::AsleepManually,
+        Self::Paused,
+        Self::NeedsAttention,
+        Self::NotBegun,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::AwakeManually => "awake manually",
+            Self::Asleep => "asleep by schedule",
+            Self::AsleepManually => "asleep manually",
+            Self::Paused => "paused",
+            Self::NeedsAttention => "needs attention",
+            Self::NotBegun => "not begun yet",
+        }
+    }
+
+    /// The value of the filter `state`, and the CSS class.
+    pub(super) const fn slug(self) -> &'static str {
+        match self {
+            Self::Running => "is-running",
+            Self::AwakeManually => "is-awake",
+            Self::Asleep => "is-asleep",
+            Self::AsleepManually => "is-asleep-manually",
+            Self::Paused => "is-paused",
+            Self::NeedsAttention => "needs-attention",
+            Self::NotBegun => "not-begun",
+        }
+    }
+
+    pub(super) const fn explanation(self) -> &'static str {
+        match self {
+            Self::Running => "Its schedule has started it, and it runs until the next stop.",
+            Self::AwakeManually => "A user woke it outside of its schedule (wake).",
+            Self::Asleep => "Its schedule has stopped it, until the next start.",
+            Self::AsleepManually => "A user put it to sleep, although its schedule would run it.",
+            Self::Paused => "A user paused the schedule: nothing starts or stops it.",
+            Self::NeedsAttention => "An error or a warning: see the problems above.",
+            Self::NotBegun => "dayshift acts at its next start or stop for the first time.",
+        }
+    }
+}
+
 /// The workloads of a dashboard, and how their annotations are parsed.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -212,8 +342,10 @@ pub struct Settings {
     pub context: ParseContext,
     /// The zone for times that concern several workloads, if the user set one.
     pub zone: Option<Zone>,
-    /// The title in the page header, for example the server's address.
+    /// The title in the page header, for example the name of the context.
     pub title: String,
+    /// The name of the controller in this process, if the pages are its own.
+    pub controller: Option<String>,
 }
 
 /// The sources of savings and of their price.
@@ -228,6 +360,8 @@ pub(super) struct SavingsSource {
 pub(super) struct SavingsSummary {
     /// The savings of today, this week and this month. `None` if no controller records them.
     pub(super) so_far: Option<SavedSoFar>,
+    /// The savings of each of the last days since the controller began to count, the latest last.
+    pub(super) days: Vec<(NaiveDate, Saved)>,
     pub(super) price: Option<Arc<Price>>,
 }
 
@@ -237,9 +371,42 @@ impl SavingsSource {
         let counted_by = self.counted_by.as_ref().filter(|_| !view.is_partial);
         SavingsSummary {
             so_far: counted_by.and_then(|telemetry| telemetry.saved(starts(view.now, zone))),
+            days: counted_by
+                .map_or_else(Vec::new, |telemetry| saved_days(telemetry, view.now, zone)),
             price: self.price.clone(),
         }
     }
+}
+
+/// The number of days in the account.
+const DAYS: u64 = 14;
+
+/// The savings of each of the last days, without those before the controller began to count.
+fn saved_days(telemetry: &Telemetry, now: DateTime<Utc>, zone: Zone) -> Vec<(NaiveDate, Saved)> {
+    let today = now.with_timezone(&zone).date_naive();
+    let dates: Vec<NaiveDate> = (0..DAYS)
+        .rev()
+        .map(|back| today - Days::new(back))
+        .collect();
+    let midnight = |date: NaiveDate| zone.instant(date.and_time(NaiveTime::MIN));
+    let mut since = Vec::new();
+    let mut began = None;
+    for three in dates.chunks(3) {
+        // A chunk that is too short is filled up; the surplus is cut off below.
+        let at = |index: usize| midnight(three.get(index).copied().unwrap_or(today));
+        let Some(saved) = telemetry.saved([at(0), at(1), at(2)]) else {
+            return Vec::new();
+        };
+        began = Some(saved.since);
+        since.extend(saved.since_each);
+    }
+    since.truncate(dates.len());
+    let later = since.iter().skip(1).copied().chain([Saved::default()]);
+    let each = since.iter().zip(later).map(|(from, next)| *from - next);
+    let began = began.map(|began| began.with_timezone(&zone).date_naive());
+    let days = dates.iter().copied().zip(each);
+    days.filter(|(date, _)| began.is_some_and(|began| *date >= began))
+        .collect()
 }
 
 /// The beginnings of today, this week and this month in a zone.

@@ -10,12 +10,15 @@ import { serve } from "./sandbox.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "../..");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const WIDTHS = [360, 1024, 2560];
+const WIDTHS = [390, 1280, 2560];
 const SCHEMES = ["light", "dark"];
 const PAGES = [
   "/?refresh=off",
   "/timeline",
   "/timeline?from=2026-10-22",
+  "/timeline?sort=next",
+  "/timeline?state=needs-attention",
+  "/namespaces?refresh=off",
   "/timeline?state=error",
   "/timeline?q=nothing-is-called-this",
   "/object/default/deploy/office-hours?refresh=off",
@@ -72,6 +75,32 @@ async function act(tab, browser, address) {
   }
   return pages;
 }
+/** The four answers of the overview fit on two screens, and details can be read with the keyboard. */
+async function answers(tab, address) {
+  await tab.open(`${address}/?refresh=off`, 1280, "light");
+  const said = await tab.evaluate(`(() => {
+    const said = [], page = document.scrollingElement.scrollHeight;
+    for (const name of [".verdict", ".stack", ".strip", ".large", ".days", ".top"]) {
+      if (!document.querySelector(name)) said.push("no " + name);
+    }
+    if (page > 1800) said.push("the overview is " + page + " px high");
+    const slot = document.querySelector(".slot.some");
+    slot.focus();
+    if (getComputedStyle(slot.querySelector(".tip")).display !== "block") said.push("a focused slot shows no details");
+    return said;
+  })()`);
+  for (const it of said) problems.push(`the overview: ${it}`);
+  await tab.open(`${address}/timeline`, 1280, "light");
+  const rows = await tab.evaluate(`(() => {
+    const high = [...document.querySelectorAll(".timeline tbody tr:not(.group)")].map((it) => it.getBoundingClientRect().height);
+    scrollTo(0, document.scrollingElement.scrollHeight);
+    const head = document.querySelector(".timeline thead th").getBoundingClientRect();
+    return { highest: Math.max(...high), head: head.top };
+  })()`);
+  if (rows.highest > 34) problems.push(`a row of the timeline is ${rows.highest} px high`);
+  if (rows.head < 0) problems.push("the header of the timeline does not stay in view");
+}
+
 /** On a telephone the week stands under the name, nothing of what comes next is cut, and boxes are large enough. */
 async function onTelephone(tab, address) {
   const pages = ["/", "/timeline", "/object/default/deploy/office-hours?refresh=off", "/ns/shop?refresh=off"];
@@ -80,6 +109,7 @@ async function onTelephone(tab, address) {
     await tab.open(address + page, 390, "light");
     const { said, count } = await tab.evaluate(`(() => {
       const said = [], box = (it) => it.getBoundingClientRect();
+      for (const it of document.querySelectorAll("main details")) it.open = true;
       for (const row of document.querySelectorAll(".timeline tbody tr")) {
         const [name, week] = [row.querySelector("th"), row.querySelector("td.week")];
         if (!week) continue;
@@ -134,12 +164,13 @@ try {
     }
   }
   await onTelephone(tab, address);
+  await answers(tab, address);
   acted = await act(tab, browser, address);
   // What a reader chooses counts, whatever the system says.
   const colour = `getComputedStyle(document.body).backgroundColor`;
   for (const scheme of SCHEMES) for (const theme of SCHEMES) {
     await tab.open(`${address}/?refresh=off&theme=${theme}`, 1024, scheme);
-    const expected = theme === "light" ? "rgb(255, 255, 255)" : "rgb(13, 17, 23)";
+    const expected = theme === "light" ? "rgb(245, 246, 248)" : "rgb(13, 17, 23)";
     const found = await tab.evaluate(colour);
     if (found !== expected) problems.push(`theme=${theme} on a ${scheme} system: ${found}`);
   }

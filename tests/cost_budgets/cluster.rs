@@ -131,6 +131,7 @@ impl Cluster {
             context: ParseContext::default(),
             zone: None,
             title: "costs".to_owned(),
+            controller: None,
         };
         let (telemetry, clock) = (self.telemetry.clone().unwrap(), self.clock.clone());
         let calendars = CalendarFeed::default();
@@ -147,7 +148,7 @@ impl Cluster {
         let page = body.unwrap().to_bytes();
         uncounted(|| {
             let page = String::from_utf8(page.to_vec()).unwrap();
-            let all = format!("<span class=\"number\">{OBJECTS}</span> adopted");
+            let all = format!("<span class=\"number\">{OBJECTS}</span> not begun yet");
             assert!(page.contains(&all), "{page}");
         });
     }

@@ -103,6 +103,8 @@ impl DashboardArgs {
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let bound = listener.local_addr()?;
         let connection = self.connection.clone();
+        let context = connection.clone().connection("dashboard");
+        let context = context.context_name();
         let (client, server) = connection
             .patient_client("dashboard")
             .await
@@ -110,7 +112,7 @@ impl DashboardArgs {
         let server = without_credentials(&server);
         let (publisher, feed) = CalendarFeed::open(self.schedules.calendars());
         let dashboard = self
-            .dashboard(client, &server, kind_files)
+            .dashboard(client, context.as_deref().unwrap_or(&server), kind_files)
             .with_calendars(feed);
         let clock = Clock::system();
         // `Telemetry` is required, but this command serves no metrics.
@@ -132,7 +134,7 @@ impl DashboardArgs {
         }
     }
 
-    fn dashboard(&self, client: Client, server: &str, kind_files: &KindFiles) -> Dashboard {
+    fn dashboard(&self, client: Client, context: &str, kind_files: &KindFiles) -> Dashboard {
         let selector = self.scope.selector().map(str::to_owned);
         let query = Query::all(
             &self.kinds.kinds(kind_files),
@@ -140,7 +142,8 @@ impl DashboardArgs {
             selector,
         );
         let settings = Settings {
-            title: format!("{}, {server}", query.place()),
+            title: format!("{}, {context}", query.place()),
+            controller: None,
             query,
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             context: self.schedules.context_of_others(kind_files),

@@ -560,10 +560,11 @@ pub(super) fn serve_dashboard(
         zone: Some(settings.default_zone).filter(|zone| *zone != Zone::UTC),
         // The controller determines the inherited schedules.
         title: match &login {
-            None => format!("{place}, as {} knows it", settings.instance),
+            None => place,
             // Some users are not permitted to list namespaces.
-            Some(_) => format!("as {} knows it", settings.instance),
+            Some(_) => "your namespaces".to_owned(),
         },
+        controller: Some(settings.instance.clone()),
     };
     let is_acting = !settings.dry_run;
     let telemetry = Arc::clone(telemetry);

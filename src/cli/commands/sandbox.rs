@@ -271,6 +271,7 @@ impl SandboxArgs {
             context: context.clone(),
             zone: self.schedules.given_zone(),
             title: "sandbox: a cluster in memory, in simulated time".to_owned(),
+            controller: Some("sandbox".to_owned()),
         }
     }
 

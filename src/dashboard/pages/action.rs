@@ -1,11 +1,13 @@
 //! The pages for actions: the form, the preview, and the result.
 
-use dayshift_operations::status::Note;
+use std::collections::HashSet;
+
+use dayshift_operations::{RequestedOverride, status::Note};
 use dayshift_text::counted;
-use dayshift_workload::WorkloadRef;
+use dayshift_workload::{WorkloadRef, savings::Bill};
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Kind, Page, safe, said};
+use crate::dashboard::pages::page::{Kind, Page, badge, safe, said, table};
 use crate::dashboard::{
     carry_out::verb,
     form::{ActionForm, FormFields},
@@ -15,11 +17,12 @@ use crate::dashboard::{
 };
 
 /// The actions with their descriptions.
-const ACTIONS: [(&str, &str); 4] = [
+const ACTIONS: [(&str, &str); 5] = [
     ("wake", "start now, and keep running"),
     ("sleep", "stop now, and keep stopped"),
     ("pause", "leave as it is"),
     ("resume", "follow the schedule again"),
+    ("sync", "apply the schedule now"),
 ];
 
 /// The maximum number of selected names that are shown.
@@ -43,7 +46,7 @@ impl Page<'_> {
                         (self.form(&hidden(chosen), &FormFields::prefilled()))
                     } @else {
                         p {
-                            a href={ (still.link(path)) "#do" } { "Wake, sleep, pause or resume" }
+                            a href={ (still.link(path)) "#do" } { "Wake, sleep, pause, resume or sync" }
                             " (the page then stops reloading)"
                         }
                     }
@@ -56,7 +59,7 @@ impl Page<'_> {
     pub(super) fn form(&self, chosen: &Markup, filled_in: &FormFields) -> Markup {
         html! {
             @if let Some(token) = self.token {
-                form method="post" action=(self.params.common().link("/confirm")) {
+                form method="post" action=(self.params.link("/confirm")) {
                     (chosen)
                     (hidden(("token", token)))
                     (fields(filled_in))
@@ -113,25 +116,45 @@ impl Page<'_> {
             @if changes.is_empty() {
                 p { "Nothing would change." }
             } @else {
-                p { "With your permissions, this will happen:" }
+                p.lead {
+                    "With your permissions, " strong { (counted(planned.reached(), "workload")) }
+                    " will change."
+                    @if planned.starts.replicas > 0 {
+                        " Starts " strong { (Bill::per_hour(planned.starts, None)) } "."
+                    }
+                    @if planned.stops.replicas > 0 {
+                        " Stops " strong { (Bill::per_hour(planned.stops, None)) } "."
+                    }
+                }
                 div.scroll tabindex="0" role="group" aria-label="What will change" {
                     table.stacked {
                         thead {
                             tr {
-                                th scope="col" { "What" }
+                                th scope="col" { "Workload" }
+                                th scope="col" { "Now → then" }
                                 th scope="col" { "Will be" }
-                                th scope="col" { "By" }
+                                th scope="col" { "Details" }
                             }
                         }
                         tbody {
                             @for change in changes {
                                 tr {
                                     th scope="row" { (safe(&change.object)) }
+                                    td.countdown {
+                                        @if let Some((before, after)) = change.counts {
+                                            (before) " → " (after)
+                                        }
+                                    }
                                     td {
                                         (safe(&change.outcome))
                                         (reached(&change.reaches))
                                     }
-                                    td { code { (safe(&change.written)) } }
+                                    td {
+                                        details {
+                                            summary { "Annotations" }
+                                            code { (safe(&change.written)) }
+                                        }
+                                    }
                                 }
                             }
                         }
@@ -143,13 +166,13 @@ impl Page<'_> {
                 ul.findings { @for other in others { li.finding.note { (said(other)) } } }
             }
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
-                form.moves method="post" action=(self.params.common().link("/act")) {
+                form.decide method="post" action=(self.params.link("/act")) {
                     (hidden(("token", token)))
                     (hidden(("plan", &plan.id.to_string())))
-                    button type="submit" { (verb) " " (counted(planned.reached(), "workload")) }
+                    button.primary type="submit" { (verb) " " (counted(planned.reached(), "workload")) }
+                    a.button href=(self.params.link("/timeline")) { "Cancel" }
                 }
-            }
-            (self.back())
+            } @else { (self.back()) }
         };
         self.shell(&asking("Confirm"), &content)
     }
@@ -186,22 +209,102 @@ impl Page<'_> {
                     }
                 }
             }
+            @if progress.phase == PlanPhase::Done {
+                (self.readiness(plan))
+                (self.undo(plan))
+            }
             (self.back())
         };
         self.shell(&asking("Result"), &content)
     }
 
+    /// The rows that an action has changed.
+    fn changed(&self, plan: &ActionPlan) -> Vec<&Row> {
+        let changed: HashSet<&WorkloadRef> = plan.planned.workloads().into_iter().collect();
+        let rows = self.view.rows.iter().map(|row| &**row);
+        rows.filter(|row| changed.contains(&row.status.object))
+            .collect()
+    }
+
+    /// Whether workloads that an action woke are not ready yet.
+    pub(crate) fn is_becoming_ready(&self, plan: &ActionPlan) -> bool {
+        let is_waiting = |row: &&Row| row.status.is_ready() == Some(false);
+        matches!(plan.requested(), RequestedOverride::Wake(_))
+            && self.changed(plan).iter().any(is_waiting)
+    }
+
+    /// The changed workloads with their readiness.
+    fn readiness(&self, plan: &ActionPlan) -> Markup {
+        let rows = self.changed(plan);
+        let ready = rows
+            .iter()
+            .filter(|row| row.status.is_ready() == Some(true));
+        let ready = ready.count();
+        let more = rows.len().saturating_sub(MAX_REACHED);
+        let listed = html! {
+            @for row in rows.iter().take(MAX_REACHED) {
+                tr {
+                    th scope="row" { (self.link_to(row)) }
+                    td { (badge(&row.status)) " " span.far { (row.status.count()) } }
+                    td { (row.status.ready().unwrap_or_default()) }
+                }
+            }
+        };
+        html! {
+            @if !rows.is_empty() {
+                section aria-labelledby="ready" {
+                    h2 id="ready" { (ready) " of " (rows.len()) " ready" }
+                    (table("ready", &["Workload", "State", "Ready"], &listed))
+                    @if more > 0 { p { "And " (more) " more." } }
+                }
+            }
+        }
+    }
+
+    /// A form that previews the end of the overrides.
+    fn undo(&self, plan: &ActionPlan) -> Markup {
+        let can_end = !matches!(
+            plan.requested(),
+            RequestedOverride::Resume | RequestedOverride::Sync
+        );
+        html! {
+            @if let Some(token) = self.token.filter(|_| can_end) {
+                form.decide method="post" action=(self.params.link("/confirm")) {
+                    (hidden(("token", token)))
+                    (hidden(("do", "resume")))
+                    @for object in self.changed_names(plan) { (hidden(("object", &object))) }
+                    @for (namespace, _) in &plan.planned.namespaces { (hidden(("namespace", namespace))) }
+                    button type="submit" { "Undo: follow the schedule again" }
+                }
+            }
+        }
+    }
+
+    /// The form names of the workloads that were changed themselves, not by their Namespace.
+    fn changed_names(&self, plan: &ActionPlan) -> Vec<String> {
+        let own: HashSet<&WorkloadRef> = plan
+            .planned
+            .objects
+            .iter()
+            .map(|observed| &observed.object)
+            .collect();
+        let rows = self.changed(plan).into_iter();
+        rows.filter(|row| own.contains(&row.status.object))
+            .map(Row::form_name)
+            .collect()
+    }
+
     fn back(&self) -> Markup {
-        let to = self.params.common().link("/timeline");
+        let to = self.params.link("/timeline");
         html! { p { a href=(to) { "To the timeline" } } }
     }
 }
 
 fn fields(filled_in: &FormFields) -> Markup {
     html! {
-        div.filter role="group" aria-label="What is to be done" {
+        div.filter.acts role="group" aria-label="Action on the selected workloads" {
             label {
-                "Do"
+                "Action"
                 select name="do" {
                     @for (value, text) in ACTIONS {
                         option value=(value) selected[filled_in.action == value] {
@@ -219,7 +322,7 @@ fn fields(filled_in: &FormFields) -> Markup {
                 input type="text" name="until" value=(filled_in.until);
             }
             label { "Reason" input type="text" name="reason" value=(filled_in.reason); }
-            button type="submit" { "See what will change" }
+            button.primary type="submit" { "Preview" }
         }
     }
 }
@@ -278,5 +381,6 @@ fn asking(title: &str) -> Kind<'_> {
         title,
         path: "/timeline",
         refreshes: false,
+        crumbs: &[],
     }
 }

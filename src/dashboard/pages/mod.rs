@@ -5,8 +5,12 @@ mod namespace;
 mod object;
 mod overview;
 mod page;
+mod problems;
+mod savings;
+mod sentence;
+mod strip;
 mod timeline;
 mod week;
 
 pub(super) use object::Events;
-pub(super) use page::{ICON, Page, STYLE, failure};
+pub(super) use page::{ALERT_ICON, ICON, Page, STYLE, failure};

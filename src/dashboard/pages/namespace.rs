@@ -8,10 +8,7 @@ use dayshift_text::counted;
 use dayshift_workload::{Key, Origin, Override, events::author_text};
 use maud::{Markup, html};
 
-use super::{
-    object::Events,
-    overview::{by_state, held_down},
-};
+use super::{object::Events, overview::by_state, savings::held_down};
 use crate::dashboard::pages::page::{
     Kind, Page, badge, commands, namespace_path, next, path, safe, section, table, time,
 };
@@ -42,8 +39,25 @@ impl Page<'_> {
         html! { a href=(href) { (safe(name)) } }
     }
 
+    /// Renders the list of namespaces.
+    pub(crate) fn namespace_list(&self) -> String {
+        let kind = Kind {
+            title: "Namespaces",
+            path: "/namespaces",
+            refreshes: true,
+            crumbs: &[],
+        };
+        let content = html! {
+            h1 { "Namespaces" }
+            @if self.view.rows.is_empty() {
+                p { "No workload has a schedule here." }
+            } @else { (self.namespaces()) }
+        };
+        self.shell(&kind, &content)
+    }
+
     /// The list of namespaces with the number of workloads in each state, and the effect of the next stops.
-    pub(super) fn namespaces(&self) -> Markup {
+    fn namespaces(&self) -> Markup {
         let summary = self.summary();
         let more = self.view.by_namespace().count();
         let more = more.saturating_sub(MAX_NAMESPACES);
@@ -77,7 +91,7 @@ impl Page<'_> {
             (table("namespaces", &headings, &rows))
             @if more > 0 { p { "And " (more) " more: filter the timeline by their names." } }
         };
-        section("namespaces", "Namespaces", &content)
+        section("namespaces", "All namespaces with a schedule", &content)
     }
 
     /// The effect of the next stops within seven days.
@@ -101,6 +115,7 @@ impl Page<'_> {
             title: &safe(&title),
             path: &path,
             refreshes: true,
+            crumbs: &[("/namespaces".to_owned(), "Namespaces".to_owned())],
         };
         let timeline = Params {
             namespace: Some(name.to_owned()),
@@ -108,13 +123,13 @@ impl Page<'_> {
         };
         let content = html! {
             h1 { (safe(&title)) }
-            (self.attention(&rows, Some(name)))
             (self.counts(&rows, Some(name)))
+            (self.attention(&rows, Some(name)))
             p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
             (self.actions("Actions on the whole namespace", ("namespace", name), &path))
             (self.overrides_of(&rows))
-            (self.workloads_of(&rows, &timeline.link("/timeline")))
-            (self.coming(&rows))
+            (self.workloads_of(name, &rows, &timeline.link("/timeline")))
+            (self.coming(&rows, &self.outlook(&rows)))
             (self.given_by_namespace(&rows))
             (self.events_of_namespace(name, events))
             (self.notes(&rows))
@@ -124,7 +139,7 @@ impl Page<'_> {
     }
 
     /// The workloads of a namespace, with a link to their timeline.
-    fn workloads_of(&self, rows: &[&Row], timeline: &str) -> Markup {
+    fn workloads_of(&self, name: &str, rows: &[&Row], timeline: &str) -> Markup {
         let more = rows.len().saturating_sub(MAX_WORKLOADS);
         let are_known = rows.iter().any(|row| row.status.ready().is_some());
         let workloads = html! {
@@ -150,6 +165,8 @@ impl Page<'_> {
             p {
                 a href=(timeline) { "Their week on the timeline" }
                 @if more > 0 { ", with " (more) " more" }
+                " · "
+                a href=(self.params.common().link(&format!("{}.ics", namespace_path(name)))) { "Calendar (.ics)" }
             }
             (table("workloads", &headings, &workloads))
         };

@@ -6,17 +6,23 @@ use dayshift_manifest::plan::{Period, PlannedBoundary, WorkloadPlan};
 use dayshift_operations::status::{distance, time_of_day};
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
-use dayshift_workload::{Inputs, Key, Label, Problem, events::author_text, savings::Bill};
+use dayshift_workload::{
+    Inputs, Key, Label, Problem, Replicas,
+    events::author_text,
+    savings::{Bill, short_number},
+};
 use maud::{Markup, html};
 
 use crate::dashboard::{
+    outlook::Share,
     pages::{
         page::{
-            Kind, Page, badge, commands, next, path, safe, safe_lines, said, section, table, time,
+            Kind, Page, badge, commands, namespace_path, next, path, safe, safe_lines, said,
+            section, table, time,
         },
         week::{Week, day_name, legend, midnight, patterns},
     },
-    view::Row,
+    view::{Finding, Row},
 };
 
 /// The number of days shown.
@@ -37,18 +43,38 @@ impl Page<'_> {
             title: &safe(&title),
             path: &path(row),
             refreshes: true,
+            crumbs: &[
+                ("/namespaces".to_owned(), "Namespaces".to_owned()),
+                (
+                    namespace_path(&status.object.namespace),
+                    status.object.namespace.to_string(),
+                ),
+            ],
         };
+        let zone = self.zone_of(row);
+        let today = self.view.now.with_timezone(&zone).date_naive();
+        let until = midnight(today + Days::new(DAYS), zone);
+        let plan = self.plan_of(row, until);
+        let plan = plan.filter(|plan| plan.spec().is_some());
+        let this_day = plan.as_ref().and_then(|plan| self.day(plan, today, zone));
         let content = html! {
             h1 { (safe(&title)) " " (badge(status)) }
+            (self.sentence(row, this_day.as_ref()))
             (self.findings_of(row))
-            (self.standing(row))
             (self.actions("Actions", ("object", &row.form_name()), &path(row)))
-            (self.days(row))
-            (self.schedule(row))
-            (self.labels(row))
-            (self.others(row))
+            @if let Some(plan) = &plan { (self.days(row, plan)) }
+            (self.cost(row))
             (self.events_shown(row, events))
-            (self.commands(row))
+            section aria-label="Details" {
+                details.more {
+                    summary { "Details: status, annotations, labels, other managers, commands" }
+                    (self.standing(row))
+                    (self.schedule(row))
+                    (self.labels(row))
+                    (self.others(row))
+                    (self.commands(row))
+                }
+            }
         };
         self.shell(&kind, &content)
     }
@@ -61,7 +87,7 @@ impl Page<'_> {
                 section aria-labelledby="said" {
                     h2 id="said" { "Findings" }
                     ul.findings {
-                        @for (level, text, command) in &findings {
+                        @for Finding { level, text, command, .. } in &findings {
                             li class={ "finding " (level.name()) } {
                                 strong { (level.name()) } " " (said(text)) (said(command))
                             }
@@ -137,19 +163,31 @@ impl Page<'_> {
         }
     }
 
-    fn days(&self, row: &Row) -> Markup {
+    /// The share of this week that the schedule saves.
+    fn cost(&self, row: &Row) -> Markup {
+        let outlook = self.outlook(&[row]);
+        let week = Share::total(outlook.week.into_iter());
+        let content = html! {
+            @if let Some(percent) = week.percent() {
+                p {
+                    "This week the schedule saves " strong { (format!("{percent:.0} %")) } " of "
+                    (short_number(week.used.replica_hours + week.saved.replica_hours))
+                    " replica-hours: " (Bill::new(week.saved, None)) "."
+                }
+            } @else {
+                p.far { "This kind has no replicas that can be counted." }
+            }
+        };
+        section("cost", "What it saves", &content)
+    }
+
+    fn days(&self, row: &Row, plan: &WorkloadPlan) -> Markup {
         let zone = self.zone_of(row);
         let today = self.view.now.with_timezone(&zone).date_naive();
-        let until = midnight(today + Days::new(DAYS), zone);
-        let Some(plan) = self
-            .plan_of(row, until)
-            .filter(|plan| plan.spec().is_some())
-        else {
-            return html! {};
-        };
         let boundaries: Vec<_> = plan.boundaries().take(MAX_BOUNDARIES).collect();
         let is_cut = boundaries.len() == MAX_BOUNDARIES;
         let name = row.status.object.full_name();
+        let largest = plan.runs().map_or(1, Replicas::get);
         html! {
             section aria-labelledby="days" {
                 h2 id="days" { "Two weeks" }
@@ -173,12 +211,12 @@ impl Page<'_> {
                         }
                         tbody {
                             @for (at, date) in today.iter_days().take(DAYS as usize).enumerate() {
-                                @let week = self.day(&plan, date, zone);
+                                @let week = self.day(plan, date, zone);
                                 tr {
                                     th scope="row" { (day_name(date, at == 0)) }
                                     td.week {
                                         @if let Some(week) = &week {
-                                            (week.picture(&format!("{}, {date}: {}", safe(&name), week.sum())))
+                                            (week.picture(&format!("{}, {date}: {}", safe(&name), week.sum()), largest))
                                         }
                                     }
                                     td {
@@ -265,7 +303,7 @@ fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
         }
         @if let Some((_, name)) = holiday {
             span.remark {
-                " no start: an excepted date"
+                " no start: an excluded date"
                 @if !name.is_empty() { ", " (safe(name)) }
             }
         }

@@ -1,32 +1,26 @@
-//! The first page: problems, next boundaries, and savings.
+//! The first page: whether dayshift works, what runs now, what happens next, and what it saves.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use dayshift_operations::status::{distance, short_time};
+use dayshift_operations::status::{ScheduleStatus, distance, short_time};
 use dayshift_text::counted;
-use dayshift_workload::{
-    Key, Phase,
-    savings::{Bill, Price, SavedSoFar, StoppedCapacity},
-};
+use dayshift_workload::{Key, Phase};
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Kind, Page, section, table, time};
+use crate::dashboard::pages::page::{Kind, Page, safe, section, table, time};
 use crate::dashboard::{
+    outlook::Outlook,
     params::Params,
-    view::{Level, Row, SavingsSummary},
+    view::{Row, SavingsSummary, Situation},
 };
 
-/// The maximum number of findings of a level. The timeline shows the others.
-const MAX_FINDINGS: usize = 20;
 /// The maximum number of times with boundaries.
-const MAX_NEXT: usize = 10;
+const MAX_NEXT: usize = 6;
 /// The maximum number of workloads that are named for one time.
-const MAX_NAMES: usize = 5;
-
-/// The states that are always counted, in this order, and those that are counted only if a workload has them.
-const ALWAYS: [&str; 5] = ["running", "stopped", "woken", "slept", "paused"];
-const SOMETIMES: [&str; 4] = ["adopted", "unseen", "left down", "error"];
+const MAX_NAMES: usize = 4;
+/// The width of the bar in its own units.
+const WIDTH: usize = 1_000;
 
 impl Page<'_> {
     /// Renders the overview.
@@ -35,9 +29,10 @@ impl Page<'_> {
             title: "Overview",
             path: "/",
             refreshes: true,
+            crumbs: &[],
         };
         let content = html! {
-            h1 { "Overview" }
+            h1.hidden { "Overview" }
             @if self.view.rows.is_empty() {
                 p { "No workload has a schedule here." }
                 p {
@@ -50,65 +45,132 @@ impl Page<'_> {
                 }
             } @else {
                 @let rows: Vec<&Row> = self.view.rows.iter().map(|row| &**row).collect();
-                (self.attention(&rows, None))
+                @let outlook = self.outlook(&rows);
+                (self.working(&rows))
                 (self.counts(&rows, None))
+                (self.attention(&rows, None))
                 div.columns {
-                    (self.coming(&rows))
-                    (self.saved(savings))
+                    (self.coming(&rows, &outlook))
+                    (self.saved(savings, &outlook))
                 }
-                (self.namespaces())
                 (self.notes(&rows))
             }
         };
         self.shell(&kind, &content)
     }
 
-    /// The problems of these rows, of all namespaces or of one.
-    pub(super) fn attention(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
-        let findings = self.view.findings(rows, &self.settings.prefix);
-        let wrong = || {
-            findings
-                .iter()
-                .filter(|finding| finding.level != Level::Note)
+    /// The expected future of these rows.
+    pub(super) fn outlook<'r>(&self, rows: &[&'r Row]) -> Outlook<'r> {
+        let (now, zone) = (self.view.now, self.zone());
+        let until = Outlook::end(now, zone);
+        let plans = rows
+            .iter()
+            .filter_map(|row| Some((*row, self.plan_of(row, until)?)));
+        Outlook::new(plans, now, zone)
+    }
+
+    /// Whether a controller acts.
+    fn working(&self, rows: &[&Row]) -> Markup {
+        let now = self.view.now;
+        let last = rows
+            .iter()
+            .filter_map(|row| Some((row.status.since.filter(|since| *since <= now)?, *row)));
+        let last = last.max_by_key(|(since, _)| *since);
+        let has_acted = rows.iter().any(|row| row.status.phase.is_some());
+        let is_overdue = |row: &&&Row| row.status.condition == ScheduleStatus::Overdue;
+        let overdue = rows.iter().filter(is_overdue).count();
+        let (class, verdict) = match (has_acted, overdue, self.view.outage.is_some()) {
+            (_, _, true) => ("verdict warn", "The cluster cannot be read".to_owned()),
+            (false, ..) => ("verdict bad", "No controller has acted yet".to_owned()),
+            (true, 0, _) => ("verdict fine", "dayshift is working".to_owned()),
+            (true, _, _) => {
+                let late = format!("{} overdue", counted(overdue, "workload"));
+                ("verdict bad", late)
+            }
         };
-        let all = wrong().count();
-        let workloads = rows.len();
         html! {
-            section aria-labelledby="wrong" {
-                h2 id="wrong" { "What is wrong" }
-                @if all == 0 {
-                    p.fine { "Nothing. " (counted(workloads, "workload")) " looked at." }
-                } @else {
-                    ul.findings {
-                        @for finding in wrong().take(MAX_FINDINGS) { (self.finding(finding)) }
+            section.working aria-labelledby="working" {
+                h2.hidden id="working" { "Is it working?" }
+                p class=(class) role="status" {
+                    span.dot aria-hidden="true" {}
+                    strong { (verdict) }
+                }
+                @if !has_acted {
+                    p.banner.bad {
+                        "No controller has acted on any of the "
+                        (counted(rows.len(), "workload"))
+                        ". Is it running? "
+                        code { "kubectl get pods -A -l app.kubernetes.io/name=dayshift" }
                     }
-                    p {
-                        @if all > MAX_FINDINGS { "And " (all - MAX_FINDINGS) " more. " }
-                        a href=(self.of_state("problem", namespace)) { "All workloads with a problem" }
+                }
+                dl.facts {
+                    @if let Some(controller) = &self.settings.controller {
+                        div { dt { "Controller" } dd { (safe(controller)) } }
+                        div { dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) } }
                     }
+                    div {
+                        dt { "Last action" }
+                        dd {
+                            @if let Some((at, row)) = last {
+                                (row.status.state_name()) " " (self.link_to(row)) ", "
+                                time datetime=(at.to_rfc3339()) { (distance(at, now)) }
+                            } @else { "none yet" }
+                        }
+                    }
+                    div { dt { "Clock" } dd { (short_time(now, self.zone(), now)) } }
+                    div { dt { "Workloads" } dd { (rows.len()) } }
                 }
             }
         }
     }
 
-    /// The number of rows in each state.
+    /// One bar with the number of rows in each situation.
     pub(super) fn counts(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
-        let by_state = by_state(rows.iter().copied());
-        let of = |state: &str| by_state.get(state).copied().unwrap_or_default();
+        let mut counts: BTreeMap<Situation, usize> = BTreeMap::new();
+        for row in rows {
+            *counts.entry(row.situation()).or_default() += 1;
+        }
+        let shown = Situation::ALL.into_iter();
+        let shown: Vec<(Situation, usize)> = shown
+            .filter_map(|situation| Some((situation, *counts.get(&situation)?)))
+            .collect();
+        let all = rows.len().max(1);
+        let mut before = 0;
+        let segments = shown.iter().map(|(situation, count)| {
+            let from = before * WIDTH / all;
+            before += count;
+            (
+                *situation,
+                *count,
+                from,
+                (before * WIDTH / all).max(from + 1),
+            )
+        });
+        let segments: Vec<_> = segments.collect();
         let reverted = rows.iter().filter(|row| row.is_reverted()).count();
-        let sometimes = SOMETIMES.iter().copied().filter(|state| of(state) > 0);
-        let states = ALWAYS.iter().copied().chain(sometimes);
-        let counts = states
-            .map(|state| (state, of(state)))
-            .chain(self.view.asks.then_some(("reverted", reverted)));
         html! {
-            section aria-labelledby="states" {
-                h2 id="states" { "States" }
+            section.now aria-labelledby="states" {
+                h2 id="states" { "What runs now" }
+                svg.stack viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                    @for (situation, count, from, until) in &segments {
+                        path class=(situation.slug()) d={ "M" (from) " 0H" (until) "V24H" (from) "z" } {
+                            title { (count) " " (situation.name()) ": " (situation.explanation()) }
+                        }
+                    }
+                }
                 ul.counts {
-                    @for (state, count) in counts {
+                    @for (situation, count) in &shown {
                         li {
-                            a href=(self.of_state(state, namespace)) {
-                                span.number { (count) } " " (state)
+                            a href=(self.of_state(situation.slug(), namespace)) title=(situation.explanation()) {
+                                span class={ "key " (situation.slug()) } aria-hidden="true" {}
+                                span.number { (count) } " " (situation.name())
+                            }
+                        }
+                    }
+                    @if reverted > 0 {
+                        li {
+                            a href=(self.of_state("reverted", namespace)) title="Another controller changed the count back." {
+                                span.number { (reverted) } " reverted"
                             }
                         }
                     }
@@ -118,7 +180,7 @@ impl Page<'_> {
     }
 
     /// The address of the timeline, filtered by a state.
-    fn of_state(&self, state: &str, namespace: Option<&str>) -> String {
+    pub(super) fn of_state(&self, state: &str, namespace: Option<&str>) -> String {
         let params = Params {
             state: Some(state.to_owned()),
             namespace: namespace.map(str::to_owned),
@@ -127,8 +189,8 @@ impl Page<'_> {
         params.link("/timeline")
     }
 
-    /// The next boundaries of these rows.
-    pub(super) fn coming(&self, rows: &[&Row]) -> Markup {
+    /// The next 24 hours and the next boundaries of these rows.
+    pub(super) fn coming(&self, rows: &[&Row], outlook: &Outlook<'_>) -> Markup {
         let now = self.view.now;
         let mut coming: BTreeMap<(DateTime<Utc>, String), Vec<&Row>> = BTreeMap::new();
         for &row in rows {
@@ -145,22 +207,39 @@ impl Page<'_> {
                 coming.entry((at, action)).or_default().push(row);
             }
         }
-        let content = if coming.is_empty() {
-            html! { p { "Nothing." } }
-        } else {
-            let rows = html! {
-                @for ((at, action), rows) in coming.iter().take(MAX_NEXT) {
-                    tr {
-                        td.countdown { (distance(*at, now).trim_start_matches("in ")) }
-                        td { (time(*at, self.zone(), now)) }
-                        td { (action) }
-                        td { (self.some(rows)) (self.keep_running(rows)) }
+        let next = html! {
+            @for ((at, action), rows) in coming.iter().take(MAX_NEXT) {
+                tr {
+                    td.countdown { (distance(*at, now).trim_start_matches("in ")) }
+                    td { (time(*at, self.zone(), now)) }
+                    td { (action) }
+                    td { (self.some(rows)) (self.keep_running(rows)) }
+                }
+            }
+        };
+        let content = html! {
+            (self.strip(outlook))
+            @if coming.is_empty() {
+                p { "Nothing." }
+            } @else {
+                (table("next", &["In", "At", "What", "Workloads"], &next))
+                @if coming.len() > MAX_NEXT {
+                    p.far {
+                        (counted(coming.len() - MAX_NEXT, "later time")) ": "
+                        a href=(self.sorted_by_next()) { "all workloads by their next start or stop" }
                     }
                 }
-            };
-            table("next", &["In", "At", "What", "Workloads"], &rows)
+            }
         };
-        section("next", "What comes next", &content)
+        section("next", "What happens next", &content)
+    }
+
+    fn sorted_by_next(&self) -> String {
+        let params = Params {
+            sort: crate::dashboard::params::Sort::Next,
+            ..self.params.common()
+        };
+        params.link("/timeline")
     }
 
     fn some(&self, rows: &[&Row]) -> Markup {
@@ -173,58 +252,6 @@ impl Page<'_> {
             @if more > 0 { " and " (more) " more" }
         }
     }
-
-    fn saved(&self, savings: &SavingsSummary) -> Markup {
-        let price = savings.price.as_deref();
-        let now = held_down(self.view.rows.iter().map(|row| &**row), price);
-        html! {
-            section aria-labelledby="saved" {
-                h2 id="saved" { "What is saved" }
-                p { "Stopped by schedules now: " (now) "." }
-                @if let Some(SavedSoFar { all, since, since_each }) = savings.so_far {
-                    dl {
-                        @for (when, saved) in ["Today", "This week", "This month"].into_iter().zip(since_each) {
-                            dt { (when) }
-                            dd { (Bill::new(saved, price)) }
-                        }
-                    }
-                    p {
-                        (Bill::new(all, price)) " saved since the controller began to count, "
-                        (short_time(since, self.zone(), self.view.now)) "."
-                    }
-                } @else if self.view.is_partial {
-                    p.far { "What was saved until now is counted of all workloads together, of which you see a part." }
-                } @else {
-                    p.far {
-                        "The controller counts what was saved: the metric "
-                        code { "dayshift_saved_replica_seconds_total" } "."
-                    }
-                }
-            }
-        }
-    }
-
-    /// The notes about these rows.
-    pub(super) fn notes(&self, rows: &[&Row]) -> Markup {
-        let findings = self.view.findings(rows, &self.settings.prefix);
-        let notes = || {
-            findings
-                .iter()
-                .filter(|finding| finding.level == Level::Note)
-        };
-        let all = notes().count();
-        html! {
-            @if all > 0 {
-                section aria-labelledby="notes" {
-                    h2 id="notes" { "Good to know" }
-                    ul.findings {
-                        @for finding in notes().take(MAX_FINDINGS) { (self.finding(finding)) }
-                    }
-                    @if all > MAX_FINDINGS { p { "And " (all - MAX_FINDINGS) " more." } }
-                }
-            }
-        }
-    }
 }
 
 /// The number of rows in each state.
@@ -234,15 +261,4 @@ pub(super) fn by_state<'a>(rows: impl Iterator<Item = &'a Row>) -> BTreeMap<&'st
         *by_state.entry(row.status.state_name()).or_default() += 1;
     }
     by_state
-}
-
-/// The capacity of these rows that is stopped now.
-pub(super) fn held_down<'a>(
-    rows: impl Iterator<Item = &'a Row> + Clone,
-    price: Option<&Price>,
-) -> String {
-    let down = rows.map(|row| &row.status);
-    let down = down.filter(|status| status.stopped_capacity.replicas > 0);
-    let held: StoppedCapacity = down.clone().map(|status| status.stopped_capacity).sum();
-    Bill::per_hour(held, price).with_incomplete(down.map(|status| status.requests.are_complete()))
 }

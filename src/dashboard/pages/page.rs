@@ -6,18 +6,21 @@ use std::{borrow::Cow, collections::BTreeSet};
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_operations::status::{WorkloadStatus, date_and_time, distance, short_time};
 use dayshift_schedule::Zone;
-use dayshift_text::{is_unprintable, printable};
+use dayshift_text::{counted, is_unprintable, printable};
 use http::StatusCode;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::dashboard::{
     params::{Params, Theme},
-    view::{Row, RowFinding, Settings, View},
+    view::{Row, Settings, View},
 };
 
 /// The style sheet.
 pub(crate) const STYLE: &str = include_str!("style.css");
+
+/// The icon if workloads need attention: red, with a mark.
+pub(crate) const ALERT_ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#b42318"/><path d="M8 3v6M8 11v2" stroke="#fff" stroke-width="2.5"/></svg>"##;
 
 /// The icon: a day between two nights.
 pub(crate) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
@@ -42,21 +45,42 @@ pub(super) struct Kind<'a> {
     pub(super) path: &'a str,
     /// Whether the page reloads by itself.
     pub(super) refreshes: bool,
+    /// The links above the title, from the widest: a path and a name.
+    pub(super) crumbs: &'a [(String, String)],
 }
+
+/// The number of workloads with a problem; `None` on pages that do not know it.
+type Alerts = Option<usize>;
 
 impl Page<'_> {
     /// The frame around `content`.
     pub(super) fn shell(&self, kind: &Kind<'_>, content: &Markup) -> String {
         let zone = self.zone();
+        let search = Params {
+            text: None,
+            ..self.params.common()
+        };
         let head = html! {
+            form.search method="get" action="/timeline" role="search" {
+                @for (name, value) in search.pairs() { input type="hidden" name=(name) value=(value); }
+                input type="search" name="q" aria-label="Find workloads by name" value=[self.params.text.as_deref()];
+                button type="submit" { "Find" }
+            }
+            details.menu {
+                summary { "Display" }
+                div.choices {
+                    (choices(self.params, kind))
+                    (self.zone_choice(kind))
+                }
+            }
             div.where {
-                span { (safe(&self.settings.title)) }
-                @if let Some(user) = self.user { " " span { "you are " (safe(user)) } }
-                " "
+                span.context { (safe(&self.settings.title)) }
+                @if let Some(user) = self.user { span { "you are " (safe(user)) } }
                 span { (date_and_time(self.view.now, zone)) " " (zone.name()) }
-                (self.zone_choice(kind))
             }
         };
+        let rows = self.view.rows.iter();
+        let alerts = rows.filter(|row| row.status.has_problem()).count();
         let body = html! {
             @if let Some(refused) = &self.params.refused_zone {
                 p.banner.warn role="status" { (said(refused)) }
@@ -67,15 +91,27 @@ impl Page<'_> {
                         @if self.view.is_complete { "What you see may be old. " }
                         @else { "The cluster cannot be read. " }
                     }
-                    (safe(outage))
+                    (safe(&without_system_error(outage)))
                 }
             }
-            @for unseen in &self.view.unseen {
-                p.banner.warn { (safe(unseen)) }
-            }
+            (self.unseen())
             (content)
         };
-        document(self.params, kind, Some(&head), &body)
+        document(self.params, kind, (Some(alerts), Some(&head)), &body)
+    }
+
+    /// The objects that could not be read, behind one line if there are several.
+    fn unseen(&self) -> Markup {
+        html! {
+            @match &*self.view.unseen {
+                [] => {}
+                [unseen] => p.banner.warn { (safe(&without_system_error(unseen))) }
+                all => details.banner.warn {
+                    summary { (counted(all.len(), "kind")) " of objects cannot be read" }
+                    ul { @for unseen in all { li { (safe(&without_system_error(unseen))) } } }
+                }
+            }
+        }
     }
 
     /// The choice of a time zone, which links to other pages keep.
@@ -92,7 +128,7 @@ impl Page<'_> {
                 still: true,
                 ..self.params.clone()
             };
-            return html! { a href=(still.link(kind.path)) { "Another time zone" } };
+            return html! { p { a href=(still.link(kind.path)) { "Another time zone" } } };
         }
         html! {
             form.zone method="get" action=(kind.path) aria-label="Time zone" {
@@ -129,6 +165,7 @@ impl Page<'_> {
             title: "Reading the cluster",
             path: "/",
             refreshes: false,
+            crumbs: &[],
         };
         let content = html! {
             h1 { "Reading the cluster" }
@@ -145,19 +182,55 @@ pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> Str
         title: reason,
         path: "/",
         refreshes: false,
+        crumbs: &[],
     };
     let body = html! {
         h1 { (reason) }
         p { (message) }
         p { a href=(params.common().link("/")) { "To the overview" } }
     };
-    document(params, &kind, None, &body)
+    document(params, &kind, (None, None), &body)
 }
 
-fn document(params: &Params, kind: &Kind<'_>, head: Option<&Markup>, body: &Markup) -> String {
+/// The text of an error without the words of the operating system, such as `tcp connect error … (os error 111)`.
+fn without_system_error(text: &str) -> Cow<'_, str> {
+    match text.split_once("(os error ") {
+        None => text.into(),
+        Some((before, _)) => {
+            let known = before.split(": ").take_while(|part| {
+                let part = part.to_lowercase();
+                ![
+                    "connect",
+                    "tcp",
+                    "request",
+                    "client error",
+                    "dns",
+                    "refused",
+                ]
+                .iter()
+                .any(|word| part.contains(word))
+            });
+            let known: Vec<_> = known.collect();
+            format!("{}: it cannot be reached", known.join(": ")).into()
+        }
+    }
+}
+
+fn document(
+    params: &Params,
+    kind: &Kind<'_>,
+    (alerts, head): (Alerts, Option<&Markup>),
+    body: &Markup,
+) -> String {
     let common = params.common();
+    let alerts = alerts.filter(|alerts| *alerts > 0);
+    let icon = match alerts {
+        Some(_) => "/alert.svg",
+        None => "/icon.svg",
+    };
     let nav = |path: &str, name: &str| {
-        let is_here = kind.path == path;
+        let is_inside = kind.crumbs.first().is_some_and(|(first, _)| first == path);
+        let is_here = kind.path == path || is_inside;
         html! {
             a href=(common.link(path)) aria-current=[is_here.then_some("page")] { (name) }
         }
@@ -168,28 +241,52 @@ fn document(params: &Params, kind: &Kind<'_>, head: Option<&Markup>, body: &Mark
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (kind.title) " · dayshift" }
-                link rel="icon" href="/icon.svg" type="image/svg+xml";
+                title {
+                    @if let Some(alerts) = alerts { "(" (alerts) ") " }
+                    (kind.title) " · dayshift"
+                }
+                link rel="icon" href=(icon) type="image/svg+xml";
                 link rel="stylesheet" href="/style.css";
             }
             body {
                 a.skip href="#main" { "Skip to the content" }
                 header {
                     div.bar {
-                        span.brand { "dayshift" }
+                        span.brand { (mark()) "dayshift" }
                         nav aria-label="Pages" {
                             (nav("/", "Overview"))
                             (nav("/timeline", "Timeline"))
+                            (nav("/namespaces", "Namespaces"))
                         }
-                        nav.choices aria-label="Display" { (choices(params, kind)) }
+                        @if let Some(head) = head { (head) }
                     }
-                    @if let Some(head) = head { (head) }
                 }
-                main id="main" tabindex="-1" { (body) }
+                main id="main" tabindex="-1" {
+                    @if !kind.crumbs.is_empty() {
+                        nav.crumbs aria-label="Breadcrumbs" {
+                            @for (path, name) in kind.crumbs {
+                                a href=(common.link(path)) { (safe(name)) }
+                                span aria-hidden="true" { "›" }
+                            }
+                            span aria-current="page" { (kind.title) }
+                        }
+                    }
+                    (body)
+                }
             }
         }
     };
     page.into_string()
+}
+
+/// The brand's mark: a day between two nights.
+fn mark() -> Markup {
+    html! {
+        svg.mark viewBox="0 0 16 16" aria-hidden="true" focusable="false" {
+            path.night d="M1 9h4v3h-4zM11 9h4v3h-4z" {}
+            path.day d="M6 4h4v8h-4z" {}
+        }
+    }
 }
 
 /// The choices of color scheme and reloading.
@@ -206,8 +303,9 @@ fn choices(params: &Params, kind: &Kind<'_>) -> Markup {
         ..params.clone()
     };
     html! {
+        nav aria-label="Display" {
         @for (theme, name) in [
-            (None, "System colours"),
+            (None, "System colors"),
             (Some(Theme::Light), "Light"),
             (Some(Theme::Dark), "Dark"),
         ] {
@@ -218,11 +316,9 @@ fn choices(params: &Params, kind: &Kind<'_>) -> Markup {
                 @if params.still { "Refresh every 10 s" } @else { "Stop refreshing" }
             }
         }
+        }
     }
 }
-
-/// The maximum number of workloads that are named in a finding.
-const MAX_NAMES: usize = 3;
 
 /// Characters that are not escaped in a path segment.
 const PART: &AsciiSet = &NON_ALPHANUMERIC
@@ -316,31 +412,6 @@ impl Page<'_> {
     pub(super) fn link_to(&self, row: &Row) -> Markup {
         let href = self.params.common().link(&path(row));
         html! { a href=(href) { (safe(&row.status.object.full_name())) } }
-    }
-
-    /// One finding with the workloads that it concerns.
-    pub(super) fn finding(&self, finding: &RowFinding<'_>) -> Markup {
-        let more = finding.rows.len().saturating_sub(MAX_NAMES);
-        let command = match finding.command.strip_prefix("; ") {
-            Some(command) if finding.rows.len() > 1 => {
-                format!("; for the first, {command}")
-            }
-            _ => finding.command.clone(),
-        };
-        html! {
-            li class={ "finding " (finding.level.name()) } {
-                strong { (finding.level.name()) }
-                " "
-                @for (at, row) in finding.rows.iter().take(MAX_NAMES).enumerate() {
-                    @if at > 0 { ", " }
-                    (self.link_to(row))
-                }
-                @if more > 0 { " and " (more) " more" }
-                ": "
-                (said(&finding.text))
-                (said(&command))
-            }
-        }
     }
 }
 

@@ -9,7 +9,11 @@ use maud::{Markup, html};
 
 use super::week::{Week, day_name, days, legend, midnight, patterns};
 use crate::dashboard::pages::page::{Kind, Page, badge, next, path, safe};
-use crate::dashboard::{form::FormFields, params::Params, view::Row};
+use crate::dashboard::{
+    form::FormFields,
+    params::{Params, Sort},
+    view::{Row, Situation},
+};
 
 /// The number of rows on a page.
 const ROWS: usize = 50;
@@ -40,49 +44,67 @@ impl Page<'_> {
             path: "/timeline",
             // Selections would be lost if the page reloaded.
             refreshes: self.token.is_none(),
+            crumbs: &[],
         };
-        let all = self.view.rows.iter().map(|row| &**row);
-        let rows: Vec<&Row> = all.filter(|row| self.takes(row)).collect();
+        let rows = self.matching();
         let pages = rows.len().div_ceil(ROWS).max(1);
         let page = self.params.page.min(pages);
         let shown = rows.chunks(ROWS).nth(page - 1).unwrap_or_default();
         let (from, period) = self.period();
         let content = html! {
-            h1 { "Timeline" }
-            (self.filter())
-            (self.moves(from))
-            p role="status" {
-                (counted(rows.len(), "workload"))
-                @if self.params.filters() { " of " (self.view.rows.len()) }
-                @if pages > 1 { ", page " (page) " of " (pages) }
-                ". The pictures show what the schedules say, in " (self.zone().name()) "."
+            div.toolbar {
+                h1 { "Timeline" }
+                p role="status" {
+                    (counted(rows.len(), "workload"))
+                    @if self.params.filters() { " of " (self.view.rows.len()) }
+                    @if pages > 1 { ", page " (page) " of " (pages) }
+                    ". The bars show the schedules, in " (self.zone().name()) "; their height shows the replicas."
+                }
+                (self.moves(from))
             }
+            (self.filter())
             @if shown.is_empty() {
                 p { "None. " a href=(self.params.common().link("/timeline")) { "Show all" } }
             } @else {
                 (patterns())
-                (legend())
                 @let table = self.table(shown, period);
                 @if self.token.is_some() {
                     (self.form(
-                        &html! { (table) h2 { "Act on selected workloads" } },
+                        &html! {
+                            (table)
+                            @if pages > 1 {
+                                p {
+                                    label {
+                                        input type="checkbox" name="match" value=(self.filter_query());
+                                        " all " (rows.len()) " workloads that match, on all " (pages) " pages"
+                                    }
+                                }
+                            }
+                        },
                         &FormFields::prefilled(),
                     ))
-                    p.far {
-                        "This page does not reload by itself, so no tick is lost."
-                        @if pages > 1 {
-                            " A tick counts on its own page only, of " (pages) ": act on one page \
-                                after the other, filter, or tick a whole namespace, which includes \
-                                its workloads on other pages."
-                        }
-                    }
+                    p.far { "This page does not reload by itself, so no selection is lost." }
                 } @else {
                     (table)
                 }
                 (self.pager(page, pages))
+                (legend())
             }
         };
         self.shell(&kind, &content)
+    }
+
+    /// The workloads that match the filters, in the requested order.
+    pub(in crate::dashboard) fn matching(&self) -> Vec<&Row> {
+        let all = self.view.rows.iter().map(|row| &**row);
+        let mut rows: Vec<&Row> = all.filter(|row| self.takes(row)).collect();
+        match self.params.sort {
+            Sort::Name => {}
+            Sort::State => rows.sort_by_key(|row| row.situation()),
+            // Workloads without a next change are last.
+            Sort::Next => rows.sort_by_key(|row| (row.status.next.is_none(), row.status.next)),
+        }
+        rows
     }
 
     fn takes(&self, row: &Row) -> bool {
@@ -101,7 +123,7 @@ impl Page<'_> {
             None => true,
             Some("problem") => row.status.has_problem(),
             Some("reverted") => row.is_reverted(),
-            Some(state) => row.status.state_name() == state,
+            Some(state) => row.status.state_name() == state || row.situation().slug() == state,
         };
         let has_text = || {
             text.as_deref().is_none_or(|text| {
@@ -113,6 +135,20 @@ impl Page<'_> {
             && is(kind, object.kind.name())
             && is_in_state
             && has_text()
+    }
+
+    /// The filters as a query.
+    fn filter_query(&self) -> String {
+        let params = Params {
+            theme: None,
+            still: false,
+            from: None,
+            page: 1,
+            zone: None,
+            ..self.params.clone()
+        };
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(params.pairs()).finish()
     }
 
     /// A week from the requested day, by default from yesterday.
@@ -159,9 +195,23 @@ impl Page<'_> {
                     }
                 }
                 (select("kind", "Kind", &params.kind, &kinds))
-                (select("state", "State", &params.state, &STATES.into_iter().collect()))
+                label {
+                    "State"
+                    select name="state" {
+                        option value="" { "all" }
+                        @for situation in Situation::ALL {
+                            @let slug = situation.slug();
+                            option value=(slug) selected[params.state.as_deref() == Some(slug)] { (situation.name()) }
+                        }
+                        optgroup label="by the state label" {
+                            @for state in STATES {
+                                option value=(state) selected[params.state.as_deref() == Some(state)] { (state) }
+                            }
+                        }
+                    }
+                }
                 label { "Name" input type="search" name="q" value=[params.text.as_deref()]; }
-                @let others = Params { from: params.from, ..params.common() };
+                @let others = Params { from: params.from, sort: params.sort, ..params.common() };
                 @for (name, value) in others.pairs() {
                     input type="hidden" name=(name) value=(value);
                 }
@@ -192,18 +242,26 @@ impl Page<'_> {
     }
 
     fn table(&self, rows: &[&Row], period: Option<Period>) -> Markup {
-        let now = self.view.now;
         let acts = self.token.is_some();
         let names = period.map_or_else(Vec::new, |period| days(period, self.zone()));
+        let weeks: Vec<(&Row, Option<Week>)> = rows
+            .iter()
+            .map(|row| (*row, period.and_then(|period| self.week_of(row, period))))
+            .collect();
+        let drawn = weeks.iter().filter_map(|(_, week)| week.as_ref());
+        let largest = drawn.map(Week::largest).max().unwrap_or_default();
+        let is_grouped = self.params.sort == Sort::Name;
+        let same_group =
+            |a: &(&Row, _), b: &(&Row, _)| !is_grouped || namespace(a.0) == namespace(b.0);
         html! {
-            div.scroll tabindex="0" role="group" aria-label="Timeline" {
+            div.scroll.wide tabindex="0" role="group" aria-label="Timeline" {
                 table.timeline {
                     thead {
                         tr {
                             @if acts { td { span.hidden { "Ticked" } } }
-                            th scope="col" { "Workload" }
-                            th scope="col" { "State" }
-                            th scope="col" { "Next" }
+                            th scope="col" { (self.sort_link(Sort::Name, "Workload")) }
+                            th scope="col" { (self.sort_link(Sort::State, "State")) }
+                            th scope="col" { (self.sort_link(Sort::Next, "Next")) }
                             th.week scope="col" {
                                 span.axis {
                                     @for (at, date) in names.iter().enumerate() {
@@ -213,38 +271,24 @@ impl Page<'_> {
                             }
                         }
                     }
-                    @for group in rows.chunk_by(|a, b| namespace(a) == namespace(b)) {
+                    @for group in weeks.chunk_by(same_group) {
                         tbody {
-                            tr.group {
-                                @let name = group.first().map_or("", namespace);
-                                @if acts { td {} }
-                                th scope="rowgroup" colspan="4" {
-                                    (self.link_to_namespace(name))
-                                    @if acts {
-                                        label.whole {
-                                            input type="checkbox" name="namespace" value=(name);
-                                            " the whole namespace"
+                            @if is_grouped {
+                                tr.group {
+                                    @let name = group.first().map_or("", |(row, _)| namespace(row));
+                                    @if acts { td {} }
+                                    th scope="rowgroup" colspan="4" {
+                                        (self.link_to_namespace(name))
+                                        @if acts {
+                                            label.whole {
+                                                input type="checkbox" name="namespace" value=(name);
+                                                " the whole namespace"
+                                            }
                                         }
                                     }
                                 }
                             }
-                            @for row in group {
-                                tr {
-                                    @if acts { td { (tick(row)) } }
-                                    th scope="row" {
-                                        a href=(self.params.common().link(&path(row))) {
-                                            (safe(&row.status.object.short_name()))
-                                        }
-                                    }
-                                    td {
-                                        (badge(&row.status)) " "
-                                        span.far { (row.status.count()) }
-                                        @if row.is_reverted() { " " span.badge.bad { "reverted" } }
-                                    }
-                                    td.next { (next(&row.status, self.zone(), now)) }
-                                    td.week { (self.drawn(row, period)) }
-                                }
-                            }
+                            @for (row, week) in group { (self.row(row, week.as_ref(), largest)) }
                         }
                     }
                 }
@@ -252,21 +296,41 @@ impl Page<'_> {
         }
     }
 
-    fn drawn(&self, row: &Row, period: Option<Period>) -> Markup {
-        let week = period.and_then(|period| self.week_of(row, period));
-        let name = row.status.object.full_name();
-        let name = safe(&name);
+    fn row(&self, row: &Row, week: Option<&Week>, largest: u32) -> Markup {
+        let object = &row.status.object;
+        let name = match self.params.sort {
+            Sort::Name => object.short_name(),
+            Sort::State | Sort::Next => object.full_name(),
+        };
         html! {
-            @if let Some(week) = week {
-                (week.picture(&format!("{name}: {}", week.sum())))
-                details {
-                    summary { "Times" span.hidden { " of " (name) } }
-                    (week.table())
+            tr {
+                @if self.token.is_some() { td { (tick(row)) } }
+                th scope="row" {
+                    a href=(self.params.common().link(&path(row))) { (safe(&name)) }
                 }
-            } @else if row.status.error.is_some() {
-                span.far { "Invalid schedule; workload left unchanged." }
-            } @else {
-                span.far { "No schedule." }
+                td.state {
+                    (badge(&row.status)) " "
+                    span.far { (row.status.count()) }
+                    @if row.is_reverted() { " " span.badge.bad { "reverted" } }
+                }
+                td.next { (next(&row.status, self.zone(), self.view.now)) }
+                td.week { (drawn(row, week, largest)) }
+            }
+        }
+    }
+
+    /// A column heading that sorts by this column.
+    fn sort_link(&self, sort: Sort, name: &str) -> Markup {
+        let params = Params {
+            sort,
+            page: 1,
+            ..self.params.clone()
+        };
+        let is_current = self.params.sort == sort;
+        html! {
+            a.sort href=(params.link("/timeline")) aria-current=[is_current.then_some("true")] {
+                (name)
+                @if is_current { span aria-hidden="true" { " ↓" } }
             }
         }
     }
@@ -302,8 +366,21 @@ impl Page<'_> {
     }
 }
 
-fn namespace<'a>(row: &&'a Row) -> &'a str {
+fn namespace(row: &Row) -> &str {
     &row.status.object.namespace
+}
+
+fn drawn(row: &Row, week: Option<&Week>, largest: u32) -> Markup {
+    let name = row.status.object.full_name();
+    html! {
+        @if let Some(week) = week {
+            (week.picture(&format!("{}: {}", safe(&name), week.sum()), largest))
+        } @else if row.status.error.is_some() {
+            span.far { "Invalid schedule; workload left unchanged." }
+        } @else {
+            span.far { "No schedule." }
+        }
+    }
 }
 
 /// The checkbox that selects a workload.

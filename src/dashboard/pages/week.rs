@@ -5,17 +5,18 @@ use std::fmt::Write as _;
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc, Weekday};
 use dayshift_manifest::plan::{Period, PlannedState, Planner, WorkloadPlan, timeline};
 use dayshift_operations::status::duration;
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Action, Zone};
+use dayshift_text::counted;
+use dayshift_workload::Replicas;
 use maud::{Markup, html};
 
-use crate::dashboard::pages::page::{Page, safe, time};
+use crate::dashboard::pages::page::Page;
 use crate::dashboard::view::Row;
 
 /// The maximum number of planned states, because a schedule with seconds has millions in a week.
 const MAX_STEPS: usize = 2_000;
-/// The maximum number of drawn segments, and of table rows.
+/// The maximum number of drawn segments.
 const MAX_PIECES: usize = 100;
-const MAX_TOLD: usize = 40;
 /// The width of the picture in its own units.
 const WIDTH: i64 = 1_000;
 
@@ -33,6 +34,8 @@ pub(super) struct Piece {
     pub(super) from: DateTime<Utc>,
     pub(super) until: DateTime<Utc>,
     pub(super) shown: Shown,
+    /// The number of replicas while it runs, if it is known and a number of replicas.
+    pub(super) count: Option<u32>,
 }
 
 /// A period of a workload.
@@ -99,7 +102,11 @@ impl Shown {
 
 impl Page<'_> {
     /// The plan of a workload from now on.
-    pub(super) fn plan_of(&self, row: &Row, until: DateTime<Utc>) -> Option<WorkloadPlan> {
+    pub(in crate::dashboard) fn plan_of(
+        &self,
+        row: &Row,
+        until: DateTime<Utc>,
+    ) -> Option<WorkloadPlan> {
         let now = self.view.now;
         let until = until.max(now + TimeDelta::seconds(1));
         let planner = Planner {
@@ -124,6 +131,7 @@ impl Page<'_> {
                     from: step.from,
                     until: period.until(),
                     shown: Shown::Busy,
+                    count: None,
                 });
                 break;
             }
@@ -133,13 +141,22 @@ impl Page<'_> {
                 state => state,
             };
             let shown = Shown::Planned(state);
+            let count = match (state, step.says) {
+                _ if plan.footprint().replicas == 0 => None,
+                (PlannedState::Running, Some(Action::Scale(count))) => Some(count),
+                (PlannedState::Running | PlannedState::Woken, _) => plan.runs().map(Replicas::get),
+                _ => None,
+            };
             match pieces.last_mut() {
-                Some(last) if last.shown == shown => last.until = step.until,
+                Some(last) if last.shown == shown && last.count == count => {
+                    last.until = step.until;
+                }
                 _ if step.from == step.until => {}
                 _ => pieces.push(Piece {
                     from: step.from,
                     until: step.until,
                     shown,
+                    count,
                 }),
             }
         }
@@ -177,8 +194,14 @@ impl Week {
         part * WIDTH / whole
     }
 
-    /// The picture, with `label` for screen readers.
-    pub(super) fn picture(&self, label: &str) -> Markup {
+    /// The largest number of replicas.
+    pub(super) fn largest(&self) -> u32 {
+        let counts = self.pieces.iter().filter_map(|piece| piece.count);
+        counts.max().unwrap_or_default()
+    }
+
+    /// The picture, with `label` for screen readers. A bar of `largest` replicas has the full height.
+    pub(super) fn picture(&self, label: &str, largest: u32) -> Markup {
         let (from, until) = (self.period.from(), self.period.until());
         let change = self.zone.clock_change(from, until);
         let now = (from <= self.now && self.now < until).then(|| self.x(self.now));
@@ -187,12 +210,18 @@ impl Week {
                 @if !self.holidays.is_empty() {
                     path.holiday fill="url(#p-holiday)" d=(self.holiday_path()) {}
                 }
-                @for shown in SHOWN {
-                    @let path = self.path(shown);
-                    @if !path.is_empty() {
-                        @let (class, fill) = shown.class();
-                        path class=(class) fill=[fill] d=(path) {}
+                @let weekend = self.weekend();
+                @if !weekend.is_empty() { path.weekend d=(weekend) {} }
+                path.ticks d=(self.ticks()) {}
+                @for piece in &self.pieces {
+                    @let (class, fill) = piece.shown.class();
+                    path class=(class) fill=[fill] d=(self.piece_path(piece, largest)) {
+                        title { (self.piece_text(piece)) }
                     }
+                }
+                @let past = self.x(self.now);
+                @if past > 0 {
+                    path.past d={ "M0 0h" (past) "v24h-" (past) "z" } { title { "the plan for the past" } }
                 }
                 path.days d=(self.days()) {}
                 @if !self.treated.is_empty() {
@@ -204,14 +233,55 @@ impl Week {
         }
     }
 
-    fn path(&self, shown: Shown) -> String {
-        let (top, height) = shown.reach();
+    fn piece_path(&self, piece: &Piece, largest: u32) -> String {
+        let (top, height) = match piece.count {
+            Some(count) => bar(count, largest),
+            None => piece.shown.reach(),
+        };
+        let x = self.x(piece.from);
+        let width = (self.x(piece.until) - x).max(1);
+        format!("M{x} {top}h{width}v{height}h-{width}z")
+    }
+
+    /// `running, 5 replicas: Mon 09:00 to Mon 19:00`
+    fn piece_text(&self, piece: &Piece) -> String {
+        let at = |at: DateTime<Utc>| at.with_timezone(&self.zone).format("%a %H:%M");
+        let count = piece.count.map(|count| {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            format!(", {}", counted(count, "replica"))
+        });
+        format!(
+            "{}{}: {} to {}",
+            piece.shown.name(),
+            count.unwrap_or_default(),
+            at(piece.from),
+            at(piece.until)
+        )
+    }
+
+    /// Saturdays and Sundays.
+    fn weekend(&self) -> String {
         let mut path = String::new();
-        for piece in self.pieces.iter().filter(|piece| piece.shown == shown) {
-            let x = self.x(piece.from);
-            let width = (self.x(piece.until) - x).max(1);
-            // Writing to a string never fails.
-            let _ = write!(path, "M{x} {top}h{width}v{height}h-{width}z");
+        for date in days(self.period, self.zone) {
+            if matches!(date.weekday(), Weekday::Sat | Weekday::Sun) {
+                let x = self.x(midnight(date, self.zone));
+                let width = self.x(midnight(date + Days::new(1), self.zone)) - x;
+                // Writing to a string never fails.
+                let _ = write!(path, "M{x} 0h{width}v24h-{width}z");
+            }
+        }
+        path
+    }
+
+    /// Lines at 6:00, 12:00 and 18:00.
+    fn ticks(&self) -> String {
+        let mut path = String::new();
+        for date in days(self.period, self.zone) {
+            for hour in [6, 12, 18] {
+                if let Some(local) = date.and_hms_opt(hour, 0, 0) {
+                    let _ = write!(path, "M{} 0v24", self.x(self.zone.instant(local)));
+                }
+            }
         }
         path
     }
@@ -262,41 +332,23 @@ impl Week {
         }
         parts.join(", ")
     }
+}
 
-    /// The picture as a table.
-    pub(super) fn table(&self) -> Markup {
-        let more = self.pieces.len().saturating_sub(MAX_TOLD);
-        html! {
-            table.small {
-                thead {
-                    tr {
-                        th scope="col" { "From" }
-                        th scope="col" { "Until" }
-                        th scope="col" { "State" }
-                    }
-                }
-                tbody {
-                    @for piece in self.pieces.iter().take(MAX_TOLD) {
-                        tr {
-                            td { (time(piece.from, self.zone, self.now)) }
-                            td { (time(piece.until, self.zone, self.now)) }
-                            td { (piece.shown.name()) }
-                        }
-                    }
-                }
-            }
-            @if more > 0 { p.far { "And " (more) " more." } }
-            @for (date, day) in self.treated.iter().take(MAX_TOLD) {
-                p.far { (date.format("%a %Y-%m-%d")) " counts as " (day) }
-            }
-            @for (date, name) in self.holidays.iter().take(MAX_TOLD) {
-                p.far {
-                    "No start on " (date.format("%a %Y-%m-%d"))
-                    @if !name.is_empty() { ": " (safe(name)) }
-                }
-            }
-        }
-    }
+/// The top and height of a bar, out of 24. Logarithms keep 1 visible beside 100.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the height is between 6 and 18"
+)]
+fn bar(count: u32, largest: u32) -> (u32, u32) {
+    let log = |count: u32| f64::from(count).ln_1p();
+    let part = if largest == 0 {
+        1.0
+    } else {
+        (log(count) / log(largest)).min(1.0)
+    };
+    let height = (12.0f64.mul_add(part, 6.0)).round() as u32;
+    (22 - height, height)
 }
 
 /// The beginning of a date.
@@ -372,7 +424,20 @@ pub(super) fn legend() -> Markup {
                 svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
                     path.holiday fill="url(#p-holiday)" d="M0 0h40v24h-40z" {}
                 }
-                " no start: an excepted date"
+                " no start: an excluded date"
+            }
+            li {
+                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
+                    path.weekend d="M0 0h40v24h-40z" {}
+                }
+                " weekend"
+            }
+            li {
+                svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {
+                    path.running d="M0 4h40v18h-40z" {}
+                    path.past d="M0 0h40v24h-40z" {}
+                }
+                " past, as planned"
             }
             li {
                 svg.sample viewBox="0 0 40 24" aria-hidden="true" focusable="false" {

@@ -212,11 +212,11 @@ pub(crate) struct Node {
 const VOID: [&str; 3] = ["meta", "link", "input"];
 const TAGS: &str = "html head meta title link body a header div span nav main h1 h2 h3 p section ul \
                     li table thead tbody tr th td time dl dt dd code pre mark strong details summary \
-                    form label select option datalist input button svg defs pattern path rect";
+                    form label select option optgroup datalist input button svg defs pattern path rect ol";
 const ATTRIBUTES: &str = "lang class charset name content rel href type id aria-label aria-current \
                           aria-labelledby aria-hidden focusable tabindex role scope colspan data-heading datetime \
                           value selected list method action viewBox preserveAspectRatio width height \
-                          patternUnits d fill";
+                          patternUnits d fill title label";
 
 impl Page {
     pub(crate) fn read(html: &str) -> Self {

@@ -17,7 +17,9 @@ fn cluster() -> Cluster {
 }
 
 fn banners(page: &Page) -> Vec<&str> {
-    let banners = page.all("p").filter(|it| it.has_class("banner"));
+    let banners = page
+        .all("p")
+        .filter(|it| it.has_class("banner") && it.has_class("warn"));
     banners.map(|it| &*it.text).collect()
 }
 

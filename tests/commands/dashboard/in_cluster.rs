@@ -20,7 +20,7 @@ fn cluster() -> Cluster {
 fn served(cluster: &Cluster, listen: &str) -> Served {
     let served = Served::by_run(cluster, listen);
     let begun = Instant::now();
-    while !served.get("/").body.contains("</span> adopted") {
+    while !served.get("/").body.contains("</span> not begun yet") {
         assert!(begun.elapsed().as_secs() < 60, "{}", served.get("/").body);
     }
     served

@@ -17,7 +17,7 @@ fn pages_through_ten_thousand_workloads() {
     }
     let served = Served::of(&cluster, &[]);
     let overview = served.get("/");
-    let text = "<span class=\"number\">10000</span> unseen";
+    let text = "<span class=\"number\">10000</span> needs attention";
     assert!(overview.body.contains(text), "{}", overview.body);
     assert!(
         overview.body.len() < MAX_BYTES / 10,
@@ -41,14 +41,14 @@ fn pages_through_ten_thousand_workloads() {
     for (found, from) in names.iter().zip([0, 50, 9_950]) {
         assert_eq!(*found, expected(from).collect::<Vec<_>>());
     }
-    // A selection applies only to the current page, and the page states that.
-    let said = "A tick counts on its own page only, of 200";
+    // One checkbox selects the matching workloads on all pages.
+    let said = "all 10000 workloads that match, on all 200 pages";
     assert!(served.page("/timeline?page=2").text().contains(said));
     assert!(
         !served
             .page("/timeline?q=0123")
             .text()
-            .contains("Ticks count")
+            .contains("that match, on all")
     );
     let beyond = served.page("/timeline?page=18446744073709551615");
     assert!(beyond.text().contains("page 200 of 200"));

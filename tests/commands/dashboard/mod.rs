@@ -2,6 +2,7 @@
 
 mod actions;
 pub(crate) mod browser;
+mod calendar;
 mod confirmed;
 mod forbidden;
 mod form;
@@ -11,6 +12,7 @@ mod in_cluster;
 mod key;
 mod large;
 mod namespace;
+mod overview;
 mod said_shortly;
 mod sandbox;
 mod shown;

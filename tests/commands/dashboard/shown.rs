@@ -200,14 +200,20 @@ fn same_as_plan(cluster: &Cluster, name: &str, page: &Page) {
 }
 
 #[test]
-fn each_chart_has_an_equivalent_table() {
+fn each_bar_of_the_timeline_has_its_text() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let page = served.page("/timeline?from=2026-03-23&q=office");
-    let cells: Vec<_> = page.all("td").map(|it| it.text.clone()).collect();
-    // Monday to Sunday in Berlin, because the default zone is the only zone on this page.
-    let hours = cells.iter().filter(|it| *it == "running").count();
-    assert_eq!(hours, 5, "{cells:?}");
+    // Monday to Friday in UTC, the zone of a page with several zones.
+    let bars: Vec<_> = page.all("title").map(|it| it.text.clone()).collect();
+    let running = bars
+        .iter()
+        .filter(|it| it.starts_with("running, 3 replicas: "));
+    assert_eq!(running.count(), 5, "{bars:?}");
+    assert!(
+        bars.contains(&"running, 3 replicas: Mon 08:00 to Mon 16:30".to_owned()),
+        "{bars:?}"
+    );
     let label = page
         .all("svg")
         .find_map(|it| it.attribute("aria-label"))

@@ -70,6 +70,7 @@ fn settings() -> dashboard::Settings {
         context: ParseContext::default(),
         zone: None,
         title: "a scenario".to_owned(),
+        controller: None,
     }
 }
 
@@ -138,9 +139,11 @@ fn all_say(scenario: &Sandbox, held: u64, hours: f64) {
         of_controller.contains("saved since the controller"),
         "{of_controller}"
     );
-    for unknown in ["replica-hour", "This month", "estimate"] {
+    for unknown in ["This month", "saved since the controller"] {
         assert!(!live.contains(unknown), "{live}");
     }
+    assert!(live.contains("estimate for this week"), "{live}");
+    assert!(!of_controller.contains("estimate"), "{of_controller}");
 }
 
 #[test]

@@ -29,6 +29,7 @@ fn pages(scenario: &Sandbox) -> Arc<Dashboard> {
         context: ParseContext::default(),
         zone: None,
         title: "a scenario".to_owned(),
+        controller: Some("a controller".to_owned()),
     };
     let (telemetry, clock) = (scenario.telemetry.clone(), scenario.clock.clone());
     let calendars = CalendarFeed::default();
@@ -119,8 +120,8 @@ fn pages_show_the_state_of_the_controller() {
     let overview = page(&scenario, &pages, "/");
     for part in [
         "`Fry` is not a day".replace('`', ""),
-        "<span class=\"number\">1</span> woken".to_owned(),
-        "<span class=\"number\">1</span> stopped".to_owned(),
+        "<span class=\"number\">1</span> awake manually".to_owned(),
+        "<span class=\"number\">1</span> asleep by schedule".to_owned(),
         "Stopped by schedules now: 2 replicas".to_owned(),
     ] {
         let plain = overview.replace("<code>", "").replace("</code>", "");
@@ -129,7 +130,8 @@ fn pages_show_the_state_of_the_controller() {
     // Unknown reverts are not reported as none.
     assert!(!overview.contains("reverted"), "{overview}");
     // `web` is awake until 21:00; `db` starts on Monday, and stops again.
-    let dev = overview.split("/ns/dev").nth(1).unwrap();
+    let namespaces = page(&scenario, &pages, "/namespaces");
+    let dev = namespaces.split("/ns/dev").nth(1).unwrap();
     let dev = dev.split("</tr>").next().unwrap();
     for cell in [
         ">21:00 UTC</time>",
@@ -198,7 +200,7 @@ fn page_views_cause_no_requests_and_no_delay() {
     }
     let requests = [&looked_at, &alone].map(|it| it.api.requests().len());
     assert_eq!(requests[0], requests[1]);
-    assert!(page(&looked_at, &pages, "/").contains("52</span> stopped"));
+    assert!(page(&looked_at, &pages, "/").contains("52</span> asleep by schedule"));
 }
 
 /// For example, a scrape or a page view just before a boundary: the controller does no work for it.
@@ -231,12 +233,12 @@ fn page_names_missing_watches_before_the_first_list() {
     );
     scenario.start_scaler(Settings::default());
     let known = page(&scenario, &before, "/");
-    assert!(known.contains("1</span> adopted"), "{known}");
+    assert!(known.contains("1</span> not begun yet"), "{known}");
     scenario.kill_scalers();
     scenario.pass(Duration::from_secs(2));
     let old = page(&scenario, &before, "/");
     assert!(old.contains("What you see may be old."), "{old}");
-    assert!(old.contains("1</span> adopted"), "{old}");
+    assert!(old.contains("1</span> not begun yet"), "{old}");
 }
 
 #[test]

@@ -56,6 +56,7 @@ impl<'s> Proxied<'s> {
             context: ParseContext::default(),
             zone: None,
             title: "a scenario".to_owned(),
+            controller: Some("a controller".to_owned()),
         };
         let headers = UserHeaders {
             user: "x-forwarded-user".parse().unwrap(),

@@ -113,15 +113,25 @@ impl Connection {
     /// # Errors
     /// If there is no kubeconfig, or it is invalid.
     pub fn contexts(&self) -> Result<Vec<String>, ConnectError> {
-        let kubeconfig = match &self.kubeconfig {
-            Some(path) => Kubeconfig::read_from(path)?,
-            None => Kubeconfig::read()?,
-        };
-        Ok(kubeconfig
+        Ok(self
+            .read_kubeconfig()?
             .contexts
             .into_iter()
             .map(|context| context.name)
             .collect())
+    }
+
+    /// The name of the context in use; `None` without a kubeconfig.
+    pub fn context_name(&self) -> Option<String> {
+        let current = || self.read_kubeconfig().ok()?.current_context;
+        self.context.clone().or_else(current)
+    }
+
+    fn read_kubeconfig(&self) -> Result<Kubeconfig, KubeconfigError> {
+        match &self.kubeconfig {
+            Some(path) => Kubeconfig::read_from(path),
+            None => Kubeconfig::read(),
+        }
     }
 }
 

@@ -1,0 +1,239 @@
+//! The savings: one large number, the last days or this week, and the namespaces that save most.
+
+use chrono::{Days, NaiveDate, TimeDelta};
+use dayshift_operations::status::short_time;
+use dayshift_workload::savings::{Bill, Price, Saved, SavedSoFar, StoppedCapacity, short_number};
+use maud::{Markup, html};
+
+use crate::dashboard::outlook::{Outlook, Share};
+use crate::dashboard::pages::{
+    page::{Page, section},
+    week::midnight,
+};
+use crate::dashboard::view::{Row, SavingsSummary};
+
+/// The number of namespaces shown.
+const TOP: usize = 5;
+/// The height of the bars in the picture's own units.
+const HEIGHT: f64 = 100.0;
+
+/// The days of the chart.
+struct Account {
+    days: Vec<(NaiveDate, Share)>,
+    /// Whether a controller counted the savings.
+    is_counted: bool,
+}
+
+impl Account {
+    /// The counted days, or else this week by the schedules.
+    fn new(page: &Page<'_>, savings: &SavingsSummary, outlook: &Outlook<'_>) -> Self {
+        let is_counted = !savings.days.is_empty();
+        let days = if is_counted {
+            let days = savings.days.iter();
+            days.map(|(date, saved)| (*date, page.share_of(*date, *saved, savings, outlook)))
+                .collect()
+        } else {
+            let dates = (0..7).map(|day| outlook.monday + Days::new(day));
+            dates.zip(outlook.week).collect()
+        };
+        Self { days, is_counted }
+    }
+
+    fn total(&self) -> Share {
+        Share::total(self.days.iter().map(|(_, share)| *share))
+    }
+}
+
+impl Page<'_> {
+    /// The counted savings of a day, and the rest of the capacity in that time.
+    fn share_of(
+        &self,
+        date: NaiveDate,
+        saved: Saved,
+        savings: &SavingsSummary,
+        outlook: &Outlook<'_>,
+    ) -> Share {
+        let zone = self.zone();
+        let began = savings.so_far.map_or(self.view.now, |so_far| so_far.since);
+        let from = midnight(date, zone).max(began);
+        let until = midnight(date + Days::new(1), zone).min(self.view.now);
+        let hours = (until - from).max(TimeDelta::zero()).as_seconds_f64() / 3600.0;
+        let used = |capacity: f64, saved: f64| (capacity * hours - saved).max(0.0);
+        let capacity = outlook.capacity;
+        Share {
+            used: Saved {
+                replica_hours: used(capacity.replica_hours, saved.replica_hours),
+                cpu_core_hours: used(capacity.cpu_core_hours, saved.cpu_core_hours),
+                memory_gib_hours: used(capacity.memory_gib_hours, saved.memory_gib_hours),
+            },
+            saved,
+        }
+    }
+
+    pub(super) fn saved(&self, savings: &SavingsSummary, outlook: &Outlook<'_>) -> Markup {
+        let price = savings.price.as_deref();
+        let now = held_down(self.view.rows.iter().map(|row| &**row), price);
+        let account = Account::new(self, savings, outlook);
+        let content = html! {
+            (self.large_number(&account, price))
+            (bars(&account, price))
+            (self.top(outlook, price))
+            p { "Stopped by schedules now: " (now) "." }
+            (self.so_far(savings, price))
+        };
+        section("saved", "What it saves", &content)
+    }
+
+    fn large_number(&self, account: &Account, price: Option<&Price>) -> Markup {
+        let total = account.total();
+        let percent = total.percent().map(|percent| format!("{percent:.0} %"));
+        let money =
+            price.map(|price| format!("{:.2} {}", price.cost(&total.saved), price.currency()));
+        let Some(number) = money.or_else(|| percent.clone()) else {
+            return html! { p { "No workload here has replicas that can be counted." } };
+        };
+        let whose = if self.view.is_partial {
+            "of your workloads"
+        } else {
+            "of all workloads"
+        };
+        html! {
+            p.large {
+                strong { (number.trim()) } " "
+                span {
+                    "saved"
+                    @if price.is_some() {
+                        @if let Some(percent) = percent { " (" (percent) " of the replica-hours)" }
+                    } @else { " of the replica-hours" }
+                    " " (whose) ", "
+                    @if account.is_counted {
+                        @match account.days.len() {
+                            1 => "today",
+                            days => { "in the last " (days) " days" }
+                        }
+                    } @else {
+                        strong { "estimate" } " for this week from the schedules"
+                    }
+                }
+            }
+        }
+    }
+
+    fn top(&self, outlook: &Outlook<'_>, price: Option<&Price>) -> Markup {
+        let saving = outlook.by_namespace.iter();
+        let saving = saving.filter(|(_, share)| share.saved.replica_hours > 0.0);
+        let top: Vec<_> = saving.take(TOP).collect();
+        let largest = top
+            .first()
+            .map_or(1.0, |(_, share)| share.saved.replica_hours);
+        html! {
+            @if !top.is_empty() {
+                h3 { "Top namespaces, by this week's schedules" }
+                ol.top {
+                    @for (name, share) in &top {
+                        li {
+                            (self.link_to_namespace(name))
+                            svg.share viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                                path d={ "M0 0H" (format!("{:.0}", 100.0 * share.saved.replica_hours / largest)) "V10H0z" } {}
+                            }
+                            span { (amount(&share.saved, price)) }
+                            span.far { (format!("{:.0} %", share.percent().unwrap_or_default())) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn so_far(&self, savings: &SavingsSummary, price: Option<&Price>) -> Markup {
+        html! {
+            @if let Some(SavedSoFar { all, since, since_each }) = savings.so_far {
+                details {
+                    summary { "Since the controller began" }
+                    dl {
+                        @for (when, saved) in ["Today", "This week", "This month"].into_iter().zip(since_each) {
+                            dt { (when) }
+                            dd { (Bill::new(saved, price)) }
+                        }
+                    }
+                    p {
+                        (Bill::new(all, price)) " saved since the controller began to count, "
+                        (short_time(since, self.zone(), self.view.now)) "."
+                    }
+                    p.far { "The used part is computed from the current replica counts." }
+                }
+            } @else if self.view.is_partial {
+                p.far { "What was saved until now is counted of all workloads together, of which you see a part." }
+            } @else {
+                p.far {
+                    "The controller counts what was saved: the metric "
+                    code { "dayshift_saved_replica_seconds_total" } "."
+                }
+            }
+        }
+    }
+}
+
+/// Bars of used and saved replica-hours, one for each day.
+fn bars(account: &Account, price: Option<&Price>) -> Markup {
+    let sum = |share: &Share| share.used.replica_hours + share.saved.replica_hours;
+    let days = account.days.iter();
+    let largest = days.map(|(_, share)| sum(share)).fold(0.0, f64::max);
+    let part = |hours: f64| {
+        if largest > 0.0 {
+            HEIGHT * hours / largest
+        } else {
+            0.0
+        }
+    };
+    html! {
+        @if largest > 0.0 {
+            div.days role="group" aria-label="Used and saved replica-hours by day" {
+                @for (date, share) in &account.days {
+                    @let (used, saved) = (part(share.used.replica_hours), part(share.saved.replica_hours));
+                    @let text = format!(
+                        "{}: {} used, {} saved",
+                        date.format("%a %-d %b"),
+                        short_number(share.used.replica_hours),
+                        amount(&share.saved, price)
+                    );
+                    span.day tabindex="0" role="img" aria-label=(text) {
+                        svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true" focusable="false" {
+                            path.used d=(format!("M0 100V{:.1}H10V100z", HEIGHT - used)) {}
+                            path.saved d=(format!("M0 {:.1}V{:.1}H10V{:.1}z", HEIGHT - used, HEIGHT - used - saved, HEIGHT - used)) {}
+                        }
+                        span.tip { (text) }
+                        span.name { (date.format("%a")) }
+                    }
+                }
+            }
+            p.key-line {
+                span.key.saved aria-hidden="true" {} " saved "
+                span.key.used aria-hidden="true" {} " used, in replica-hours"
+                @if !account.is_counted { ", estimated" }
+            }
+        }
+    }
+}
+
+/// `354 replica-hours`, or `3.49 EUR` with a price.
+fn amount(saved: &Saved, price: Option<&Price>) -> String {
+    match price {
+        Some(price) => {
+            let text = format!("{:.2} {}", price.cost(saved), price.currency());
+            text.trim_end().to_owned()
+        }
+        None => format!("{} replica-hours", short_number(saved.replica_hours)),
+    }
+}
+
+/// The capacity of these rows that is stopped now.
+pub(super) fn held_down<'a>(
+    rows: impl Iterator<Item = &'a Row> + Clone,
+    price: Option<&Price>,
+) -> String {
+    let down = rows.map(|row| &row.status);
+    let down = down.filter(|status| status.stopped_capacity.replicas > 0);
+    let held: StoppedCapacity = down.clone().map(|status| status.stopped_capacity).sum();
+    Bill::per_hour(held, price).with_incomplete(down.map(|status| status.requests.are_complete()))
+}
