@@ -32,6 +32,7 @@ use crate::cli::{
         lint::LintArgs,
         overrides::{
             LastingArgs, OverrideArgs, PAUSE_HELP, RESUME_HELP, SLEEP_HELP, SYNC_HELP, WAKE_HELP,
+            WakeArgs,
         },
         plan::PlanArgs,
         restore::RestoreArgs,
@@ -80,7 +81,7 @@ enum Command {
     Status(Box<StatusArgs>),
     /// Start workloads now, and keep them running until a time
     #[command(after_long_help = WAKE_HELP)]
-    Wake(Box<LastingArgs>),
+    Wake(Box<WakeArgs>),
     /// Stop workloads now, and keep them stopped until a time
     #[command(after_long_help = SLEEP_HELP)]
     Sleep(Box<LastingArgs>),
@@ -229,7 +230,7 @@ impl Program {
             Command::Lint(args) => args.run(&self.kind_files),
             Command::Convert(args) => args.run(&self.kind_files),
             Command::Status(args) => args.run(&self.kind_files),
-            Command::Wake(args) => args.until(RequestedOverride::Wake, &self.kind_files),
+            Command::Wake(args) => args.run(&self.kind_files),
             Command::Sleep(args) => args.until(RequestedOverride::Sleep, &self.kind_files),
             Command::Sync(args) => args.now(RequestedOverride::Sync, &self.kind_files),
             Command::Pause(args) => args.pause(&self.kind_files),

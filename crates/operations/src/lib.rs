@@ -6,11 +6,13 @@
 //!
 //! - [`Selection`] is the set of workloads that a command writes to.
 //! - [`OverrideRequest`] requests an override of workloads or of a Namespace, and waits for its effect.
+//! - [`ExtraWindowRequest`] adds a running window on dates.
 //! - [`Restore`] restores saved counts without a controller.
 //! - [`LiveSchedules`] reads the objects that hold schedules, for `dayshift convert`.
 //! - [`status`] describes workloads and follows them.
 
 mod carry_out;
+mod extra_window;
 mod live_schedules;
 mod namespace_overrides;
 mod override_messages;
@@ -22,6 +24,7 @@ mod suggestions;
 mod until;
 
 pub use carry_out::OverrideReport;
+pub use extra_window::{ExtraWindowRequest, WindowEnd};
 pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
 pub use namespace_overrides::{AnnotatedNamespace, NamespaceError};
 pub use override_messages::{action_text, annotations_text, failure_text, synced_text};

@@ -109,6 +109,9 @@ pub enum RequestError {
         .0.names_of_all(), .0.argument()
     )]
     Unwatched(Kind),
+    /// The schedule would be rejected with an additional window.
+    #[error("with this window its schedule would be refused: {0}")]
+    Window(InvalidSchedule),
     /// The kind definition that has the on/off field is missing.
     #[error("{0}")]
     MissingKindDefinition(InvalidSchedule),
@@ -415,6 +418,7 @@ impl Retry for RequestError {
             | Self::Until(_)
             | Self::Changed(_)
             | Self::Unwatched(_)
+            | Self::Window(_)
             | Self::MissingKindDefinition(_) => false,
         }
     }

@@ -5,9 +5,11 @@ use std::fmt;
 
 use crate::{
     dates::Dates,
-    local::{DAY, HOUR, Local},
+    extra::ExtraWindows,
+    local::{HOUR, Local},
+    month::Toward,
     search::Search,
-    times::{HourSeconds, Times, earliest},
+    times::{HourSeconds, Times},
 };
 
 /// The action of a schedule at a boundary.
@@ -108,27 +110,54 @@ pub struct TimedAction {
 pub(super) struct ActionSearch<'s> {
     pub(super) entries: &'s [TimedAction],
     pub(super) dates: Dates<'s>,
+    /// Each window starts and stops, even on excluded dates.
+    pub(super) extra: &'s ExtraWindows,
 }
-
-/// In this time each date, including 29 February, has been each weekday.
-const CYCLE: i64 = 40 * 366 * DAY as i64;
 
 /// The maximum number of hours to check in [`ActionSearch::next_stop`], divided by the number of
 /// items.
-const MAX_STEPS: usize = 1_000_000;
+const MAX_HOURS: usize = 1_000_000;
 
 impl<'s> ActionSearch<'s> {
-    /// The times of the actions with this direction.
-    pub(super) fn times(
+    /// The nearest time from `local` on of the actions with this direction.
+    pub(super) fn nearest_going(
         self,
         direction: Direction,
-    ) -> Search<'s, impl Iterator<Item = &'s Times> + Clone> {
+        local: Local,
+        toward: Toward,
+    ) -> Option<Local> {
+        let time = self.times(direction).nearest(local, toward);
+        let extra = self.nearest_extra(direction, local, toward);
+        toward.nearest(time.into_iter().chain(extra))
+    }
+
+    /// The times of the actions with this direction, without additional windows.
+    fn times(self, direction: Direction) -> Search<'s, impl Iterator<Item = &'s Times> + Clone> {
         let entries = self.actions_going(direction).map(|entry| &entry.times);
         Search::new(entries, self.dates, direction == Direction::Up)
     }
 
+    /// The nearest time from `local` on, and its action.
+    pub(super) fn nearest(self, local: Local, toward: Toward) -> Option<(Local, Action)> {
+        let up = self.nearest_going(Direction::Up, local, toward);
+        let down = self.nearest_going(Direction::Down, local, toward);
+        let nearest = toward.nearest(up.into_iter().chain(down))?;
+        let direction = if up == Some(nearest) {
+            Direction::Up
+        } else {
+            Direction::Down
+        };
+        Some((nearest, self.action(direction, nearest)?))
+    }
+
     /// The action at one of these times. If several counts coincide, the largest applies.
-    pub(super) fn action(self, direction: Direction, at: Local) -> Option<Action> {
+    fn action(self, direction: Direction, at: Local) -> Option<Action> {
+        if self.is_extra(direction, at) {
+            return Some(match direction {
+                Direction::Up => Action::Start,
+                Direction::Down => Action::Stop,
+            });
+        }
         let mut entries = self.actions_going(direction).map(|entry| entry.action);
         if let (Some(only), None) = (entries.next(), entries.next()) {
             return Some(only);
@@ -140,91 +169,43 @@ impl<'s> ActionSearch<'s> {
             .max_by_key(|action| action.rank())
     }
 
-    /// The last time at or before `local`, and its action.
-    pub(super) fn latest(self, local: Local) -> Option<(Local, Action)> {
-        let up = self.times(Direction::Up).previous(local);
-        let down = self.times(Direction::Down).previous(local);
-        let latest = up.max(down)?;
-        let direction = if up == Some(latest) {
-            Direction::Up
-        } else {
-            Direction::Down
-        };
-        Some((latest, self.action(direction, latest)?))
-    }
-
-    /// The first time in `(after, to]` that has an action down and none up. The range should be a
-    /// few hours at most.
-    pub(super) fn first_stop(self, after: Local, to: Local) -> Option<Local> {
-        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
-        let mut after = after;
-        loop {
-            let first = down.next(after).filter(|time| *time <= to)?;
-            if !up.contains(first) {
-                return Some(first);
-            }
-            // Any number of stops might coincide with starts, so check a whole hour at once.
-            let hour = hour_of(first);
-            let found = self.stops_in(hour).find(|time| *time > first);
-            if found.is_some() {
-                return found.filter(|time| *time <= to);
-            }
-            after = Local(hour.0 + i64::from(HOUR) - 1);
+    fn nearest_extra(self, direction: Direction, local: Local, toward: Toward) -> Option<Local> {
+        match direction {
+            Direction::Up => self.extra.nearest_start(local, toward),
+            Direction::Down => self.extra.nearest_end(local, toward),
         }
     }
 
-    /// The last time in `(after, to]` that has an action down and none up. The range should be a
-    /// few hours at most.
-    pub(super) fn last_stop(self, after: Local, to: Local) -> Option<Local> {
-        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
-        let mut to = to;
-        loop {
-            let last = down.previous(to).filter(|time| *time > after)?;
-            if !up.contains(last) {
-                return Some(last);
-            }
-            let hour = hour_of(last);
-            let found = self.stops_in(hour).take_while(|time| *time < last).last();
-            if found.is_some() {
-                return found.filter(|time| *time > after);
-            }
-            to = hour.before();
-        }
+    /// Whether an additional window starts (up) or ends (down) at a time.
+    fn is_extra(self, direction: Direction, at: Local) -> bool {
+        self.nearest_extra(direction, at, Toward::Later) == Some(at)
+    }
+
+    /// The times in `(after, to]` that have an action down and none up. The cost depends on the
+    /// number of hours, not on how many times coincide.
+    pub(super) fn stops_between(self, after: Local, to: Local) -> impl Iterator<Item = Local> {
+        let hours = (after.after().hour().0..=to.0).step_by(HOUR as usize);
+        hours
+            .flat_map(move |hour| self.stops_in(Local(hour)))
+            .filter(move |time| after < *time && *time <= to)
     }
 
     /// The first time after `after` that has an action down and none up, however far away. If
-    /// hundreds of times coincide for years, the result might be `None` although there is one.
+    /// hundreds of thousands of hours have only stops that coincide with starts, the result might be
+    /// `None` although there is one.
     pub(super) fn next_stop(self, after: Local) -> Option<Local> {
-        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
-        let items: usize = self
-            .entries
-            .iter()
-            .map(|entry| entry.times.search_cost())
-            .sum();
-        // Single dates and times and treated dates are not part of the cycle.
-        let date_times = self
-            .entries
-            .iter()
-            .filter_map(|entry| entry.times.last_date_time());
-        let treated = self.dates.treated.last_day().map(|day| Local::on(day, 0));
-        let irregular = date_times.chain(treated).max().unwrap_or(after);
-        let until = Local(after.max(irregular).0 + CYCLE);
-        let mut local = after;
-        for _ in 0..MAX_STEPS / items.max(1) {
-            let first = down.next(local)?;
-            if !up.contains(first) {
+        let up = self.times(Direction::Up);
+        let items: usize = self.entries.iter().map(|entry| entry.times.items()).sum();
+        let mut after = after;
+        for _ in 0..MAX_HOURS / items.max(1) {
+            let first = self.nearest_going(Direction::Down, after.after(), Toward::Later)?;
+            if !up.contains(first) && !self.is_extra(Direction::Up, first) {
                 return Some(first);
             }
-            let hour = hour_of(first);
-            let found = self.stops_in(hour).find(|time| *time > first);
+            after = Local(first.hour().0 + i64::from(HOUR) - 1);
+            let found = self.stops_between(first, after).next();
             if found.is_some() {
                 return found;
-            }
-            local = Local(hour.0 + i64::from(HOUR) - 1);
-            if local > until {
-                // On an excluded date there are no starts, so any stop is the one.
-                let day = self.dates.except.next_from(local.day())?;
-                local = local.max(Local::on(day, 0).before());
             }
         }
         None
@@ -233,11 +214,13 @@ impl<'s> ActionSearch<'s> {
     /// The first time in `(after, to]` at which several actions coincide, and the actions in
     /// descending order of precedence.
     pub(super) fn first_tie(self, after: Local, to: Local) -> Option<(Local, Vec<Action>)> {
-        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
         let mut after = after;
         loop {
-            let first = earliest(up.next(after), down.next(after)).filter(|time| *time <= to)?;
-            let hour = hour_of(first);
+            let (first, _) = self.nearest(after.after(), Toward::Later)?;
+            if first > to {
+                return None;
+            }
+            let hour = first.hour();
             let (mut once, mut twice) = ([0; 60], [0; 60]);
             for entry in self.entries {
                 let seconds = self.times_of(entry).seconds_of_hour(hour);
@@ -293,13 +276,27 @@ impl<'s> ActionSearch<'s> {
 
     /// The times in the local hour that begins at `hour` that have an action down and none up.
     fn stops_in(self, hour: Local) -> impl Iterator<Item = Local> {
-        let mut alone = self.times(Direction::Down).seconds_of_hour(hour);
-        let up = self.times(Direction::Up).seconds_of_hour(hour);
+        let mut alone = self.seconds_of_hour(Direction::Down, hour);
+        let up = self.seconds_of_hour(Direction::Up, hour);
         alone
             .iter_mut()
             .zip(up)
             .for_each(|(alone, up)| *alone &= !up);
         times_in(hour, alone)
+    }
+
+    fn seconds_of_hour(self, direction: Direction, hour: Local) -> HourSeconds {
+        let mut seconds = self.times(direction).seconds_of_hour(hour);
+        let mut from = hour;
+        while let Some(edge) = self.nearest_extra(direction, from, Toward::Later)
+            && edge.hour() == hour
+        {
+            if let Some(minute) = seconds.get_mut((edge.second() / 60 % 60) as usize) {
+                *minute |= 1 << (edge.second() % 60);
+            }
+            from = edge.after();
+        }
+        seconds
     }
 
     fn actions_going(self, direction: Direction) -> impl Iterator<Item = &'s TimedAction> + Clone {
@@ -318,9 +315,4 @@ fn times_in(hour: Local, seconds: HourSeconds) -> impl Iterator<Item = Local> {
             Some(Local(hour.0 + 60 * minute + i64::from(second)))
         })
     })
-}
-
-/// The start of the hour that contains a local time.
-fn hour_of(local: Local) -> Local {
-    Local(local.0 - local.0.rem_euclid(HOUR.into()))
 }

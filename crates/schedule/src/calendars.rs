@@ -15,7 +15,7 @@ use crate::{
         events::{Event, ReplacedDays, read_events},
     },
     local::day_number,
-    month::{DayRanges, WeekRanges},
+    month::DayRanges,
     text::{
         diagnostic::{Diagnostic, DiagnosticKind, Proposal},
         piece::Piece,
@@ -43,8 +43,6 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendar {
     days: DayRanges,
-    /// The same days by weekday.
-    weeks: WeekRanges,
     /// A hash of the days.
     digest: u64,
     /// Sorted by the first day, then in the order of the file.
@@ -131,7 +129,6 @@ impl Calendar {
         spans.sort_by_key(|span| span.first);
         calendar.days =
             DayRanges::merging(spans.iter().map(|span| (span.first, span.last)).collect());
-        calendar.weeks = WeekRanges::new(&calendar.days);
         calendar.digest = digest_of(&calendar.days);
         calendar.spans = spans.into();
         calendar.summaries = summaries.into();
@@ -177,11 +174,6 @@ impl Calendar {
 
     pub(crate) fn days(&self) -> &DayRanges {
         &self.days
-    }
-
-    /// The same days by weekday.
-    pub(crate) fn weeks(&self) -> &WeekRanges {
-        &self.weeks
     }
 }
 

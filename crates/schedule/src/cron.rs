@@ -11,9 +11,10 @@ use std::fmt;
 use dayshift_text::number;
 
 use crate::{
+    dates::Date,
     days::MonthDays,
     local::WallTime,
-    month::{Page, has, highest_to, lowest_from, month_length},
+    month::{Toward, has, lowest_from, month_length},
     text::{diagnostic::Diagnostic, piece::Piece},
 };
 
@@ -77,18 +78,16 @@ impl Cron {
         (all && !self.either_day).then(|| self.weekdays())
     }
 
-    /// The dates of a page that match.
-    pub(crate) fn days_in(&self, page: &Page) -> u64 {
-        if !has(self.months, page.month.number) {
-            return 0;
-        }
-        let by_week = page.on_weekdays(self.weekdays());
-        let days = if self.either_day {
-            self.days_of_month | by_week
+    /// Whether a date matches.
+    pub(crate) fn is_on(&self, date: &Date) -> bool {
+        let by_month = has(self.days_of_month, date.of_month);
+        let by_week = self.weekdays() >> date.weekday & 1 == 1;
+        let is_on = if self.either_day {
+            by_month || by_week
         } else {
-            self.days_of_month & by_week
+            by_month && by_week
         };
-        days & page.month.days()
+        is_on && has(self.months, date.month.number)
     }
 
     /// Whether a second of the day is a time of day of the expression.
@@ -98,44 +97,24 @@ impl Cron {
             && has(self.seconds, second % 60)
     }
 
-    /// The first matching second of the day that is at least `second`.
-    pub(crate) fn second_from(&self, second: u32) -> Option<u32> {
+    /// The nearest matching second of the day from `second` on.
+    pub(crate) fn nearest_second(&self, second: u32, toward: Toward) -> Option<u32> {
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let in_hour = |minute| {
-            lowest_from(self.minutes, minute)
-                .and_then(|minute| Some(minute * 60 + lowest_from(self.seconds, 0)?))
+            let minute = toward.bit(self.minutes, minute)?;
+            Some(minute * 60 + toward.bit(self.seconds, toward.edge(59))?)
         };
         if has(self.hours, hour) {
             if has(self.minutes, minute)
-                && let Some(second) = lowest_from(self.seconds, second)
+                && let Some(second) = toward.bit(self.seconds, second)
             {
                 return Some(hour * 3600 + minute * 60 + second);
             }
-            if let Some(rest) = in_hour(minute + 1) {
+            if let Some(rest) = toward.step(minute).and_then(in_hour) {
                 return Some(hour * 3600 + rest);
             }
         }
-        Some(lowest_from(self.hours, hour + 1)? * 3600 + in_hour(0)?)
-    }
-
-    /// The last matching second of the day that is at most `second`.
-    pub(crate) fn second_to(&self, second: u32) -> Option<u32> {
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        let in_hour = |minute| {
-            highest_to(self.minutes, minute)
-                .and_then(|minute| Some(minute * 60 + highest_to(self.seconds, 59)?))
-        };
-        if has(self.hours, hour) {
-            if has(self.minutes, minute)
-                && let Some(second) = highest_to(self.seconds, second)
-            {
-                return Some(hour * 3600 + minute * 60 + second);
-            }
-            if let Some(rest) = minute.checked_sub(1).and_then(in_hour) {
-                return Some(hour * 3600 + rest);
-            }
-        }
-        Some(highest_to(self.hours, hour.checked_sub(1)?)? * 3600 + in_hour(59)?)
+        Some(toward.bit(self.hours, toward.step(hour)?)? * 3600 + in_hour(toward.edge(59))?)
     }
 }
 

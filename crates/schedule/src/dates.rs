@@ -1,7 +1,7 @@
 //! Treated dates, which count as another weekday, and the search for dates.
 //!
-//! [`Dates`] combines excluded and treated dates. It searches for a date month by month: callers
-//! give a function that returns the matching dates of a [`Page`].
+//! [`Dates`] combines excluded and treated dates. Its scan goes from month to month, and checks only
+//! the days that the caller's mask of a [`Page`] contains.
 
 use chrono::{NaiveDate, Weekday};
 
@@ -10,7 +10,7 @@ use crate::{
     days::Days,
     excluded_dates::{DateSet, ExcludedDates, parse_dates_item},
     local::{Local, day_number, weekday},
-    month::{DayRanges, Month, Page, PageDate, has, highest_to, lowest_from},
+    month::{DayRanges, Month, Page, Toward},
     text::{
         diagnostic::{Diagnostic, DiagnosticKind, Grammar},
         piece::Piece,
@@ -164,36 +164,13 @@ impl TreatedDates {
 
     /// The last treated date.
     pub fn last(&self) -> Option<NaiveDate> {
-        NaiveDate::from_epoch_days(self.last_day()?)
-    }
-
-    /// The last treated date, in days since 1970-01-01.
-    pub(crate) fn last_day(&self) -> Option<i32> {
         let last = self.sets.iter().filter_map(|set| set.dates.days().last());
-        last.max()
+        NaiveDate::from_epoch_days(last.max()?)
     }
 
     /// The weekday that a day counts as, which is its own unless it is treated.
     pub(crate) fn weekday(&self, day: i32) -> usize {
         self.set_of(day).map_or_else(|| weekday(day), |set| set.day)
-    }
-
-    /// The weekday that a treated day counts as, and the range of treated days that contains it.
-    pub(crate) fn range_of(&self, day: i32) -> Option<(usize, (i32, i32))> {
-        let mut sets = self.sets.iter();
-        sets.find_map(|set| Some((set.day, set.dates.days().range_of(day)?)))
-    }
-
-    /// The first treated day that is at least `day`.
-    pub(crate) fn next_from(&self, day: i32) -> Option<i32> {
-        let sets = self.sets.iter();
-        sets.filter_map(|set| set.dates.days().next_from(day)).min()
-    }
-
-    /// The last treated day that is at most `day`.
-    pub(crate) fn last_to(&self, day: i32) -> Option<i32> {
-        let sets = self.sets.iter();
-        sets.filter_map(|set| set.dates.days().last_to(day)).max()
     }
 
     /// Weekdays and the days that count as them. A weekday can occur several times.
@@ -218,15 +195,6 @@ fn format_day(day: i32) -> String {
     NaiveDate::from_epoch_days(day).map_or_else(String::new, |date| date.to_string())
 }
 
-/// The weekdays on which something can happen; bit 0 is Monday.
-#[derive(Clone, Copy)]
-pub(crate) struct PossibleWeekdays {
-    /// Weekdays that a date must count as.
-    pub(crate) counted: u32,
-    /// Weekdays that a date must have in the calendar, even if it is treated.
-    pub(crate) own: u32,
-}
-
 /// Excluded and treated dates. A date that is both has no starts.
 #[derive(Clone, Copy)]
 pub(crate) struct Dates<'d> {
@@ -234,9 +202,14 @@ pub(crate) struct Dates<'d> {
     pub(crate) treated: &'d TreatedDates,
 }
 
-/// The search asks how far it can skip after the first page without a match, and then after every
-/// 16 pages, because computing the answer costs as much as several pages.
-const PAGES_TO_SKIP: u32 = 16;
+/// One local date.
+pub(crate) struct Date {
+    pub(crate) month: Month,
+    /// The day of the month, from 1.
+    pub(crate) of_month: u32,
+    /// The weekday that the date counts as; 0 is Monday.
+    pub(crate) weekday: usize,
+}
 
 impl Dates<'_> {
     /// The page of a month, with its treated dates.
@@ -246,169 +219,44 @@ impl Dates<'_> {
         Page::new(month, treated)
     }
 
-    /// The page of a day since 1970-01-01, and the day of its month.
-    fn page_containing(self, day: i32) -> Option<(Page, u32)> {
-        let (month, of_month) = Month::containing(day)?;
-        Some((self.page(month), of_month))
-    }
-
     /// The date of a day since 1970-01-01; `None` outside of the years of schedules.
-    pub(crate) fn date(self, day: i32) -> Option<PageDate> {
-        let (page, of_month) = self.page_containing(day)?;
-        Some(self.date_on(page, of_month))
-    }
-
-    fn date_on(self, page: Page, of_month: u32) -> PageDate {
-        PageDate {
-            weekday: self.treated.weekday(page.month.day(of_month)),
-            page,
+    pub(crate) fn date(self, day: i32) -> Option<Date> {
+        let (month, of_month) = Month::containing(day)?;
+        let weekday = self.treated.weekday(day);
+        Some(Date {
+            month,
             of_month,
-        }
+            weekday,
+        })
     }
 
-    /// The first date at or after a day of this page that is in `days_in` of its page. `skip`
-    /// returns the day from which to continue the search, or `None` to end it.
-    pub(crate) fn first_date(
+    /// Scans days since 1970-01-01 from `day` on, month by month, and returns the first result of
+    /// `find`. Only days that `days_in` returns for their page are checked.
+    pub(crate) fn scan<T>(
         self,
-        page: Page,
-        of_month: u32,
-        skip: impl Fn(i32) -> Option<i32>,
+        day: i32,
+        toward: Toward,
         mut days_in: impl FnMut(&Page) -> u64,
-    ) -> Option<PageDate> {
-        let (mut page, mut from) = (page, of_month);
-        for at in 0_u32.. {
-            if let Some(found) = lowest_from(days_in(&page), from) {
-                return Some(self.date_on(page, found));
+        find: impl Fn(i32) -> Option<T>,
+    ) -> Option<T> {
+        let day = match toward {
+            Toward::Later => day.max(Local::FIRST.day()),
+            Toward::Earlier => day.min(Local::LAST.day()),
+        };
+        let (mut month, first) = Month::containing(day)?;
+        let mut next = Some(first);
+        loop {
+            let days = days_in(&self.page(month));
+            while let Some(of_month) = next.and_then(|next| toward.bit(days, next)) {
+                if let Some(found) = find(month.day(of_month)) {
+                    return Some(found);
+                }
+                next = toward.step(of_month);
             }
-            let next = page.month.day(page.month.length) + 1;
-            let later = if at % PAGES_TO_SKIP == 0 {
-                skip(next)?
-            } else {
-                next
-            };
-            (page, from) = if later > next {
-                self.page_containing(later)?
-            } else {
-                (self.page(page.month.next()?), 1)
+            (month, next) = match toward {
+                Toward::Later => (month.next()?, Some(1)),
+                Toward::Earlier => (month.previous()?, Some(31)),
             };
         }
-        None
-    }
-
-    /// The last date at or before a day of this page, in the same way.
-    pub(crate) fn last_date(
-        self,
-        page: Page,
-        of_month: u32,
-        skip: impl Fn(i32) -> Option<i32>,
-        mut days_in: impl FnMut(&Page) -> u64,
-    ) -> Option<PageDate> {
-        let (mut page, mut to) = (page, of_month);
-        for at in 0_u32.. {
-            if let Some(found) = highest_to(days_in(&page), to) {
-                return Some(self.date_on(page, found));
-            }
-            let next = page.month.first - 1;
-            let earlier = if at % PAGES_TO_SKIP == 0 {
-                skip(next)?
-            } else {
-                next
-            };
-            (page, to) = if earlier < next {
-                self.page_containing(earlier)?
-            } else {
-                (self.page(page.month.previous()?), 31)
-            };
-        }
-        None
-    }
-
-    /// [`Self::first_date`] for days since 1970-01-01.
-    pub(crate) fn first_day(
-        self,
-        day: i32,
-        skip: impl Fn(i32) -> Option<i32>,
-        days_in: impl FnMut(&Page) -> u64,
-    ) -> Option<i32> {
-        let (page, of_month) = self.page_containing(day.max(Local::FIRST.day()))?;
-        let date = self.first_date(page, of_month, skip, days_in)?;
-        Some(date.day())
-    }
-
-    /// [`Self::last_date`] for days since 1970-01-01.
-    pub(crate) fn last_day(
-        self,
-        day: i32,
-        skip: impl Fn(i32) -> Option<i32>,
-        days_in: impl FnMut(&Page) -> u64,
-    ) -> Option<i32> {
-        let (page, of_month) = self.page_containing(day.min(Local::LAST.day()))?;
-        let date = self.last_date(page, of_month, skip, days_in)?;
-        Some(date.day())
-    }
-
-    /// A day at or after `day`, before which no date can match: one with a possible weekday, and
-    /// if `skips_excluded`, one that is not excluded.
-    pub(crate) fn first_possible(
-        self,
-        day: i32,
-        weekdays: PossibleWeekdays,
-        skips_excluded: bool,
-    ) -> i32 {
-        if let Some((weekday, (_, last))) = self.treated.range_of(day) {
-            return if weekdays.counts(weekday) {
-                day
-            } else {
-                last + 1
-            };
-        }
-        if !skips_excluded {
-            return day;
-        }
-        let kept = self.except.first_kept(day, weekdays.counted | weekdays.own);
-        let treated = self.treated.next_from(day);
-        treated.map_or(kept, |treated| treated.min(kept))
-    }
-
-    /// A day at or before `day`, after which no date can match.
-    pub(crate) fn last_possible(
-        self,
-        day: i32,
-        weekdays: PossibleWeekdays,
-        skips_excluded: bool,
-    ) -> i32 {
-        if let Some((weekday, (first, _))) = self.treated.range_of(day) {
-            return if weekdays.counts(weekday) {
-                day
-            } else {
-                first - 1
-            };
-        }
-        if !skips_excluded {
-            return day;
-        }
-        let kept = self.except.last_kept(day, weekdays.counted | weekdays.own);
-        let treated = self.treated.last_to(day);
-        treated.map_or(kept, |treated| treated.max(kept))
-    }
-}
-
-impl PossibleWeekdays {
-    pub(crate) const NONE: Self = Self { counted: 0, own: 0 };
-
-    pub(crate) fn union(self, other: Self) -> Self {
-        Self {
-            counted: self.counted | other.counted,
-            own: self.own | other.own,
-        }
-    }
-
-    /// Whether a date that counts as this weekday can match.
-    fn counts(self, weekday: usize) -> bool {
-        self.own != 0
-            || has(
-                self.counted.into(),
-                u32::try_from(weekday).unwrap_or_default(),
-            )
     }
 }

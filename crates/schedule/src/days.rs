@@ -284,16 +284,6 @@ impl MonthDays {
         (unit < DAY).then_some(unit)
     }
 
-    /// The weekdays on which a day of the set can fall; bit 0 is Monday.
-    pub(crate) fn weekdays(self) -> u32 {
-        let units = self.iter().map(|(_, unit)| match unit {
-            DAY => 0b111_1111,
-            WEEKDAY => 0b001_1111,
-            day => 1 << day,
-        });
-        units.fold(0, |days, more| days | more)
-    }
-
     /// Each day as a set of its own.
     pub(crate) fn each(self) -> impl Iterator<Item = Self> {
         self.iter()

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use crate::{
     calendars::{Calendar, CalendarName, Calendars},
     date_time::parse_date,
-    local::{Local, day_number, weekday},
+    local::day_number,
     month::{DayRanges, Month},
     text::{
         diagnostic::{Diagnostic, Grammar},
@@ -53,27 +53,6 @@ impl DateSet {
         match self {
             Self::WrittenDate(days) => days,
             Self::Calendar(_, calendar) => calendar.days(),
-        }
-    }
-
-    /// The first day that is not in the set, counting in weeks from `day`. The result might be a
-    /// later week than the first, but never skips a day that is not in the set.
-    fn first_without(&self, day: i32) -> i32 {
-        match self {
-            Self::WrittenDate(days) => days
-                .range_of(day)
-                .map_or(day, |(_, last)| day + (last - day) / 7 * 7 + 7),
-            Self::Calendar(_, calendar) => calendar.weeks().first_without(day),
-        }
-    }
-
-    /// The last day that is not in the set, counting in weeks back from `day`.
-    fn last_without(&self, day: i32) -> i32 {
-        match self {
-            Self::WrittenDate(days) => days
-                .range_of(day)
-                .map_or(day, |(first, _)| day - (day - first) / 7 * 7 - 7),
-            Self::Calendar(_, calendar) => calendar.weeks().last_without(day),
         }
     }
 
@@ -194,55 +173,6 @@ impl ExcludedDates {
     pub(super) fn days_in(&self, month: &Month) -> u64 {
         self.all().fold(0, |days, it| days | it.days_in(month))
     }
-
-    /// The first day from `day` on that has one of these weekdays and is not excluded. If there is
-    /// none, it is a day after the years of schedules.
-    pub(super) fn first_kept(&self, day: i32, weekdays: u32) -> i32 {
-        let mut week = (day..day + 7).filter(|day| is_one_of(*day, weekdays));
-        let near = week.clone().find(|day| self.range_of(*day).is_none());
-        let later = |day| self.without(day, DateSet::first_without);
-        near.or_else(|| week.by_ref().map(later).min())
-            .unwrap_or(day)
-    }
-
-    /// The last such day up to `day`. If there is none, it is a day before the years of schedules.
-    pub(super) fn last_kept(&self, day: i32, weekdays: u32) -> i32 {
-        let mut week = (day - 6..=day)
-            .rev()
-            .filter(|day| is_one_of(*day, weekdays));
-        let near = week.clone().find(|day| self.range_of(*day).is_none());
-        let earlier = |day| self.without(day, DateSet::last_without);
-        near.or_else(|| week.by_ref().map(earlier).max())
-            .unwrap_or(day)
-    }
-
-    /// Repeats `pass` with all sets until the day is in none of them, or is outside of the years
-    /// of schedules.
-    fn without(&self, day: i32, pass: impl Fn(&DateSet, i32) -> i32) -> i32 {
-        let mut at = day;
-        loop {
-            let next = self.sets.iter().fold(at, |day, set| pass(set, day));
-            if next == at || !Local::on(next, 0).is_in_range() {
-                return next;
-            }
-            at = next;
-        }
-    }
-
-    /// The last excluded day that is at most `day`.
-    pub(super) fn last_to(&self, day: i32) -> Option<i32> {
-        self.all().filter_map(|days| days.last_to(day)).max()
-    }
-
-    /// The first excluded day that is at least `day`.
-    pub(super) fn next_from(&self, day: i32) -> Option<i32> {
-        self.all().filter_map(|days| days.next_from(day)).min()
-    }
-}
-
-/// Whether a day has one of these weekdays; bit 0 is Monday.
-fn is_one_of(day: i32, weekdays: u32) -> bool {
-    weekdays >> weekday(day) & 1 == 1
 }
 
 /// The name in an item `calendar:name`; `None` for another item.
@@ -251,7 +181,7 @@ fn calendar_name(item: Piece<'_>) -> Option<Piece<'_>> {
     (word.text() == "calendar").then(|| name.trim())
 }
 
-fn parse_range(item: Piece<'_>) -> Result<(i32, i32), Diagnostic> {
+pub(crate) fn parse_range(item: Piece<'_>) -> Result<(i32, i32), Diagnostic> {
     let Some((first, last)) = item.split_once("..") else {
         let day = day_number(parse_whole_date(item)?);
         return Ok((day, day));
@@ -324,10 +254,6 @@ mod tests {
         }
         let week = (day("2026-12-28"), day("2027-01-04"));
         assert_eq!(dates.range_of(day("2027-01-01")), Some(week));
-        assert_eq!(dates.next_from(day("2026-01-01")), Some(week.0));
-        assert_eq!(dates.next_from(day("2027-01-02")), Some(day("2027-01-02")));
-        assert_eq!(dates.next_from(day("2027-01-05")), Some(day("2027-01-11")));
-        assert_eq!(dates.next_from(day("2027-01-12")), None);
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! Running hours: windows on weekdays or on days within the month, such as `Mon-Fri 09:00-19:00`
 //! or `last Sat 22:00-06:00`.
 //!
-//! [`Hours`] finds the next and the last edge of the united windows. To find a start, it searches for
-//! a date on which windows begin. To find an end, it uses [`UncoveredDays`], which skips years of
-//! continuous running.
+//! [`Hours`] finds the next and the last edge of the united windows by a scan over days. To find the
+//! end of continuous running, the scan checks only [`UncoveredDays`].
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use chrono::NaiveDateTime;
 
 use crate::{
-    dates::{Dates, PossibleWeekdays},
+    dates::Dates,
     days::{ItemDays, MonthDays},
     local::{DAY, Local, WallTime},
-    month::{Month, Page, PageCache, has, merge_spans},
+    month::{LAYOUTS, Month, Page, Toward, has, merge_spans},
     text::{
         diagnostic::{Diagnostic, Grammar},
         piece::Piece,
@@ -88,59 +87,46 @@ impl Hours {
     /// The first time after `local` at which the result of [`Self::contains`] changes.
     pub(super) fn next_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
         let wanted = !self.contains(local, dates);
-        let today = local.day();
-        let first_on = |day, from| {
-            let second = self.coverage(day, dates).first(from, wanted)?;
-            (day <= Local::LAST.day()).then(|| Local::on(day, second))
-        };
-        let now = first_on(today, local.second() + 1);
-        if wanted {
-            return now.or_else(|| {
-                let begun = self.start_days(dates);
-                let skip = |day| Some(dates.first_possible(day, self.possible_days(), true));
-                first_on(dates.first_day(today + 1, skip, begun)?, 0)
-            });
-        }
-        let soon = || (1..=WEEK_LENGTH).find_map(|later| first_on(today + later, 0));
-        now.or_else(soon).or_else(|| {
-            let gaps = UncoveredDays::new(self, dates);
-            let day = dates.first_day(
-                today + WEEK_LENGTH + 1,
-                |day| gaps.next_different(day),
-                gaps.days(),
-            )?;
-            first_on(day, 0)
-        })
+        let next = self.nearest(local.after(), wanted, dates, Toward::Later);
+        next.filter(|local| local.is_in_range())
     }
 
     /// The last time at or before `local` at which the result of [`Self::contains`] changed.
     pub(super) fn last_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
         let wanted = !self.contains(local, dates);
-        let today = local.day();
-        let last_on = |day, to| {
-            let second = self.coverage(day, dates).last(to, wanted)?;
-            Some(Local::on(day, second))
-        };
-        let now = last_on(today, local.second());
-        let last = if wanted {
-            now.or_else(|| {
-                let begun = self.start_days(dates);
-                let skip = |day| Some(dates.last_possible(day, self.possible_days(), true));
-                let day = dates.last_day(today - 1, skip, begun)?;
-                // A window can end on the day after it begins.
-                let end = (day + 1 < today).then(|| last_on(day + 1, DAY));
-                end.flatten().or_else(|| last_on(day, DAY))
-            })
-        } else {
-            let soon = || (1..=WEEK_LENGTH).find_map(|before| last_on(today - before, DAY));
-            now.or_else(soon).or_else(|| {
-                let gaps = UncoveredDays::new(self, dates);
-                let from = today - WEEK_LENGTH - 1;
-                let day = dates.last_day(from, |day| gaps.last_different(day), gaps.days())?;
-                last_on(day, DAY)
-            })
-        };
+        let last = self.nearest(local.before(), wanted, dates, Toward::Earlier);
         last.map(Local::after).filter(|local| local.is_in_range())
+    }
+
+    /// The nearest time from `local` on that is covered, or if not `wanted`, uncovered.
+    fn nearest(
+        &self,
+        local: Local,
+        wanted: bool,
+        dates: Dates<'_>,
+        toward: Toward,
+    ) -> Option<Local> {
+        let on = |day, from| {
+            let coverage = self.coverage(day, dates);
+            Some(Local::on(day, coverage.nearest(from, wanted, toward)?))
+        };
+        let today = local.day();
+        let on_day = |day| on(day, toward.edge(DAY - 1));
+        let after = |days| match toward {
+            Toward::Later => today + days,
+            Toward::Earlier => today - days,
+        };
+        let now = on(today, local.second());
+        if wanted {
+            let begun = |page: &Page| self.covered_days(page, dates);
+            return now.or_else(|| dates.scan(after(1), toward, begun, on_day));
+        }
+        // If no day of a week has a gap, few other days have one.
+        let soon = || (1..=7).find_map(|days| on_day(after(days)));
+        now.or_else(soon).or_else(|| {
+            let mut gaps = UncoveredDays::new(self, dates);
+            dates.scan(after(8), toward, |page| gaps.days_in(page), on_day)
+        })
     }
 
     /// The weekdays on which windows begin; bit 0 is Monday.
@@ -149,30 +135,27 @@ impl Hours {
         begun.fold(0, |days, (day, _): (u32, _)| days | 1 << day)
     }
 
-    /// The weekdays on which windows can begin.
-    fn possible_days(&self) -> PossibleWeekdays {
-        let monthly = self.monthly.iter().map(|(days, _)| days.weekdays());
-        PossibleWeekdays {
-            counted: self.weekdays(),
-            own: monthly.fold(0, |days, more| days | more),
+    /// The dates of a page on which windows begin or might end.
+    fn covered_days(&self, page: &Page, dates: Dates<'_>) -> u64 {
+        let monthly = self.monthly.iter();
+        let weekly = page.on_weekdays(self.weekdays());
+        let begun = monthly.fold(weekly, |all, (days, _)| all | days.days_in(&page.month));
+        let begun = if begun == 0 {
+            0
+        } else {
+            begun & !dates.except.days_in(&page.month)
+        };
+        if self.groups().any(|day| day.tail > 0) {
+            begun | begun << 1 | FIRST_DAY
+        } else {
+            begun
         }
     }
 
-    /// The dates of a page on which windows begin, without excluded dates.
-    fn start_days(&self, dates: Dates<'_>) -> impl FnMut(&Page) -> u64 {
-        let mut cache = PageCache::new();
-        move |page| {
-            let begun = cache.get_or_compute(page, |page| {
-                let monthly = self.monthly.iter();
-                let monthly = monthly.map(|(days, _)| days.days_in(&page.month));
-                let weekly = page.on_weekdays(self.weekdays());
-                monthly.fold(weekly, |all, days| all | days)
-            });
-            if begun == 0 {
-                return 0;
-            }
-            begun & !dates.except.days_in(&page.month)
-        }
+    /// The windows of each weekday, and of each group of days within the month.
+    fn groups(&self) -> impl Iterator<Item = &DayWindows> {
+        let monthly = self.monthly.iter().map(|(_, day)| day);
+        self.days.iter().chain(monthly)
     }
 
     fn coverage(&self, day: i32, dates: Dates<'_>) -> DateCoverage<'_> {
@@ -229,8 +212,8 @@ fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, DayWindows)]
     groups.into()
 }
 
-/// If no day of a week has a gap, few later days have one.
-const WEEK_LENGTH: i32 = 7;
+/// The first of a month, in a set of its dates.
+const FIRST_DAY: u64 = 1 << 1;
 
 const EXAMPLE: &str = "Mon-Fri 09:00-19:00";
 
@@ -247,13 +230,13 @@ pub(super) struct Windows {
 pub(super) fn parse_windows(text: &str) -> Result<Windows, Diagnostic> {
     let mut windows = Windows::default();
     for item in Piece::items(text, EXAMPLE)? {
-        parse_item(item?, &mut windows)?;
+        parse_window_item(item?, &mut windows)?;
     }
     Ok(windows)
 }
 
 /// Parses `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`.
-fn parse_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), Diagnostic> {
+pub(super) fn parse_window_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), Diagnostic> {
     reject_other_forms(item)?;
     let mut tokens = Tokens::new(item, EXAMPLE);
     let on = ItemDays::parse(&mut tokens)?;
@@ -320,7 +303,7 @@ fn reject_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
     match item.words().next().filter(is_date) {
         Some(date) => Err(date.error(
             "is a date",
-            "hours are windows on days of the week such as `Mon-Fri 09:00-19:00`; to run on a date, write start and stop instead, such as `Mon-Fri 09:00; 2026-12-24 10:00`",
+            "hours are windows on days of the week such as `Mon-Fri 09:00-19:00`; to run on a date too, write the annotation extra, such as `2026-12-24 10:00-18:00`",
         )),
         None => Ok(()),
     }
@@ -358,37 +341,34 @@ impl DateCoverage<'_> {
         window_at(&self.own, second)
     }
 
-    /// The first second that is at least `from` and is covered, or if not `wanted`, uncovered.
-    pub(crate) fn first(&self, from: u32, wanted: bool) -> Option<u32> {
-        if wanted {
-            if from < self.tail {
-                return Some(from);
+    /// The nearest second from `from` on that is covered, or if not `wanted`, uncovered.
+    pub(crate) fn nearest(&self, from: u32, wanted: bool, toward: Toward) -> Option<u32> {
+        if self.covers(from) == wanted {
+            return Some(from);
+        }
+        match (toward, wanted) {
+            (Toward::Later, true) => {
+                let at = self.own.partition_point(|&(_, to)| to <= from);
+                self.own.get(at).map(|&(begin, _)| begin)
             }
-            let at = self.own.partition_point(|&(_, to)| to <= from);
-            return self.own.get(at).map(|&(begin, _)| begin.max(from));
+            (Toward::Later, false) => {
+                let free = from.max(self.tail);
+                let free = self.own_window(free).map_or(free, |(_, to)| to);
+                (free < DAY).then_some(free)
+            }
+            (Toward::Earlier, true) => {
+                let at = self.own.partition_point(|&(begin, _)| begin <= from);
+                let end = self.own.get(..at)?.last().map_or(0, |&(_, end)| end);
+                end.max(self.tail).checked_sub(1)
+            }
+            (Toward::Earlier, false) => {
+                let free = match self.own_window(from) {
+                    Some((begin, _)) => begin.checked_sub(1)?,
+                    None => from,
+                };
+                (free >= self.tail).then_some(free)
+            }
         }
-        let free = from.max(self.tail);
-        let free = self.own_window(free).map_or(free, |(_, to)| to);
-        (free < DAY).then_some(free)
-    }
-
-    /// The last second before `to` that is covered, or if not `wanted`, uncovered.
-    pub(crate) fn last(&self, to: u32, wanted: bool) -> Option<u32> {
-        let last = to.checked_sub(1)?;
-        if wanted {
-            let at = self.own.partition_point(|&(from, _)| from <= last);
-            let own = self
-                .own
-                .get(..at)?
-                .last()
-                .map(|&(_, end)| last.min(end - 1));
-            return own.max(self.tail.checked_sub(1).map(|end| last.min(end)));
-        }
-        let free = match self.own_window(last) {
-            Some((from, _)) => from.checked_sub(1)?,
-            None => last,
-        };
-        (free >= self.tail).then_some(free)
     }
 }
 
@@ -437,22 +417,19 @@ impl DayWindows {
 /// For each time of day it knows the windows that cover it. A set of windows is a bit set of
 /// groups that begin on the same days: first the weekdays from Monday, then the days within the
 /// month.
-pub(crate) struct UncoveredDays<'h> {
+struct UncoveredDays<'h> {
     hours: &'h Hours,
     dates: Dates<'h>,
     /// For each time of day, the groups that cover it if they begin on the day itself, and those
     /// that cover it if they began on the day before. One of them is required.
     requirements: Vec<(u64, u64)>,
-    /// Whether each week is covered, apart from excluded and treated dates.
-    is_every_week_covered: bool,
+    /// The uncovered dates for each [layout](Month::layout) without treated dates.
+    known: Vec<Option<u64>>,
 }
 
 impl<'h> UncoveredDays<'h> {
     fn new(hours: &'h Hours, dates: Dates<'h>) -> Self {
-        let groups = || {
-            let monthly = hours.monthly.iter().map(|(_, day)| day);
-            hours.days.iter().chain(monthly)
-        };
+        let groups = || hours.groups();
         let edges = |day: &'h DayWindows| {
             let own = day.own.iter().flat_map(|&(from, to)| [from, to]);
             own.chain([0, day.tail])
@@ -472,113 +449,96 @@ impl<'h> UncoveredDays<'h> {
         let mut requirements: Vec<_> = times.map(need).collect();
         requirements.sort_unstable();
         requirements.dedup();
-        let mut gaps = Self {
+        Self {
             hours,
             dates,
             requirements,
-            is_every_week_covered: false,
-        };
-        gaps.is_every_week_covered = (0..7).all(|day| gaps.is_covered((day + 6) % 7, day));
-        gaps
+            known: vec![None; LAYOUTS],
+        }
     }
 
-    /// Whether a weekday (0 is Monday) that follows another is covered by weekly windows.
-    fn is_covered(&self, before: usize, day: usize) -> bool {
+    /// The dates of a page that might be uncovered: those that are even if no date is excluded,
+    /// the excluded dates, and the dates after them.
+    fn days_in(&mut self, page: &Page) -> u64 {
+        let excluded = self.dates.except.days_in(&page.month);
+        let excluded = match excluded {
+            0 if self.dates.except.range_of(page.month.first - 1).is_none() => 0,
+            _ => excluded | excluded << 1 | FIRST_DAY,
+        };
+        excluded & page.month.days() | self.without_excluded(page)
+    }
+
+    fn without_excluded(&mut self, page: &Page) -> u64 {
+        let before = page.month.previous().map(|month| self.dates.page(month));
+        if page.is_treated() || before.as_ref().is_some_and(Page::is_treated) {
+            // Years of dates might count as one weekday.
+            let weekday = page.only_weekday();
+            let is_same = weekday == before.as_ref().and_then(Page::only_weekday);
+            return match weekday.filter(|_| is_same) {
+                Some(weekday) if self.is_always_covered(weekday) => 0,
+                _ => self.compute(page, before.as_ref()),
+            };
+        }
+        let layout = page.month.layout();
+        if let Some(Some(known)) = self.known.get(layout) {
+            return *known;
+        }
+        let days = self.compute(page, before.as_ref());
+        self.known
+            .get_mut(layout)
+            .into_iter()
+            .for_each(|known| *known = Some(days));
+        days
+    }
+
+    /// Whether days that count as this weekday are covered if the day before does so too.
+    fn is_always_covered(&self, weekday: usize) -> bool {
         let mut requirements = self.requirements.iter();
-        requirements.all(|(own, tails)| own >> day & 1 == 1 || tails >> before & 1 == 1)
+        requirements.all(|(own, tails)| (own | tails) >> weekday & 1 == 1)
     }
 
-    /// The range of treated days that contains a day, if it is covered.
-    fn covered_range(&self, day: i32) -> Option<(i32, i32)> {
-        let (weekday, range) = self.dates.treated.range_of(day)?;
-        self.is_covered(weekday, weekday).then_some(range)
-    }
-
-    /// The first day from `day` on that might be uncovered because it differs from the days before
-    /// it.
-    pub(crate) fn next_different(&self, day: i32) -> Option<i32> {
-        let Dates { except, treated } = self.dates;
-        if except.range_of(day - 1).is_some() {
-            return Some(day);
-        }
-        let other = match self.covered_range(day) {
-            Some((first, last)) if first < day => Some(last + 1),
-            None if self.is_every_week_covered && treated.range_of(day - 1).is_none() => {
-                treated.next_from(day)
-            }
-            _ => return Some(day),
-        };
-        let unlike = [other, except.next_from(day)].into_iter().flatten();
-        unlike.min()
-    }
-
-    /// The last day up to `day` that might be uncovered because it differs from the days after it.
-    pub(crate) fn last_different(&self, day: i32) -> Option<i32> {
-        let Dates { except, treated } = self.dates;
-        // The day after a different day also differs, because other windows reach into it.
-        let other = match self.covered_range(day) {
-            Some((first, _)) => Some(first),
-            None if self.is_every_week_covered => treated.last_to(day).map(|treated| treated + 1),
-            None => return Some(day),
-        };
-        let excluded = except.last_to(day).map(|excluded| excluded + 1);
-        let unlike = [other, excluded].into_iter().flatten();
-        unlike.max().map(|unlike| unlike.min(day))
-    }
-
-    /// The dates of a page that are not covered.
-    pub(crate) fn days(&self) -> impl FnMut(&Page) -> u64 {
-        let mut cache = PageCache::new();
-        move |page| {
-            let before = page.month.previous();
-            let before = before.map(|month| self.dates.page(month));
-            let is_plain = [Some(page), before.as_ref()].into_iter().all(|page| {
-                page.is_some_and(|page| {
-                    !page.is_treated() && self.dates.except.days_in(&page.month) == 0
-                })
-            });
-            if is_plain {
-                cache.get_or_compute(page, |page| self.days_in(page))
-            } else {
-                self.days_in(page)
-            }
-        }
-    }
-
-    fn days_in(&self, page: &Page) -> u64 {
-        let month = &page.month;
-        let before = month.previous().map(|month| self.dates.page(month));
-        let before = before.as_ref().map(|page| self.start_days_in(page));
-        let begun = self.start_days_in(page);
-        let last = |group: usize| {
-            let before = before.as_ref().and_then(|(days, length)| {
+    /// The uncovered dates, if none are excluded.
+    fn compute(&self, page: &Page, before: Option<&Page>) -> u64 {
+        let begun = self.start_days(page);
+        let last = before.map(|before| (self.start_days(before), before.month.length));
+        let tail = |group: usize| {
+            let last = last.as_ref().and_then(|(days, length)| {
                 let days = days.get(group)?;
                 Some(days >> length & 1)
             });
-            before.unwrap_or_default()
+            let own = begun.get(group).copied().unwrap_or_default();
+            own << 1 | last.unwrap_or_default() << 1
         };
-        let on = |groups: u64, days: &dyn Fn(usize, u64) -> u64| {
-            let each = begun.0.iter().enumerate();
-            let each = each.filter(|(group, _)| groups >> group & 1 == 1);
-            each.fold(0, |all, (group, begun)| all | days(group, *begun))
-        };
-        let uncovered = self.requirements.iter().map(|(own, tails)| {
-            let own = on(*own, &|_, begun| begun);
-            !(own | on(*tails, &|group, begun| begun << 1 | last(group) << 1))
-        });
-        uncovered.fold(0, |all, days| all | days) & month.days()
+        let tails: [u64; MAX_GROUPS] = std::array::from_fn(tail);
+        let requirements = self.requirements.iter();
+        let covered = requirements.map(|(own, last)| union(*own, &begun) | union(*last, &tails));
+        !covered.fold(u64::MAX, |all, days| all & days) & page.month.days()
     }
 
-    /// The dates of a page on which each group of windows begins, and the length of the month.
-    fn start_days_in(&self, page: &Page) -> (Vec<u64>, u32) {
-        let month: &Month = &page.month;
-        let kept = !self.dates.except.days_in(month);
+    /// The dates of a page on which each group of windows begins.
+    fn start_days(&self, page: &Page) -> [u64; MAX_GROUPS] {
+        let mut days = [0; MAX_GROUPS];
         let weekly = (0..7).map(|day: u32| page.on_weekdays(1 << day));
         let monthly = self.hours.monthly.iter();
-        let monthly = monthly.map(|(days, _)| days.days_in(month));
-        let days = weekly.chain(monthly).map(|days| days & kept);
-        (days.collect(), month.length)
+        let monthly = monthly.map(|(days, _)| days.days_in(&page.month));
+        for (known, days) in days.iter_mut().zip(weekly.chain(monthly)) {
+            *known = days;
+        }
+        days
     }
+}
+
+/// The number of weekdays and of days within the month, rounded up to the bits of a set of groups.
+const MAX_GROUPS: usize = 64;
+
+/// The dates of all these groups.
+fn union(groups: u64, days: &[u64; MAX_GROUPS]) -> u64 {
+    let (mut rest, mut all) = (groups, 0);
+    while rest != 0 {
+        all |= days.get(rest.trailing_zeros() as usize).unwrap_or(&0);
+        rest &= rest - 1;
+    }
+    all
 }
 
 #[cfg(test)]
@@ -759,7 +719,7 @@ mod tests {
             (
                 "2026-12-24 09:00-17:00",
                 "2026-12-24",
-                "is a date; hours are windows on days of the week such as `Mon-Fri 09:00-19:00`; to run on a date, write start and stop",
+                "is a date; hours are windows on days of the week such as `Mon-Fri 09:00-19:00`; to run on a date too, write the annotation extra, such as",
             ),
         ] {
             let text = format!("weekdays 10:00-11:00;\u{3000}{item} ; Sun 09:00-10:00");

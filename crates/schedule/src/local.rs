@@ -44,6 +44,11 @@ impl Local {
         u32::try_from(self.0.rem_euclid(DAY_LENGTH)).unwrap_or_default()
     }
 
+    /// The start of the hour that contains this time.
+    pub(crate) fn hour(self) -> Self {
+        Self(self.0 - self.0.rem_euclid(HOUR.into()))
+    }
+
     /// One second earlier.
     pub(crate) fn before(self) -> Self {
         Self(self.0 - 1)

@@ -57,7 +57,7 @@ impl Month {
 
     /// An index below [`LAYOUTS`]. Months with the same index have the same weekdays on the same
     /// dates, and so have the months before them.
-    fn layout(&self) -> usize {
+    pub(crate) fn layout(&self) -> usize {
         let is_by_leap_day = matches!(self.number, 2 | 3) && month_length(self.year, 2) == 29;
         let number = self.number.saturating_sub(1) as usize;
         number + 12 * (self.first_weekday + 7 * usize::from(is_by_leap_day))
@@ -75,7 +75,7 @@ impl Month {
 }
 
 /// The number of month layouts.
-const LAYOUTS: usize = 12 * 7 * 2;
+pub(crate) const LAYOUTS: usize = 12 * 7 * 2;
 
 pub(crate) fn month_length(year: i32, month: u32) -> u32 {
     match month {
@@ -103,53 +103,79 @@ pub(crate) fn highest_to(bits: u64, to: u32) -> Option<u32> {
     (rest != 0).then(|| 63 - rest.leading_zeros())
 }
 
+/// The side of a time that is searched. The time itself belongs to both sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Toward {
+    Later,
+    Earlier,
+}
+
+impl Toward {
+    /// The nearest set bit from `from` on.
+    pub(crate) fn bit(self, bits: u64, from: u32) -> Option<u32> {
+        match self {
+            Self::Later => lowest_from(bits, from),
+            Self::Earlier => highest_to(bits, from),
+        }
+    }
+
+    /// The nearest of some sorted values from `from` on.
+    pub(crate) fn sorted<T: Ord + Copy>(self, values: &[T], from: T) -> Option<T> {
+        self.all_sorted(values, from).next()
+    }
+
+    /// The sorted values from `from` on, beginning with the nearest.
+    pub(crate) fn all_sorted<T: Ord + Copy>(
+        self,
+        values: &[T],
+        from: T,
+    ) -> impl Iterator<Item = T> {
+        let (later, earlier) = match self {
+            Self::Later => {
+                let at = values.partition_point(|value| *value < from);
+                (values.get(at..), None)
+            }
+            Self::Earlier => {
+                let at = values.partition_point(|value| *value <= from);
+                (None, values.get(..at))
+            }
+        };
+        let later = later.unwrap_or_default().iter();
+        later
+            .chain(earlier.unwrap_or_default().iter().rev())
+            .copied()
+    }
+
+    /// The nearest of some values that are all on this side.
+    pub(crate) fn nearest<T: Ord>(self, values: impl Iterator<Item = T>) -> Option<T> {
+        match self {
+            Self::Later => values.min(),
+            Self::Earlier => values.max(),
+        }
+    }
+
+    /// The next number; `None` below 0.
+    pub(crate) fn step(self, number: u32) -> Option<u32> {
+        match self {
+            Self::Later => Some(number + 1),
+            Self::Earlier => number.checked_sub(1),
+        }
+    }
+
+    /// The number of the range up to `last` at which a search that enters it begins.
+    pub(crate) fn edge(self, last: u32) -> u32 {
+        match self {
+            Self::Later => 0,
+            Self::Earlier => last,
+        }
+    }
+}
+
 /// A month, with the weekday that each of its dates counts as.
 pub(crate) struct Page {
     pub(crate) month: Month,
     /// The dates of each weekday from Monday, if some date counts as another weekday.
     treated: Option<[u64; 7]>,
-}
-
-/// Results for pages, one for each month layout. Most searches end on the first page, so nothing
-/// is stored before the second.
-pub(crate) struct PageCache {
-    known: Vec<Option<u64>>,
-    is_first: bool,
-}
-
-impl PageCache {
-    pub(crate) const fn new() -> Self {
-        Self {
-            known: Vec::new(),
-            is_first: true,
-        }
-    }
-
-    /// Computes a result that depends only on the weekdays of this page and of the month before
-    /// it.
-    pub(crate) fn get_or_compute(
-        &mut self,
-        page: &Page,
-        compute: impl FnOnce(&Page) -> u64,
-    ) -> u64 {
-        if std::mem::take(&mut self.is_first) || page.is_treated() {
-            return compute(page);
-        }
-        self.known.resize(LAYOUTS, None);
-        match self.known.get_mut(page.month.layout()) {
-            Some(known) => *known.get_or_insert_with(|| compute(page)),
-            None => compute(page),
-        }
-    }
-}
-
-/// One date of a page.
-pub(crate) struct PageDate {
-    pub(crate) page: Page,
-    /// The day of the month, from 1.
-    pub(crate) of_month: u32,
-    /// The weekday that the date counts as; 0 is Monday.
-    pub(crate) weekday: usize,
 }
 
 /// Every seventh day, five times.
@@ -180,6 +206,12 @@ impl Page {
         self.treated.is_some()
     }
 
+    /// The weekday that all dates count as, if they do not count as their own.
+    pub(crate) fn only_weekday(&self) -> Option<usize> {
+        let mut treated = self.treated.as_ref()?.iter();
+        treated.position(|days| *days == self.month.days())
+    }
+
     /// The dates that count as one of these weekdays.
     pub(crate) fn on_weekdays(&self, days: u32) -> u64 {
         let Some(treated) = &self.treated else {
@@ -195,13 +227,6 @@ fn own_dates(month: &Month, days: u32) -> u64 {
     // Rotate the set so that bit 0 is the weekday of the first of the month.
     let week = (days >> month.first_weekday | days << (7 - month.first_weekday)) & 0x7f;
     (WEEKS * u64::from(week)) << 1 & month.days()
-}
-
-impl PageDate {
-    /// Days since 1970-01-01.
-    pub(crate) fn day(&self) -> i32 {
-        self.page.month.day(self.of_month)
-    }
 }
 
 /// Sorts the spans, and merges those that overlap or for which `touch(end, start)` holds.
@@ -277,87 +302,9 @@ impl DayRanges {
         })
     }
 
-    /// The last day that is at most `day`.
-    pub(crate) fn last_to(&self, day: i32) -> Option<i32> {
-        let at = self.ranges.partition_point(|&(first, _)| first <= day);
-        let last = self.ranges.get(..at)?.last();
-        last.map(|&(_, last)| last.min(day))
-    }
-
     /// The first day that is at least `day`.
     pub(crate) fn next_from(&self, day: i32) -> Option<i32> {
         let at = self.ranges.partition_point(|&(_, last)| last < day);
         self.ranges.get(at).map(|&(first, _)| first.max(day))
-    }
-}
-
-/// A set of days by weekday, so that a search for one weekday can skip all weeks in which that
-/// weekday is in the set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct WeekRanges {
-    /// For each weekday from Monday, the weeks (see [`week_number`]) in which it is in the set.
-    weeks: [DayRanges; 7],
-}
-
-impl WeekRanges {
-    pub(crate) fn new(days: &DayRanges) -> Self {
-        let weeks = [0, 1, 2, 3, 4, 5, 6].map(|weekday| {
-            let weeks = days.iter().filter_map(|(first, last)| {
-                let weeks = (
-                    week_number(first + 6 - weekday),
-                    week_number(last - weekday),
-                );
-                (weeks.0 <= weeks.1).then_some(weeks)
-            });
-            DayRanges::merging(weeks.collect())
-        });
-        Self { weeks }
-    }
-
-    /// The first day that is not in the set, counting in weeks from `day`.
-    pub(crate) fn first_without(&self, day: i32) -> i32 {
-        let range = self.range_of(day);
-        range.map_or(day, |(_, last)| day + 7 * (last + 1 - week_number(day)))
-    }
-
-    /// The last day that is not in the set, counting in weeks back from `day`.
-    pub(crate) fn last_without(&self, day: i32) -> i32 {
-        let range = self.range_of(day);
-        range.map_or(day, |(first, _)| day - 7 * (week_number(day) + 1 - first))
-    }
-
-    fn range_of(&self, day: i32) -> Option<(i32, i32)> {
-        self.weeks.get(weekday(day))?.range_of(week_number(day))
-    }
-}
-
-/// Weeks since the Monday before 1970-01-01 (a Thursday).
-fn week_number(day: i32) -> i32 {
-    (day + 3).div_euclid(7)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn skips_all_weeks_in_which_the_weekday_is_in_the_set() {
-        for spans in [
-            vec![],
-            vec![(2, 2), (9, 9), (16, 16), (30, 30)],
-            vec![(-3, 4), (11, 24), (26, 27)],
-            vec![(0, 40)],
-            vec![(5, 5), (12, 12), (13, 13), (20, 20), (19, 21), (27, 33)],
-        ] {
-            let days = DayRanges::merging(spans);
-            let weeks = WeekRanges::new(&days);
-            for day in -20..60 {
-                let free = |day: &i32| days.range_of(*day).is_none();
-                let later = (0..).map(|week| day + 7 * week).find(free);
-                let earlier = (0..).map(|week| day - 7 * week).find(free);
-                assert_eq!(Some(weeks.first_without(day)), later, "{day} of {days:?}");
-                assert_eq!(Some(weeks.last_without(day)), earlier, "{day} of {days:?}");
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Schedules: a rule in a time zone with excluded and treated dates, and its boundaries.
 //!
-//! All searches are computed from the rule without iterating over boundaries, so their cost does
-//! not depend on how far away a boundary is. They work in whole seconds of UTC, and map to local
+//! Searches scan days, and skip those without a time by a mask for each month, so their cost hardly
+//! depends on how many boundaries coincide or are excluded. They work in whole seconds of UTC, and map to local
 //! time with the rules for clock changes in `crate::zone`.
 
 use std::fmt;
@@ -13,8 +13,10 @@ use crate::{
     calendars::{Calendar, CalendarName},
     dates::{Dates, TreatedDates},
     excluded_dates::ExcludedDates,
+    extra::{ExtraWindows, Running},
     hours::Hours,
     local::{Local, day_number},
+    month::Toward,
     times::Times,
     zone::Zone,
 };
@@ -38,7 +40,7 @@ impl ScheduleRule {
     }
 
     /// `Start` or `Stop` if the schedule has no other action.
-    pub fn only_action(&self) -> Option<Action> {
+    fn only_action(&self) -> Option<Action> {
         let Self::Times(entries) = self else {
             return None;
         };
@@ -108,6 +110,7 @@ pub struct Schedule {
     rule: ScheduleRule,
     except: ExcludedDates,
     treated: TreatedDates,
+    extra: ExtraWindows,
     zone: Zone,
 }
 
@@ -125,6 +128,7 @@ impl Schedule {
             rule,
             except,
             treated: TreatedDates::default(),
+            extra: ExtraWindows::default(),
             zone,
         }
     }
@@ -134,6 +138,23 @@ impl Schedule {
     #[must_use]
     pub fn with_treated_dates(self, treated: TreatedDates) -> Self {
         Self { treated, ..self }
+    }
+
+    /// Adds windows on local dates. They unite with hours; with starts and stops, each of them
+    /// adds one of both. They do not depend on excluded and treated dates.
+    #[must_use]
+    pub fn with_extra(self, extra: ExtraWindows) -> Self {
+        Self { extra, ..self }
+    }
+
+    /// The additional windows.
+    pub fn extra(&self) -> &ExtraWindows {
+        &self.extra
+    }
+
+    /// `Start` or `Stop` if the schedule has no other action.
+    pub fn only_action(&self) -> Option<Action> {
+        self.rule.only_action().filter(|_| self.extra.is_empty())
     }
 
     /// The zone of the local times.
@@ -228,7 +249,7 @@ impl Schedule {
             .map(|(_, action)| action);
         latest.or_else(|| match &self.rule {
             ScheduleRule::Hours(hours) => {
-                let on = hours.contains(self.zone.latest_local(second), self.dates());
+                let on = self.running(hours).contains(self.zone.latest_local(second));
                 Some(if on { Action::Start } else { Action::Stop })
             }
             ScheduleRule::Times(_) => None,
@@ -333,32 +354,27 @@ impl Schedule {
         let shown = self.zone.latest_local(after);
         match &self.rule {
             ScheduleRule::Times(entries) => {
-                let search = self.search(entries);
-                let up = search.times(Direction::Up).next(shown);
-                let down = search.times(Direction::Down).next(shown);
-                let (first, direction) = match (up, down) {
-                    (Some(up), down) if down.is_none_or(|down| up <= down) => (up, Direction::Up),
-                    (_, down) => (down?, Direction::Down),
-                };
+                let (first, action) = self.search(entries).nearest(shown.after(), Toward::Later)?;
                 let at = self.zone.second_of(first);
                 // A clock change can move later times to the same instant. The last of them
                 // applies.
                 if self.zone.latest_local(at) == first {
-                    Some((at, search.action(direction, first)?))
+                    Some((at, action))
                 } else {
                     self.latest(at)
                 }
             }
             ScheduleRule::Hours(hours) => {
                 let mut shown = shown.max(Local::FIRST.before());
-                let on = hours.contains(shown, self.dates());
+                let running = self.running(hours);
+                let on = running.contains(shown);
                 loop {
-                    let change = hours.next_change(shown, self.dates())?;
+                    let change = running.next_change(shown)?;
                     let at = self.zone.second_of(change);
                     shown = self.zone.latest_local(at);
                     // If a window begins and ends in the same DST gap, it disappears, and so does
                     // a pause between windows.
-                    if hours.contains(shown, self.dates()) != on {
+                    if running.contains(shown) != on {
                         return Some((at, if on { Action::Stop } else { Action::Start }));
                     }
                 }
@@ -371,17 +387,18 @@ impl Schedule {
         let shown = self.zone.latest_local(second);
         match &self.rule {
             ScheduleRule::Times(entries) => {
-                let (local, action) = self.search(entries).latest(shown)?;
+                let (local, action) = self.search(entries).nearest(shown, Toward::Earlier)?;
                 Some((self.zone.second_of(local), action))
             }
             ScheduleRule::Hours(hours) => {
                 let mut shown = shown.min(Local::LAST);
-                let on = hours.contains(shown, self.dates());
+                let running = self.running(hours);
+                let on = running.contains(shown);
                 loop {
-                    let change = hours.last_change(shown, self.dates())?;
+                    let change = running.last_change(shown)?;
                     let at = self.zone.second_of(change);
                     shown = self.zone.latest_local(at - 1);
-                    if hours.contains(shown, self.dates()) != on {
+                    if running.contains(shown) != on {
                         return Some((at, if on { Action::Start } else { Action::Stop }));
                     }
                 }
@@ -396,7 +413,7 @@ impl Schedule {
             let at = match &self.rule {
                 ScheduleRule::Times(entries) => {
                     let (after, to) = (self.zone.latest_local(after), self.zone.latest_local(to));
-                    let stop = self.search(entries).first_stop(after, to)?;
+                    let stop = self.search(entries).stops_between(after, to).next()?;
                     self.zone.second_of(stop)
                 }
                 ScheduleRule::Hours(_) => self.next(after)?.0,
@@ -420,7 +437,7 @@ impl Schedule {
             let at = match &self.rule {
                 ScheduleRule::Times(entries) => {
                     let (after, to) = (self.zone.latest_local(from), self.zone.latest_local(until));
-                    let stop = self.search(entries).last_stop(after, to)?;
+                    let stop = self.search(entries).stops_between(after, to).last()?;
                     self.zone.second_of(stop)
                 }
                 ScheduleRule::Hours(_) => self.latest(until)?.0,
@@ -439,9 +456,9 @@ impl Schedule {
     fn next_start(&self, entries: &[TimedAction], after: i64) -> Option<RawBoundary> {
         let mut after = self.zone.latest_local(after);
         loop {
-            let at = self
-                .zone
-                .second_of(self.search(entries).times(Direction::Up).next(after)?);
+            let search = self.search(entries);
+            let start = search.nearest_going(Direction::Up, after.after(), Toward::Later)?;
+            let at = self.zone.second_of(start);
             // A clock change can move a later stop to the same instant.
             if let Some(start) = self
                 .latest(at)
@@ -475,6 +492,15 @@ impl Schedule {
     pub(super) fn search<'s>(&'s self, entries: &'s [TimedAction]) -> ActionSearch<'s> {
         ActionSearch {
             entries,
+            dates: self.dates(),
+            extra: &self.extra,
+        }
+    }
+
+    fn running<'s>(&'s self, hours: &'s Hours) -> Running<'s> {
+        Running {
+            hours,
+            extra: &self.extra,
             dates: self.dates(),
         }
     }

@@ -1,16 +1,16 @@
-//! The search for a time in several lists of times at once: first for the date, month by month,
-//! and then within the date. Its cost depends on the length of the lists, not on how often their
-//! times occur, coincide or are excluded.
+//! The search for a time in several lists of times at once: first on the day itself, and then on the
+//! days of each month that have a time. Its cost depends on the length of the lists, not on how
+//! often their times occur, coincide or are excluded.
 
 use std::cell::LazyCell;
 
 use chrono::NaiveDateTime;
 
 use crate::{
-    dates::{Dates, PossibleWeekdays},
+    dates::{Date, Dates},
     local::{DAY, Local},
-    month::{Page, PageCache, PageDate},
-    times::{DayPattern, HourSeconds, Times, earliest},
+    month::{Page, Toward},
+    times::{DayPattern, HourSeconds, Times},
 };
 
 /// Several lists of times, searched as if they were one.
@@ -31,7 +31,8 @@ impl Times {
             treated: &treated,
         };
         let search = Search::new(std::iter::once(self), dates, false);
-        search.next(after.into())?.to_naive()
+        let next = search.nearest(Local::from(after).after(), Toward::Later);
+        next?.to_naive()
     }
 }
 
@@ -44,22 +45,14 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         }
     }
 
-    /// The first time after `local`.
-    pub(super) fn next(&self, local: Local) -> Option<Local> {
-        let date_times = self.filter_map(|times| {
-            let later = times.date_times_after(local).iter();
-            later.copied().find(|time| !self.is_skipped(time.day()))
+    /// The nearest time from `local` on.
+    pub(super) fn nearest(&self, local: Local, toward: Toward) -> Option<Local> {
+        let date_times = self.lists.clone().filter_map(|times| {
+            let mut times = toward.all_sorted(&times.date_times, local);
+            times.find(|time| !self.is_skipped(time.day()))
         });
-        earliest(self.next_recurring(local), date_times.min())
-    }
-
-    /// The last time at or before `local`.
-    pub(super) fn previous(&self, local: Local) -> Option<Local> {
-        let date_times = self.filter_map(|times| {
-            let earlier = times.date_times_to(local).iter();
-            earlier.copied().rfind(|time| !self.is_skipped(time.day()))
-        });
-        self.previous_recurring(local).max(date_times.max())
+        let recurring = self.nearest_recurring(local, toward);
+        toward.nearest(date_times.chain(recurring))
     }
 
     /// Whether `local` is one of the times.
@@ -75,117 +68,51 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         let mut seconds = [0; 60];
         if let Some(date) = self.date(hour.day()) {
             for list in self.lists.clone() {
-                list.mark_hour(&date, hour, &mut seconds);
+                list.add_to_hour(&date, hour, &mut seconds);
             }
         }
         seconds
     }
 
-    fn next_recurring(&self, local: Local) -> Option<Local> {
-        let from = local.after().max(Local::FIRST);
+    fn nearest_recurring(&self, local: Local, toward: Toward) -> Option<Local> {
+        let from = match toward {
+            Toward::Later => local.max(Local::FIRST),
+            Toward::Earlier => local.min(Local::LAST),
+        };
         if !from.is_in_range() || !self.lists.clone().any(Times::has_recurring) {
             return None;
         }
-        let (today, second) = (from.day(), from.second());
-        let date = self.dates.date(today)?;
-        if !self.is_skipped(today)
-            && let Some(second) = self.first_on(&date, second)
-        {
-            return Some(Local::on(today, second));
-        }
-        let mut days = self.days();
-        let weekdays = LazyCell::new(|| self.weekdays());
-        let skip = |day| {
-            Some(
-                self.dates
-                    .first_possible(day, *weekdays, self.skips_excluded),
-            )
+        let on = |day, second| {
+            let date = self.date(day)?;
+            let lists = self.lists.clone();
+            let times = lists.filter_map(|times| times.nearest_on(&date, second, toward));
+            Some(Local::on(day, toward.nearest(times)?))
         };
-        let tomorrow = date.of_month + 1;
-        let date = self
-            .dates
-            .first_date(date.page, tomorrow, skip, |page| days(page))?;
-        Some(Local::on(date.day(), self.first_on(&date, 0)?))
-    }
-
-    fn previous_recurring(&self, local: Local) -> Option<Local> {
-        let to = local.min(Local::LAST);
-        if !to.is_in_range() || !self.lists.clone().any(Times::has_recurring) {
-            return None;
-        }
-        let (today, second) = (to.day(), to.second());
-        let date = self.dates.date(today)?;
-        if !self.is_skipped(today)
-            && let Some(second) = self.last_on(&date, second)
-        {
-            return Some(Local::on(today, second));
-        }
-        let mut days = self.days();
-        let weekdays = LazyCell::new(|| self.weekdays());
-        let skip = |day| {
-            Some(
-                self.dates
-                    .last_possible(day, *weekdays, self.skips_excluded),
-            )
-        };
-        let yesterday = date.of_month - 1;
-        let date = self
-            .dates
-            .last_date(date.page, yesterday, skip, |page| days(page))?;
-        Some(Local::on(date.day(), self.last_on(&date, DAY - 1)?))
+        let pattern = LazyCell::new(|| {
+            let mut pattern = DayPattern::NONE;
+            let lists = self.lists.clone();
+            lists.for_each(|times| times.add_days(&mut pattern));
+            pattern
+        });
+        on(from.day(), from.second()).or_else(|| {
+            let day = match toward {
+                Toward::Later => from.day() + 1,
+                Toward::Earlier => from.day() - 1,
+            };
+            let first = toward.edge(DAY - 1);
+            let days = |page: &Page| match pattern.days_in(page) {
+                days if days != 0 && self.skips_excluded => {
+                    days & !self.dates.except.days_in(&page.month)
+                }
+                days => days,
+            };
+            self.dates.scan(day, toward, days, |day| on(day, first))
+        })
     }
 
     /// The date of a day, unless it is skipped.
-    fn date(&self, day: i32) -> Option<PageDate> {
+    fn date(&self, day: i32) -> Option<Date> {
         self.dates.date(day).filter(|_| !self.is_skipped(day))
-    }
-
-    /// The first time of a date that is at least `second`.
-    fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        self.filter_map(|times| times.first_on(date, second)).min()
-    }
-
-    /// The last time of a date that is at most `second`.
-    fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        self.filter_map(|times| times.last_on(date, second)).max()
-    }
-
-    /// The dates of a page that have a time. Most searches end on the first page, so it is
-    /// computed from the lists directly, and the combined pattern only for later pages.
-    fn days(&self) -> impl FnMut(&Page) -> u64 {
-        let mut is_first = true;
-        let mut cache = PageCache::new();
-        let pattern = LazyCell::new(|| self.pattern());
-        move |page| {
-            let days = if std::mem::take(&mut is_first) {
-                let lists = self.lists.clone();
-                lists.fold(0, |days, it| days | it.days_in(page))
-            } else {
-                cache.get_or_compute(page, |page| pattern.days_in(page))
-            };
-            if days != 0 && self.skips_excluded {
-                days & !self.dates.except.days_in(&page.month)
-            } else {
-                days
-            }
-        }
-    }
-
-    /// The weekdays that can have a time.
-    fn weekdays(&self) -> PossibleWeekdays {
-        let lists = self.lists.clone();
-        lists.fold(PossibleWeekdays::NONE, |all, it| all.union(it.weekdays()))
-    }
-
-    fn pattern(&self) -> DayPattern {
-        let mut pattern = DayPattern::NONE;
-        let lists = self.lists.clone();
-        lists.for_each(|times| times.add_days(&mut pattern));
-        pattern
-    }
-
-    fn filter_map<T>(&self, map: impl Fn(&'s Times) -> Option<T>) -> impl Iterator<Item = T> {
-        self.lists.clone().filter_map(map)
     }
 
     fn is_skipped(&self, day: i32) -> bool {
@@ -201,11 +128,11 @@ mod tests {
     use crate::{dates::TreatedDates, excluded_dates::ExcludedDates};
 
     fn next(times: &Times, local: Local) -> Option<Local> {
-        searched(times, |search| search.next(local))
+        searched(times, |search| search.nearest(local.after(), Toward::Later))
     }
 
     fn previous(times: &Times, local: Local) -> Option<Local> {
-        searched(times, |search| search.previous(local))
+        searched(times, |search| search.nearest(local, Toward::Earlier))
     }
 
     fn searched(

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use crate::{
     cron::{self, Cron},
     date_time,
-    dates::PossibleWeekdays,
+    dates::Date,
     days::{ItemDays, MonthDays},
     local::{DAY, HOUR, Local, WallTime},
-    month::{Page, PageDate, has},
+    month::{Page, Toward, has},
     text::{
         diagnostic::{Diagnostic, Grammar},
         piece::Piece,
@@ -126,26 +126,10 @@ impl Times {
         Some(minutes)
     }
 
-    /// The single dates and times after `local`.
-    pub(super) fn date_times_after(&self, local: Local) -> &[Local] {
-        let at = self.date_times.partition_point(|&it| it <= local);
-        self.date_times.get(at..).unwrap_or_default()
-    }
-
-    /// The single dates and times at or before `local`.
-    pub(super) fn date_times_to(&self, local: Local) -> &[Local] {
-        let at = self.date_times.partition_point(|&it| it <= local);
-        self.date_times.get(..at).unwrap_or_default()
-    }
-
     /// Whether a cron expression matches several seconds of a minute.
     pub fn has_several_per_minute(&self) -> bool {
         let mut crons = self.crons.iter();
         crons.any(|cron| cron.seconds.count_ones() > 1)
-    }
-
-    pub(super) fn last_date_time(&self) -> Option<Local> {
-        self.date_times.last().copied()
     }
 
     /// Whether any of the times recurs.
@@ -154,31 +138,8 @@ impl Times {
     }
 
     /// The approximate number of parts that a search must check.
-    pub(super) fn search_cost(&self) -> usize {
+    pub(super) fn items(&self) -> usize {
         1 + self.crons.len() + self.monthly.iter().count()
-    }
-
-    /// The dates of a page that have a recurring time.
-    pub(super) fn days_in(&self, page: &Page) -> u64 {
-        let days = page.on_weekdays(self.weekly.days()) | self.monthly.days().days_in(&page.month);
-        let crons = self.crons.iter();
-        crons.fold(days, |days, cron| days | cron.days_in(page))
-    }
-
-    /// The weekdays that can have a recurring time.
-    pub(super) fn weekdays(&self) -> PossibleWeekdays {
-        let crons = self.crons.iter();
-        let crons = crons.map(|cron| {
-            if cron.either_day {
-                ALL
-            } else {
-                cron.weekdays()
-            }
-        });
-        PossibleWeekdays {
-            counted: crons.fold(self.weekly.days(), |days, more| days | more),
-            own: self.monthly.days().weekdays(),
-        }
     }
 
     /// Adds the days that have a recurring time.
@@ -188,61 +149,38 @@ impl Times {
         self.crons.iter().for_each(|cron| to.add_cron(cron));
     }
 
-    /// The first recurring time of a date that is at least `second`.
-    pub(super) fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        let weekly = self.weekly.first_on(date.weekday, second);
-        let monthly = self.monthly.on(date).filter_map(|times| {
-            let at = times.partition_point(|&it| it < second);
-            times.get(at).copied()
-        });
-        let crons = self.crons_on(date);
-        let crons = crons.filter_map(|cron| cron.second_from(second));
-        earliest(weekly, earliest(monthly.min(), crons.min()))
-    }
-
-    /// The last recurring time of a date that is at most `second`.
-    pub(super) fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        let weekly = self.weekly.last_on(date.weekday, second);
-        let monthly = self.monthly.on(date).filter_map(|times| {
-            let at = times.partition_point(|&it| it <= second);
-            times.get(..at)?.last().copied()
-        });
-        let crons = self.crons_on(date);
-        let crons = crons.filter_map(|cron| cron.second_to(second));
-        weekly.max(monthly.max()).max(crons.max())
+    /// The nearest recurring time of a date from `second` on.
+    pub(super) fn nearest_on(&self, date: &Date, second: u32, toward: Toward) -> Option<u32> {
+        let weekly = self.weekly.nearest_on(date.weekday, second, toward);
+        let monthly = self.monthly.on(date);
+        let monthly = monthly.filter_map(|times| toward.sorted(times, second));
+        let crons = self.crons.iter().filter(|cron| cron.is_on(date));
+        let crons = crons.filter_map(|cron| cron.nearest_second(second, toward));
+        toward.nearest(weekly.into_iter().chain(monthly).chain(crons))
     }
 
     /// Whether `local`, which must be on this date, is one of the times.
-    pub(super) fn contains(&self, date: &PageDate, local: Local) -> bool {
+    pub(super) fn contains(&self, date: &Date, local: Local) -> bool {
         let second = local.second();
         self.date_times.binary_search(&local).is_ok()
-            || self.weekly.contains(date.weekday, second)
-            || self
-                .monthly
-                .on(date)
-                .any(|times| times.binary_search(&second).is_ok())
-            || self.crons_on(date).any(|cron| cron.contains_second(second))
+            || self.nearest_on(date, second, Toward::Later) == Some(second)
     }
 
-    /// Sets the bits of the times in the hour of this date that begins at `hour`.
-    pub(super) fn mark_hour(&self, date: &PageDate, hour: Local, seconds: &mut HourSeconds) {
-        let mut mark = |second: u32| {
+    /// Adds the times in the hour of this date that begins at `hour`.
+    pub(super) fn add_to_hour(&self, date: &Date, hour: Local, seconds: &mut HourSeconds) {
+        let date_times = self.date_times.partition_point(|time| *time < hour);
+        let date_times = self.date_times.iter().skip(date_times);
+        let date_times = date_times.take_while(|time| time.hour() == hour);
+        let monthly = self.monthly.on(date).flatten().copied();
+        let of_day = self.weekly.on(date.weekday).chain(monthly);
+        let of_hour = of_day.filter(|second| second / HOUR == hour.second() / HOUR);
+        for second in date_times.map(|time| time.second()).chain(of_hour) {
             if let Some(minute) = seconds.get_mut((second / 60 % 60) as usize) {
                 *minute |= 1 << (second % 60);
             }
-        };
-        let date_times = self.date_times_after(hour.before()).iter();
-        for date_time in date_times.take_while(|date_time| date_time.0 < hour.0 + i64::from(HOUR)) {
-            mark(date_time.second());
         }
-        let hour = hour.second() / 3600;
-        let weekly = self.weekly.on(date.weekday);
-        let monthly = self.monthly.on(date).flatten().copied();
-        let times = weekly.chain(monthly);
-        times
-            .filter(|second| second / 3600 == hour)
-            .for_each(&mut mark);
-        for cron in self.crons_on(date).filter(|cron| has(cron.hours, hour)) {
+        let crons = self.crons.iter().filter(|cron| cron.is_on(date));
+        for cron in crons.filter(|cron| has(cron.hours, hour.second() / HOUR)) {
             for (minute, known) in (0..).zip(&mut *seconds) {
                 if has(cron.minutes, minute) {
                     *known |= cron.seconds;
@@ -250,18 +188,9 @@ impl Times {
             }
         }
     }
-
-    /// The cron expressions that match a date.
-    fn crons_on(&self, date: &PageDate) -> impl Iterator<Item = &Cron> {
-        let crons = self.crons.iter();
-        crons.filter(|cron| has(cron.days_in(&date.page), date.of_month))
-    }
 }
 
 const MINUTES_OF_DAY: u32 = 1440;
-
-/// All weekdays.
-const ALL: u32 = 0x7f;
 
 /// Sorts the items and removes duplicates.
 fn sorted_set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
@@ -400,45 +329,24 @@ impl Weekly {
         self.days
     }
 
-    /// The first time of a weekday that is at least `second`, in seconds from midnight.
-    pub(crate) fn first_on(&self, weekday: usize, second: u32) -> Option<u32> {
-        let midnight = self.midnight_of(weekday)?;
-        let at = self.first_from(midnight + second);
-        let first = self.seconds.get(at)? - midnight;
-        (first < DAY).then_some(first)
-    }
-
-    /// The last time of a weekday that is at most `second`.
-    pub(crate) fn last_on(&self, weekday: usize, second: u32) -> Option<u32> {
-        let midnight = self.midnight_of(weekday)?;
-        let at = self.first_from(midnight + second + 1);
-        let last = self.seconds.get(at.checked_sub(1)?)?;
-        last.checked_sub(midnight)
-    }
-
-    /// Whether a second of a weekday is one of the times.
-    pub(crate) fn contains(&self, weekday: usize, second: u32) -> bool {
-        self.first_on(weekday, second) == Some(second)
+    /// The nearest time of a weekday from `second` on, in seconds from midnight.
+    pub(crate) fn nearest_on(&self, weekday: usize, second: u32, toward: Toward) -> Option<u32> {
+        let midnight = day_start(weekday);
+        let nearest = toward.sorted(&self.seconds, midnight + second)?;
+        let second = nearest.checked_sub(midnight);
+        second.filter(|second| *second < DAY)
     }
 
     /// The times of a weekday, in seconds from midnight.
     pub(crate) fn on(&self, weekday: usize) -> impl Iterator<Item = u32> {
-        let mut second = Some(0);
-        std::iter::from_fn(move || {
-            let first = self.first_on(weekday, second?);
-            second = first.map(|second| second + 1);
-            first
-        })
-    }
-
-    /// The first second of a weekday; `None` if it has no times.
-    fn midnight_of(&self, weekday: usize) -> Option<u32> {
-        let day = u32::try_from(weekday).ok()?;
-        (self.days >> day & 1 == 1).then_some(day * DAY)
-    }
-
-    fn first_from(&self, second: u32) -> usize {
-        self.seconds.partition_point(|&it| it < second)
+        let midnight = day_start(weekday);
+        let first = self.seconds.partition_point(|second| *second < midnight);
+        let times = self
+            .seconds
+            .iter()
+            .skip(first)
+            .map(move |second| second - midnight);
+        times.take_while(|second| *second < DAY)
     }
 }
 
@@ -477,8 +385,8 @@ impl Monthly {
     }
 
     /// The times of a date, grouped as they are stored.
-    pub(crate) fn on(&self, date: &PageDate) -> impl Iterator<Item = &[u32]> {
-        let is_on = |days: MonthDays| has(days.days_in(&date.page.month), date.of_month);
+    pub(crate) fn on(&self, date: &Date) -> impl Iterator<Item = &[u32]> {
+        let is_on = |days: MonthDays| has(days.days_in(&date.month), date.of_month);
         let on = self.iter().filter(move |(days, _)| is_on(*days));
         on.map(|(_, times)| times)
     }
@@ -542,14 +450,6 @@ impl DayPattern {
 
 /// A set of seconds of one local hour: 60 bits for each minute.
 pub(super) type HourSeconds = [u64; 60];
-
-/// The earlier of two, or the one that exists.
-pub(super) fn earliest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -29,6 +29,8 @@ pub enum Key {
     Except,
     /// Local dates that the schedule treats as another day of the week.
     TreatAs,
+    /// Additional running windows on local dates.
+    Extra,
     /// Dependencies that must be ready before a start.
     After,
     /// `true`, or the time until which dayshift does not change the object.
@@ -62,7 +64,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -73,6 +75,7 @@ impl Key {
         Self::Jitter,
         Self::Except,
         Self::TreatAs,
+        Self::Extra,
         Self::After,
         Self::Pause,
         Self::WakeUntil,
@@ -126,6 +129,7 @@ impl Key {
             Self::Jitter => "jitter",
             Self::Except => "except",
             Self::TreatAs => "treat-as",
+            Self::Extra => "extra",
             Self::After => "after",
             Self::Pause => "pause",
             Self::WakeUntil => "wake-until",
@@ -162,6 +166,7 @@ impl Key {
             "downtime-replicas" | "min-replicas" => Some(Self::StopReplicas),
             "holidays" | "exclude-dates" => Some(Self::Except),
             "makeup" | "workdays" | "working-days" => Some(Self::TreatAs),
+            "overtime" | "additional" | "extra-hours" => Some(Self::Extra),
             "depends-on" | "needs" | "requires" | "wait-for" => Some(Self::After),
             "force-uptime" | "wake" => Some(Self::WakeUntil),
             "force-downtime" | "sleep" => Some(Self::SleepUntil),

@@ -5,11 +5,13 @@ use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{clock::Clock, read::FindError};
 use dayshift_operations::{
-    OverrideReport, OverrideRequest, RequestedOverride, Selection, Shorten, Until, UntilError,
-    parse_length,
+    ExtraWindowRequest, OverrideReport, OverrideRequest, RequestedOverride, Selection, Shorten,
+    Until, UntilError, WindowEnd, parse_length,
 };
 use dayshift_text::cut_chars;
-use dayshift_workload::{MAX_REASON, Observed, ParsedInputs, READY_WITHIN, read};
+use dayshift_workload::{
+    MAX_REASON, Observed, ParseContext, ParsedInputs, Prefix, READY_WITHIN, read,
+};
 use kube::Client;
 
 use crate::cli::{
@@ -50,6 +52,7 @@ Examples:
   dayshift wake deploy/web sts/db --until \"Mon 09:00\" --reason \"load test\"
   dayshift wake ns/dev --until 22:00         a whole namespace
   dayshift wake -l team=shop --for 1h --wait until all of it is ready
+  dayshift wake deploy/web --from \"Sat 09:00\" --until \"Sat 18:00\"
 "
 );
 
@@ -111,6 +114,21 @@ pub(crate) struct LastingArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct WakeArgs {
+    /// From when: instead of a wake that begins now, add a window to the annotation extra
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with_all = ["reason", "wait", "no_wait", "timeout", "shorten"],
+        help_heading = "Until when"
+    )]
+    from: Option<String>,
+
+    #[command(flatten)]
+    lasting: LastingArgs,
+}
+
+#[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Changes")]
 struct WaitArgs {
     /// Write the annotations, and do not wait until a controller has acted
@@ -164,6 +182,23 @@ impl WaitArgs {
     }
 }
 
+impl WakeArgs {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        let Some(from) = self.from else {
+            return self.lasting.until(RequestedOverride::Wake, kind_files);
+        };
+        let now = Clock::system().now();
+        match self.lasting.until.window(from, now) {
+            Ok(Some((from, end))) => self.lasting.common.add_window(now, from, end, kind_files),
+            Ok(None) => {
+                let missing = "set an end: --until \"Sat 18:00\", or --for 9h";
+                wrong_usage(&usage_error(missing))
+            }
+            Err(error) => wrong_usage(&usage_error(error)),
+        }
+    }
+}
+
 impl LastingArgs {
     pub(crate) fn until(
         self,
@@ -198,6 +233,54 @@ impl OverrideArgs {
     /// Requests an override without an end.
     pub(crate) fn now(self, requested: RequestedOverride, kind_files: &KindFiles) -> Exit {
         self.request(Clock::system().now(), requested, None, kind_files)
+    }
+
+    /// Adds a window to the annotation `extra`.
+    fn add_window(
+        self,
+        now: DateTime<Utc>,
+        from: Until,
+        end: WindowEnd,
+        kind_files: &KindFiles,
+    ) -> Exit {
+        self.schedules.warn_of_unreadable();
+        let targets = match self.chosen.targets(kind_files) {
+            Ok(targets) => targets,
+            Err(error) => return wrong_usage(&error),
+        };
+        let request = ExtraWindowRequest {
+            from,
+            end,
+            context: self.schedules.context(kind_files),
+            prefix: self.schedules.prefix.annotation_prefix,
+            now,
+            dry_run: self.wait.dry_run,
+        };
+        let is_asked = targets.are_everything() && !self.wait.dry_run && !self.wait.yes;
+        if is_asked && !confirm("add a window to all scheduled workloads in all namespaces?") {
+            print_note("nothing was changed");
+            return Exit::Usage;
+        }
+        self.connection
+            .on_cluster("wake", async |client| {
+                if let Some(name) = targets.whole_namespace() {
+                    let mut printer = OverridePrinter::new(Exit::Done);
+                    let mut print = |report| printer.print(report);
+                    request
+                        .carry_out_in_namespace(&client, name, &mut print)
+                        .await;
+                    return Ok(printer.exit);
+                }
+                let found = select(&client, &targets, &request.context, &request.prefix).await?;
+                let (selection, mut printer) = match found {
+                    Ok(found) => found,
+                    Err(exit) => return Ok(exit),
+                };
+                let mut print = |report| printer.print(report);
+                request.carry_out(&client, &selection, &mut print).await;
+                Ok(printer.exit)
+            })
+            .unwrap_or_else(|error| error.report())
     }
 
     fn request(
@@ -261,35 +344,48 @@ async fn send(
     request: &OverrideRequest,
     timeout: Option<TimeDelta>,
 ) -> Result<Exit, FindError> {
-    // `--all` selects the workloads that have a schedule.
-    let has_schedule = |workload: &Observed| {
-        workload.phase().is_some()
-            || !matches!(
-                read(&workload.inputs, &request.context),
-                ParsedInputs::Unscheduled
-            )
+    let found = select(client, targets, &request.context, &request.prefix).await?;
+    let (selection, mut printer) = match found {
+        Ok(found) => found,
+        Err(exit) => return Ok(exit),
     };
-    let query = targets.query(client.default_namespace());
-    let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
-    let missing = selection.missing_namespaces(client).await;
-    if !missing.is_empty() {
-        print_error(&missing_namespaces_text(client, &missing).await);
-        return Ok(Exit::CouldNotRun);
-    }
-    let mut printer = OverridePrinter::new(left_alone(client, &selection).await);
-    if selection.observed.is_empty() && !selection.is_by_name() {
-        let nothing = selection.query.nothing_scheduled();
-        let not_all = !selection.unreadable.is_empty();
-        print_error(&as_far_as_seen(nothing, not_all));
-        note_unreadable(&selection.defaults);
-        return Ok(printer.exit.worse(Exit::Problems));
-    }
     request
         .carry_out(client, &selection, timeout, &mut |report| {
             printer.print(report);
         })
         .await;
     Ok(printer.exit)
+}
+
+/// Selects the workloads, and prints those that are missing or unreadable. If nothing is left, the
+/// result is the exit status.
+async fn select(
+    client: &Client,
+    targets: &Targets,
+    context: &ParseContext,
+    prefix: &Prefix,
+) -> Result<Result<(Selection, OverridePrinter), Exit>, FindError> {
+    // `--all` selects the workloads that have a schedule.
+    let has_schedule = |workload: &Observed| {
+        workload.phase().is_some()
+            || !matches!(read(&workload.inputs, context), ParsedInputs::Unscheduled)
+    };
+    let query = targets.query(client.default_namespace());
+    let selection = Selection::find(client, query, prefix, has_schedule).await?;
+    let missing = selection.missing_namespaces(client).await;
+    if !missing.is_empty() {
+        print_error(&missing_namespaces_text(client, &missing).await);
+        return Ok(Err(Exit::CouldNotRun));
+    }
+    let printer = OverridePrinter::new(left_alone(client, &selection).await);
+    if selection.observed.is_empty() && !selection.is_by_name() {
+        let nothing = selection.query.nothing_scheduled();
+        let not_all = !selection.unreadable.is_empty();
+        print_error(&as_far_as_seen(nothing, not_all));
+        note_unreadable(&selection.defaults);
+        return Ok(Err(printer.exit.worse(Exit::Problems)));
+    }
+    Ok(Ok((selection, printer)))
 }
 
 #[derive(Debug, clap::Args)]
@@ -328,6 +424,24 @@ impl UntilArgs {
             return Ok(None);
         };
         Until::local(text.clone(), now).map(Some)
+    }
+
+    /// A window from a time on, or `None` if neither flag is given.
+    ///
+    /// # Errors
+    /// If a text is not a date and time.
+    fn window(
+        &self,
+        from: String,
+        now: DateTime<Utc>,
+    ) -> Result<Option<(Until, WindowEnd)>, UntilError> {
+        let from = Until::local(from, now)?;
+        let end = match (self.length, &self.until) {
+            (Some(length), _) => WindowEnd::After(length),
+            (None, Some(text)) => WindowEnd::At(Until::local(text.clone(), now)?),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some((from, end)))
     }
 }
 

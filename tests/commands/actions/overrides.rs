@@ -411,3 +411,63 @@ fn commands_leave_the_state_of_a_later_version_unchanged() {
         assert_eq!(ran.status, 1);
     }
 }
+
+/// Windows that are over are dropped, and all others are kept.
+#[test]
+fn wake_from_a_time_adds_a_window_to_extra() {
+    let cluster = Cluster::new();
+    let known = [
+        OFFICE,
+        &[("extra", "2020-01-04 09:00-18:00; 2099-12-06 20:00-23:00")],
+    ]
+    .concat();
+    cluster.deployment("web", 0, &known);
+    let args = [
+        "wake",
+        "deploy/web",
+        "--from=2099-12-05 09:00",
+        "--until=18:00",
+    ];
+    let text = "2099-12-06 20:00-23:00; 2099-12-05 09:00-18:00";
+    let runs = "deployment.apps/web runs from Sat 2099-12-05 09:00 JST to Sat 2099-12-05 18:00 JST";
+    let planned = cluster.dayshift(&[&args[..], &["--dry-run"]].concat());
+    assert_eq!(
+        planned.out,
+        format!("{runs}: annotated dayshift/extra={text} (dry run)\n"),
+        "{planned:?}"
+    );
+    assert_ne!(cluster.annotation("web", "extra").as_deref(), Some(text));
+    let written = cluster.dayshift(&args);
+    assert_eq!(
+        written.out,
+        format!("{runs}: annotated dayshift/extra={text}\n"),
+        "{written:?}"
+    );
+    assert_eq!(cluster.annotation("web", "extra").as_deref(), Some(text));
+    let again = cluster.dayshift(&args);
+    assert_eq!(again.out, format!("{runs} already\n"), "{again:?}");
+
+    // Exact counts cannot have windows, and a window needs an end.
+    cluster.deployment("scaled", 1, &[("scale", "Mon 08:00 = 5; 19:00 = 0")]);
+    let ran = cluster.dayshift(&["wake", "scaled", "--from=Sat 09:00", "--for=9h"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.err.contains("`extra`"), "{}", ran.err);
+    assert!(cluster.annotation("scaled", "extra").is_none());
+    let ran = cluster.dayshift(&["wake", "web", "--from=Sat 09:00"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.err.contains("set an end"), "{}", ran.err);
+}
+
+#[test]
+fn wake_from_a_time_adds_a_window_to_a_namespace() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let args = ["wake", "ns/dev", "--from=2099-12-05 22:00", "--for=4h"];
+    let ran = cluster.dayshift(&args);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let namespace = cluster.api.get("Namespace", "", "dev").unwrap();
+    assert_eq!(
+        namespace["metadata"]["annotations"]["dayshift/extra"],
+        "2099-12-05 22:00-02:00"
+    );
+}

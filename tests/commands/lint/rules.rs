@@ -106,6 +106,38 @@ fn each_rule_finds_its_problem_at_the_right_position() {
             vec!["no-effect 6:25"],
         ),
         (
+            web(&[
+                hours,
+                "dayshift/extra: '2026-12-05 09:00; 2026-12-06 09:00-18:00'",
+            ]),
+            vec!["bad-extra 7:33"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/extra: '2026-11-01..2026-11-08 09:00-18:00'",
+            ]),
+            vec!["past-date 7:22"],
+        ),
+        (
+            web(&[
+                hours,
+                "dayshift/extra: '2026-11-01 09:00-18:00; 2026-12-05 09:00-18:00'",
+            ]),
+            vec!["past-date 7:22"],
+        ),
+        (
+            web(&[
+                "dayshift/scale: 'Mon-Fri 08:00 = 5; 19:00 = 0'",
+                "dayshift/extra: '2026-12-05 09:00-18:00'",
+            ]),
+            vec!["scale-beside-others 6:22"],
+        ),
+        (
+            web(&["dayshift/extra: '2026-12-05 09:00-18:00'"]),
+            vec!["no-effect 6:22"],
+        ),
+        (
             web(&[hours, "dayshift/after: 'sts/db; svc/Cache, 5m'"]),
             vec!["bad-after 7:30"],
         ),

@@ -72,3 +72,41 @@ fn the_chart_marks_treated_dates() {
     );
     assert_eq!(marked.len(), 3, "{chart}");
 }
+
+#[test]
+fn additional_windows_run_even_on_excluded_dates() {
+    let lines = [
+        "dayshift/hours: Mon-Fri 09:00-18:00",
+        "dayshift/except: 2026-10-09..2026-10-11",
+        "dayshift/treat-as: 2026-10-10 = Mon",
+        "dayshift/extra: 2026-10-09..2026-10-10 Sat 06:00-11:00; 2026-10-12 18:00-20:00",
+    ];
+    let args = [
+        "-f",
+        "-",
+        "--from",
+        "2026-10-09",
+        "--days",
+        "4",
+        "-o",
+        "table",
+    ];
+    let table = plan_of(&args, &web(&lines)).out;
+    let rows: Vec<_> = table
+        .lines()
+        .filter(|line| line.contains("start ") || line.contains("stop "))
+        .map(|line| {
+            let words: Vec<_> = line.split_whitespace().skip(2).take(3).collect();
+            words.join(" ")
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "Sat 2026-10-10 06:00",
+            "Sat 2026-10-10 11:00",
+            "Mon 2026-10-12 09:00",
+            "Mon 2026-10-12 20:00",
+        ]
+    );
+}

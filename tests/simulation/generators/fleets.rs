@@ -74,6 +74,7 @@ impl Steps<'_> {
             },
             except: Vec::new(),
             treated: Vec::new(),
+            extra: Vec::new(),
             calendars: Vec::new(),
             zone: None,
             jitter: None,

@@ -114,6 +114,7 @@ impl Steps<'_> {
             rule,
             except: Vec::new(),
             treated: Vec::new(),
+            extra: Vec::new(),
             calendars: vec![name],
             zone: Some(zone),
             jitter: (random.u8(..4) == 0).then(|| random.u32(1..30)),

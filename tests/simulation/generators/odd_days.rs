@@ -1,10 +1,10 @@
-//! Days within the month, and dates that count as another day of the week.
+//! Days within the month, dates that count as another day of the week, and additional windows.
 
 use chrono::{Datelike as _, Days, NaiveDate};
 use fastrand::Rng;
 
 use crate::scenario::{
-    calendar::{Plan, Rule},
+    calendar::{Extra, Plan, Rule},
     definition::Scenario,
     times::{At, Unit, Within},
 };
@@ -26,6 +26,30 @@ impl Scenario {
                 let some: Vec<_> = some.collect();
                 let treated = some.into_iter().map(|date| (date, random.u32(..7)));
                 plan.treated = treated.collect();
+            }
+        }
+    }
+}
+
+impl Scenario {
+    /// Draws additional windows, also from their own generator.
+    pub fn draw_extra(&mut self) {
+        let random = &mut Rng::with_seed(self.seed ^ 0xe874_a000);
+        if random.u8(..4) != 0 {
+            return;
+        }
+        let begin = self.begin.date_naive();
+        for plan in &mut self.plans {
+            for _ in 0..random.u8(..3) {
+                let first = begin + Days::new(random.u64(..4));
+                let from = random.u32(..96) * 15;
+                let length = random.choice([15, 60, 240, 540, 900, 1425]).unwrap();
+                plan.extra.push(Extra {
+                    first,
+                    last: first + Days::new(random.choice([0, 0, 0, 1, 3]).unwrap()),
+                    from,
+                    to: (from + length) % 1440,
+                });
             }
         }
     }

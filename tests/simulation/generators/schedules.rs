@@ -89,6 +89,7 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
         rule,
         except: except.collect(),
         treated: Vec::new(),
+        extra: Vec::new(),
         calendars: Vec::new(),
         zone: match random.u8(..4) {
             0 => Some(PLACES[random.usize(..PLACES.len())].0),

@@ -80,6 +80,7 @@ impl Scenario {
             scenario.draw_namespace_selector();
             scenario.draw_calendars();
             scenario.draw_odd_days();
+            scenario.draw_extra();
         }
         let mut steps = Steps {
             random,

@@ -39,6 +39,9 @@ pub struct Plan {
     /// Dates that count as another day of the week; 0 is Monday. Each date occurs once.
     #[serde(default, with = "as_text")]
     pub treated: Vec<(NaiveDate, u32)>,
+    /// Additional windows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extra: Vec<Extra>,
     /// The calendars whose dates are excluded too.
     #[serde(default)]
     pub calendars: Vec<Name>,
@@ -47,6 +50,18 @@ pub struct Plan {
     /// The jitter in minutes.
     pub jitter: Option<u32>,
     pub style: Style,
+}
+
+/// A window on each date from the first to the last, from and to in minutes of the day. A window
+/// that does not end after its beginning ends on the next day.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Extra {
+    #[serde(with = "as_text")]
+    pub first: NaiveDate,
+    #[serde(with = "as_text")]
+    pub last: NaiveDate,
+    pub from: u32,
+    pub to: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -94,6 +109,19 @@ impl Plan {
             let text = dates.collect::<Vec<_>>().join("; ");
             texts.push(("treat-as", text));
         }
+        if self.has_extra() {
+            let clock = |minute: u32| format!("{:02}:{:02}", minute / 60, minute % 60);
+            let items = self.extra.iter().map(|it| {
+                let (from, to) = (clock(it.from), clock(it.to));
+                if it.first == it.last {
+                    format!("{} {from}-{to}", it.first)
+                } else {
+                    format!("{}..{} {from}-{to}", it.first, it.last)
+                }
+            });
+            let text = items.collect::<Vec<_>>().join("; ");
+            texts.push(("extra", text));
+        }
         if self.has_exceptions() {
             let names = self.calendars.iter();
             let names = names.map(|name| format!("calendar:{}", holidays::NAMES[*name]));
@@ -107,6 +135,11 @@ impl Plan {
             texts.push(("except", names.chain(dates).collect::<Vec<_>>().join("; ")));
         }
         texts
+    }
+
+    /// Whether it has additional windows, which exact counts cannot have.
+    const fn has_extra(&self) -> bool {
+        !self.extra.is_empty() && !matches!(self.rule, Rule::Scale(_))
     }
 
     const fn has_exceptions(&self) -> bool {
@@ -127,6 +160,7 @@ impl Plan {
         (!matches!(self.rule, Rule::Scale(_))).then(|| Self {
             except: Vec::new(),
             treated: Vec::new(),
+            extra: Vec::new(),
             calendars: Vec::new(),
             zone: None,
             jitter: None,
@@ -143,6 +177,13 @@ impl Plan {
                 other.treated.clone()
             } else {
                 self.treated.clone()
+            },
+            extra: if self.has_extra() || matches!(self.rule, Rule::Scale(_)) {
+                self.extra.clone()
+            } else if other.has_extra() {
+                other.extra.clone()
+            } else {
+                Vec::new()
             },
             calendars: excepting.calendars.clone(),
             zone: self.zone.or(other.zone),
@@ -180,6 +221,7 @@ impl Plan {
                     let day = self.weekday(date);
                     all.extend(kept.filter_map(|(at, action)| Some((at.on(date, day)?, *action))));
                 }
+                all.extend(self.extra_edges((first, last)));
                 let mut all: Vec<_> = all
                     .into_iter()
                     .map(|(local, action)| (instant(zone, local), local, action))
@@ -301,7 +343,56 @@ impl Plan {
                 }
             }
         }
+        for it in &self.extra {
+            for date in it.first.iter_days().take_while(|date| *date <= it.last) {
+                let overnight = u32::from(it.to <= it.from) * 1440;
+                let from = instant(zone, local(date, it.from)) / 60 - begin;
+                let to = instant(zone, local(date, it.to + overnight)) / 60 - begin;
+                let cell = |minute: i64| usize::try_from(minute.max(0)).unwrap().min(cells.len());
+                let (from, to) = (cell(from), cell(to));
+                if from < to {
+                    cells[from..to].fill(true);
+                }
+            }
+        }
         (begin, cells)
+    }
+
+    /// The beginning and the end of each additional window, in local time. Windows that overlap or
+    /// touch are one.
+    fn extra_edges(
+        &self,
+        (first, last): (NaiveDate, NaiveDate),
+    ) -> Vec<(NaiveDateTime, BoundaryAction)> {
+        if !self.has_extra() {
+            return Vec::new();
+        }
+        let begin = (first - Days::new(3)).and_time(NaiveTime::MIN);
+        let minute = |local: NaiveDateTime| (local - begin).num_minutes();
+        let length = minute((last + Days::new(3)).and_time(NaiveTime::MIN));
+        let mut covered = vec![false; usize::try_from(length).unwrap()];
+        for it in &self.extra {
+            for date in it.first.iter_days().take_while(|date| *date <= it.last) {
+                let overnight = u32::from(it.to <= it.from) * 1440;
+                let from = minute(local(date, it.from)).clamp(0, length);
+                let to = minute(local(date, it.to + overnight)).clamp(0, length);
+                covered[usize::try_from(from).unwrap()..usize::try_from(to).unwrap()].fill(true);
+            }
+        }
+        let mut edges = Vec::new();
+        for at in 1..covered.len() {
+            let local = begin + TimeDelta::minutes(i64::try_from(at).unwrap());
+            if covered[at] == covered[at - 1] || !(first..=last).contains(&local.date()) {
+                continue;
+            }
+            let action = if covered[at] {
+                BoundaryAction::On
+            } else {
+                BoundaryAction::Off
+            };
+            edges.push((local, action));
+        }
+        edges
     }
 
     /// The day of the week that a date counts as.

@@ -1,6 +1,6 @@
 //! Checks of dates, of the calendars that list them, and of the time zone.
 
-use dayshift_schedule::{Calendar, Times, list_items};
+use dayshift_schedule::{Calendar, ExtraWindows, Times, list_items};
 use dayshift_text::quote;
 use dayshift_workload::Key;
 
@@ -25,9 +25,17 @@ pub(crate) fn past_dates(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
         let (message, help) = PAST_DATES;
         found.push(check.on(Key::Except, LintRule::PastDate, message, help));
     }
-    for key in [Key::Start, Key::Stop, Key::Scale] {
+    if spec.schedule.extra().end().is_some_and(|end| end <= now) {
+        let (message, help) = PAST_DATES;
+        found.push(check.on(Key::Extra, LintRule::PastDate, message, help));
+    }
+    for key in [Key::Start, Key::Stop, Key::Scale, Key::Extra] {
         let items: Vec<_> = list_items(check.text(key)).collect();
         let is_past = |item: &str| {
+            if key == Key::Extra {
+                let windows = ExtraWindows::parse(item);
+                return windows.is_ok_and(|windows| windows.end() <= Some(now));
+            }
             let times = Times::parse(without_count(item));
             times.is_ok_and(|times| times.next_local(now).is_none())
         };

@@ -32,6 +32,7 @@ pub enum LintRule {
     BadJitter,
     BadExcept,
     BadTreatAs,
+    BadExtra,
     BadAfter,
     BadOverride,
     BadWakeOnRequest,

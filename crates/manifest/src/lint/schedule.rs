@@ -83,7 +83,7 @@ pub(crate) fn past_until(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
 }
 
 /// Annotations, and those of which each needs one. The last is the example in the help.
-const NEEDS: [(Key, &[Key]); 14] = [
+const NEEDS: [(Key, &[Key]); 15] = [
     (
         Key::Timezone,
         &[Key::Start, Key::Stop, Key::Scale, Key::Hours],
@@ -96,6 +96,7 @@ const NEEDS: [(Key, &[Key]); 14] = [
         Key::TreatAs,
         &[Key::Start, Key::Stop, Key::Scale, Key::Hours],
     ),
+    (Key::Extra, &[Key::Start, Key::Stop, Key::Hours]),
     (Key::After, &[Key::Start, Key::Scale, Key::Hours]),
     (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
     (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),

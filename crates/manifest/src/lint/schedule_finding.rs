@@ -166,9 +166,10 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
         (DiagnosticKind::Duplicate, _) => LintRule::DuplicateAnnotation,
         (DiagnosticKind::Object, Some(Key::AllowVolumeDeletion)) => LintRule::DeletesVolumes,
         (DiagnosticKind::Object, _) => LintRule::BadCount,
-        (DiagnosticKind::Conflict, Some(Key::Scale | Key::Replicas | Key::StopReplicas)) => {
-            LintRule::ScaleBesideOthers
-        }
+        (
+            DiagnosticKind::Conflict,
+            Some(Key::Scale | Key::Replicas | Key::StopReplicas | Key::Extra),
+        ) => LintRule::ScaleBesideOthers,
         (DiagnosticKind::Conflict, _) => LintRule::HoursBesideTimes,
         (_, None) => LintRule::UnknownAnnotation,
         (_, Some(key)) => match key {
@@ -180,6 +181,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             Key::Jitter => LintRule::BadJitter,
             Key::Except => LintRule::BadExcept,
             Key::TreatAs => LintRule::BadTreatAs,
+            Key::Extra => LintRule::BadExtra,
             Key::After => LintRule::BadAfter,
             Key::Pause
             | Key::WakeUntil
@@ -301,6 +303,7 @@ pub(crate) fn right_text(key: Key) -> &'static str {
         Key::ReadyWithin => "20m",
         Key::Except => "2026-12-28..2027-01-03; 2027-01-11",
         Key::TreatAs => "2026-10-10 = Mon",
+        Key::Extra => "2026-12-05 09:00-18:00",
         Key::After => "sts/db; deploy/cache, 5m",
         Key::Pause | Key::Enforce | Key::Exclude | Key::AllowVolumeDeletion | Key::StopJobs => {
             "true"

@@ -86,6 +86,7 @@ pub(crate) const RULES: &[RuleRow] = &[
     row(LintRule::BadJitter, "bad-jitter", Error, "A `jitter` that is not a duration, or too long.", &[Reading]),
     row(LintRule::BadExcept, "bad-except", Error, "Excluded dates that cannot be read, or a calendar that is not given.", &[Reading]),
     row(LintRule::BadTreatAs, "bad-treat-as", Error, "A `treat-as` that cannot be read, or a calendar that is not given.", &[Reading]),
+    row(LintRule::BadExtra, "bad-extra", Error, "Additional windows (`extra`) that cannot be read.", &[Reading]),
     row(LintRule::BadAfter, "bad-after", Error, "A dependency that cannot be read, or a kind that never reports whether it is ready.", &[Reading]),
     row(LintRule::BadOverride, "bad-override", Error, "A `pause`, `wake-until`, `sleep-until` or `enforce` that cannot be read, or has no schedule to override.", &[Reading]),
     row(LintRule::BadWakeOnRequest, "bad-wake-on-request", Error, "A `wake-on-request` or `wake-on-request-ignore` that cannot be read.", &[Reading]),

@@ -7,7 +7,7 @@ use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift_schedule::{Action, Boundary};
 
-use crate::texts::{Item, Window};
+use crate::texts::{Extra, Item, Window};
 
 /// The local times that the clocks of a zone show during some days.
 pub(crate) struct Clocks {
@@ -18,6 +18,8 @@ pub(crate) struct Clocks {
     minutes: Vec<(NaiveDateTime, DateTime<Utc>)>,
     /// Dates that count as another weekday; 0 is Monday.
     treated: BTreeMap<NaiveDate, u32>,
+    /// Whether each of `minutes` is in an additional window.
+    extra: Vec<bool>,
 }
 
 const MINUTE: TimeDelta = TimeDelta::minutes(1);
@@ -45,9 +47,23 @@ impl Clocks {
         Self {
             from,
             until,
+            extra: vec![false; minutes.len()],
             minutes,
             treated: BTreeMap::new(),
         }
+    }
+
+    /// Adds windows on dates.
+    pub(crate) fn with_extra(mut self, extra: &[Extra]) -> Self {
+        for (begin, &(minute, _)) in self.minutes.iter().enumerate() {
+            for item in extra.iter().filter(|it| it.begins(minute)) {
+                let length = (item.2.end(minute) - minute).num_minutes();
+                let end = begin + usize::try_from(length).unwrap();
+                let end = end.min(self.extra.len());
+                self.extra[begin..end].fill(true);
+            }
+        }
+        self
     }
 
     /// Makes some dates count as other weekdays.
@@ -93,7 +109,13 @@ impl Clocks {
             Action::Start => (1, 0),
         };
         let mut happens = [const { BTreeMap::new() }; N];
-        for &(minute, at) in &self.minutes {
+        for (nth, &(minute, at)) in self.minutes.iter().enumerate() {
+            let is_extra = [nth > 0 && self.extra[nth - 1], self.extra[nth]];
+            let edge = match is_extra {
+                [false, true] => Some(Action::Start),
+                [true, false] => Some(Action::Stop),
+                _ => None,
+            };
             let weekday = self.weekday(minute.date());
             let holds =
                 |(items, _): &&(&[Item], Action)| items.iter().any(|it| it.holds(minute, weekday));
@@ -101,6 +123,7 @@ impl Clocks {
             for (happens, except) in happens.iter_mut().zip(excepts) {
                 let is_out = except.contains(&minute.date());
                 let left = said.iter().filter(|it| !(is_out && is_up(**it)));
+                let left = left.chain(&edge);
                 // Minutes are in order, so the last one inserted applies.
                 if let Some(winner) = left.max_by_key(|it| strength(**it)) {
                     happens.insert(at, *winner);
@@ -124,8 +147,12 @@ impl Clocks {
     ) -> Vec<Boundary> {
         let nth = |at: DateTime<Utc>| usize::try_from((at - self.from).num_minutes()).unwrap();
         let mut painted = vec![false; nth(self.until)];
-        for &(minute, begin) in &self.minutes {
+        for (at, &(minute, begin)) in self.minutes.iter().enumerate() {
             let weekday = self.weekday(minute.date());
+            if self.extra[at] {
+                let end = self.instant(minute + MINUTE).unwrap_or(self.until);
+                painted[nth(begin)..nth(end)].fill(true);
+            }
             for window in windows.iter().filter(|it| it.begins(minute, weekday)) {
                 if !except.contains(&minute.date()) {
                     let end = self.instant(window.end(minute)).unwrap_or(self.until);

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift_schedule::{
-    Action, Boundary, ExcludedDates, Hours, Schedule, ScheduleRule, TimedAction, Times,
-    TreatedDates, Zone,
+    Action, Boundary, ExcludedDates, ExtraWindows, Hours, Schedule, ScheduleRule, TimedAction,
+    Times, TreatedDates, Zone,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
 use crate::clock_changes::{CHANGES, compare};
 use crate::model::{Clocks, moved};
-use crate::texts::{Item, Nth, On, Window, dates_text, joined, treated_text};
+use crate::texts::{Extra, Item, Nth, On, Window, dates_text, joined, treated_text};
 
 /// A zone, and an instant within a day of one of its clock changes, of the end of a month, or on a
 /// day without any.
@@ -76,14 +76,29 @@ fn excepted(near: NaiveDate) -> impl Strategy<Value = BTreeSet<NaiveDate>> {
     )
 }
 
-/// Excluded dates, and dates that count as other weekdays.
-type Odd = (BTreeSet<NaiveDate>, BTreeMap<NaiveDate, u32>);
+/// Excluded dates, dates that count as other weekdays, and additional windows.
+type Odd = (BTreeSet<NaiveDate>, BTreeMap<NaiveDate, u32>, Vec<Extra>);
 
 fn odd(near: NaiveDate) -> impl Strategy<Value = Odd> {
     let date = (-4_i64..5).prop_map(move |day| near + TimeDelta::days(day));
     let some = btree_map(date, 0_u32..7, 0..5);
     let treated = prop_oneof![1 => Just(BTreeMap::new()), 2 => some];
-    (excepted(near), treated)
+    let extra = vec(extra(near), 1..4);
+    let extra = prop_oneof![2 => Just(Vec::new()), 1 => extra];
+    (excepted(near), treated, extra)
+}
+
+fn extra(near: NaiveDate) -> impl Strategy<Value = Extra> {
+    (-3_i64..4, 0_i64..4, windows()).prop_map(move |(first, length, window)| {
+        let first = near + TimeDelta::days(first);
+        let last = first + TimeDelta::days(length);
+        let extra = Extra(first, last, window);
+        if extra.is_possible() {
+            extra
+        } else {
+            Extra(first, last, Window(On::DAILY, extra.2.1, extra.2.2))
+        }
+    })
 }
 
 fn delays() -> impl Strategy<Value = TimeDelta> {
@@ -118,12 +133,19 @@ fn times(items: &[Item]) -> Option<Times> {
     (!items.is_empty()).then(|| Times::parse(&joined(items.iter().map(Item::text))).unwrap())
 }
 
-fn schedule(rule: ScheduleRule, (except, treated): &Odd, zone: Tz) -> Schedule {
+fn schedule(rule: ScheduleRule, (except, treated, extra): &Odd, zone: Tz) -> Schedule {
     let except = match except.len() {
         0 => ExcludedDates::default(),
         _ => ExcludedDates::parse(&dates_text(except)).unwrap(),
     };
     let schedule = Schedule::new(rule, except, Zone::parse(zone.name()).unwrap());
+    let schedule = match extra.len() {
+        0 => schedule,
+        _ => {
+            let text = joined(extra.iter().map(Extra::text));
+            schedule.with_extra(ExtraWindows::parse(&text).unwrap())
+        }
+    };
     match treated.len() {
         0 => schedule,
         _ => schedule.with_treated_dates(TreatedDates::parse(&treated_text(treated)).unwrap()),
@@ -144,7 +166,9 @@ fn scale_cases() -> impl Strategy<Value = ScaleCase> {
     places().prop_flat_map(|(zone, at)| {
         let date = at.with_timezone(&zone).date_naive();
         let steps = vec((items(date), 0_u32..4), 1..6);
-        (Just(zone), Just(at), steps, odd(date), delays())
+        // Additional windows are not allowed beside exact counts.
+        let odd = odd(date).prop_map(|(except, treated, _)| (except, treated, Vec::new()));
+        (Just(zone), Just(at), steps, odd, delays())
     })
 }
 
@@ -167,9 +191,10 @@ fn hours_schedule((zone, _, windows, odd, _): &HoursCase) -> Schedule {
     )
 }
 
-fn clocks(zone: Tz, middle: DateTime<Utc>, treated: &BTreeMap<NaiveDate, u32>) -> Clocks {
+fn clocks(zone: Tz, middle: DateTime<Utc>, odd: &Odd) -> Clocks {
     let reach = TimeDelta::days(4);
-    Clocks::watched(zone, middle - reach, middle + reach).treating(treated)
+    let clocks = Clocks::watched(zone, middle - reach, middle + reach);
+    clocks.treating(&odd.1).with_extra(&odd.2)
 }
 
 /// Invariants of all schedules.
@@ -218,7 +243,7 @@ proptest! {
     fn times_agree_with_the_model(case in times_cases()) {
         let (zone, at, start, stop, odd, delay) = &case;
         let [unmoved] =
-            clocks(*zone, *at, &odd.1).of_times(start, stop, std::array::from_ref(&odd.0));
+            clocks(*zone, *at, odd).of_times(start, stop, std::array::from_ref(&odd.0));
         let expected = moved(&unmoved, *delay);
         compare(&times_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
     }
@@ -230,7 +255,7 @@ proptest! {
             .iter()
             .map(|(item, count)| (std::slice::from_ref(item), Action::Scale(*count)))
             .collect();
-        let [unmoved] = clocks(*zone, *at, &odd.1).of_entries(&entries, std::array::from_ref(&odd.0));
+        let [unmoved] = clocks(*zone, *at, odd).of_entries(&entries, std::array::from_ref(&odd.0));
         let expected = moved(&unmoved, *delay);
         compare(&scale_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
     }
@@ -238,7 +263,7 @@ proptest! {
     #[test]
     fn hours_agree_with_the_model(case in hours_cases()) {
         let (zone, at, windows, odd, delay) = &case;
-        let unmoved = clocks(*zone, *at, &odd.1).of_hours(windows, &odd.0);
+        let unmoved = clocks(*zone, *at, odd).of_hours(windows, &odd.0);
         let expected = moved(&unmoved, *delay);
         compare(&hours_schedule(&case), &expected, *delay, *at, &format!("{case:?}"));
     }

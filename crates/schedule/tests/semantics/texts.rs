@@ -169,6 +169,37 @@ impl Window {
     }
 }
 
+/// Additional windows on the dates from the first to the last.
+#[derive(Clone, Debug)]
+pub(crate) struct Extra(
+    pub(crate) NaiveDate,
+    pub(crate) NaiveDate,
+    pub(crate) Window,
+);
+
+impl Extra {
+    pub(crate) fn text(&self) -> String {
+        let Self(first, last, window) = self;
+        if first == last {
+            format!("{first} {}", window.text())
+        } else {
+            format!("{first}..{last} {}", window.text())
+        }
+    }
+
+    /// Whether a window begins at a local time. Its weekdays are those of the calendar.
+    pub(crate) fn begins(&self, local: NaiveDateTime) -> bool {
+        let weekday = local.weekday().num_days_from_monday();
+        (self.0..=self.1).contains(&local.date()) && self.2.begins(local, weekday)
+    }
+
+    /// Whether any window begins.
+    pub(crate) fn is_possible(&self) -> bool {
+        let mut dates = self.0.iter_days().take_while(|date| *date <= self.1);
+        dates.any(|date| self.begins(date.and_time(self.2.1)))
+    }
+}
+
 pub(crate) fn clock(text: &str) -> NaiveTime {
     NaiveTime::parse_from_str(text, "%H:%M").unwrap()
 }

@@ -21,8 +21,8 @@ use crate::{
 /// can be shared.
 ///
 /// Each key falls back separately, with three exceptions. `start`, `stop`, `hours` and `scale` come
-/// from the same place. If an object has its own `scale`, it does not inherit `replicas` and
-/// `stop-replicas`. And no object inherits a key that does not apply to its kind.
+/// from the same place. If an object has its own `scale`, it does not inherit `replicas`,
+/// `stop-replicas` and `extra`. And no object inherits a key that does not apply to its kind.
 /// `allow-volume-deletion` and `stop-jobs` must be set on the object itself, because nothing can
 /// restore lost data or progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub struct Inputs {
 }
 
 /// The annotations that a fingerprint hashes, in this order.
-const FINGERPRINTED: [Key; 8] = [
+const FINGERPRINTED: [Key; 9] = [
     Key::Start,
     Key::Stop,
     Key::Hours,
@@ -43,6 +43,7 @@ const FINGERPRINTED: [Key; 8] = [
     Key::Except,
     Key::TreatAs,
     Key::Jitter,
+    Key::Extra,
 ];
 
 impl Inputs {
@@ -156,7 +157,7 @@ impl Inputs {
         let is_hidden = match key {
             _ if !self.counts.has(key) => true,
             Key::AllowVolumeDeletion | Key::StopJobs => true,
-            Key::Replicas | Key::StopReplicas => self.own.text(Key::Scale).is_some(),
+            Key::Replicas | Key::StopReplicas | Key::Extra => self.own.text(Key::Scale).is_some(),
             _ => Key::SCHEDULE.contains(&key) && self.own.has_schedule(),
         };
         if is_hidden {
@@ -431,6 +432,7 @@ mod tests {
                     | Key::Except
                     | Key::TreatAs
                     | Key::Jitter
+                    | Key::Extra
             );
             assert_eq!(
                 base.clone().with(key, "x").fingerprint("a") != base.fingerprint("a"),

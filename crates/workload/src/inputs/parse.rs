@@ -8,9 +8,9 @@ use std::{
 
 use chrono::TimeDelta;
 use dayshift_schedule::{
-    Calendars, Diagnostic, DiagnosticKind, ExcludedDates, Hours, Proposal, Schedule, ScheduleRule,
-    Times, TreatedDates, Tzdata, Zone, is_too_long, parse_date_time, parse_grace, parse_jitter,
-    parse_notice, parse_scale,
+    Calendars, Diagnostic, DiagnosticKind, ExcludedDates, ExtraWindows, Hours, Proposal, Schedule,
+    ScheduleRule, Times, TreatedDates, Tzdata, Zone, is_too_long, parse_date_time, parse_grace,
+    parse_jitter, parse_notice, parse_scale,
 };
 
 use crate::{
@@ -206,6 +206,7 @@ impl Problems {
         let treated = self.parse(inputs, Key::TreatAs, |text| {
             TreatedDates::parse_with(text, &context.calendars)
         });
+        let extra = self.parse(inputs, Key::Extra, ExtraWindows::parse);
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let after = self.parse(inputs, Key::After, |text| {
             After::parse(text, &context.kinds).map(|after| after.written_in(inputs))
@@ -251,7 +252,8 @@ impl Problems {
                 except.unwrap_or_default(),
                 zone.unwrap_or(default_zone),
             )
-            .with_treated_dates(treated.unwrap_or_default()),
+            .with_treated_dates(treated.unwrap_or_default())
+            .with_extra(extra.unwrap_or_default()),
             replicas: replicas.map(|count| count.max(counts.least())),
             stop_replicas: inputs.stop_replicas(),
             keeps_zero: inputs.keeps_zero(),
@@ -444,7 +446,7 @@ impl Problems {
 }
 
 /// Each key, the keys that it excludes, and the fix.
-const EXCLUSIVE: [(Key, &[Key], &str); 3] = [
+const EXCLUSIVE: [(Key, &[Key], &str); 4] = [
     (
         Key::Hours,
         &[Key::Start, Key::Stop],
@@ -459,6 +461,11 @@ const EXCLUSIVE: [(Key, &[Key], &str); 3] = [
         Key::Scale,
         &[Key::Replicas, Key::StopReplicas],
         "each time of scale has its own count, such as Mon-Fri 08:00 = 5; 19:00 = 0",
+    ),
+    (
+        Key::Scale,
+        &[Key::Extra],
+        "a date in scale needs a count too, such as 2026-12-05 09:00 = 5; 2026-12-05 18:00 = 0",
     ),
 ];
 

@@ -163,7 +163,8 @@ impl ScheduleSpec {
         match self.schedule.rule() {
             ScheduleRule::Times(entries) => {
                 let mut entries = entries.iter();
-                entries.any(|entry| entry.action.is_up() == brings_up)
+                let is_extra = !self.schedule.extra().is_empty();
+                is_extra || entries.any(|entry| entry.action.is_up() == brings_up)
             }
             ScheduleRule::Hours(_) => true,
         }

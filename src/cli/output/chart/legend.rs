@@ -99,7 +99,7 @@ pub(super) fn running(
     since: DateTime<Utc>,
 ) -> Option<String> {
     let spec = group.spec;
-    match spec.schedule.rule().only_action() {
+    match spec.schedule.only_action() {
         Some(_) => None,
         None => Some(hours(totals, spec) + &saved(group, period, since)),
     }
@@ -129,7 +129,7 @@ pub(super) fn counts(group: &ScheduleGroup<'_>) -> String {
         (_, Replicas::ZERO) => "stop leaves 0".to_owned(),
         (counts, count) => format!("stop leaves {}", counts.with_unit(count)),
     };
-    match spec.schedule.rule().only_action() {
+    match spec.schedule.only_action() {
         Some(Action::Start) => {
             format!("Starts only: a {start}, and no schedule stops it again.")
         }

@@ -38,7 +38,7 @@ impl<'r, W: Write> ChartRows<'r, W> {
             out,
             layout,
             schedule,
-            only: schedule.rule().only_action(),
+            only: schedule.only_action(),
             day: None,
             month: None,
             notes: Vec::new(),

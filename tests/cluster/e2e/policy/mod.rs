@@ -246,6 +246,7 @@ fn the_policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
         ("scale", "*/15 8-18/2 1,15 jan-dec ? = 5"),
         ("except", "2026-12-28..2027-01-03"),
         ("treat-as", "2026-12-28..2027-01-03 = Wednesday"),
+        ("extra", "2026-12-28..2027-01-03 Wednesday 09:00-24:00"),
         ("after", "statefulsets.apps/database-of-the-shop"),
     ] {
         let text = vec![item; 40_960 / (item.len() + 1)].join(";");

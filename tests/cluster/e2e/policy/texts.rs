@@ -1,8 +1,8 @@
 //! Values of each key, and whether dayshift accepts them.
 
 use dayshift_schedule::{
-    ExcludedDates, Hours, Times, TreatedDates, Zone, parse_date_time, parse_grace, parse_jitter,
-    parse_notice, parse_scale,
+    ExcludedDates, ExtraWindows, Hours, Times, TreatedDates, Zone, parse_date_time, parse_grace,
+    parse_jitter, parse_notice, parse_scale,
 };
 use dayshift_workload::{After, IgnoredPaths, KindTable, Replicas, WakeOnRequest};
 
@@ -22,6 +22,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
         "notice" | "ready-within" => parse_notice(text).is_ok(),
         "except" => ExcludedDates::parse(text).is_ok(),
         "treat-as" => TreatedDates::parse(text).is_ok(),
+        "extra" => ExtraWindows::parse(text).is_ok(),
         "after" => After::parse(text, &KindTable::default()).is_ok(),
         "pause" => is_truth || parse_date_time(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_date_time(text, zone).is_ok(),
@@ -34,7 +35,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
 }
 
 /// Accepted values of each key, from which others are derived.
-pub(super) const SEEDS: [(&str, &[&str]); 19] = [
+pub(super) const SEEDS: [(&str, &[&str]); 20] = [
     (
         "start",
         &[
@@ -88,6 +89,13 @@ pub(super) const SEEDS: [(&str, &[&str]); 19] = [
             "2026-10-10 = Mon",
             "2026-12-28..2027-01-03=sunday; 2026-02-28 = FRI",
             "2026-01-01 .. 2026-01-02 = Wednesday ;2026-05-01=Tue",
+        ],
+    ),
+    (
+        "extra",
+        &[
+            "2026-12-05 09:00-18:00",
+            "2026-12-12..2026-12-13 20:00-23:00;2026-12-05 .. 2026-12-27 Sat, sunday 6:00-11:00,12:00 - 24:00",
         ],
     ),
     (

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::scenario::prefix;
 
 const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
-const FINGERPRINTED: [&str; 8] = [
-    "start", "stop", "hours", "scale", "timezone", "except", "treat-as", "jitter",
+const FINGERPRINTED: [&str; 9] = [
+    "start", "stop", "hours", "scale", "timezone", "except", "treat-as", "jitter", "extra",
 ];
 
 /// The annotations with the prefix, without it, in this metadata.
@@ -36,7 +36,7 @@ pub fn in_force<'a>(
     let mut all = own.clone();
     for (key, text) in defaults {
         let is_time = SCHEDULE.contains(&&**key);
-        let is_count = matches!(&**key, "replicas" | "stop-replicas");
+        let is_count = matches!(&**key, "replicas" | "stop-replicas" | "extra");
         let is_hidden = is_time && has_schedule(own) || is_count && own.contains_key("scale");
         if !is_hidden && !all.contains_key(key) {
             all.insert(key.clone(), text.clone());
