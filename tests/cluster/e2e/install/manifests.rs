@@ -219,10 +219,18 @@ fn allowed(role: &Value) -> BTreeSet<[String; 3]> {
 
 fn the_roles_for_people_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
     let file = std::fs::read_to_string("manifests/users/roles.yaml").unwrap();
-    let manifest = objects(plane, &file);
+    let more = file
+        .replace("\n  #- ", "\n  - ")
+        .replace("\n  #  ", "\n    ");
+    let kinds = "kinds={deployments,statefulsets,cronjobs,horizontalpodautoscalers,\
+                 scaledobjects,rollouts.argoproj.io}";
+    roles_agree(plane, &file, "rbac.userRoles=true");
+    roles_agree(plane, &more, &format!("rbac.userRoles=true,{kinds}"));
+}
+
+fn roles_agree(plane: &ControlPlane, file: &str, values: &str) {
+    let manifest = objects(plane, file);
     assert_eq!(manifest.len(), 2);
-    let values = "rbac.userRoles=true,kinds={deployments,statefulsets,cronjobs,\
-                  horizontalpodautoscalers,scaledobjects,rollouts.argoproj.io}";
     let chart = rendered(plane, &["--set", values]);
     for (key, role) in &manifest {
         let theirs = &chart[key];
