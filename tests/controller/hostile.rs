@@ -1,6 +1,11 @@
 //! Annotations written by an attacker or by a broken program.
 
+use std::time::Duration;
+
 use chrono::TimeDelta;
+use dayshift_controller::Settings;
+use serde_json::Value;
+use tokio::time::sleep;
 
 use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
 
@@ -219,4 +224,112 @@ fn rejects_oversized_values_without_delaying_patches() {
         assert_eq!(scenario.replicas(name), count, "{name}");
     }
     assert_eq!(scenario.patched("odd").len(), 2);
+}
+
+/// Twenty annotations of 4 kB that no other object has.
+fn oversized(number: usize) -> DeploymentBuilder {
+    let web = deployment(&format!("oversized-{number}")).replicas(0);
+    let keys = (0..16).map(|nth| format!("unknown-{nth}"));
+    let keys = ["start", "stop", "hours", "except"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(keys);
+    keys.fold(web, |web, key| {
+        let text = format!("{key} {number} {}", "x".repeat(4_000));
+        web.annotation(&format!("dayshift/{key}"), text)
+    })
+    .namespace("hostile")
+}
+
+/// A valid schedule of 8 kB that no other object has.
+fn long(number: usize) -> DeploymentBuilder {
+    let padded = |time: String| time + &" ".repeat(4_000);
+    deployment(&format!("long-{number:03}"))
+        .start(padded("09:00".to_owned()))
+        .stop(padded(format!(
+            "19:00; {:02}:{:02}",
+            20 + number / 60,
+            number % 60
+        )))
+        .namespace("hostile")
+}
+
+/// The reasons and objects of all Events in a namespace, sorted.
+fn events_in(scenario: &Sandbox, namespace: &str) -> Vec<(String, String)> {
+    let mut events = scenario.api.list("Event");
+    events.retain(|event| event["metadata"]["namespace"] == namespace);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut events: Vec<_> = events
+        .iter()
+        .map(|event| (text(&event["reason"]), text(&event["regarding"]["name"])))
+        .collect();
+    events.sort();
+    events
+}
+
+#[test]
+fn a_namespace_with_too_much_text_is_rejected_and_no_other_is_affected() {
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:50 UTC");
+    scenario.api.namespace("hostile");
+    for number in 0..10 {
+        scenario.api.create(oversized(number).into()).unwrap();
+    }
+    for number in 0..100 {
+        scenario.block_on(async {
+            scenario.api.create(long(number).into()).unwrap();
+            sleep(Duration::from_secs(1)).await;
+        });
+    }
+    for number in 0..10 {
+        let web = deployment(&format!("web-{number}")).replicas(3);
+        let hours = web.hours("09:00-19:00");
+        scenario.api.create(hours.into()).unwrap();
+    }
+    scenario.api.remember_requests(usize::MAX);
+    scenario.start_scaler(Settings::default());
+    scenario.sleep_until("19:01");
+    let due = scenario.utc("2026-11-20 19:00");
+    for number in 0..10 {
+        let patched = scenario.patched(&format!("web-{number}"));
+        let late = patched[1] - due;
+        assert!(late <= TimeDelta::milliseconds(10), "{late}");
+    }
+    // 65 of them fit into the budget of the namespace.
+    let hostile = |name: &str| scenario.api.get("Deployment", "hostile", name).unwrap();
+    let error = |name: &str| {
+        let annotations = &hostile(name)["metadata"]["annotations"];
+        annotations["dayshift/error"].as_str().map(str::to_owned)
+    };
+    assert_eq!(error("long-064"), None);
+    assert_eq!(scenario.api.replicas("hostile", "long-064"), Some(0));
+    let no_room = error("long-065").unwrap();
+    assert!(
+        no_room.contains("use the 524288 bytes that dayshift keeps"),
+        "{no_room}"
+    );
+    assert_eq!(scenario.api.replicas("hostile", "long-065"), Some(1));
+    let oversized = error("oversized-7").unwrap();
+    let expected = "dayshift/start: the annotations of dayshift have at least 80";
+    assert!(oversized.starts_with(expected), "{oversized}");
+    let mut invalid = events_in(&scenario, "hostile");
+    invalid.retain(|(reason, _)| reason == "InvalidSchedule");
+    invalid.dedup();
+    assert_eq!(invalid.len(), 10 + 35);
+
+    // One Event each, and no other write, until the next boundary. Then an older one goes.
+    scenario.api.forget_requests();
+    scenario.sleep_until("19:50");
+    assert_eq!(scenario.requests("patch").len(), 0);
+    let again = events_in(&scenario, "hostile");
+    assert_eq!(
+        again
+            .iter()
+            .filter(|(reason, _)| reason == "InvalidSchedule")
+            .count(),
+        45
+    );
+    scenario.api.delete("hostile", "long-000").unwrap();
+    scenario.settle();
+    assert_eq!(error("long-065"), None);
+    assert!(error("long-066").is_some());
 }

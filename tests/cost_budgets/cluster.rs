@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 use dayshift::dashboard::{self, Dashboard};
 use dayshift_cluster::{Query, clock::Clock};
 use dayshift_controller::{CalendarFeed, Settings, Telemetry, run};
-use dayshift_workload::{Kind, ParseContext, Prefix};
+use dayshift_workload::{Key, Kind, ParseContext, Prefix};
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Bytes;
 use kube_in_memory::Api;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::{
     runtime::Runtime,
     time::{sleep, timeout},
@@ -43,6 +43,23 @@ pub(crate) fn cases() -> Vec<Case> {
             );
             operation((), move |()| cluster.watched())
         }),
+        Case {
+            each_of: 400,
+            // Each preparation writes megabytes.
+            twice: false,
+            ..each("watch 400 with twenty texts of 4 kB", || {
+                let cluster = Cluster::of_many(400, |number| {
+                    let keys = Key::ALL.map(Key::name).into_iter().take(20);
+                    let text = |nth| format!("{number} {nth} {}", "x".repeat(4_000));
+                    let texts = keys.enumerate().map(|(nth, key)| (key, text(nth)));
+                    texts
+                        .map(|(key, text)| (format!("dayshift/{key}"), text.into()))
+                        .collect::<Map<_, _>>()
+                        .into()
+                });
+                operation((), move |()| cluster.watched())
+            })
+        },
         each("200 events of plain ones", || events(&json!({}))),
         each("200 events of ones with schedules", || events(&schedule())),
         each("200 changes of how much is ready", readiness),
@@ -71,6 +88,10 @@ impl Cluster {
 
     /// Creates objects with these annotations, by their number.
     fn of(annotations: impl Fn(u32) -> Value) -> Self {
+        Self::of_many(OBJECTS, annotations)
+    }
+
+    fn of_many(objects: u32, annotations: impl Fn(u32) -> Value) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -84,7 +105,7 @@ impl Cluster {
         });
         api.remember_requests(0);
         api.namespace("dev");
-        for number in 0..OBJECTS {
+        for number in 0..objects {
             let name = Self::name(number);
             api.create(large("dev", &name, &annotations(number)))
                 .unwrap();

@@ -211,7 +211,7 @@ impl OverrideRequest {
         let own = observed.inputs.own();
         let has_override = [Key::WakeUntil, Key::SleepUntil]
             .iter()
-            .any(|key| own.text(*key).is_some());
+            .any(|key| own.has(*key));
         is_ended && has_override && observed.inputs.author(Origin::Own).is_sync()
     }
 

@@ -41,7 +41,8 @@ pub use month::merge_spans;
 pub use scale::parse_scale;
 pub use schedule::{Boundary, Schedule, ScheduleRule};
 pub use text::diagnostic::{
-    Diagnostic, DiagnosticKind, MAX_TEXT, Proposal, cut_too_long, is_too_long,
+    Diagnostic, DiagnosticKind, MAX_TEXT, Proposal, cut_beyond, cut_too_long, is_too_long,
+    unread_bytes,
 };
 pub use text::piece::{list_items, parse_items};
 pub use text::tokens::normalize_characters;

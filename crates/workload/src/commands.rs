@@ -101,7 +101,10 @@ impl OverrideCommand {
             }
             Self::Resume => self.keys().iter().map(|key| (*key, None)).collect(),
         };
-        let changes = |(key, text): &AnnotationChange| inputs.own().text(*key) != text.as_deref();
+        let own = inputs.own();
+        let changes = |(key, text): &AnnotationChange| {
+            own.text(*key) != text.as_deref() || own.is_dropped(*key)
+        };
         wanted.into_iter().filter(changes).collect()
     }
 
@@ -115,10 +118,10 @@ impl OverrideCommand {
     ) -> Vec<AnnotationChange> {
         let mut annotations = self.annotations(inputs, zone);
         let own = |key| inputs.own().text(key);
-        if own(Key::Reason) != reason {
+        if own(Key::Reason) != reason || inputs.own().is_dropped(Key::Reason) {
             annotations.push((Key::Reason, reason.map(str::to_owned)));
         }
-        if !annotations.is_empty() && own(Key::OverrideBy).is_some() {
+        if !annotations.is_empty() && inputs.own().has(Key::OverrideBy) {
             annotations.push((Key::OverrideBy, None));
         }
         annotations

@@ -62,7 +62,7 @@ pub fn desired_jobs(observed: &Observed, parsed: &ParsedInputs) -> DesiredJobs {
 /// annotations.
 pub fn may_have_suspended_jobs(observed: &Observed) -> bool {
     let inputs = &observed.inputs;
-    let asks = inputs.counts().has(Key::StopJobs) && inputs.own().text(Key::StopJobs).is_some();
+    let asks = inputs.counts().has(Key::StopJobs) && inputs.own().has(Key::StopJobs);
     asks && !observed.deleting && !observed.labels.are_from_later_version()
 }
 

@@ -41,14 +41,14 @@ pub use decision::start_wait::{
 pub use fingerprint::{Fingerprint, sha256_prefix};
 pub use footprint::{Footprint, PodRequests, ResourceList, ResourceRequests, Resources, SpecNode};
 pub use inputs::after::{After, Dependency, DependencyKind};
-pub use inputs::annotations::{Annotations, Origin, UnknownAnnotation};
+pub use inputs::annotations::{Annotations, Excess, MAX_TEXTS, Origin, UnknownAnnotation};
 pub use inputs::effective::{Inputs, VolumeRetention};
 pub use inputs::inheritance::{DefaultSchedule, Inheritance};
 pub use inputs::overrides::{
     Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause, SYNC_REASON,
 };
 pub use inputs::parse::{ParseContext, ParsedInputs, read};
-pub use inputs::problem::{InvalidSchedule, Problem};
+pub use inputs::problem::{InvalidSchedule, MAX_ERROR, Problem};
 pub use inputs::spec::ScheduleSpec;
 pub use jobs::{
     DesiredJobs, Job, JobChange, LATE_JOB_TOLERANCE, desired_jobs, may_have_suspended_jobs,
@@ -65,7 +65,7 @@ pub use kinds::table::{
     DefinitionError, KindTable, MAX_DEFINITIONS, SpecMember, defined_kind, guess_resource,
     ready_condition,
 };
-pub use observed::{CountField, Observed};
+pub use observed::{CountField, MAX_BEGAN, Observed};
 pub use quantity::NANOS;
 pub use readiness::{READY_WITHIN, Readiness};
 pub use replicas::{Replicas, count_after_start, count_after_stop, count_after_wake};

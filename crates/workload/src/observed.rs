@@ -9,7 +9,7 @@ use dayshift_text::quote;
 use crate::{
     footprint::Footprint,
     inputs::{
-        annotations::{Annotations, Origin},
+        annotations::{Annotations, Excess, Origin},
         effective::Inputs,
         inheritance::Inherited,
         overrides::Overrides,
@@ -43,11 +43,11 @@ pub struct Observed {
     pub inputs: Inputs,
     /// The values of the state labels.
     pub labels: Labels,
-    /// The annotation `error`, truncated like other values.
+    /// The annotation `error`, truncated if it is longer than [`MAX_ERROR`](crate::MAX_ERROR).
     pub error: Option<Box<str>>,
-    /// The annotation `override-began`, truncated too.
+    /// The annotation `override-began`, truncated if it is longer than [`MAX_BEGAN`].
     pub override_began: Option<Box<str>>,
-    /// The annotation `inherited`, truncated too. Decisions do not depend on it.
+    /// The annotation `inherited`, truncated like other values. Decisions do not depend on it.
     pub inherited: Option<Box<str>>,
     /// Whether the object has any labels.
     pub has_labels: bool,
@@ -56,6 +56,9 @@ pub struct Observed {
     /// Whether it is being deleted (`deletionTimestamp` is set).
     pub deleting: bool,
 }
+
+/// The maximum length of the annotation `override-began` that is not truncated, in bytes.
+pub const MAX_BEGAN: usize = 64;
 
 /// The content of the field for the count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -189,6 +192,18 @@ impl Observed {
     pub fn overrides(&self, spec: &ScheduleSpec, state: &State, now: DateTime<Utc>) -> Overrides {
         let began = self.override_began.as_deref();
         spec.overrides.without_ended(began, state, now)
+    }
+
+    /// Drops its own annotations and the annotation `inherited`, because its namespace has more text
+    /// than this many bytes: see [`Excess::Namespace`].
+    pub fn drop_texts(&mut self, limit: usize) {
+        self.inputs.drop_texts(limit);
+        self.inherited = None;
+    }
+
+    /// Whether its own annotations were not dropped by [`Self::drop_texts`].
+    pub fn has_texts(&self) -> bool {
+        !matches!(self.inputs.own().excess(), Some(Excess::Namespace { .. }))
     }
 
     /// Replaces the defaults with the annotations of its Namespace.

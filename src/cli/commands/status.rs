@@ -3,6 +3,7 @@
 use std::{
     io::{self, Write as _},
     sync::Arc,
+    time::Duration,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -27,6 +28,7 @@ use dayshift_operations::{
 use dayshift_text::counted;
 use dayshift_workload::{ParseContext, savings::Price};
 use kube::Client;
+use tokio::time::timeout;
 
 use crate::cli::{
     args::{
@@ -159,11 +161,22 @@ impl StatusArgs {
             if self.watch {
                 view.follow(&client, &targets).await
             } else {
-                view.show(&client, &targets).await
+                within_limit(view.show(&client, &targets)).await
             }
         });
         shown.unwrap_or_else(|error| error.report())
     }
+}
+
+/// How long `status` may take without `--watch`. Each request has a limit of its own, but a list has
+/// any number of pages.
+const LIMIT: Duration = Duration::from_secs(300);
+
+async fn within_limit<T>(work: impl Future<Output = Result<T, FindError>>) -> Result<T, FindError> {
+    let minutes = LIMIT.as_secs() / 60;
+    let late =
+        || FindError::Unavailable(format!("it has not sent everything within {minutes} min"));
+    timeout(LIMIT, work).await.unwrap_or_else(|_| Err(late()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -602,4 +615,21 @@ async fn now(client: &Client) -> DateTime<Utc> {
     let here = Clock::system().now();
     let there = server_time(client).await.unwrap_or(here);
     here + clock_ahead(there, here)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_status_that_takes_too_long_ends() {
+        let begin = Instant::now();
+        let ended = within_limit(std::future::pending::<Result<(), _>>()).await;
+        assert_eq!(begin.elapsed(), LIMIT);
+        let text = ended.map_err(|error| error.to_string());
+        let expected = "the API server is not available: it has not sent everything within 5 min";
+        assert_eq!(text, Err(expected.to_owned()));
+    }
 }

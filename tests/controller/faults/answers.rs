@@ -4,20 +4,23 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use chrono::TimeDelta;
 use dayshift_controller::{Scope, Settings};
+use futures::stream;
 use http::{Method, Request, Response};
+use http_body_util::{Either, StreamBody};
+use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
 use kube_in_memory::{Api, Fault, RequestLine, Status};
 use serde_json::json;
 use tower::{BoxError, service_fn};
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, deployment, logged};
 
 fn is_patch(line: &RequestLine) -> bool {
     line.verb == "patch" && line.resource == "deployments"
@@ -265,4 +268,50 @@ fn success_about_another_object_is_a_failure() {
             assert_eq!(done, (0, "1".to_owned()), "{method} {answer}");
         }
     }
+}
+
+/// A watch reads at most 4 MiB of an event. It ends, and the others continue.
+#[test]
+fn an_endless_event_ends_only_its_watch() {
+    const PIECE: usize = 64 << 10;
+    let (guard, log) = logged();
+    let sent = Arc::new(AtomicUsize::new(0));
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let counted = Arc::clone(&sent);
+    let before = move |api: &Api| {
+        let inner = api.client_as("scaler");
+        let service = service_fn(move |request: Request<Body>| {
+            let (inner, sent) = (inner.clone(), Arc::clone(&counted));
+            async move {
+                let is_watch = request
+                    .uri()
+                    .query()
+                    .is_some_and(|query| query.contains("watch=true"));
+                if is_watch && request.uri().path().ends_with("/statefulsets") {
+                    let piece = Bytes::from_static(&[b' '; PIECE]);
+                    let pieces = stream::repeat_with(move || {
+                        sent.fetch_add(PIECE, Ordering::Relaxed);
+                        Ok::<_, BoxError>(Frame::data(piece.clone()))
+                    });
+                    return Ok(Response::new(Either::Right(StreamBody::new(pieces))));
+                }
+                Ok::<_, BoxError>(inner.send(request).await?.map(Either::Left))
+            }
+        });
+        Client::new(service, "default")
+    };
+    scenario.start_scaler_with(before, Settings::default());
+    scenario.apply(deployment("web").replicas(3).stop("18:01"));
+    assert!(
+        sent.load(Ordering::Relaxed) <= (4 << 20) + PIECE,
+        "{sent:?}"
+    );
+    scenario.sleep_until("18:02");
+    assert_eq!(scenario.replicas("web"), 0);
+    drop(guard);
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert!(
+        log.contains("the API server has sent an event of more than 4194304 bytes"),
+        "{log}"
+    );
 }

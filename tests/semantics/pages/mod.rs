@@ -6,3 +6,4 @@ mod events;
 mod links;
 mod metrics;
 mod nightly;
+mod threat_model;

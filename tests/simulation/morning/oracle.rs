@@ -156,6 +156,9 @@ impl Oracle {
         if before == 0 {
             self.check_start(place, now);
         }
+        if before == 0 {
+            self.check_share(place, now);
+        }
         let seen = self.get(place);
         seen.replicas = count;
         if seen.ready_since.take().is_some() {
@@ -237,6 +240,46 @@ impl Oracle {
             }
         }
         false
+    }
+
+    /// No start of a namespace takes a slot while one of a namespace that holds fewer waits.
+    fn check_share(&mut self, place: &Place, now: Milli) {
+        // A controller that has just started counts the slots again.
+        let up = self.last_up;
+        if self.max_starting.is_none() || now - up < SETTLING {
+            return;
+        }
+        let of = |namespace: &str| {
+            let all = self.seen.iter();
+            let namespace = namespace.to_owned();
+            all.filter(move |((of, _), _)| *of == namespace)
+                .map(|(_, seen)| seen)
+        };
+        let holds = |seen: &&Seen| {
+            seen.place_until(up)
+                .is_some_and(|until| until > now + MOMENT)
+        };
+        // It may have had its slot when this start got one.
+        let held = |seen: &&Seen| {
+            let was_ready = seen.ready_since.is_some_and(|since| now - since <= SOON);
+            let until = seen.place_until(up);
+            was_ready || until.is_some_and(|until| until > now - SOON)
+        };
+        let own = of(&place.0).filter(holds).count();
+        let waits = |seen: &Seen| {
+            let free = seen.free_since.is_some_and(|since| now - since > SOON);
+            free && seen.replicas == 0 && !seen.is_gone && !seen.is_refused
+        };
+        let fewer = self.seen.iter().find(|((namespace, _), seen)| {
+            *namespace != place.0 && waits(seen) && of(namespace).filter(held).count() < own
+        });
+        if let Some(((namespace, name), _)) = fewer {
+            let why = format!(
+                "{}/{} starts, and {namespace}/{name} waits, whose namespace holds fewer slots",
+                place.0, place.1
+            );
+            self.fail(now, why);
+        }
     }
 
     /// At most `--max-starting` workloads are starting.

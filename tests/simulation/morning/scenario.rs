@@ -127,6 +127,8 @@ impl Thing {
             Some(("1m", 60)),
             Some(("0", 600)),
             Some(("3m", 180)),
+            // A slot is held at most for the 10 min of the controller.
+            Some(("20m", 600)),
         ];
         Self {
             namespace,

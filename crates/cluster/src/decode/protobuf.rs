@@ -28,7 +28,7 @@ use crate::decode::{
 pub(crate) enum Malformed {
     #[error("the API server's answer is not Kubernetes protobuf")]
     Magic,
-    #[error("the API server announces an event of {0} bytes")]
+    #[error("the API server announces an event of {0} bytes, and at most {MAX_EVENT} are read")]
     TooLong(usize),
     #[error("the API server's answer is broken: {0}")]
     Message(#[from] prost::DecodeError),
@@ -41,8 +41,9 @@ pub(crate) enum Malformed {
 /// The prefix of each message (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
 const MAGIC: &[u8] = b"k8s\0";
 
-/// The longest accepted event. etcd stores objects of at most 1.5 MB.
-const MAX_EVENT: usize = 16 << 20;
+/// The largest event of a watch that is read, in bytes. The API server accepts objects of at most
+/// 3 MiB, and each watch can hold one event.
+pub(crate) const MAX_EVENT: usize = 4 << 20;
 
 /// Converts a workload, a list of workloads or a Status to JSON, as in the JSON response to the same
 /// request but without the unused fields.
@@ -298,6 +299,9 @@ pub(crate) struct ObjectMeta {
     #[prost(int64, optional, tag = "7")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) generation: Option<i64>,
+    #[prost(message, optional, tag = "8")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) creation_timestamp: Option<Time>,
     #[prost(message, optional, tag = "9")]
     pub(crate) deletion_timestamp: Option<Time>,
     #[prost(message, repeated, tag = "11")]
@@ -430,6 +434,9 @@ mod tests {
                 uid: "u".to_owned(),
                 resource_version: "42".to_owned(),
                 generation: Some(3),
+                creation_timestamp: Some(Time {
+                    seconds: 1_794_000_000,
+                }),
                 deletion_timestamp: Some(Time {
                     seconds: 1_795_000_000,
                 }),
@@ -485,6 +492,7 @@ mod tests {
                 "metadata": {
                     "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "42",
                     "generation": 3,
+                    "creationTimestamp": "2026-11-06T21:20:00Z",
                     "deletionTimestamp": "2026-11-18T11:06:40Z",
                     "labels": {"app": "café"},
                     "annotations": {"dayshift/stop": "19:00", LAST_APPLIED: ""},

@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-use dayshift_schedule::{cut_too_long, is_too_long};
+use dayshift_schedule::{MAX_TEXT, cut_beyond, cut_too_long, is_too_long};
 use dayshift_workload::{
-    CountField, CountKind, Footprint, Inputs, Kind, Label, Labels, Observed, Pods, Prefix,
-    Readiness, Replicas, VolumeRetention, WorkloadRef,
+    CountField, CountKind, Footprint, Inputs, Kind, Label, Labels, MAX_BEGAN, MAX_ERROR, Observed,
+    Pods, Prefix, Readiness, Replicas, VolumeRetention, WorkloadRef,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::{Resource, core::DynamicResourceScope};
@@ -92,6 +92,13 @@ impl Workload {
         )
     }
 
+    /// `metadata.creationTimestamp` in seconds since 1970; 0 if there is none, which the API server
+    /// never sends.
+    pub fn created(&self) -> i64 {
+        let created = self.metadata.creation_timestamp.as_ref();
+        created.map_or(0, |time| time.0.as_second())
+    }
+
     /// The count as an object of this kind, and the content of its field.
     pub fn count(&self, kind: &Kind) -> (Replicas, CountField) {
         KindApi::new(kind).read(&self.spec, self.metadata.annotations.as_ref())
@@ -166,7 +173,11 @@ impl Workload {
             .into_iter()
             .flatten()
             .map(|(key, text)| (&**key, &**text));
-        let written = |name: &str| Some(annotations?.get(name)?.as_str().into());
+        let written = |name: &str, max: usize| {
+            let text = annotations?.get(name)?.as_str();
+            // A longer text is not ours.
+            Some(cut_beyond(text, max).into())
+        };
         let mut ours = Labels::default();
         for label in kind.state_labels() {
             ours.set(
@@ -194,9 +205,9 @@ impl Workload {
                 .with_counts(self.counts(kind))
                 .with_volumes(self.volumes()),
             labels: ours,
-            error: written(&prefix.error()),
-            override_began: written(&prefix.override_began()),
-            inherited: written(&prefix.inherited()),
+            error: written(&prefix.error(), MAX_ERROR),
+            override_began: written(&prefix.override_began(), MAX_BEGAN),
+            inherited: written(&prefix.inherited(), MAX_TEXT),
             has_labels: self.has_labels(),
             has_annotations: self.has_annotations(),
             deleting: self.is_deleting(),
@@ -280,6 +291,7 @@ pub(crate) struct WorkloadMeta {
     uid: Option<String>,
     resource_version: Option<String>,
     generation: Option<i64>,
+    creation_timestamp: Option<Time>,
     deletion_timestamp: Option<Time>,
     labels: Option<BTreeMap<String, String>>,
     #[serde(deserialize_with = "trimmed_annotations")]
@@ -298,6 +310,7 @@ impl From<WorkloadMeta> for ObjectMeta {
             uid: meta.uid,
             resource_version: meta.resource_version,
             generation: meta.generation,
+            creation_timestamp: meta.creation_timestamp,
             deletion_timestamp: meta.deletion_timestamp,
             labels: meta.labels,
             annotations: meta.annotations,

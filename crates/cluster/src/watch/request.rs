@@ -20,6 +20,7 @@ use crate::{
     connect::middleware::{bounded, is_too_large, next_piece, retry_after},
     decode::{
         kind_api::KindApi,
+        protobuf::MAX_EVENT,
         views::{Decode, SpecMembers},
     },
     read::{
@@ -244,9 +245,6 @@ impl<D: Decode> Page<D> {
     }
 }
 
-/// The longest event, in bytes. etcd stores objects of at most 1.5 MB.
-const MAX_EVENT: usize = 16 << 20;
-
 /// Returns the body of a successful response, otherwise the error.
 pub(crate) async fn granted(
     verb: &'static str,
@@ -316,7 +314,10 @@ impl EventLines {
             }
             self.searched = self.read.len();
             if self.searched > MAX_EVENT {
-                return Some(Err(Error::LinesCodecMaxLineLengthExceeded));
+                self.read = BytesMut::new();
+                let why =
+                    format!("the API server has sent an event of more than {MAX_EVENT} bytes");
+                return Some(Err(Error::Service(why.into())));
             }
             match next_piece(&mut self.body, !self.read.is_empty()).await? {
                 Ok(piece) => self.read.extend_from_slice(&piece),

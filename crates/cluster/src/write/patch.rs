@@ -1,9 +1,10 @@
 //! The guarded patch: a JSON Patch that makes a change and tests everything that the decision depends
 //! on.
 
-use dayshift_schedule::is_too_long;
+use dayshift_schedule::MAX_TEXT;
 use dayshift_workload::{
-    AnnotationChange, Change, Key, Label, Observed, Prefix, VolumeRetention, pointer,
+    AnnotationChange, Change, Key, Label, MAX_BEGAN, MAX_ERROR, Observed, Prefix, VolumeRetention,
+    pointer,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -65,7 +66,9 @@ pub fn annotation_patch(
     patch.inputs(observed, prefix);
     if let Some(began) = &observed.override_began {
         let name = prefix.override_began();
-        patch.test_annotation(&name, Some(began));
+        if began.len() <= MAX_BEGAN {
+            patch.test_annotation(&name, Some(began));
+        }
         patch.put(&[MAP[0], MAP[1], &name], None);
     }
     for (key, text) in annotations {
@@ -180,19 +183,25 @@ impl Operations {
         const MAP: [&str; 2] = ["metadata", "annotations"];
         let inherited = prefix.inherited();
         let ours = [
-            (prefix.error(), &observed.error, &change.error),
+            (prefix.error(), MAX_ERROR, &observed.error, &change.error),
             (
                 prefix.override_began(),
+                MAX_BEGAN,
                 &observed.override_began,
                 &change.override_began,
             ),
-            (inherited.clone(), &observed.inherited, &change.inherited),
+            (
+                inherited.clone(),
+                MAX_TEXT,
+                &observed.inherited,
+                &change.inherited,
+            ),
         ];
         if !observed.has_annotations {
             self.test(&MAP, Value::Null);
             let texts = ours
                 .into_iter()
-                .filter_map(|(name, _, wanted)| Some((name, json!(wanted.as_deref()?))));
+                .filter_map(|(name, _, _, wanted)| Some((name, json!(wanted.as_deref()?))));
             let name = observed.object.kind.path().last().cloned();
             let paused = name.zip(paused.cloned());
             let texts: Map<_, _> = texts.chain(paused).collect();
@@ -202,10 +211,12 @@ impl Operations {
             return;
         }
         self.inputs(observed, prefix);
-        for (name, seen, wanted) in ours {
+        for (name, max, seen, wanted) in ours {
             let path = [MAP[0], MAP[1], &name];
-            // No decision depends on the recorded inherited text.
-            if seen != wanted || name != inherited {
+            // No decision depends on the recorded inherited text. Only the beginning of a text that is
+            // too long is known; it is not ours.
+            let is_whole = seen.as_ref().is_none_or(|seen| seen.len() <= max);
+            if is_whole && (seen != wanted || name != inherited) {
                 self.test_annotation(&name, seen.as_deref());
             }
             if seen != wanted {
@@ -234,16 +245,16 @@ impl Operations {
     /// Tests every input that decisions depend on, if the object has annotations.
     fn inputs(&mut self, observed: &Observed, prefix: &Prefix) {
         for key in Key::ALL.into_iter().filter(|key| key.is_decided_by()) {
-            self.test_annotation(&prefix.annotation(key), observed.inputs.own().text(key));
+            let own = observed.inputs.own();
+            // The schedule is rejected anyway, so the object stays as it is.
+            if !own.is_dropped(key) {
+                self.test_annotation(&prefix.annotation(key), own.text(key));
+            }
         }
     }
 
-    /// Tests an annotation, unless only its beginning was kept. Such a long text is rejected anyway, so
-    /// the object stays as it is.
     fn test_annotation(&mut self, name: &str, seen: Option<&str>) {
-        if !seen.is_some_and(is_too_long) {
-            self.test(&["metadata", "annotations", name], json!(seen));
-        }
+        self.test(&["metadata", "annotations", name], json!(seen));
     }
 
     fn labels(&mut self, observed: &Observed, change: &Change, prefix: &Prefix) {

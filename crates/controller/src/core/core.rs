@@ -106,7 +106,10 @@ impl Core {
             flight: Flight::new(slots),
             throttle: Throttle::new(slots, settings.seed),
             // A dry run starts nothing that could become ready.
-            gate: Gate::new(settings.max_starting.filter(|_| !settings.dry_run)),
+            gate: Gate::new(
+                settings.max_starting.filter(|_| !settings.dry_run),
+                settings.ready_within,
+            ),
             readiness: Readiness::new(Arc::clone(&telemetry)),
             reverts: Reverts::new(settings.revert_window),
             jobs: Jobs::new(settings.seed),
@@ -305,6 +308,10 @@ impl Core {
 
     /// Decides about the objects on the agenda, as far as the budget goes.
     fn run_agenda(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let seen_at = self.clock.seen_at(now);
+        for id in self.store.settle_texts(seen_at) {
+            self.mark(id);
+        }
         while self.budget.agenda > 0
             && let Some(id) = self.agenda.pop_front()
         {

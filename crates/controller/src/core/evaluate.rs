@@ -34,6 +34,9 @@ impl Core {
         if turn == Turn::Agenda && !self.follow(id, now) {
             return false;
         }
+        if self.store.lacks_text(id) {
+            return self.read_text(id, turn, now, effects);
+        }
         let decision = self.decide(id, now);
         if let Some(Decision::Write(change)) = decision {
             return self.write(id, turn, change, now, effects);
@@ -122,35 +125,65 @@ impl Core {
         let Some(object) = self.store.get_mut(id) else {
             return false;
         };
-        let class = match turn {
-            Turn::Queue(class) => class,
-            Turn::Agenda => {
-                let is_transition = change.kind.is_transition();
-                if !is_transition && !self.watches.was_tried(object.watch) {
-                    self.outbox.push_after_list(id, object);
-                    return false;
-                }
-                let usual = match is_transition {
-                    true => Class::Transition,
-                    false => Class::Adoption,
-                };
-                let class = object.work.class(usual);
-                let (slots, window) = (self.flight.slots(), self.throttle.window());
-                let namespace = &object.name().namespace;
-                let may_go = self.throttle.may_send(now)
-                    && self.outbox.may_go(class, namespace, slots, window);
-                if !may_go {
-                    self.outbox.push(id, object, class);
-                    return false;
-                }
-                class
-            }
+        let is_transition = change.kind.is_transition();
+        if turn == Turn::Agenda && !is_transition && !self.watches.was_tried(object.watch) {
+            self.outbox.push_after_list(id, object);
+            return false;
+        }
+        let usual = match is_transition {
+            true => Class::Transition,
+            false => Class::Adoption,
+        };
+        let Some(class) = self.take_turn(id, turn, usual, now) else {
+            return false;
         };
         if self.settings.dry_run {
             self.apply_dry_run(id, &change, now);
             return false;
         }
         self.send(id, class, change, now, effects)
+    }
+
+    /// The class in which a request about an object may be sent now. Otherwise, queues the object.
+    fn take_turn(&mut self, id: Id, turn: Turn, usual: Class, now: Now) -> Option<Class> {
+        if let Turn::Queue(class) = turn {
+            return Some(class);
+        }
+        let object = self.store.get_mut(id)?;
+        let class = object.work.class(usual);
+        let (slots, window) = (self.flight.slots(), self.throttle.window());
+        let namespace = &object.name().namespace;
+        let may_go =
+            self.throttle.may_send(now) && self.outbox.may_go(class, namespace, slots, window);
+        if !may_go {
+            self.outbox.push(id, object, class);
+        }
+        may_go.then_some(class)
+    }
+
+    /// Reads an object whose text was dropped, or queues it for that.
+    fn read_text(&mut self, id: Id, turn: Turn, now: Now, effects: &mut Vec<Effect>) -> bool {
+        let class = self.take_turn(id, turn, Class::Adoption, now);
+        class.is_some_and(|class| self.read(id, class, now, effects))
+    }
+
+    /// Reads an object, to decide about it again. Returns whether it is known.
+    pub(super) fn read(
+        &mut self,
+        id: Id,
+        class: Class,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(object) = self.store.get_mut(id) else {
+            return false;
+        };
+        object.work.send();
+        let (name, known) = (object.name().clone(), object.version);
+        let namespace = name.namespace.clone();
+        let (about, request) = (About::Read { id, known }, Request::Read(name));
+        self.begin(class, &namespace, about, request, now, effects);
+        true
     }
 
     fn send(

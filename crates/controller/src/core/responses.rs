@@ -258,11 +258,7 @@ impl Core {
             return;
         }
         let class = object.work.class(Class::Transition);
-        object.work.send();
-        let (name, known) = (object.name().clone(), object.version);
-        let namespace = name.namespace.clone();
-        let (about, request) = (About::Read { id, known }, Request::Read(name));
-        self.begin(class, &namespace, about, request, now, effects);
+        self.read(id, class, now, effects);
     }
 
     fn was_read(

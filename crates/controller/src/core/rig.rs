@@ -60,7 +60,14 @@ impl Deployment {
         self.annotation("stop", text)
     }
 
-    fn annotation(mut self, key: &str, text: &str) -> Self {
+    /// Sets the creation to this many seconds after the beginning of 1970.
+    pub(super) fn created(mut self, seconds: u32) -> Self {
+        let at = DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds.into());
+        self.0["metadata"]["creationTimestamp"] = at.to_rfc3339().into();
+        self
+    }
+
+    pub(super) fn annotation(mut self, key: &str, text: &str) -> Self {
         self.0["metadata"]["annotations"][format!("dayshift/{key}")] = text.into();
         self
     }
@@ -327,8 +334,17 @@ impl Rig {
 
     /// All replicas of an object are ready.
     pub(super) fn is_ready(&mut self, name: &str) {
+        let count = self.objects[name].0["spec"]["replicas"].clone();
+        self.shows_ready(name, &count);
+    }
+
+    /// No replica of an object is ready.
+    pub(super) fn is_not_ready(&mut self, name: &str) {
+        self.shows_ready(name, &0.into());
+    }
+
+    fn shows_ready(&mut self, name: &str, count: &Value) {
         let object = &mut self.objects.get_mut(name).unwrap().0;
-        let count = object["spec"]["replicas"].clone();
         object["metadata"]["generation"] = 1.into();
         object["status"] = json!({"observedGeneration": 1, "readyReplicas": count});
         let object = self.objects[name].clone();
@@ -396,6 +412,17 @@ impl Rig {
     pub(super) fn is_met(&self, condition: &str) -> bool {
         let unmet = self.telemetry.ready().err().unwrap_or_default();
         !unmet.iter().any(|text| text.contains(condition))
+    }
+
+    /// The saved count of an object.
+    pub(super) fn saved(&self, name: &str) -> Option<&str> {
+        let label = Prefix::default().label(Label::SavedReplicas);
+        self.objects[name].0["metadata"]["labels"][label].as_str()
+    }
+
+    /// The annotation `error` of an object.
+    pub(super) fn error(&self, name: &str) -> Option<&str> {
+        self.objects[name].0["metadata"]["annotations"]["dayshift/error"].as_str()
     }
 
     /// The state label of an object.

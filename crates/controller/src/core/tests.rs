@@ -383,3 +383,129 @@ fn a_rejection_at_the_very_boundary_is_retried_after_its_back_off() {
     assert!(rejected(&mut rig));
     assert_ne!(rig.next_wake(), "09:00:00");
 }
+
+/// A Deployment with annotations of 8 kB that no other has, created after those with lower numbers.
+fn long(number: u32) -> Deployment {
+    let padded = |text: String| text + &" ".repeat(4_000);
+    deployment(&format!("long-{number:03}"))
+        .created(number)
+        .annotation("start", &padded("09:00".to_owned()))
+        .stop(&padded(format!(
+            "19:00; {}:{:02}",
+            20 + number / 60,
+            number % 60
+        )))
+}
+
+/// How many of them fit into the budget of a namespace.
+const FIT: u32 = 65;
+
+#[test]
+fn the_newest_long_texts_of_a_namespace_are_rejected_until_older_ones_go() {
+    let short = deployment("short").stop("19:00").created(1_000);
+    let elsewhere = deployment("elsewhere").namespace("team").created(1_001);
+    let elsewhere = elsewhere.stop(&("19:00".to_owned() + &" ".repeat(4_000)));
+    // The newest are shown first.
+    let all = (0..FIT + 15).rev().map(long);
+    let mut rig = Rig::at("2026-11-20T08:00:00Z").adopted(all.chain([short, elsewhere]));
+    for number in 0..FIT + 15 {
+        let name = format!("long-{number:03}");
+        let is_accepted = rig.error(&name).is_none() && rig.state(&name).is_some();
+        assert_eq!(is_accepted, number < FIT, "{name}: {:?}", rig.error(&name));
+    }
+    let error = rig.error("long-079").unwrap();
+    let expected = "dayshift/start: the annotations of dayshift have 8017 bytes";
+    assert!(error.starts_with(expected), "{error}");
+    assert!(rig.state("short").is_some() && rig.state("elsewhere").is_some());
+
+    rig.take();
+    rig.deletes("long-007");
+    assert_eq!(rig.take(), ["read long-065"]);
+    rig.responds("long-065");
+    assert_eq!(rig.take(), ["patch long-065: adopt"]);
+    rig.respond_to_all();
+    assert_eq!(rig.error("long-065"), None);
+    assert!(rig.error("long-066").is_some());
+    rig.take();
+    rig.shows(deployment("long-066").stop("19:00"));
+    assert_eq!(rig.take(), ["patch long-066: adopt"], "it is short now");
+}
+
+#[test]
+fn a_stopped_object_whose_text_has_no_room_keeps_its_saved_count() {
+    let mut rig = Rig::at("2026-11-20T18:00:00Z").adopted([long(79)]);
+    rig.tick("19:00:00");
+    rig.respond_to_all();
+    assert_eq!(rig.saved("long-079"), Some("3"));
+    for number in 0..FIT {
+        rig.shows(long(number));
+    }
+    rig.respond_to_all();
+    assert!(rig.error("long-079").is_some());
+    rig.tick_tomorrow("09:00:00");
+    rig.respond_to_all();
+    assert_eq!(rig.saved("long-079"), Some("3"));
+    assert_eq!(rig.state("long-079"), Some("stopped"));
+
+    rig.take();
+    rig.deletes("long-000");
+    assert_eq!(rig.take(), ["read long-079"]);
+    rig.responds("long-079");
+    // The start that was due meanwhile.
+    assert_eq!(rig.take(), ["patch long-079: start 0 -> 3"]);
+}
+
+/// A controller with two start slots.
+fn two_slots(objects: impl IntoIterator<Item = Deployment>) -> Rig {
+    let settings = Settings {
+        max_starting: NonZeroUsize::new(2),
+        ready_within: TimeDelta::minutes(10),
+        ..Settings::default()
+    };
+    let mut rig = Rig::with(EVENING, settings).adopted(objects);
+    rig.tick("19:00:00");
+    rig.respond_to_all();
+    rig
+}
+
+fn office(name: &str, namespace: &str) -> Deployment {
+    deployment(name).namespace(namespace).hours("09:00-19:00")
+}
+
+#[test]
+fn a_workload_holds_a_start_slot_at_most_for_the_time_of_the_controller() {
+    let slow = ["a", "b"].map(|name| office(name, "dev").annotation("ready-within", "24h"));
+    let mut rig = two_slots(slow.into_iter().chain([office("c", "team")]));
+    rig.tick_tomorrow("09:00:00");
+    rig.respond_to_all();
+    for name in ["a", "b"] {
+        rig.is_not_ready(name);
+    }
+    let before = rig.tick("09:09:59");
+    assert_eq!(before, ["event team: StartsWait"], "no start");
+    assert_eq!(rig.tick("09:10:00"), ["patch c: start 0 -> 3"]);
+}
+
+#[test]
+fn a_free_start_slot_goes_to_a_namespace_that_holds_fewer() {
+    let evil = ["a", "b", "c", "d"].map(|name| office(name, "evil"));
+    let later = office("e", "team").annotation("hours", "09:01-19:00");
+    let mut rig = two_slots(evil.into_iter().chain([later]));
+    rig.tick_tomorrow("09:00:00");
+    rig.respond_to_all();
+    for name in ["a", "b"] {
+        rig.is_not_ready(name);
+    }
+    rig.tick("09:01:00");
+    rig.take();
+    rig.is_ready("a");
+    let started = rig.take_patches();
+    assert_eq!(
+        started,
+        ["patch e: start 0 -> 3"],
+        "c has waited for longer"
+    );
+    rig.responds("e");
+    rig.is_ready("b");
+    assert_eq!(rig.take_patches(), ["patch c: start 0 -> 3"]);
+}

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, sync::Arc};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::write::EventObject;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
@@ -29,6 +29,8 @@ pub(crate) struct Gate {
     dependencies: Dependencies,
     slots: StartSlots,
     notices: WaitNotices,
+    /// How long a workload that is not ready can hold a start slot.
+    slot_limit: TimeDelta,
 }
 
 /// Whether a change may be made now.
@@ -72,12 +74,14 @@ impl Scene<'_> {
 }
 
 impl Gate {
-    /// At most so many workloads may be starting; `None` for any number.
-    pub(crate) fn new(max_starting: Option<NonZeroUsize>) -> Self {
+    /// At most so many workloads may be starting; `None` for any number. Each holds its start slot
+    /// for its own `ready-within`, and at most for that of the controller.
+    pub(crate) fn new(max_starting: Option<NonZeroUsize>, ready_within: TimeDelta) -> Self {
         Self {
             dependencies: Dependencies::default(),
             slots: StartSlots::new(max_starting),
             notices: WaitNotices::default(),
+            slot_limit: if_set(ready_within).unwrap_or(READY_WITHIN),
         }
     }
 
@@ -257,12 +261,8 @@ impl Gate {
         now: DateTime<Utc>,
     ) {
         if self.slots.max().is_some() {
-            let within = object.parsed.ready_within();
-            let within = if within.is_zero() {
-                READY_WITHIN
-            } else {
-                within
-            };
+            let own = if_set(object.parsed.ready_within());
+            let within = own.map_or(self.slot_limit, |own| own.min(self.slot_limit));
             self.slots.observe(id, object, timers, within, now);
         }
     }
@@ -328,6 +328,11 @@ impl Gate {
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         events.announce(object, event, now);
     }
+}
+
+/// A `ready-within`; `None` if it is zero, for no warning.
+fn if_set(ready_within: TimeDelta) -> Option<TimeDelta> {
+    (!ready_within.is_zero()).then_some(ready_within)
 }
 
 /// A start after its wait is due since the end of the wait.

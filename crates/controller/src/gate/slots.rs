@@ -1,6 +1,10 @@
 //! How many workloads may be starting at once (`--max-starting`), and the starts that wait for that.
 
-use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    num::NonZeroUsize,
+    sync::Arc,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -13,7 +17,7 @@ use crate::{
 };
 
 /// The start slots. A workload that was started has one until it is ready, for as long as its start
-/// may take.
+/// may take. A free slot goes to a namespace that holds the fewest.
 ///
 /// Nothing of this is stored in the cluster: a controller that restarts counts what the watches show.
 pub(super) struct StartSlots {
@@ -21,7 +25,9 @@ pub(super) struct StartSlots {
     /// Whether enough is known about the workloads that are starting.
     is_open: bool,
     taken: usize,
-    /// The starts that a user asks for, which go first.
+    /// How many slots each namespace holds.
+    held: HashMap<Arc<str>, usize>,
+    /// The starts that a user asks for, which go first among namespaces that hold as many.
     asked: FairQueue<(Id, u64)>,
     scheduled: FairQueue<(Id, u64)>,
     /// How many starts of each namespace wait.
@@ -50,6 +56,7 @@ impl StartSlots {
             max,
             is_open: false,
             taken: 0,
+            held: HashMap::new(),
             asked: FairQueue::new(),
             scheduled: FairQueue::new(),
             waiting: BTreeMap::new(),
@@ -76,8 +83,26 @@ impl StartSlots {
         self.is_open && self.max.is_none_or(|max| self.taken < max.get())
     }
 
-    /// Takes a slot for a start, or queues it: one that a user asks for before those of schedules, and
-    /// the namespaces in turn.
+    fn take(&mut self, namespace: &Arc<str>) {
+        self.taken += 1;
+        *self.held.entry(Arc::clone(namespace)).or_default() += 1;
+    }
+
+    /// Takes the next start out of a queue: of the namespaces that hold the fewest slots, one that a
+    /// user asks for before those of schedules, and the namespaces in turn.
+    fn pop(&mut self) -> Option<(Id, u64)> {
+        let held = |namespace: &Arc<str>| self.held.get(namespace).copied().unwrap_or_default();
+        let least = |queue: &FairQueue<_>| queue.namespaces().map(held).min();
+        let (asked, scheduled) = (least(&self.asked), least(&self.scheduled));
+        let least = asked.into_iter().chain(scheduled).min()?;
+        let queue = match asked {
+            Some(asked) if asked == least => &mut self.asked,
+            _ => &mut self.scheduled,
+        };
+        queue.pop(|namespace| held(namespace) == least)
+    }
+
+    /// Takes a slot for a start, or queues it.
     pub(super) fn ask(
         &mut self,
         id: Id,
@@ -94,7 +119,7 @@ impl StartSlots {
             };
         }
         if self.is_one_free() && self.waiting.is_empty() {
-            self.taken += 1;
+            self.take(&object.name().namespace);
             object.start().slot = Some(Slot::Start);
             object.is_up = false;
             return Asked::Taken;
@@ -117,8 +142,7 @@ impl StartSlots {
     /// Gives a free slot to the next start that waits. It should be decided about once more.
     pub(super) fn grant(&mut self, store: &mut Store) -> Option<Id> {
         while self.is_one_free() {
-            let next = self.asked.pop(|_| true);
-            let (id, number) = next.or_else(|| self.scheduled.pop(|_| true))?;
+            let (id, number) = self.pop()?;
             // One that no longer waits is left in its queue.
             let Some(object) = store.get_unpublished(id) else {
                 continue;
@@ -130,7 +154,7 @@ impl StartSlots {
             self.leave_queue(object);
             object.start().slot = Some(Slot::Granted);
             object.is_up = false;
-            self.taken += 1;
+            self.take(&object.name().namespace);
             return Some(id);
         }
         None
@@ -181,7 +205,9 @@ impl StartSlots {
         };
         match begun.checked_add_signed(within).filter(|end| *end > now) {
             Some(end) => {
-                self.taken += usize::from(slot.is_none());
+                if slot.is_none() {
+                    self.take(&object.name().namespace);
+                }
                 object.start().slot = Some(Slot::Workload);
                 timers.set(Timer::SlotEnds(id), end);
             }
@@ -205,6 +231,13 @@ impl StartSlots {
         let start = object.start.as_mut();
         if start.and_then(|start| start.slot.take()).is_some() {
             self.taken -= 1;
+            let namespace = &object.name().namespace;
+            if let Some(held) = self.held.get_mut(namespace) {
+                *held -= 1;
+                if *held == 0 {
+                    self.held.remove(namespace);
+                }
+            }
             timers.cancel(Timer::SlotEnds(id));
         }
     }

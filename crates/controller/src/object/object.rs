@@ -234,6 +234,19 @@ impl Object {
         is_news
     }
 
+    /// Drops its own annotations, for which there is no room.
+    pub(crate) fn drop_texts(
+        &mut self,
+        limit: usize,
+        parse_cache: &mut ParseCache,
+        seen_at: SeenAt,
+    ) {
+        let mut observed = self.observed.clone();
+        observed.drop_texts(limit);
+        self.set_inputs(&mut observed.inputs, parse_cache, seen_at);
+        self.observed = observed;
+    }
+
     /// Parses the inputs if they have changed; returns whether they have.
     fn set_inputs(
         &mut self,

@@ -38,7 +38,11 @@ impl ParseCache {
             self.known.retain(|_, parsed| Arc::strong_count(parsed) > 1);
             self.limit = 64.max(2 * self.known.len());
         }
-        let parsed = Arc::new(read(inputs, &self.context));
+        let parsed = match read(inputs, &self.context) {
+            ParsedInputs::Invalid(problem) => ParsedInputs::Invalid(problem.compacted()),
+            parsed => parsed,
+        };
+        let parsed = Arc::new(parsed);
         self.known.insert(inputs.clone(), parsed.clone());
         (inputs.clone(), parsed)
     }

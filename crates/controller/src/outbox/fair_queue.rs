@@ -93,6 +93,11 @@ impl<T> FairQueue<T> {
         self.turns.push_back(namespace.clone());
     }
 
+    /// The namespaces with items.
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.turns.iter()
+    }
+
     /// Takes the first item of the next namespace that may have its turn.
     pub(crate) fn pop(&mut self, may: impl Fn(&Arc<str>) -> bool) -> Option<T> {
         let turn = self.turns.iter().position(may)?;

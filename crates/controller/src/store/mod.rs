@@ -11,6 +11,7 @@ pub(crate) mod slices;
     reason = "the store itself, beside its parts"
 )]
 pub(crate) mod store;
+mod text_budget;
 
 pub(crate) use namespace::Shown;
 pub(crate) use needed::{Progress, is_silent};

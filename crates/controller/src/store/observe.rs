@@ -82,13 +82,17 @@ impl Store {
         observed.object.namespace = Arc::clone(&name.namespace);
         observed.object.name = Arc::clone(&name.name);
         if let Some(id) = known
-            && let Some(object) = self.get_unpublished(id)
+            && let Some(object) = self.get(id)
             && object.observed.object == observed.object
         {
             let may_be_late = !shown.in_list || object.response_epoch == Some(shown.epoch);
             if may_be_late && version.is_before(object.version) {
                 return Seen::Nothing;
             }
+            self.limit_text(id, &mut observed, workload.created());
+            let Some(object) = self.get_unpublished(id) else {
+                return Seen::Nothing;
+            };
             if !shown.in_list && object.show_readiness(&mut observed, version) {
                 self.get_mut(id);
                 return Seen::Readier(id);
@@ -96,7 +100,8 @@ impl Store {
             self.update(id, observed, version, seen_at);
             return Seen::Changed(id);
         }
-        match self.add(observed, version, shown.watch, seen_at) {
+        let created = workload.created();
+        match self.add(observed, created, version, shown.watch, seen_at) {
             Some(id) => Seen::Added {
                 id,
                 replaced: known,
@@ -147,6 +152,7 @@ impl Store {
             let observed = workload.observe(&name.kind, &self.prefix);
             let mut observed = observed.with_defaults(defaults);
             observed.object = name;
+            self.limit_text(id, &mut observed, workload.created());
             self.update(id, observed, version, seen_at);
             if let Some(object) = self.get_mut(id) {
                 object.response_epoch = Some(epoch);
@@ -195,7 +201,8 @@ impl Store {
         for (observed, version) in plain {
             let watch = watch_of(&observed.object.kind);
             let observed = observed.with_defaults(defaults.clone());
-            ids.extend(self.add(observed, version, watch, seen_at));
+            // It has no annotations of its own that could be too long.
+            ids.extend(self.add(observed, 0, version, watch, seen_at));
         }
         (news, ids)
     }

@@ -18,6 +18,7 @@ use crate::{
         history::History,
         namespace::{Known, Namespace, Plain},
         namespaces::Namespaces,
+        text_budget::{self, TextBudget},
     },
     telemetry::snapshot::ObjectSnapshot,
 };
@@ -31,6 +32,7 @@ pub(crate) struct Store {
     pub(super) parse_cache: ParseCache,
     pub(crate) namespaces: Namespaces,
     pub(crate) history: History,
+    text_budget: TextBudget,
     // Boxed: a node of the tree has free places. Iteration is the order of first sight.
     objects: BTreeMap<Id, Box<Object>>,
     /// The objects that may have changed since they were published, or are gone.
@@ -51,6 +53,7 @@ impl Store {
             parse_cache: ParseCache::new(settings.parse_context()),
             namespaces: Namespaces::new(settings),
             history: History::default(),
+            text_budget: TextBudget::default(),
             objects: BTreeMap::new(),
             touched: Vec::new(),
             last_id: Id::default(),
@@ -99,7 +102,8 @@ impl Store {
     /// Adds an object that is not known yet; `None` if it has no schedule and no state.
     pub(super) fn add(
         &mut self,
-        observed: Observed,
+        mut observed: Observed,
+        created: i64,
         version: Version,
         watch: WatchId,
         seen_at: SeenAt,
@@ -118,6 +122,7 @@ impl Store {
             }
         };
         namespace.insert(&object.kind, &object.name, id);
+        self.limit_text(id, &mut observed, created);
         let object = Object::new(observed, version, watch, seen_at, &mut self.parse_cache);
         let mut object = Box::new(object);
         touch(&mut self.touched, id, &mut object);
@@ -147,10 +152,45 @@ impl Store {
         object.inherit(defaults, &mut self.parse_cache, seen_at)
     }
 
+    /// Drops the text of an object, as the server shows it, if its namespace has too much.
+    pub(super) fn limit_text(&mut self, id: Id, observed: &mut Observed, created: i64) {
+        if !self.text_budget.observe(id, observed, created) {
+            observed.drop_texts(text_budget::NAMESPACE);
+        }
+    }
+
+    /// Drops the texts for which there is no room any more. Returns the objects to decide about:
+    /// those, and the ones whose text there is room for again.
+    pub(crate) fn settle_texts(&mut self, seen_at: SeenAt) -> Vec<Id> {
+        let mut changed = self.text_budget.take_changed();
+        changed.retain(|id| {
+            let is_accepted = self.text_budget.accepts(*id);
+            let Some(object) = self.objects.get_mut(id) else {
+                return false;
+            };
+            if is_accepted == object.observed.has_texts() {
+                return false;
+            }
+            if !is_accepted {
+                touch(&mut self.touched, *id, object);
+                object.drop_texts(text_budget::NAMESPACE, &mut self.parse_cache, seen_at);
+            }
+            true
+        });
+        changed
+    }
+
+    /// Whether the text of an object was dropped, and there is room for it again.
+    pub(crate) fn lacks_text(&self, id: Id) -> bool {
+        let object = self.get(id);
+        object.is_some_and(|object| !object.observed.has_texts()) && self.text_budget.accepts(id)
+    }
+
     /// Removes an object. Another may have its name by now.
     pub(crate) fn remove(&mut self, id: Id) -> Option<Box<Object>> {
         let mut removed = self.objects.remove(&id)?;
         touch(&mut self.touched, id, &mut removed);
+        self.text_budget.remove(id);
         let name = removed.name();
         if let Some(namespace) = self.namespaces.get_mut(&name.namespace) {
             let is_it = |known: &Known| matches!(known, Known::Scheduled(known) if *known == id);

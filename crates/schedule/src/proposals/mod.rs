@@ -45,6 +45,13 @@ impl Diagnostic {
             |proposal| proposal.to_string(),
         )
     }
+
+    /// Searches for a proposal now, and forgets one that a message has no room for, so that no copy
+    /// of the text is kept.
+    pub fn compact(&mut self) {
+        let proposal = self.proposal().filter(Proposal::is_short);
+        self.advice = proposal.map(|proposal| Advice::Known(Box::new(proposal)));
+    }
 }
 
 impl fmt::Display for Diagnostic {

@@ -16,8 +16,20 @@ pub const MAX_TEXT: usize = 4096;
 /// Use this before you store annotations: an object can have 256 KiB of them, and a cluster has
 /// many objects.
 pub fn cut_too_long(text: &str) -> &str {
-    let end = (MAX_TEXT + 1..text.len()).find(|end| text.is_char_boundary(*end));
+    cut_beyond(text, MAX_TEXT)
+}
+
+/// Cuts text that is longer than `max` bytes to a prefix that is still longer, and returns other
+/// text unchanged.
+pub fn cut_beyond(text: &str, max: usize) -> &str {
+    let end = (max + 1..text.len()).find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(text.len())]
+}
+
+/// The bytes of a text that are not read because it [is too long](is_too_long), on character
+/// boundaries.
+pub fn unread_bytes(text: &str) -> Range<usize> {
+    cut_bytes(text, MAX_TEXT).len()..text.len()
 }
 
 /// Whether the text exceeds [`MAX_TEXT`].
@@ -136,10 +148,11 @@ impl Diagnostic {
     }
 
     /// The error for text that [is too long](is_too_long).
-    pub fn too_long(text: &str) -> Self {
-        let read = cut_bytes(text, MAX_TEXT).len();
+    ///
+    /// `unread` are the bytes that are not read: see [`unread_bytes`].
+    pub fn too_long(unread: Range<usize>) -> Self {
         let wrong = format!("the text is longer than the {MAX_TEXT} bytes that are read");
-        Self::new(read..text.len(), "", wrong, "shorten it")
+        Self::new(unread, "", wrong, "shorten it")
     }
 
     /// The offending bytes of the parsed text, on character boundaries and as narrow as the word

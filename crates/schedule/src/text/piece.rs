@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::text::diagnostic::{Diagnostic, Proposal, is_too_long};
+use crate::text::diagnostic::{Diagnostic, Proposal, is_too_long, unread_bytes};
 
 /// A slice of some text, with its position there.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ impl<'a> Piece<'a> {
     /// The text is empty or longer than [`MAX_TEXT`](crate::MAX_TEXT).
     pub(crate) fn whole(text: &'a str, example: &'static str) -> Result<Self, Diagnostic> {
         if is_too_long(text) {
-            return Err(Diagnostic::too_long(text));
+            return Err(Diagnostic::too_long(unread_bytes(text)));
         }
         let trimmed = Self {
             whole: text,

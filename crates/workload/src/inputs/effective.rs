@@ -8,7 +8,7 @@ use dayshift_schedule::is_too_long;
 use crate::{
     fingerprint::Fingerprint,
     inputs::{
-        annotations::{Annotations, Origin, UnknownAnnotation},
+        annotations::{Annotations, Excess, Origin, UnknownAnnotation},
         overrides::Author,
     },
     keys::{Key, Prefix},
@@ -129,6 +129,14 @@ impl Inputs {
         }
     }
 
+    /// Drops all values of the object's own annotations, because the namespace has too many: see
+    /// [`Excess::Namespace`].
+    pub(crate) fn drop_texts(&mut self, limit: usize) {
+        let bytes = self.own.kept_bytes();
+        let excess = Excess::Namespace { bytes, limit };
+        Arc::make_mut(&mut self.own).drop_texts(excess);
+    }
+
     /// The object's own annotations. A patch can test and remove only these.
     pub fn own(&self) -> &Annotations {
         &self.own
@@ -139,7 +147,7 @@ impl Inputs {
         self.defaults.as_deref()
     }
 
-    /// The value in force for a key, as written.
+    /// The value in force for a key, as written; `None` if it has none, or if it was dropped.
     pub fn text(&self, key: Key) -> Option<&str> {
         match self.origin(key)? {
             Origin::Own => self.own.text(key),
@@ -150,14 +158,14 @@ impl Inputs {
 
     /// Where the value of a key is written; `None` if it has no value.
     pub fn origin(&self, key: Key) -> Option<Origin> {
-        if self.own.text(key).is_some() {
+        if self.own.has(key) {
             return Some(Origin::Own);
         }
         let defaults = self.defaults()?;
         let is_hidden = match key {
             _ if !self.counts.has(key) => true,
             Key::AllowVolumeDeletion | Key::StopJobs => true,
-            Key::Replicas | Key::StopReplicas | Key::Extra => self.own.text(Key::Scale).is_some(),
+            Key::Replicas | Key::StopReplicas | Key::Extra => self.own.has(Key::Scale),
             _ => Key::SCHEDULE.contains(&key) && self.own.has_schedule(),
         };
         if is_hidden {
@@ -165,12 +173,12 @@ impl Inputs {
         }
         // The schedule comes from one place: from the Namespace if any of its schedule keys applies
         // to the object.
-        let is_of_use = |key: Key| defaults.text(key).is_some() && self.counts.has(key);
+        let is_of_use = |key: Key| defaults.has(key) && self.counts.has(key);
         if Key::SCHEDULE.contains(&key) && !Key::SCHEDULE.into_iter().any(is_of_use) {
             defaults.default_schedule()?.text(key)?;
             return Some(Origin::Scaler);
         }
-        if defaults.text(key).is_some() {
+        if defaults.has(key) {
             return Some(Origin::Namespace);
         }
         let is_flag = matches!(key, Key::Timezone | Key::Notice | Key::ReadyWithin);
@@ -250,7 +258,7 @@ impl Inputs {
         let is_inherited = self
             .schedule_origin()
             .is_some_and(|origin| origin != Origin::Own);
-        is_inherited && self.own.text(Key::Replicas).is_none()
+        is_inherited && !self.own.has(Key::Replicas)
     }
 
     /// Whether a schedule is in force.

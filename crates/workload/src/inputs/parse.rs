@@ -9,8 +9,8 @@ use std::{
 use chrono::TimeDelta;
 use dayshift_schedule::{
     Calendars, Diagnostic, DiagnosticKind, ExcludedDates, ExtraWindows, Hours, Proposal, Schedule,
-    ScheduleRule, Times, TreatedDates, Tzdata, Zone, is_too_long, parse_date_time, parse_grace,
-    parse_jitter, parse_notice, parse_scale,
+    ScheduleRule, Times, TreatedDates, Tzdata, Zone, parse_date_time, parse_grace, parse_jitter,
+    parse_notice, parse_scale,
 };
 
 use crate::{
@@ -135,7 +135,7 @@ impl ParsedInputs {
 /// Parses the inputs. Local times are in the object's `timezone`, or else in the default zone. All
 /// problems are collected, not only the first one.
 pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
-    if let Some(refusal) = InvalidSchedule::from_problems(too_long(inputs)) {
+    if let Some(refusal) = InvalidSchedule::from_problems(dropped(inputs)) {
         return ParsedInputs::Invalid(refusal);
     }
     let mut problems = Problems::default();
@@ -171,19 +171,37 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     }
 }
 
-/// The values that are too long. Only their beginnings are kept, and a truncated value can have
-/// another meaning.
-fn too_long(inputs: &Inputs) -> Vec<Problem> {
+/// The problems with values that were dropped because they are too long, or too many.
+fn dropped(inputs: &Inputs) -> Vec<Problem> {
     let defaults = inputs.defaults();
-    if !inputs.own().are_too_long() && !defaults.is_some_and(Annotations::are_too_long) {
+    if !inputs.own().has_dropped() && !defaults.is_some_and(Annotations::has_dropped) {
         return Vec::new();
     }
-    let problem = |key: Key| {
-        let text = inputs.text(key).filter(|text| is_too_long(text))?;
-        let problem = Problem::new(key.name(), Diagnostic::too_long(text));
-        Some(problem.from(inputs.origin(key)?))
-    };
-    Key::ALL.into_iter().filter_map(problem).collect()
+    let mut problems = Vec::new();
+    if let Some(excess) = inputs.own().excess() {
+        let first = Key::ALL.into_iter().find(|key| inputs.own().has(*key));
+        problems.push(Problem::excess(excess, first));
+    }
+    let mut reports_defaults = defaults.and_then(Annotations::excess);
+    for key in Key::ALL {
+        let (written, origin) = match inputs.origin(key) {
+            Some(Origin::Own) => (Some(inputs.own()), Origin::Own),
+            Some(Origin::Namespace) => (defaults, Origin::Namespace),
+            Some(Origin::Scaler) | None => continue,
+        };
+        let Some(unread) = written.and_then(|written| written.unread(key)) else {
+            continue;
+        };
+        if written.is_some_and(|written| written.excess().is_none()) {
+            let problem = Problem::new(key.name(), Diagnostic::too_long(unread));
+            problems.push(problem.from(origin));
+        } else if origin == Origin::Namespace
+            && let Some(excess) = reports_defaults.take()
+        {
+            problems.push(Problem::excess(excess, Some(key)).from(origin));
+        }
+    }
+    problems
 }
 
 /// Collects problems, so that a user sees all of them at once.

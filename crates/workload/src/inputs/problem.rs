@@ -7,7 +7,7 @@ use dayshift_text::{cut_bytes, cut_chars};
 
 use crate::{
     inputs::{
-        annotations::Origin,
+        annotations::{Excess, MAX_TEXTS, Origin},
         effective::{Inputs, VolumeRetention},
     },
     keys::{Key, Prefix},
@@ -80,6 +80,31 @@ impl Problem {
         Self::new(name, Diagnostic::new(0..length, name, wrong, help))
     }
 
+    /// The annotations of an object have too many bytes together, or those of its namespace. `first`
+    /// is the first of them.
+    pub(crate) fn excess(excess: Excess, first: Option<Key>) -> Self {
+        let (wrong, help) = match excess {
+            Excess::Object(bytes) => (
+                format!(
+                    "the annotations of dayshift have at least {bytes} bytes together, and at most \
+                        {MAX_TEXTS} are read"
+                ),
+                "shorten or remove some",
+            ),
+            Excess::Namespace { bytes, limit } => (
+                format!(
+                    "the annotations of dayshift have {bytes} bytes, and the long ones of all older \
+                        workloads in this namespace use the {limit} bytes that dayshift keeps"
+                ),
+                "shorten them here or there, or write defaults on the Namespace",
+            ),
+        };
+        match first {
+            Some(key) => Self::for_text(key, "", wrong, help),
+            None => Self::for_field("metadata.annotations", "", wrong, help),
+        }
+    }
+
     /// A stop would delete the object's volumes.
     pub(crate) fn deletes_volumes(inputs: &Inputs) -> Self {
         let key = Key::AllowVolumeDeletion;
@@ -114,7 +139,7 @@ pub struct InvalidSchedule {
 }
 
 /// The maximum length of the annotation `error` in bytes.
-const MAX_ERROR: usize = 1024;
+pub const MAX_ERROR: usize = 1024;
 
 impl InvalidSchedule {
     /// `None` without problems.
@@ -148,6 +173,31 @@ impl InvalidSchedule {
     pub fn is_inherited(&self) -> bool {
         let mut problems = self.problems.iter();
         problems.all(|problem| problem.origin != Origin::Own)
+    }
+
+    /// The same without copies of the annotations: proposals are searched now, and long ones are
+    /// forgotten. Problems that [`Self::text`] has no room for are left out.
+    #[must_use]
+    pub fn compacted(self) -> Self {
+        let mut length = 0;
+        let (mut has_own, mut has_calendar) = (false, false);
+        let is_kept = |problem: &Problem| {
+            let is_own = problem.origin == Origin::Own;
+            let is_calendar = problem.diagnostic.kind() == DiagnosticKind::Calendar;
+            let is_first = is_own && !has_own || is_calendar && !has_calendar;
+            let is_shown = length < MAX_ERROR;
+            has_own |= is_own;
+            has_calendar |= is_calendar;
+            length += problem.diagnostic.to_string().len();
+            is_shown || is_first
+        };
+        let mut problems = self.problems;
+        problems.retain(is_kept);
+        for problem in &mut problems {
+            problem.diagnostic.compact();
+        }
+        problems.shrink_to_fit();
+        Self { problems }
     }
 
     /// The text for the annotation `error` and the Event: at most 1 kB, truncated between

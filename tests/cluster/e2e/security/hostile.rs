@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use dayshift_workload::Key;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
@@ -24,11 +25,13 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         scenarios![
             Parts::Server;
             whoever_may_only_annotate_scales_that_deployment_and_no_other,
+            a_namespace_with_much_text_is_rejected_and_no_other_is_affected,
             a_stolen_token_changes_counts_and_nothing_else,
         ],
         nightly(scenarios![
             Parts::Server;
             bad_schedules_do_not_keep_good_ones_waiting,
+            hundreds_of_large_texts_do_not_exhaust_the_memory,
             what_go_writes_with_escapes_is_told_as_well,
         ]),
     ]
@@ -63,6 +66,82 @@ fn bad_schedules_do_not_keep_good_ones_waiting(plane: &ControlPlane) {
     let bad = (0..300).map(|number| (format!("bad-{number}"), 1));
     let good = (0..20).map(|number| (format!("good-{number}"), 2));
     team.ends(bad.chain(good));
+}
+
+fn a_namespace_with_much_text_is_rejected_and_no_other_is_affected(plane: &ControlPlane) {
+    write_much_text(plane, 20);
+}
+
+/// 32 MB of text at once, half of the memory limit of the shipped Deployment.
+fn hundreds_of_large_texts_do_not_exhaust_the_memory(plane: &ControlPlane) {
+    write_much_text(plane, 400);
+}
+
+/// A namespace with this many objects with twenty annotations of 4 kB each, and 80 with valid ones of
+/// 8 kB, beside a workload in another namespace. One controller with the shipped permissions starts
+/// with all of them, as after an eviction.
+fn write_much_text(plane: &ControlPlane, many: usize) {
+    let mut evil = TestNamespace::without_scaler(plane, "evil");
+    let good = TestNamespace::without_scaler(plane, "good");
+    for number in 0..many {
+        let keys = Key::ALL.map(Key::name).into_iter().take(4);
+        let keys = keys.map(str::to_owned);
+        let keys = keys.chain((0..16).map(|nth| format!("unknown-{nth}")));
+        let web = deployment(&format!("large-{number:03}")).replicas(0);
+        evil.create(keys.fold(web, |web, key| {
+            let text = format!("{number} {key} {}", "x".repeat(4_000));
+            web.annotation(&format!("dayshift/{key}"), text)
+        }));
+    }
+    let padded = |time: String| time + &" ".repeat(4_000);
+    for number in 0..80 {
+        let web = deployment(&format!("long-{number:03}")).replicas(0);
+        let start = padded(format!("first Mon 09:{:02}", number % 60));
+        let stop = padded(format!("last Fri 19:{number:02}", number = number / 2));
+        evil.create(web.start(start).stop(stop));
+    }
+    let stop = soon(25);
+    good.create(deployment("web").replicas(2).stop(stop.text()));
+    let id = evil.run(&["-n", good.name()]).id();
+    good.await_adopted("web", stop);
+    good.await_replicas("web", 0);
+    good.assert_punctual("web", 1, stop);
+    let mut no_room = 0;
+    for name in evil.all_replicas().into_keys() {
+        let outcome = || {
+            let error = evil.annotation(&name, "dayshift/error");
+            let is_adopted = evil.label(&name, "dayshift/state").is_some();
+            error.map(Some).or_else(|| is_adopted.then_some(None))
+        };
+        match eventually("it is adopted or rejected", outcome) {
+            Some(error) if name.starts_with("large") => {
+                assert!(
+                    error.contains("bytes together, and at most 8192"),
+                    "{error}"
+                );
+            }
+            Some(error) => {
+                assert!(error.contains("bytes that dayshift keeps"), "{error}");
+                no_room += 1;
+            }
+            None => assert!(name.starts_with("long"), "{name}"),
+        }
+    }
+    assert_eq!(no_room, 80 - 65);
+    evil.await_event("large-000", "InvalidSchedule");
+    let memory = anonymous_memory(id);
+    assert!(memory < 32 << 20, "{memory} bytes");
+    evil.stop_scalers();
+}
+
+/// The memory of a running program that is not a part of a file, in bytes (proc(5), `RssAnon`).
+fn anonymous_memory(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
+    kibibytes.parse::<u64>().unwrap() * 1024
 }
 
 /// A `test` of a JSON patch compares decoded strings.

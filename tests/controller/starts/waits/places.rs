@@ -166,6 +166,33 @@ fn namespaces_take_turns_and_user_requests_go_first() {
     }
 }
 
+/// Five workloads that never become ready, in one namespace.
+#[test]
+fn slots_that_one_namespace_holds_are_free_for_others_in_time() {
+    let slow = (1..=5)
+        .map(|number| web(&format!("web-{number}")).annotation("dayshift/ready-within", "24h"));
+    let more = (6..=9).map(|number| web(&format!("web-{number}")));
+    let test = web("test-1").namespace("test").hours("Mon-Fri 09:05-19:00");
+    let scenario = evening_of(5, slow.chain(more).chain(std::iter::once(test)));
+    scenario.sleep_until("2026-11-23 09:00:30");
+    for number in 1..=5 {
+        ready(&scenario, &format!("web-{number}"), 0);
+    }
+    scenario.sleep_until("09:09:59");
+    assert_eq!(running(&scenario).len(), 5);
+    assert_eq!(waiting(&scenario), "5");
+    // It has waited for the shortest time, and its namespace holds no slot.
+    let started = |name: &str| {
+        let patches = scenario.requests("patch").into_iter();
+        let mut patches = patches.filter(|line| line.name == name);
+        patches.next_back().map(|line| line.at)
+    };
+    scenario.sleep_until("09:10:01");
+    assert_eq!(running(&scenario).len(), 10);
+    let first = started("test-1").unwrap();
+    assert!(first <= started("web-9").unwrap(), "{first}");
+}
+
 /// The Events about waiting starts: time, Namespace, and text.
 fn told_on_namespaces(scenario: &Sandbox) -> Vec<(String, String, String)> {
     let mut events = scenario.api.list("Event");
