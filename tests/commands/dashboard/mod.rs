@@ -11,6 +11,7 @@ mod http;
 mod in_cluster;
 mod key;
 mod large;
+mod matching;
 mod namespace;
 mod overview;
 mod said_shortly;
