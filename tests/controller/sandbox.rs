@@ -132,7 +132,7 @@ impl Sandbox {
     }
 
     /// Ends every controller at once, like SIGKILL.
-    pub fn kill_scalers(&mut self) {
+    pub fn kill_controllers(&mut self) {
         for scaler in self.scalers.drain(..) {
             scaler.task.abort();
         }
@@ -140,7 +140,7 @@ impl Sandbox {
     }
 
     /// Ends every controller like SIGTERM, and waits for it.
-    pub fn stop_scalers(&mut self) {
+    pub fn stop_controllers(&mut self) {
         while !self.scalers.is_empty() {
             self.stop_oldest_scaler();
         }

@@ -262,7 +262,7 @@ fn reports_a_configured_namespace_until_it_exists() {
     assert_eq!(scenario.telemetry.unwatched(), [missing]);
     assert_eq!(told().matches("the namespace does not exist").count(), 2);
     // A selector might be the reason why one is not visible.
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     let scope = Scope {
         namespaces: vec!["a".to_owned()],
         namespace_selector: Some("env=dev".to_owned()),

@@ -140,7 +140,7 @@ fn snapshot_contains_the_reason_for_waiting() {
             "waiting for the API server's answer"
         ]
     );
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     assert!(scenario.has_no_snapshot(), "nobody answers");
 }
 

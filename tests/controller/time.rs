@@ -102,7 +102,7 @@ fn time_zone_flag_applies_if_the_object_has_none() {
 fn catches_up_once_on_missed_boundaries() {
     let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    scenario.stop_scalers();
+    scenario.stop_controllers();
     scenario.sleep_until("2026-11-24 10:00");
     scenario.api.forget_requests();
     scenario.start_scaler(Settings::default());

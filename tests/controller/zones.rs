@@ -91,7 +91,7 @@ fn newer_zone_data_after_a_restart_does_not_act_on_the_past() {
     // 19:00 in Vancouver is 21:00 in New York, and an hour later by the old rules.
     scenario.sleep_until("21:30");
     assert_eq!(scenario.replicas("web"), 3);
-    scenario.stop_scalers();
+    scenario.stop_controllers();
     scenario.start_scaler(by(Zone::parse("America/Vancouver").unwrap()));
     scenario.sleep_until("2026-11-21 20:59");
     assert_eq!(

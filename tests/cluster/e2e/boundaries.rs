@@ -41,7 +41,7 @@ fn start_sets_replicas_on_time_with_one_patch(plane: &ControlPlane) {
 }
 
 fn lists_in_pages_on_a_server_without_streaming(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "older");
+    let mut team = TestNamespace::without_controller(plane, "older");
     for number in 0..101 {
         team.create(deployment(&format!("plain-{number}")));
     }
@@ -76,7 +76,7 @@ fn stop_removes_pods_and_start_creates_them(plane: &ControlPlane) {
     team.await_stopped("web", start);
     team.await_pods("web", 0);
     let saved = team.label("web", "dayshift/saved-replicas");
-    start.is_to_come("the pods are gone");
+    start.assert_in_future("the pods are gone");
     assert_eq!(saved.as_deref(), Some("3"));
 
     team.await_pods("web", 3);
@@ -91,8 +91,8 @@ fn catches_up_once_on_missed_boundaries(plane: &ControlPlane) {
     let stop = soon(4);
     team.create(deployment("web").replicas(3).stop(stop.text()));
     team.await_adopted("web", stop);
-    team.stop_scalers();
-    stop.is_to_come("the controller is stopped");
+    team.stop_controllers();
+    stop.assert_in_future("the controller is stopped");
 
     stop.plus(1).wait();
     assert_eq!(team.replicas("web"), 3, "no controller runs");
@@ -101,7 +101,7 @@ fn catches_up_once_on_missed_boundaries(plane: &ControlPlane) {
     team.await_replicas("web", 0);
     team.await_event("web", "Stopped");
     team.scale("web", 2);
-    team.stop_scalers();
+    team.stop_controllers();
     team.run(&[]);
     soon(1).wait();
     assert_eq!(
@@ -121,8 +121,8 @@ fn applies_only_the_latest_missed_boundary(plane: &ControlPlane) {
     for name in ["day", "night"] {
         team.await_adopted(name, first);
     }
-    team.stop_scalers();
-    first.is_to_come("the controller is stopped");
+    team.stop_controllers();
+    first.assert_in_future("the controller is stopped");
     first.plus(2).wait();
 
     team.run(&[]);

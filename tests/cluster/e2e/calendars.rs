@@ -12,7 +12,7 @@ use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Scenario, Soon, deployment, scenarios, soon};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    scenarios![Parts::Server; a_calendar_of_a_config_map_is_mounted_and_swapped]
+    scenarios![Parts::Server; calendar_from_a_config_map_is_mounted_and_replaced]
 }
 
 /// The commands of the page, in order: create, patch, replace.
@@ -59,7 +59,7 @@ fn mount(plane: &ControlPlane, folder: &Path, version: &str) {
     fs::rename(folder.join("..data_tmp"), folder.join("..data")).unwrap();
 }
 
-fn a_calendar_of_a_config_map_is_mounted_and_swapped(plane: &ControlPlane) {
+fn calendar_from_a_config_map_is_mounted_and_replaced(plane: &ControlPlane) {
     plane.install();
     let folder = tempfile::tempdir().unwrap();
     let (file, mounted) = (folder.path().join("de.ics"), folder.path().join("mounted"));
@@ -91,7 +91,7 @@ fn a_calendar_of_a_config_map_is_mounted_and_swapped(plane: &ControlPlane) {
     assert_eq!(value, format!("de={}/de.ics", path.as_str().unwrap()));
     mount(plane, &mounted, "..1");
 
-    let mut team = TestNamespace::without_scaler(plane, "calendars");
+    let mut team = TestNamespace::without_controller(plane, "calendars");
     let value = value.replace(path.as_str().unwrap(), mounted.to_str().unwrap());
     team.run(&["--calendar", &value]);
     let web = deployment("web").replicas(0).start(start.text());

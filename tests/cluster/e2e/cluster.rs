@@ -9,18 +9,22 @@ use crate::support::{
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Server; its_version_can_be_read, the_audit_log_tells_who_asked_what],
+        scenarios![
+            Parts::Server;
+            server_and_kubectl_report_one_version,
+            audit_log_contains_user_verb_and_resource,
+        ],
         scenarios![
             Parts::Pods;
-            pods_go_with_a_count_of_zero_and_come_back,
-            what_makes_pods_goes_with_its_scenario,
+            scaling_to_zero_deletes_pods_and_scaling_up_creates_them,
+            ended_scenario_leaves_no_job_and_no_autoscaler,
         ],
     ]
     .concat()
 }
 
 /// Programs built without Kubernetes' own scripts report version `v0.0.0`.
-fn its_version_can_be_read(plane: &ControlPlane) {
+fn server_and_kubectl_report_one_version(plane: &ControlPlane) {
     let Info {
         major,
         minor,
@@ -44,7 +48,7 @@ fn its_version_can_be_read(plane: &ControlPlane) {
     );
 }
 
-fn the_audit_log_tells_who_asked_what(plane: &ControlPlane) {
+fn audit_log_contains_user_verb_and_resource(plane: &ControlPlane) {
     let team = plane.namespace("audit");
     let mark = plane.audit().mark();
     team.create(deployment("web").replicas(3));
@@ -81,7 +85,7 @@ fn the_audit_log_tells_who_asked_what(plane: &ControlPlane) {
     assert_eq!(told(), expected);
 }
 
-fn pods_go_with_a_count_of_zero_and_come_back(plane: &ControlPlane) {
+fn scaling_to_zero_deletes_pods_and_scaling_up_creates_them(plane: &ControlPlane) {
     let team = plane.namespace("pods");
     team.create(deployment("web").replicas(2));
     team.await_pods("web", 2);
@@ -96,8 +100,8 @@ fn pods_go_with_a_count_of_zero_and_come_back(plane: &ControlPlane) {
 }
 
 /// Other scenarios wait for pods of the same controllers.
-fn what_makes_pods_goes_with_its_scenario(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "left");
+fn ended_scenario_leaves_no_job_and_no_autoscaler(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "left");
     let report = serde_json::Value::from(cron_job("report")).to_string();
     team.kubectl_with(&["create"], &report).success();
     let by_hand = ["create", "job", "by-hand", "--from=cronjob/report"];
@@ -106,7 +110,7 @@ fn what_makes_pods_goes_with_its_scenario(plane: &ControlPlane) {
     team.autoscale("web", 1, 4);
     let name = team.name().to_owned();
     drop(team);
-    eventually("nothing makes pods", || {
+    eventually("no object creates pods", || {
         let get = ["get", "cj,job,hpa,deploy", "-o", "name", "-n", &name];
         (plane.kubectl(&get).success() == "deployment.apps/web\n").then_some(())
     });

@@ -9,9 +9,9 @@ use crate::support::{ControlPlane, Parts, Scenario, deployment, scenarios, soon}
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        what_they_tell_is_obeyed_and_shown,
-        kubectl_reads_quoted_lines_as_the_corpus_says,
-        status_names_who_else_sets_the_count,
+        sleep_resume_and_pause_take_effect_and_are_shown,
+        kubectl_parses_quoted_lines_as_the_corpus_expects,
+        status_names_other_controllers_of_the_count,
     ]
 }
 
@@ -26,7 +26,7 @@ fn status(team: &TestNamespace<'_>) -> Value {
     shown["workloads"][0].clone()
 }
 
-fn what_they_tell_is_obeyed_and_shown(plane: &ControlPlane) {
+fn sleep_resume_and_pause_take_effect_and_are_shown(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "commands");
     let now = soon(0);
     let (start, stop) = (now.plus(-3600).text(), now.plus(7200).text());
@@ -65,7 +65,7 @@ fn what_they_tell_is_obeyed_and_shown(plane: &ControlPlane) {
     team.ends([("web", 5)]);
 }
 
-fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
+fn status_names_other_controllers_of_the_count(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "owners");
     let web = deployment("web")
         .replicas(3)
@@ -87,7 +87,7 @@ fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
 }
 
 /// The corpus with which `tests/semantics` checks the parser of files.
-fn kubectl_reads_quoted_lines_as_the_corpus_says(plane: &ControlPlane) {
+fn kubectl_parses_quoted_lines_as_the_corpus_expects(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "quoted");
     for (text, expected) in QUOTED {
         let create = [

@@ -57,12 +57,16 @@ fn manual_zero_after_a_start_is_kept(plane: &ControlPlane) {
     team.await_adopted("web", day_one);
     team.await_label("web", "dayshift/state", "running");
     team.scale("web", 0);
-    night.is_to_come("it is switched off by day");
+    night.assert_in_future("the workload is scaled to 0 while it should run");
 
     team.await_stopped("web", day_two);
     let saved = team.label("web", "dayshift/saved-replicas");
-    day_two.is_to_come("a look by night");
-    assert_eq!(saved.as_deref(), Some("0"), "off is what has to come back");
+    day_two.assert_in_future("the labels are checked while it is stopped");
+    assert_eq!(
+        saved.as_deref(),
+        Some("0"),
+        "the next start must restore a manual 0"
+    );
     team.await_label("web", "dayshift/state", "running");
     team.assert_punctual("web", 3, day_two);
     assert_eq!(team.replicas("web"), 0);
@@ -110,7 +114,7 @@ fn saved_count_survives_pause_edit_and_removed_schedule(plane: &ControlPlane) {
     team.await_state("edited", "adopted", start);
     let told = team.await_event("removed", "ScheduleRemoved");
     assert!(told.contains("--replicas=5"), "{told}");
-    team.kill_scalers();
+    team.kill_controllers();
     team.run(&[]);
     annotate(&team, "paused", "pause-");
     team.await_adopted("paused", start);
@@ -122,7 +126,11 @@ fn saved_count_survives_pause_edit_and_removed_schedule(plane: &ControlPlane) {
 
     team.await_replicas("paused", 3);
     team.await_replicas("edited", 5);
-    assert_eq!(team.replicas("removed"), 1, "nothing starts it");
+    assert_eq!(
+        team.replicas("removed"),
+        1,
+        "a workload without a schedule is not started"
+    );
     // Removing its second annotation is the removal; removing the first is an edit.
     team.ends([("paused", 5), ("edited", 4), ("removed", 4)]);
 }
@@ -142,7 +150,7 @@ fn manual_zero_survives_a_pause(plane: &ControlPlane) {
     team.scale("web", 0);
     annotate(&team, "web", "pause=true");
     team.await_state("web", "paused", night);
-    team.kill_scalers();
+    team.kill_controllers();
     team.run(&[]);
     annotate(&team, "web", "pause-");
     team.await_adopted("web", night);

@@ -13,8 +13,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![
             Parts::Server;
-            an_admission_policy_that_refuses_is_told_and_tried_again_slowly,
-            without_permission_it_is_not_ready_and_keeps_trying,
+            denial_by_an_admission_policy_is_reported_and_retried_slowly,
+            controller_without_permission_is_unready_and_retries,
         ],
         nightly(scenarios![
             Parts::Server;
@@ -66,7 +66,7 @@ fn reports_an_invalid_schedule_within_a_second(plane: &ControlPlane) {
         let due = DateTime::from_timestamp_micros(last_made).unwrap();
         too_late("an Event came", due, late as f64 / 1e6, 1.0);
     }
-    stop.is_to_come("all of it is told");
+    stop.assert_in_future("each error is reported");
     team.await_adopted("good", stop);
 
     team.await_replicas("good", 0);
@@ -87,7 +87,7 @@ fn corrected_schedule_is_adopted_and_reverted_typo_catches_up(plane: &ControlPla
         team.annotate(name, "dayshift/stop", "Mon-Fry 19:00");
         team.await_event(name, "InvalidSchedule");
     }
-    stop.is_to_come("the typos are there");
+    stop.assert_in_future("the schedules are invalid");
     stop.plus(1).wait();
     assert_eq!(team.replicas("mended"), 3);
     assert_eq!(team.replicas("undone"), 3);
@@ -106,7 +106,7 @@ fn corrected_schedule_is_adopted_and_reverted_typo_catches_up(plane: &ControlPla
     team.ends([("mended", 4), ("undone", 3)]);
 }
 
-fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &ControlPlane) {
+fn denial_by_an_admission_policy_is_reported_and_retried_slowly(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "policy");
     deny(&team, "object.spec.replicas > 0", "this team never sleeps");
     let stop = soon(7);
@@ -132,13 +132,17 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
         None,
         "count and state change together or not at all"
     );
-    assert_eq!(team.writes("refused").len(), 2, "an adoption and one try");
+    assert_eq!(
+        team.writes("refused").len(),
+        2,
+        "an adoption and one attempt"
+    );
 
     team.kubectl(&["delete", "validatingadmissionpolicybinding", team.name()])
         .success();
     team.await_replicas("refused", 0);
     // The server's log can be a moment behind.
-    eventually("the last try is in the log", || {
+    eventually("the last attempt is in the audit log", || {
         (team.made("refused").len() == 2).then_some(())
     });
     let tries = team.writes("refused").len();
@@ -238,21 +242,21 @@ fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soo
 }
 
 /// With `manifests/namespaced.yaml`, whose account and binding belong to this scenario.
-fn without_permission_it_is_not_ready_and_keeps_trying(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "forbidden");
+fn controller_without_permission_is_unready_and_retries(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "forbidden");
     team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
         .success();
     team.kubectl(&["delete", "rolebinding", "dayshift"])
         .success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
     let mut dayshift = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
-    eventually("it has been refused", || {
+    eventually("a request has been forbidden", || {
         dayshift
             .log()
             .contains("cannot list resource")
             .then_some(())
     });
-    eventually("it says that it is refused", || {
+    eventually("the log reports the missing permission", || {
         let (status, why) = dayshift.get("/readyz")?;
         assert_eq!(status, 503, "{why}");
         why.contains("the API server does not answer or refuses")

@@ -17,8 +17,8 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        metrics_pages_and_status_say_the_same_figures,
-        who_may_not_read_namespaces_sees_and_wakes_what_inherits_from_one,
+        metrics_dashboard_and_status_agree,
+        user_without_namespace_permission_sees_and_wakes_inheriting_workloads,
     ]
 }
 
@@ -103,8 +103,8 @@ fn hours_between(page: &str, words: [&str; 2]) -> f64 {
 
 /// A controller with a default schedule, a Namespace with a partial one, and workloads with their
 /// own.
-fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "figures");
+fn metrics_dashboard_and_status_agree(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_controller(plane, "figures");
     annotate(&team, &["dayshift/replicas=2"]);
     let stop = soon(9);
     let start = stop.plus(7200);
@@ -114,8 +114,10 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
         &format!("--default-stop={stop_text}"),
         "--dashboard-listen=127.0.0.1:0",
     ]);
-    let [page, probes] = eventually("the scaler has told where", || addresses(team.newest()));
-    eventually("the scaler is ready", || {
+    let [page, probes] = eventually("the controller has logged its addresses", || {
+        addresses(team.newest())
+    });
+    eventually("the controller is ready", || {
         get(probes, "/readyz").contains(" 200 OK").then_some(())
     });
     // By the default with the count of the Namespace: 2; by its own: 400 of 401; manually started:
@@ -142,7 +144,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     }
     team.scale("raised", 2);
     let held = 2 + 400 + 2;
-    eventually("the stops and what was raised are counted", || {
+    eventually("the stops and the manual change are counted", || {
         let counted = sample(&get(probes, "/metrics"), "dayshift_stopped_replicas ");
         (counted.to_string() == held.to_string()).then_some(())
     });
@@ -169,7 +171,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
         ) / 3600.0
     };
     let before = saved();
-    let of_scaler = eventually("its page", || words(page, ""));
+    let of_scaler = eventually("the dashboard of the controller", || words(page, ""));
     let after = saved();
     // The text has two decimals.
     let is_between = |it: f64| before - 0.005 <= it && it <= after + 0.005;
@@ -186,7 +188,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     }
     let arguments = ["dashboard", "-n", team.name()];
     let live = Dayshift::run_as(plane.install(), &arguments);
-    let of_somebody = eventually("the page of somebody", || {
+    let of_somebody = eventually("the dashboard of the user", || {
         words(live.address()?, &live.cookie()?)
     });
     let held =
@@ -217,7 +219,7 @@ fn developer(team: &TestNamespace<'_>) -> PathBuf {
     team.kubectl(&["create", "rolebinding", name, "--role", name, &account])
         .success();
     let who = team.plane().kubeconfig_of(team.name(), name);
-    eventually("the API server has heard of the right", || {
+    eventually("the API server knows the new permission", || {
         let can = |verb, what| {
             let ask = ["auth", "can-i", verb, what, "-n", team.name()];
             team.plane().kubectl_as(&who, &ask).stdout.trim() == "yes"
@@ -228,7 +230,7 @@ fn developer(team: &TestNamespace<'_>) -> PathBuf {
     who
 }
 
-fn who_may_not_read_namespaces_sees_and_wakes_what_inherits_from_one(plane: &ControlPlane) {
+fn user_without_namespace_permission_sees_and_wakes_inheriting_workloads(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "developers");
     let now = soon(0);
     let (start, stop) = (now.plus(7200).text(), now.plus(14_400).text());

@@ -7,7 +7,7 @@ use crate::support::{
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    scenarios![Parts::Server; the_page_on_uninstalling_restores_every_count]
+    scenarios![Parts::Server; documented_uninstall_restores_every_count]
 }
 
 /// The lines of the marked block, except the one that deletes objects which other test cases of this
@@ -35,7 +35,7 @@ fn in_one(line: &str, namespace: &str) -> String {
     line.replacen(" -A", &format!(" -n {namespace}{all}"), 1)
 }
 
-fn the_page_on_uninstalling_restores_every_count(plane: &ControlPlane) {
+fn documented_uninstall_restores_every_count(plane: &ControlPlane) {
     let team = plane.namespace("leaving");
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();
@@ -65,7 +65,7 @@ fn the_page_on_uninstalling_restores_every_count(plane: &ControlPlane) {
     team.await_replicas("web", 0);
     team.await_replicas("gone", 0);
     assert!(team.annotation("web", "dayshift/inherited").is_some());
-    eventually("other is refused", || {
+    eventually("the workload `other` is rejected", || {
         team.annotation("other", "dayshift/error")
     });
     let member = |path: &str| {

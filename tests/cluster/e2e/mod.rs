@@ -1,10 +1,10 @@
-//! Scenarios on a real API server: etcd and kube-apiserver, and where a scenario asks for pods
-//! Kubernetes' own controllers, scheduler and a fake node. See `tests/support`.
+//! Scenarios on a real API server: etcd and kube-apiserver, and if a scenario needs pods, also
+//! the controllers and the scheduler of Kubernetes, and a fake node. See `tests/support`.
 //!
 //! - `monitoring/`: the alerts and the metrics, by Prometheus' promtool
 //! - `other_controllers/`: other programs that set the same counts
 //! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
-//! - `scalers/`: several scalers on one cluster
+//! - `scalers/`: several controllers on one cluster
 //! - `security/`: the limits of permissions, and attacks
 
 pub(crate) mod activator;

@@ -13,13 +13,13 @@ use crate::support::{
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Pods; a_namespace_is_deleted_with_its_workloads_and_made_again],
+        scenarios![Parts::Pods; recreated_namespace_does_not_keep_the_old_schedule],
         scenarios![
             Parts::Server;
-            all_kinds_follow_it_with_one_request_for_each_transition,
-            where_it_may_not_be_read_what_depends_on_it_is_left_alone,
-            a_scaler_without_namespace_defaults_does_not_ask_for_it,
-            sixty_namespaces_by_name_hold_up_no_patch,
+            all_kinds_inherit_with_one_request_for_each_transition,
+            forbidden_namespace_leaves_its_workloads_unchanged,
+            controller_without_namespace_defaults_reads_no_namespace,
+            sixty_named_namespaces_delay_no_patch,
         ],
         nightly(scenarios![
             Parts::Server;
@@ -49,7 +49,7 @@ fn await_adopted(team: &TestNamespace<'_>, object: &str, before: Soon) {
     });
 }
 
-fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane) {
+fn all_kinds_inherit_with_one_request_for_each_transition(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "shared");
     let stop = soon(9);
     let start = stop.plus(5);
@@ -68,7 +68,7 @@ fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane
     await_field(&team, "cj/report", "/spec/suspend", true);
     team.await_replicas("web", 0);
     team.await_replicas("late", 0);
-    start.is_to_come("all of it is stopped");
+    start.assert_in_future("all workloads are stopped");
     team.await_replicas("web", 3);
     team.await_replicas("late", 4);
     await_field(&team, "sts/db", "/spec/replicas", 2);
@@ -94,7 +94,7 @@ fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
     annotate(&team, &[stop_at(new)]);
     let told = team.await_event("web", "ScheduleChanged");
     assert!(told.contains("nothing is scaled now"), "{told}");
-    old.is_to_come("it is edited");
+    old.assert_in_future("the schedule is edited");
     team.await_replicas("own", 0);
     old.plus(1).wait();
     team.assert_replicas("web", 3, new);
@@ -131,10 +131,10 @@ fn invalid_namespace_schedule_is_reported_on_the_namespace(plane: &ControlPlane)
         team.await_adopted(name, stop);
     }
     annotate(&team, &["stop=Mon-Fry 19:00".to_owned()]);
-    eventually("it is told", || {
+    eventually("the invalid schedule is reported", || {
         (!warnings(&team, &["events"]).is_empty()).then_some(())
     });
-    stop.is_to_come("it is bad");
+    stop.assert_in_future("the schedule is invalid");
     for command in [&["events"][..], &["get", "events"]] {
         let told = warnings(&team, command);
         assert_eq!(told.len(), 1, "{told:?}");
@@ -194,13 +194,13 @@ fn run_in(kubeconfig: &Path, team: &TestNamespace<'_>, flags: &[&str]) -> Dayshi
     Dayshift::run_as(kubeconfig, &arguments)
 }
 
-fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "unread");
+fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "unread");
     let manifest = "manifests/namespaced.yaml";
     team.kubectl(&["apply", "-f", manifest]).success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
     // The same account may scale in another namespace, which it may never read.
-    let other = TestNamespace::without_scaler(plane, "unread-for-ever");
+    let other = TestNamespace::without_controller(plane, "unread-for-ever");
     other.kubectl(&["apply", "-f", manifest]).success();
     let account = format!("--serviceaccount={}:dayshift", team.name());
     let bind = ["create", "rolebinding", "team", "--role=dayshift", &account];
@@ -269,8 +269,8 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
     assert!(dayshift.stop().success());
 }
 
-fn a_scaler_without_namespace_defaults_does_not_ask_for_it(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "role-only");
+fn controller_without_namespace_defaults_reads_no_namespace(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "role-only");
     let manifest = "manifests/namespaced.yaml";
     team.kubectl(&["apply", "-f", manifest]).success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
@@ -294,7 +294,7 @@ fn a_scaler_without_namespace_defaults_does_not_ask_for_it(plane: &ControlPlane)
     assert!(asked.is_empty(), "{asked:#?}");
 }
 
-fn a_namespace_is_deleted_with_its_workloads_and_made_again(plane: &ControlPlane) {
+fn recreated_namespace_does_not_keep_the_old_schedule(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "going");
     let stop = soon(9);
     annotate(&team, &[stop_at(stop)]);
@@ -308,13 +308,17 @@ fn a_namespace_is_deleted_with_its_workloads_and_made_again(plane: &ControlPlane
     let name = team.name();
     let delete = ["delete", "namespace", name, "--wait=false"];
     plane.kubectl(&delete).success();
-    stop.before("all in it goes", || {
+    stop.before("the workloads are being deleted", || {
         let path = "jsonpath={.metadata.deletionTimestamp}";
         let going = team.kubectl(&["get", "deploy", "web", "-o", path]);
         (!going.success().is_empty()).then_some(())
     });
     stop.plus(1).wait();
-    assert_eq!(team.replicas("web"), 1, "what goes is left alone");
+    assert_eq!(
+        team.replicas("web"),
+        1,
+        "a workload that is being deleted is not scaled"
+    );
     let release = serde_json::json!({"metadata": {"finalizers": null}});
     team.merge("web", &release);
     eventually("the Namespace is gone", || {
@@ -338,8 +342,8 @@ fn a_namespace_is_deleted_with_its_workloads_and_made_again(plane: &ControlPlane
 }
 
 /// Four watches of each: more than the server's limit of 100 streams on one connection.
-fn sixty_namespaces_by_name_hold_up_no_patch(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "sixty");
+fn sixty_named_namespaces_delay_no_patch(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_controller(plane, "sixty");
     let others: Vec<_> = (0..60)
         .map(|number| format!("one-of-sixty-{number}"))
         .collect();

@@ -30,7 +30,7 @@ fn edited_schedule_takes_effect_at_its_next_boundary(plane: &ControlPlane) {
         team.await_event("web", "ScheduleChanged")
             .contains("nothing is scaled now")
     );
-    old.is_to_come("it is edited");
+    old.assert_in_future("the schedule is edited");
 
     old.plus(1).wait();
     team.assert_replicas("web", 3, new);
@@ -59,15 +59,19 @@ fn recreated_deployment_is_adopted_as_new(plane: &ControlPlane) {
         Some("2")
     );
     team.assert_punctual("web", 2, second);
-    assert_eq!(team.writes("gone").len(), 1, "nobody asked after it");
+    assert_eq!(
+        team.writes("gone").len(),
+        1,
+        "the deleted Deployment gets no further write"
+    );
     team.ends([("web", 3), ("gone", 1)]);
 }
 
 /// The controller watches all namespaces here, as in the shipped manifest, but only this scenario's
 /// Deployments.
 fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
-    let origin = TestNamespace::without_scaler(plane, "origin");
-    let copies = TestNamespace::without_scaler(plane, "copy");
+    let origin = TestNamespace::without_controller(plane, "origin");
+    let copies = TestNamespace::without_controller(plane, "copy");
     let selector = format!("scenario={}", origin.name());
     let mark = plane.audit().mark();
     let mut dayshift = Dayshift::run(plane, &["run", "-l", &selector]);
@@ -103,16 +107,16 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
             .await_event("day", "ScheduleChanged")
             .contains("new or edited")
     );
-    stop.is_to_come("it is copied by day");
+    stop.assert_in_future("the running Deployment is copied");
     origin.await_stopped("night", start);
     copy("night");
     copies.await_adopted("night", start);
     let saved = copies.label("night", "dayshift/saved-replicas");
-    start.is_to_come("it is copied by night");
+    start.assert_in_future("the stopped Deployment is copied");
     assert_eq!(
         saved.as_deref(),
         Some("3"),
-        "it is down and has to come back"
+        "the copied saved count is kept until the start"
     );
 
     for (team, counts) in [(&origin, [3, 3]), (&copies, [3, 2])] {
@@ -151,7 +155,7 @@ fn labels_are_restored_after_kubectl_replace(plane: &ControlPlane) {
     team.kubectl_with(&["replace"], &web.replicas(0).manifest())
         .success();
 
-    start.before("the state is back", || {
+    start.before("the labels are restored", || {
         (team.get("web").metadata.labels == state).then_some(())
     });
     team.await_replicas("web", 3);
@@ -179,7 +183,7 @@ fn removed_schedule_event_contains_the_restore_command(plane: &ControlPlane) {
     ])
     .success();
     let told = team.await_event("web", "ScheduleRemoved");
-    start.is_to_come("it is removed by night");
+    start.assert_in_future("the schedule is removed while it is stopped");
     let warnings = ["events", "--for=deployment/web", "--types=Warning"];
     assert!(
         team.kubectl(&warnings)

@@ -13,8 +13,8 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        the_example_of_the_first_page_starts_at_the_next_minute,
-        every_line_for_a_shell_does_what_it_says,
+        readme_example_starts_at_the_next_minute,
+        documented_shell_lines_have_the_documented_effect,
     ]
 }
 
@@ -68,7 +68,7 @@ fn lines(page: &str) -> Vec<&str> {
     lines
 }
 
-fn the_example_of_the_first_page_starts_at_the_next_minute(plane: &ControlPlane) {
+fn readme_example_starts_at_the_next_minute(plane: &ControlPlane) {
     let team = plane.namespace("first-page");
     let (_, block) = README.split_once("kind create cluster\n").unwrap();
     let (block, _) = block.split_once("```").unwrap();
@@ -129,7 +129,7 @@ fn in_one(line: &str, team: &Namespace<'_>) -> String {
     line
 }
 
-fn every_line_for_a_shell_does_what_it_says(plane: &ControlPlane) {
+fn documented_shell_lines_have_the_documented_effect(plane: &ControlPlane) {
     let team = &plane.namespace("pages");
     team.create(deployment("web").replicas(3).hours("00:00-24:00"));
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);

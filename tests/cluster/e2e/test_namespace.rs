@@ -41,7 +41,7 @@ impl<'a> Deref for TestNamespace<'a> {
 
 impl<'a> TestNamespace<'a> {
     /// Without a controller.
-    pub(crate) fn without_scaler(plane: &'a ControlPlane, name: &str) -> Self {
+    pub(crate) fn without_controller(plane: &'a ControlPlane, name: &str) -> Self {
         Self {
             namespace: plane.namespace(name),
             scalers: Vec::new(),
@@ -52,7 +52,7 @@ impl<'a> TestNamespace<'a> {
 
     /// With a ready `dayshift run -n NAMESPACE`.
     pub(crate) fn new(plane: &'a ControlPlane, name: &str) -> Self {
-        let mut team = Self::without_scaler(plane, name);
+        let mut team = Self::without_controller(plane, name);
         team.run(&[]);
         team
     }
@@ -78,7 +78,7 @@ impl<'a> TestNamespace<'a> {
     }
 
     /// Ends every controller like a pod: SIGTERM, exit status 0. Returns their logs.
-    pub(crate) fn stop_scalers(&mut self) -> String {
+    pub(crate) fn stop_controllers(&mut self) -> String {
         let mut logs = String::new();
         for mut scaler in self.scalers.drain(..) {
             let status = scaler.stop();
@@ -89,15 +89,15 @@ impl<'a> TestNamespace<'a> {
     }
 
     /// Sends each controller a signal.
-    pub(crate) fn signal_scalers(&mut self, signal: Signal) {
+    pub(crate) fn signal_controllers(&mut self, signal: Signal) {
         for scaler in &mut self.scalers {
             scaler.signal(signal);
         }
     }
 
     /// Kills every controller.
-    pub(crate) fn kill_scalers(&mut self) {
-        self.signal_scalers(Signal::KILL);
+    pub(crate) fn kill_controllers(&mut self) {
+        self.signal_controllers(Signal::KILL);
         for mut scaler in self.scalers.drain(..) {
             scaler.wait_exit(Duration::from_secs(5));
         }
@@ -157,7 +157,7 @@ impl<'a> TestNamespace<'a> {
     /// Asserts a count `before` a time.
     pub(crate) fn assert_replicas(&self, name: &str, expected: i32, before: Soon) {
         let seen = self.replicas(name);
-        before.is_to_come(&format!("a look at {name}"));
+        before.assert_in_future(&format!("a look at {name}"));
         assert_eq!(seen, expected, "{name}");
     }
 
@@ -179,7 +179,7 @@ impl<'a> TestNamespace<'a> {
     /// The end of a scenario: the controllers exit with 0, each workload was written to exactly
     /// this often, and the server got only the requests that [`assert_frugal`] allows.
     pub(crate) fn ends<N: Into<String>>(mut self, writes: impl IntoIterator<Item = (N, usize)>) {
-        self.stop_scalers();
+        self.stop_controllers();
         let expected: BTreeMap<String, usize> = writes
             .into_iter()
             .map(|(name, count)| (name.into(), count))

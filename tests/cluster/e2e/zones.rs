@@ -14,7 +14,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 }
 
 fn time_zone_flag_applies_without_own_zone(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "zones");
+    let mut team = TestNamespace::without_controller(plane, "zones");
     team.run(&["--timezone", "Asia/Tokyo"]);
     let stop = soon(4);
     let own = deployment("own").replicas(3);
@@ -47,7 +47,7 @@ fn time_zone_flag_applies_without_own_zone(plane: &ControlPlane) {
 /// The value contains two times of this minute in Kathmandu, which in Tokyo passed 3 h 15 min ago:
 /// one passes again while no controller runs, one is in the future.
 fn changed_time_zone_flag_does_not_apply_past_boundaries(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "flag");
+    let mut team = TestNamespace::without_controller(plane, "flag");
     team.run(&["--timezone", "Asia/Tokyo"]);
     let gone_by = soon(4);
     let to_come = gone_by.plus(6);
@@ -58,8 +58,8 @@ fn changed_time_zone_flag_does_not_apply_past_boundaries(plane: &ControlPlane) {
     )));
     team.await_adopted("web", gone_by);
     let next_in_tokyo = team.label("web", "dayshift/next").unwrap();
-    team.stop_scalers();
-    gone_by.is_to_come("the scaler is away");
+    team.stop_controllers();
+    gone_by.assert_in_future("the controller is stopped");
     gone_by.plus(1).wait();
 
     team.run(&["--timezone", "Asia/Kathmandu"]);

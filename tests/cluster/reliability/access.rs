@@ -65,7 +65,7 @@ fn expired_token(place: &Place<'_>) -> Figures {
         ..place.profile.usual()
     };
     let (mut scenario, file) = with_token_file(place, "expired", size, -14);
-    scenario.suffer(|_| (), |scenario| renew(place, scenario, &file));
+    scenario.run_fault(|_| (), |scenario| renew(place, scenario, &file));
     scenario.ends().was_not_ready().within(10.0)
 }
 
@@ -85,7 +85,7 @@ fn rotated_token(place: &Place<'_>) -> Figures {
 
 fn withdrawn(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "withdrawn", place.profile.usual());
-    scenario.suffer_from(
+    scenario.run_fault_from(
         KUBECTL,
         |scenario| {
             let delete = ["delete", "rolebinding", "dayshift"];
@@ -139,7 +139,7 @@ fn too_many_requests(place: &Place<'_>) -> Figures {
     let file = NamedTempFile::new().unwrap();
     fs::write(file.path(), level.to_string()).unwrap();
     let file = file.path().to_str().unwrap();
-    scenario.suffer_from(
+    scenario.run_fault_from(
         KUBECTL,
         |scenario| drop(scenario.namespace.kubectl(&["apply", "-f", file]).success()),
         |scenario| {

@@ -75,7 +75,7 @@ impl<'a> Beside<'a> {
             }
         }
         let all = size as usize;
-        stop.before("all schedules are taken up", || {
+        stop.before("all workloads are adopted", || {
             let adopted = watch.state().count("adopted") == all;
             let also = |namespace: &CleanedNamespace<'_>| {
                 let state = |name| namespace.label(name, "dayshift/state");
@@ -110,28 +110,28 @@ impl<'a> Beside<'a> {
             let waited = Utc::now() - begin;
             if waited >= TIMEOUT {
                 // A stalled server logs late changes as unsuccessful.
-                match self.unheard() {
-                    0 => panic!("healthy ones are not stopped after {waited}"),
-                    some => too_slow(&format!("{some} answers about healthy ones")),
+                match self.unconfirmed_changes() {
+                    0 => panic!("healthy workloads are not stopped after {waited}"),
+                    some => too_slow(&format!("{some} responses about healthy workloads")),
                 }
             }
             thread::sleep(Duration::from_millis(200));
         };
         if late > seconds {
-            too_late("a healthy one was stopped", due.0, late, seconds);
+            too_late("a healthy workload was stopped", due.0, late, seconds);
         }
         late
     }
 
     /// The number of changes of healthy objects without a success or a rejection.
-    fn unheard(&self) -> usize {
-        let unheard = |each: &Request| {
+    fn unconfirmed_changes(&self) -> usize {
+        let unconfirmed_changes = |each: &Request| {
             each.is_write()
                 && self.healthy.contains_key(&each.name)
                 && !matches!(each.code, 200 | 409 | 422)
         };
         let requests = self.namespaces.iter().map(|it| it.requests());
-        requests.flatten().filter(unheard).count()
+        requests.flatten().filter(unconfirmed_changes).count()
     }
 
     /// The maximum lateness of the healthy ones, in seconds, once all are stopped: until the API

@@ -70,7 +70,10 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
             break (requests, scaler.log());
         }
         let waited = Utc::now() - last.0;
-        assert!(waited < patience, "others are not stopped after {waited}");
+        assert!(
+            waited < patience,
+            "workloads elsewhere are not stopped after {waited}"
+        );
         std::thread::sleep(std::time::Duration::from_millis(500));
     };
     let memory = peak_memory(scaler.id());
@@ -95,7 +98,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     let mut tries = busy.requests();
     tries.retain(|each| each.verb == "patch");
     let done = tries.iter().filter(|each| each.is_made()).count();
-    eventually("what was under way is done", || {
+    eventually("the requests in flight are completed", || {
         let fleet_state = fleet.look(&busy);
         (fleet_state.lost == 0 && fleet_state.wrong == 0).then_some(())
     });
@@ -111,7 +114,12 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     println!("{others:?}");
     let [most_late, most_unseen] = [LATE, UNSEEN].map(|it| place.profile.allows(it));
     if others.late > most_late {
-        too_late("a stop elsewhere came", late.1.0, others.late, most_late);
+        too_late(
+            "a workload elsewhere was stopped",
+            late.1.0,
+            others.late,
+            most_late,
+        );
     }
     let created = DateTime::from_timestamp_micros(unseen.1).unwrap();
     let unseen = unseen.0 as f64 / 1e6;

@@ -30,7 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 fn latency(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "latency", place.profile.usual());
-    scenario.suffer(
+    scenario.run_fault(
         |scenario| {
             let latency = json!({"latency": 2000});
             scenario.proxy.disturb_requests("latency", &latency);
@@ -42,7 +42,7 @@ fn latency(place: &Place<'_>) -> Figures {
 
 fn bandwidth(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "bandwidth", place.profile.usual());
-    scenario.suffer(
+    scenario.run_fault(
         |scenario| {
             scenario.proxy.disturb("bandwidth", &json!({"rate": 10}));
             scenario
@@ -57,7 +57,7 @@ fn bandwidth(place: &Place<'_>) -> Figures {
 /// Each connection is closed after 20 kB: about seven responses after its handshake.
 fn resets(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "resets", place.profile.usual());
-    scenario.suffer(
+    scenario.run_fault(
         |scenario| {
             scenario
                 .proxy
@@ -70,7 +70,7 @@ fn resets(place: &Place<'_>) -> Figures {
 
 fn no_answer(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "no-answer", place.profile.usual());
-    scenario.suffer(
+    scenario.run_fault(
         |scenario| {
             scenario.proxy.disturb("timeout", &json!({"timeout": 0}));
             scenario
@@ -112,7 +112,7 @@ fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
     scenario.connect_via(&firewall.url());
     scenario.run();
     scenario.await_adopted_before(lead);
-    scenario.suffer_from(lead, |_| firewall.forget(), |_| ());
+    scenario.run_fault_from(lead, |_| firewall.forget(), |_| ());
     scenario.ends().was_not_ready()
 }
 
@@ -129,7 +129,7 @@ fn unanswered_watches(place: &Place<'_>) -> Figures {
     scenario.connect_via(&firewall.url());
     scenario.run();
     scenario.await_adopted();
-    scenario.suffer(
+    scenario.run_fault(
         |scenario| {
             gate.swallow("watch=true");
             firewall.close();
@@ -138,13 +138,16 @@ fn unanswered_watches(place: &Place<'_>) -> Figures {
         },
         |scenario| {
             // Three kinds and the Namespace once each, and then again.
-            assert!(gate.open() > 4, "nobody asks again");
+            assert!(
+                gate.open() > 4,
+                "the controller does not reopen its watches"
+            );
             let state = scenario.namespace.label("late", "dayshift/state");
             assert_eq!(state, None, "the watch was answered");
         },
     );
     let end = scenario.fault_ends.plus(ASKED_AGAIN);
-    end.before("what was made meanwhile is taken up", || {
+    end.before("workloads created during the fault are adopted", || {
         scenario.namespace.label("late", "dayshift/state")
     });
     let stop = scenario.stop;

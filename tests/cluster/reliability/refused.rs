@@ -54,7 +54,7 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
     scenario.connect_via(&gate.url());
     scenario.run();
     scenario.await_adopted();
-    scenario.suffer(
+    scenario.run_fault(
         |_| gate.close(code, retry_after),
         |_| assert!(gate.open() > 0, "nothing was turned away"),
     );
@@ -115,7 +115,7 @@ fn forbidden(place: &Place<'_>) -> Figures {
     let patches = |each: &&Request| each.verb == "patch" && each.code == 403;
     let refused = requests.iter().filter(patches).count();
     assert!(refused <= REFUSED, "{refused} patches without permission");
-    assert!(refused > 0, "nobody asks");
+    assert!(refused > 0, "no patch was rejected");
 
     namespace.kubectl(&apply).success();
     all_have_moved("all stop and start again");

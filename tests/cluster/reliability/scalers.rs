@@ -42,7 +42,7 @@ fn killed(place: &Place<'_>) -> Figures {
     scenario.slow_down();
     scenario.run();
     scenario.await_adopted();
-    scenario.ask_no_probes();
+    scenario.stop_probes();
     let latency = json!({"latency": 20});
     scenario.proxy.disturb_requests("latency", &latency);
     scenario.stop.wait();
@@ -59,7 +59,7 @@ fn killed(place: &Place<'_>) -> Figures {
         } else {
             too_slow(&format!("{kills} kills before the end"));
         }
-        scenario.begin_scaler();
+        scenario.begin_controller();
     }
     scenario.record_fault(scenario.stop.0, last);
     scenario.proxy.heal();
@@ -73,7 +73,7 @@ fn stopped(place: &Place<'_>) -> Figures {
         ..usual
     };
     let mut scenario = Scenario::begin(place, "stopped", size);
-    scenario.suffer(
+    scenario.run_fault(
         |scenario| scenario.scalers[0].signal(Signal::STOP),
         |scenario| scenario.scalers[0].signal(Signal::CONT),
     );

@@ -31,7 +31,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 fn api_server_down(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "server-down", place.profile.usual());
-    scenario.suffer(
+    scenario.run_fault(
         |_| place.plane.end("kube-apiserver", Signal::KILL),
         |scenario| {
             let log = scenario.scalers[0].log();
@@ -56,7 +56,7 @@ fn api_server_restarted(place: &Place<'_>) -> Figures {
         ..place.profile.usual()
     };
     let mut scenario = Scenario::begin(place, "server-restarted", size);
-    scenario.suffer(
+    scenario.run_fault(
         |_| place.plane.signal("kube-apiserver", Signal::TERM),
         |_| {
             place.plane.end("kube-apiserver", Signal::TERM);
@@ -86,7 +86,7 @@ fn authority_replaced(place: &Place<'_>) -> Figures {
     scenario.connect_with(kubeconfig);
     scenario.run();
     scenario.await_adopted();
-    scenario.suffer(
+    scenario.run_fault(
         |_| place.plane.signal("kube-apiserver", Signal::TERM),
         |_| fs::write(&trusted, restart()).unwrap(),
     );
@@ -100,7 +100,7 @@ fn history_gone(place: &Place<'_>) -> Figures {
         recovery: 20,
         ..place.profile.usual()
     };
-    lists_anew(place, Scenario::begin(place, "history", size))
+    assert_lists_again(place, Scenario::begin(place, "history", size))
 }
 
 /// A server that does not stream its list is asked for pages, and for a stream again with the next
@@ -121,18 +121,18 @@ fn silent_at_first(place: &Place<'_>) -> Figures {
     let mark = place.plane.audit().mark();
     scenario.run();
     scenario.await_adopted();
-    assert!(gate.open() > 0, "no stream was asked for");
+    assert!(gate.open() > 0, "no streamed list was requested");
     let asked = place.plane.audit().by_dayshift(mark, &namespace);
     let is_page = |each: &Request| each.verb == "list" && each.uri.contains("limit=");
     assert!(asked.iter().any(is_page), "{asked:#?}");
-    lists_anew(place, scenario)
+    assert_lists_again(place, scenario)
 }
 
 /// Its watches are cut, and the changes since have expired on the server.
-fn lists_anew(place: &Place<'_>, mut scenario: Scenario<'_>) -> Figures {
+fn assert_lists_again(place: &Place<'_>, mut scenario: Scenario<'_>) -> Figures {
     let namespace = scenario.namespace.name().to_owned();
     let mark = place.plane.audit().mark();
-    scenario.suffer(
+    scenario.run_fault(
         |scenario| {
             scenario.proxy.open(false);
             // The Deployment of the manifest, which has no schedule.
@@ -157,7 +157,7 @@ fn lists_anew(place: &Place<'_>, mut scenario: Scenario<'_>) -> Figures {
 
 fn etcd_stopped(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "etcd-stopped", place.profile.usual());
-    scenario.suffer(
+    scenario.run_fault(
         |_| place.plane.signal("etcd", Signal::STOP),
         |_| place.plane.signal("etcd", Signal::CONT),
     );
@@ -167,7 +167,7 @@ fn etcd_stopped(place: &Place<'_>) -> Figures {
 
 fn etcd_killed(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "etcd-killed", place.profile.usual());
-    scenario.suffer(
+    scenario.run_fault(
         |_| place.plane.end("etcd", Signal::KILL),
         |_| {
             place.plane.start_etcd();

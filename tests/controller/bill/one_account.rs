@@ -159,7 +159,7 @@ fn metrics_pages_and_status_report_the_same_savings() {
     all_say(&scenario, held, 22.5);
 
     // Another controller does not know the savings of the time before it started.
-    scenario.stop_scalers();
+    scenario.stop_controllers();
     scenario.telemetry = Arc::new(Telemetry::new(scenario.now()));
     scenario.sleep_until("2026-11-22 12:00");
     start(&mut scenario);

@@ -74,7 +74,7 @@ fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
         let (mut scenario, _publisher) = evening(&dates[..1]);
         scenario.apply(web("calendar:de"));
         scenario.sleep_until("2026-11-20 08:00");
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         scenario.sleep_until("2026-11-20 10:00");
         scenario.start_scaler(Settings {
             calendars: CalendarFeed::fixed(calendars(&dates[1..])),
@@ -85,7 +85,7 @@ fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
     // A start that was due by both the old and the new dates is caught up with.
     let (mut scenario, _publisher) = evening(&[NO_DAY]);
     scenario.apply(web("calendar:de"));
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.sleep_until("2026-11-20 10:00");
     scenario.start_scaler(Settings {
         calendars: CalendarFeed::fixed(calendars(&["2027-05-01"])),

@@ -105,7 +105,7 @@ fn catches_up_once_a_calendar_is_readable_after_a_restart() {
         let (mut scenario, _publisher) = evening(&[dates]);
         scenario.apply(web("calendar:de"));
         scenario.sleep_until("2026-11-20 08:00");
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         let (publisher, feed) = CalendarFeed::open(without_de(&[dates], WHY));
         scenario.start_scaler(Settings {
             calendars: feed,

@@ -60,7 +60,7 @@ fn pages_report_that_the_controller_has_ended() {
     let pages = pages(&scenario);
     let text = "The controller has ended.";
     assert!(!page(&scenario, &pages, "/").contains(text));
-    scenario.stop_scalers();
+    scenario.stop_controllers();
     // A view is cached for a second.
     scenario.sleep_until("18:31");
     for path in ["/", "/object/dev/deploy/web"] {
@@ -234,7 +234,7 @@ fn page_names_missing_watches_before_the_first_list() {
     scenario.start_scaler(Settings::default());
     let known = page(&scenario, &before, "/");
     assert!(known.contains("1</span> not begun yet"), "{known}");
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.pass(Duration::from_secs(2));
     let old = page(&scenario, &before, "/");
     assert!(old.contains("What you see may be old."), "{old}");

@@ -328,7 +328,7 @@ fn kill_in_the_middle_of_a_boundary_loses_no_count() {
         (line.verb == "patch").then_some(Fault::Delay(Duration::from_millis(100)))
     });
     scenario.pass(Duration::from_millis(60_000 - 50 + 250));
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.api.serve_well();
     let count = |n: u32| scenario.replicas(&format!("web-{n}"));
     let stopped = (0..200).filter(|n| count(*n) == 0).count();
@@ -355,7 +355,7 @@ fn shutdown_waits_for_requests_in_flight() {
         .api
         .on_request(|line| (line.verb == "patch").then_some(Fault::Delay(Duration::from_secs(5))));
     scenario.sleep_until("19:00");
-    scenario.stop_scalers();
+    scenario.stop_controllers();
     assert_eq!(scenario.replicas("web"), 0);
     assert_eq!(
         scenario.events("web"),

@@ -52,7 +52,7 @@ fn hanging_transition_is_reported_as_late() {
     scenario.annotate("web", "wake-until", Some("2026-11-20 18:59:30"));
     scenario.sleep_until("18:59:40");
     assert!(is_alive(&scenario));
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.sleep_until("19:00:11");
     assert_eq!(overdue(&scenario), "1");
     assert!(

@@ -24,7 +24,7 @@ fn job_resumed_manually_while_stopped_keeps_running() {
     scenario.sleep_until("19:01");
     api.suspend("urgent", false);
     // A controller that starts in this state keeps it.
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.start_scaler(Default::default());
     scenario.sleep_until("23:00");
     assert_eq!(api.suspended("urgent").0, false);
@@ -59,7 +59,7 @@ fn job_created_manually_while_stopped_runs() {
     let api = cron_job_with_jobs(&scenario, "report", &[]);
     scenario.sleep_until("21:00");
     make(&scenario, job_of(&scenario, "report", "by-hand"));
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.start_scaler(Default::default());
     scenario.sleep_until("23:00");
     assert_eq!(api.suspended("by-hand").0, false);

@@ -34,7 +34,7 @@ fn next_controller_completes_the_jobs_of_a_killed_one() {
         scenario.sleep_until(kill);
         assert_eq!(api.suspended("report-1").0, expected);
         assert_ne!(api.suspended("report-2").0, expected);
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         scenario.api.serve_well();
         scenario.start_scaler(Settings::default());
         scenario.settle();

@@ -79,7 +79,7 @@ fn inherited_annotation_contains_durations_of_flags() {
     assert_eq!(inherited(&scenario, "web"), both);
     let within = of_flags(&[("ready-within", "2m")]);
     assert_eq!(inherited(&scenario, "own"), within);
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     // 10 minutes are the default.
     scenario.start_scaler(flags(30, 10));
     scenario.sleep_until("18:59");

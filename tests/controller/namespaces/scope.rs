@@ -102,7 +102,7 @@ fn changed_default_schedule_is_an_edit() {
     scenario.start_scaler(by_default(scope()));
     scenario.sleep_until("19:00");
     assert_eq!(scenario.replicas("web"), 0);
-    scenario.stop_scalers();
+    scenario.stop_controllers();
     let hours = [(Key::Hours, "Mon-Fri 09:00-21:00".to_owned())];
     scenario.start_scaler(Settings {
         default_schedule: DefaultSchedule::from_texts(hours),

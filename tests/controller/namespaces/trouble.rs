@@ -86,7 +86,7 @@ fn waits_for_namespaces_before_it_acts() {
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("19:00");
     assert_eq!(scenario.replicas("web"), 0);
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     // The next one observes the Namespaces late.
     scenario
         .api
@@ -125,7 +125,7 @@ fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
     );
     scenario.start_scaler(Settings::default());
     scenario.pass(Duration::from_secs(60));
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     let forbidden = Fault::Answer(Status::forbidden("", "namespaces", "", "no rule"));
     scenario
         .api
@@ -222,7 +222,7 @@ fn hanging_namespace_list_delays_independent_workloads_briefly() {
     annotate(&scenario, "dev", &office());
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("18:58");
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.apply(deployment("own").replicas(3).hours("09:00-19:00"));
     scenario
         .api

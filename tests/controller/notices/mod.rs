@@ -308,7 +308,7 @@ fn restart_within_the_notice_sends_no_second_notice() {
     }
     for at in ["18:45:00", "18:47", "18:51", "18:59"] {
         scenario.sleep_until(at);
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         scenario.start_scaler(Settings::default());
     }
     scenario.pass(Duration::from_secs(10));
@@ -321,7 +321,7 @@ fn restart_within_the_notice_sends_no_second_notice() {
 fn controller_started_within_the_notice_sends_the_missing_notice() {
     let mut scenario = friday();
     scenario.apply(office("web"));
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.sleep_until("18:52");
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("18:53");

@@ -166,7 +166,7 @@ fn two_repeatedly_killed_controllers_lose_no_value() {
         times.extend([19, 21].map(|hour| format!("2026-11-{day} {hour}:00")));
     }
     for time in &times {
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         scenario.start_scaler(settings());
         scenario.start_scaler(settings());
         scenario.sleep_until(time);

@@ -118,7 +118,7 @@ fn rollout_undo_without_a_controller_revives_no_pause() {
     scenario.annotate("web", "pause", Some("true"));
     let during = annotations(&scenario);
     scenario.annotate("web", "pause", None);
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     undo(&scenario, &during);
     scenario.start_scaler(Settings::default());
     assert_eq!(left(&scenario), [""; 0]);
@@ -161,7 +161,7 @@ fn new_override_during_the_removal_of_an_old_one_applies() {
 #[test]
 fn dry_run_continues_as_if_it_had_written() {
     let mut scenario = by_day();
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.api.forget_requests();
     scenario.start_scaler(Settings {
         dry_run: true,

@@ -60,13 +60,13 @@ fn wake_needs_one_patch_at_its_start_and_one_at_its_end() {
 fn restarts_during_an_override_and_across_its_end() {
     let mut scenario = at_night();
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.scale("web", 4);
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("21:00");
     assert_eq!(seen(&scenario), expect(4, "woken", None));
     assert_eq!(scenario.patched("web").len(), 1, "it has begun already");
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.sleep_until("2026-11-21 12:00");
     scenario.start_scaler(Settings::default());
     scenario.settle();
@@ -77,7 +77,7 @@ fn restarts_during_an_override_and_across_its_end() {
 #[test]
 fn removes_an_override_that_ended_without_a_controller() {
     let mut scenario = at_night();
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     scenario.sleep_until("23:00");
     scenario.start_scaler(Settings::default());
@@ -207,7 +207,7 @@ fn two_controllers_make_each_change_once() {
 #[test]
 fn dry_run_reports_each_change_once_and_writes_nothing() {
     let mut scenario = at_night();
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     let dry = Settings {
         dry_run: true,
         ..Settings::default()

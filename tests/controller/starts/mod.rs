@@ -108,11 +108,11 @@ fn restarted_controller_reports_unready_starts_once() {
     let mut scenario = monday();
     shows(&scenario, 0, &json!([]));
     scenario.sleep_until("09:05");
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("09:10:01");
     assert_eq!(told(&scenario).len(), 1);
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("09:40");
     assert_eq!(told(&scenario).len(), 1);
@@ -123,7 +123,7 @@ fn ready_within_is_a_setting() {
     for (within, expected) in [(TimeDelta::minutes(30), 1), (TimeDelta::zero(), 0)] {
         let mut scenario = monday();
         shows(&scenario, 0, &json!([]));
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         scenario.start_scaler(Settings {
             ready_within: within,
             ..Settings::default()

@@ -66,7 +66,7 @@ impl Soon {
     }
 
     /// Ends this attempt if the time has passed, because `what` should happen earlier.
-    pub(crate) fn is_to_come(self, what: &str) {
+    pub(crate) fn assert_in_future(self, what: &str) {
         if self.0 <= Utc::now() {
             too_slow(what);
         }
@@ -76,10 +76,10 @@ impl Soon {
     pub(crate) fn before<T>(self, what: &str, mut answer: impl FnMut() -> Option<T>) -> T {
         loop {
             if let Some(found) = answer() {
-                self.is_to_come(what);
+                self.assert_in_future(what);
                 return found;
             }
-            self.is_to_come(what);
+            self.assert_in_future(what);
             thread::sleep(PAUSE);
         }
     }

@@ -164,15 +164,15 @@ impl Memory {
     /// corrected or adopted the object since.
     fn is_overruled(&self, seen: &State, observed: &Observed, now: DateTime<Utc>) -> bool {
         let is_ahead = |state: &State| state.last.map(|last| is_from_future(last, now));
-        let is_to_come = |state: &State| state.last.map(|last| last > now);
+        let is_in_future = |state: &State| state.last.map(|last| last > now);
         let is_adopted = || is_own(seen, observed) && !is_own(&self.state, observed);
         let is_of_object = |state: &State| {
             let fingerprint = state.fingerprint;
             fingerprint.is_some_and(|fingerprint| fingerprint.belongs_to(&observed.object.uid))
         };
         is_ahead(&self.state) == Some(true) && is_ahead(seen) == Some(false)
-            || is_to_come(&self.state) == Some(true)
-                && is_to_come(seen) == Some(false)
+            || is_in_future(&self.state) == Some(true)
+                && is_in_future(seen) == Some(false)
                 && is_adopted()
             || seen.fingerprint != self.state.fingerprint
                 && is_of_object(seen)

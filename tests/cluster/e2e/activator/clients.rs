@@ -32,7 +32,7 @@ pub(crate) fn talk(address: SocketAddr, first: &[u8]) -> io::Result<()> {
         let mut heard = vec![0; said.len()];
         stream.read_exact(&mut heard)?;
         sending.join().unwrap()?;
-        assert!(heard == said, "other bytes");
+        assert!(heard == said, "the response differs from the request");
     }
     Ok(())
 }

@@ -27,13 +27,13 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let mut scenarios = scenarios![
         Parts::Pods;
-        ports_and_connections_of_one_namespace_leave_those_of_others,
+        one_namespace_cannot_use_up_ports_and_connections_of_others,
         slice_that_claims_the_port_of_another_team_gets_none_of_its_connections,
         address_of_a_deleted_pod_gets_no_connections,
     ];
     scenarios.extend(nightly(scenarios![
         Parts::Pods;
-        ten_thousand_ports_of_one_namespace_leave_those_of_others,
+        ten_thousand_ports_of_one_namespace_do_not_affect_others,
         port_of_a_running_service_is_refused_after_the_drain,
     ]));
     scenarios
@@ -97,19 +97,19 @@ fn metric(program: &Dayshift, name: &str) -> u64 {
     line.map_or(0, |count| count.trim().parse().unwrap())
 }
 
-fn ports_and_connections_of_one_namespace_leave_those_of_others(plane: &ControlPlane) {
+fn one_namespace_cannot_use_up_ports_and_connections_of_others(plane: &ControlPlane) {
     crowd(plane, 12, "22000-22999");
 }
 
-fn ten_thousand_ports_of_one_namespace_leave_those_of_others(plane: &ControlPlane) {
+fn ten_thousand_ports_of_one_namespace_do_not_affect_others(plane: &ControlPlane) {
     crowd(plane, 100, "24000-27999");
 }
 
 /// So many Services with 100 ports each, and silent connections, on an activator that may open 1,024 files.
 fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     let activator = install(plane);
-    let greedy = TestNamespace::without_scaler(plane, "greedy");
-    let team = TestNamespace::without_scaler(plane, "beside");
+    let greedy = TestNamespace::without_controller(plane, "greedy");
+    let team = TestNamespace::without_controller(plane, "beside");
     greedy.create(stopped("web"));
     let port = |number: usize| json!({"name": format!("p{number}"), "port": 1_000 + number});
     let many = (0..services).map(|number| {
@@ -192,8 +192,8 @@ fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane
     let activator = install(plane);
     let thief = plane.client_of(&activator);
     // The namespace that is first in the order of names.
-    let attacker = TestNamespace::without_scaler(plane, "attacker");
-    let team = TestNamespace::without_scaler(plane, "claimed");
+    let attacker = TestNamespace::without_controller(plane, "attacker");
+    let team = TestNamespace::without_controller(plane, "claimed");
     attacker.create(stopped("web"));
     // A response of this Service differs from one of the attacker's.
     team.create(stopped("web").annotation("dayshift/wake-on-request-ignore", "/*"));
@@ -234,7 +234,7 @@ fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane
         assert!(!answer.contains(STARTING), "{answer}");
         answered += usize::from(answer.contains(IGNORED));
     }
-    assert_eq!(answered, 240, "the team keeps its port");
+    assert_eq!(answered, 240, "the port of the team does not change");
 
     // After a restart, only the slices show the ports.
     program.kill();
@@ -302,8 +302,8 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
         }
     });
     let activator = install(plane);
-    let team = TestNamespace::without_scaler(plane, "deleted-pod");
-    let other = TestNamespace::without_scaler(plane, "deleted-pod-other");
+    let team = TestNamespace::without_controller(plane, "deleted-pod");
+    let other = TestNamespace::without_controller(plane, "deleted-pod-other");
     team.create(stopped("web"));
     team.kubectl_with(&["apply"], &service("web")).success();
     let uid = create_pod(&team, "web-1", "web", address);
@@ -350,8 +350,8 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
 
 fn port_of_a_running_service_is_refused_after_the_drain(plane: &ControlPlane) {
     let activator = install(plane);
-    let team = TestNamespace::without_scaler(plane, "running");
-    let other = TestNamespace::without_scaler(plane, "running-other");
+    let team = TestNamespace::without_controller(plane, "running");
+    let other = TestNamespace::without_controller(plane, "running-other");
     team.create(asking("web").replicas(2).label("dayshift/state", "running"));
     team.kubectl_with(&["apply"], &service("web")).success();
     team.await_pods("web", 2);

@@ -139,7 +139,7 @@ fn tell(mode: &str) {
     println!("{mode}: a held one was answered after {answered:?}, then {rate:.0} MB/s came back");
     team.await_label("web", "dayshift/state", "woken");
     eventually("the audit log has the wake", || (wakes() > 0).then_some(()));
-    assert_eq!(wakes(), 1, "one patch");
+    assert_eq!(wakes(), 1, "a wake needs one patch");
 
     await_stand_in(&team, "web", false);
     team.await_pods("web", 2);
@@ -159,7 +159,10 @@ fn tell(mode: &str) {
     let (answered, rate) = measured(address).unwrap();
     println!("{mode}: a direct one was answered after {answered:?}, then {rate:.0} MB/s came back");
     let handed_on = all(&activators, Activator::handed_on);
-    assert_eq!(handed_on, before, "they go to the pods directly");
+    assert_eq!(
+        handed_on, before,
+        "connections to ready pods do not pass through the activator"
+    );
 
     let traffic = Traffic::to(address);
     // The sleep continues after the wake ends. The next connection wakes it again.
@@ -192,7 +195,7 @@ fn one_is_killed(
         clients.collect()
     };
     let waiting = hold(16);
-    let held = eventually("all wait, on both", || {
+    let held = eventually("both activators hold connections", || {
         let open = open(activators);
         (open.iter().sum::<usize>() == 16 && !open.contains(&0)).then_some(open)
     });
@@ -200,22 +203,26 @@ fn one_is_killed(
     killed.program.kill();
     remove_pod(plane, &killed.address);
     let left = [json!([activators[0].address])];
-    eventually("the dead one stands in no more", || {
+    eventually("the slice no longer contains the dead activator", || {
         let slice = stand_in(team, "web")?;
         let endpoints = slice["endpoints"].as_array()?.iter();
         let names: Vec<_> = endpoints.map(|it| it["addresses"].clone()).collect();
         (names == left).then_some(())
     });
     // kube-proxy observes it a moment later: then no connection is lost.
-    eventually("kube-proxy sends connections to the other alone", || {
-        let tries =
-            (0..20).map(|_| TcpStream::connect_timeout(&address, Duration::from_millis(300)));
-        tries.collect::<io::Result<Vec<_>>>().ok().map(drop)
-    });
+    eventually(
+        "kube-proxy sends connections only to the other activator",
+        || {
+            let tries =
+                (0..20).map(|_| TcpStream::connect_timeout(&address, Duration::from_millis(300)));
+            tries.collect::<io::Result<Vec<_>>>().ok().map(drop)
+        },
+    );
     let late = hold(5);
-    eventually("the others wait on the other one", || {
-        (activators[0].open() == held[1] + 5).then_some(())
-    });
+    eventually(
+        "the other activator holds the remaining connections",
+        || (activators[0].open() == held[1] + 5).then_some(()),
+    );
     plane.kubectl(&["uncordon", "fake"]).success();
     let answered = |clients: Vec<thread::JoinHandle<io::Result<()>>>| {
         let ended = clients.into_iter().map(|it| it.join().unwrap());

@@ -61,7 +61,7 @@ pub(crate) fn stand_in(team: &TestNamespace<'_>, service: &str) -> Option<Value>
 }
 
 pub(crate) fn await_stand_in(team: &TestNamespace<'_>, service: &str, is_ready: bool) -> Value {
-    eventually("the activator stands in", || {
+    eventually("the activator has fallback slices", || {
         let slice = stand_in(team, service)?;
         let endpoints = slice["endpoints"].as_array()?;
         let are = endpoints.iter().all(|it| {

@@ -24,15 +24,15 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
-        a_connection_wakes_what_is_stopped_by_one_patch,
-        what_a_workload_needs_is_woken_with_it,
-        a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone,
-        without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices,
-        only_the_activator_writes_its_slices,
+        connection_wakes_a_stopped_workload_with_one_patch,
+        wake_includes_the_dependencies_of_a_workload,
+        stolen_activator_token_can_only_wake_and_write_its_own_slices,
+        policies_allow_slices_of_others_while_the_activator_has_no_pods,
+        only_the_activator_can_write_its_slices,
     ]
 }
 
-fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
+fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     let activator = install(plane);
     let team = TestNamespace::new(plane, "requests");
     team.create(
@@ -81,7 +81,11 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
         .iter()
         .map(|it| it["addresses"][0].as_str().unwrap())
         .collect();
-    assert_eq!(written, addresses(plane), "its own pods, and nobody else");
+    assert_eq!(
+        written,
+        addresses(plane),
+        "the slice contains only the pods of the activator"
+    );
     assert_eq!(slice["metadata"]["ownerReferences"][0]["name"], "web");
     let port = u16::try_from(slice["ports"][0]["port"].as_u64().unwrap()).unwrap();
 
@@ -118,7 +122,7 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
     let reason = team.annotation("web", "dayshift/reason");
     assert_eq!(
         reason, None,
-        "the sleep was somebody's, and goes on after the wake"
+        "the sleep of another user continues after the wake"
     );
     assert_eq!(
         team.annotation("web", "dayshift/sleep-until").as_deref(),
@@ -134,7 +138,7 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
     eventually("the audit log has the patch", || {
         (patches() > 0).then_some(())
     });
-    assert_eq!(patches(), 1, "however many have asked");
+    assert_eq!(patches(), 1, "many connections cause one patch");
 
     // Nothing depends on it any more.
     team.kubectl(&["annotate", "deploy/web", "dayshift/wake-on-request-"])
@@ -146,7 +150,7 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
     assert!(status.success(), "{status}\n{}", program.log());
 }
 
-fn what_a_workload_needs_is_woken_with_it(plane: &ControlPlane) {
+fn wake_includes_the_dependencies_of_a_workload(plane: &ControlPlane) {
     let activator = install(plane);
     let team = TestNamespace::new(plane, "needed");
     let asleep = |name: &str| {
@@ -203,10 +207,10 @@ fn apply(client: &kube::Client, namespace: &str, slice: &Value) -> Option<String
 
 /// The policies of an activator without a Service: the EndpointSlices of other controllers are not
 /// affected. The slices are written by an activator that has pods: no policy of its own denies them.
-fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: &ControlPlane) {
+fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &ControlPlane) {
     let activator = plane.client_of(&install(plane));
     let address = &addresses(plane)[0];
-    let team = TestNamespace::without_scaler(plane, "no-pods");
+    let team = TestNamespace::without_controller(plane, "no-pods");
     let here = format!(
         "\n  matchResources: {{namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {}}}}}}}\n  \
             validationActions",
@@ -233,7 +237,7 @@ fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: 
         })
     };
     let mut tries = 0;
-    eventually("a slice of an activator without pods is refused", || {
+    eventually("a slice of an activator without pods is rejected", || {
         tries += 1;
         let own = slice(&format!("web-dayshift-{tries}"), "dayshift");
         apply(&activator, team.name(), &own).filter(|said| said.contains("no params found"))
@@ -245,9 +249,9 @@ fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: 
 
 /// With the number of another team's slice in their own, the users of a namespace could get the
 /// connections of that team.
-fn only_the_activator_writes_its_slices(plane: &ControlPlane) {
+fn only_the_activator_can_write_its_slices(plane: &ControlPlane) {
     let activator = plane.client_of(&install(plane));
-    let team = TestNamespace::without_scaler(plane, "ports");
+    let team = TestNamespace::without_controller(plane, "ports");
     let own = addresses(plane);
     let slice = |name: &str, port: u16| {
         json!({
@@ -288,9 +292,9 @@ fn only_the_activator_writes_its_slices(plane: &ControlPlane) {
     block_on(slices.delete("web-dayshift", &DeleteParams::default())).unwrap();
 }
 
-fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: &ControlPlane) {
+fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &ControlPlane) {
     let thief = plane.client_of(&install(plane));
-    let team = TestNamespace::without_scaler(plane, "stolen");
+    let team = TestNamespace::without_controller(plane, "stolen");
     let namespace = team.name().to_owned();
     let own = addresses(plane);
     let slice = |name: &str, manager: &str, kind: &str, address: &str| {
@@ -318,7 +322,7 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
     }
     team.create(deployment("probe"));
     let mut tries = 0;
-    eventually("the policy of wakes holds", || {
+    eventually("the policy for wakes is in force", || {
         tries += 1;
         let other = json!({"metadata": {"labels": {"try": tries.to_string()}}});
         patch("probe", other).map(|_| ())
@@ -461,7 +465,7 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
             false,
         ),
         (
-            "one taken away",
+            "a removed annotation",
             patch(
                 "asleep",
                 json!({"metadata": {"annotations": {"dayshift/wake-on-request": null}}}),

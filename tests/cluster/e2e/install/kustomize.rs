@@ -12,10 +12,10 @@ use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        the_base_is_what_one_apply_needs,
-        an_overlay_for_one_namespace_is_the_namespaced_manifest,
-        the_overlay_of_the_page_is_taken_by_the_server,
-        what_monitors_is_what_the_chart_has,
+        kustomize_base_equals_the_manifest_and_can_be_applied,
+        overlay_for_one_namespace_equals_the_namespaced_manifest,
+        server_accepts_the_documented_overlay,
+        monitoring_overlay_equals_that_of_the_chart,
     ]
 }
 
@@ -53,7 +53,7 @@ fn manifest(path: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-fn the_base_is_what_one_apply_needs(plane: &ControlPlane) {
+fn kustomize_base_equals_the_manifest_and_can_be_applied(plane: &ControlPlane) {
     let base = objects(plane, &built(plane, Path::new("manifests")));
     assert_eq!(base, objects(plane, &manifest("manifests/dayshift.yaml")));
     // Its Namespace must exist for the dry run.
@@ -74,7 +74,7 @@ fn in_namespace(objects: Objects, namespace: &str) -> Objects {
     moved.collect()
 }
 
-fn an_overlay_for_one_namespace_is_the_namespaced_manifest(plane: &ControlPlane) {
+fn overlay_for_one_namespace_equals_the_namespaced_manifest(plane: &ControlPlane) {
     let team = plane.namespace("kustomized");
     let folder = overlay(&format!(
         "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\nnamespace: {}\n\
@@ -96,7 +96,7 @@ fn an_overlay_for_one_namespace_is_the_namespaced_manifest(plane: &ControlPlane)
     }
 }
 
-fn the_overlay_of_the_page_is_taken_by_the_server(plane: &ControlPlane) {
+fn server_accepts_the_documented_overlay(plane: &ControlPlane) {
     let (_, rest) = INSTALL
         .split_once("# overlay/kustomization.yaml\n")
         .unwrap();
@@ -158,7 +158,7 @@ fn monitors(plane: &ControlPlane, manifests: &str) -> Vec<Value> {
     found
 }
 
-fn what_monitors_is_what_the_chart_has(plane: &ControlPlane) {
+fn monitoring_overlay_equals_that_of_the_chart(plane: &ControlPlane) {
     let folder = overlay(
         "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n\
          components: [../manifests/monitoring]\n",

@@ -18,11 +18,11 @@ const HELM_LABELS: [&str; 4] = [
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        the_chart_is_what_the_manifests_are,
-        the_policies_of_the_chart_are_those_of_the_manifests,
-        the_network_policies_of_the_chart_are_those_of_the_manifests,
-        one_role_in_each_namespace_and_no_cluster_role,
-        the_roles_for_people_of_the_chart_are_those_of_the_manifests,
+        chart_renders_the_manifests,
+        chart_renders_the_policies_of_the_manifests,
+        chart_renders_the_network_policies_of_the_manifests,
+        namespaced_chart_has_one_role_per_namespace_and_no_cluster_role,
+        chart_renders_the_user_roles_of_the_manifests,
     ]
 }
 
@@ -50,7 +50,7 @@ fn all_plain(objects: Objects) -> Objects {
     plain.collect()
 }
 
-fn the_chart_is_what_the_manifests_are(plane: &ControlPlane) {
+fn chart_renders_the_manifests(plane: &ControlPlane) {
     let file = |path: &str| std::fs::read_to_string(path).unwrap();
     let mut cluster = all_plain(objects(plane, &file("manifests/dayshift.yaml")));
     // Helm creates it with --create-namespace.
@@ -91,7 +91,7 @@ fn policies(objects: Objects) -> Objects {
     policies.collect()
 }
 
-fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
+fn chart_renders_the_policies_of_the_manifests(plane: &ControlPlane) {
     let file = |name: &str| {
         let path = format!("manifests/policy/{name}.yaml");
         policies(all_plain(objects(
@@ -140,7 +140,7 @@ fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
     assert!(refused.stderr.contains("1.30"), "{}", refused.stderr);
 }
 
-fn the_network_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
+fn chart_renders_the_network_policies_of_the_manifests(plane: &ControlPlane) {
     let file = std::fs::read_to_string("manifests/networkpolicy.yaml").unwrap();
     let manifest = all_plain(objects(plane, &file));
     assert_eq!(manifest.len(), 2);
@@ -166,7 +166,7 @@ fn the_network_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlP
     }
 }
 
-fn one_role_in_each_namespace_and_no_cluster_role(plane: &ControlPlane) {
+fn namespaced_chart_has_one_role_per_namespace_and_no_cluster_role(plane: &ControlPlane) {
     let render = [
         "template",
         "ours",
@@ -217,7 +217,7 @@ fn allowed(role: &Value) -> BTreeSet<[String; 3]> {
     allowed
 }
 
-fn the_roles_for_people_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
+fn chart_renders_the_user_roles_of_the_manifests(plane: &ControlPlane) {
     let file = std::fs::read_to_string("manifests/users/roles.yaml").unwrap();
     let more = file
         .replace("\n  #- ", "\n  - ")

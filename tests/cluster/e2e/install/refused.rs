@@ -10,7 +10,7 @@ use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        the_chart_refuses_what_the_program_refuses_and_no_more,
+        chart_rejects_exactly_the_values_that_the_cli_rejects,
     ]
 }
 
@@ -29,7 +29,7 @@ fn takes(args: &[&str]) -> bool {
     }
 }
 
-fn the_chart_refuses_what_the_program_refuses_and_no_more(plane: &ControlPlane) {
+fn chart_rejects_exactly_the_values_that_the_cli_rejects(plane: &ControlPlane) {
     let login = |proxy: &str| json!({"enabled": true, "login": {"enabled": true, "trustedProxies": [proxy]}});
     let proxy = |address: &str| {
         [

@@ -13,7 +13,7 @@ use crate::support::{
 };
 
 pub(super) fn scenarios() -> Vec<Scenario> {
-    scenarios![Parts::Server; fifty_namespaces_get_to_a_first_wave_and_back]
+    scenarios![Parts::Server; fifty_namespaces_roll_out_a_first_wave_and_roll_back]
 }
 
 const PAGE: &str = include_str!("../../../../docs/production/rollout.md");
@@ -195,7 +195,7 @@ impl<'a> Teams<'a> {
         ];
         plane.kubectl(&[&bind[..], &here].concat()).success();
         let member = plane.kubeconfig_of(&team, "member");
-        eventually("the API server has heard of the member", || {
+        eventually("the API server knows the new group member", || {
             let ask = ["auth", "can-i", "patch", "deployments.apps"];
             let said = plane.kubectl_as(&member, &[&ask[..], &here].concat());
             (said.stdout.trim() == "yes").then_some(())
@@ -259,10 +259,10 @@ fn in_namespace(namespace: &str, workload: impl Into<Value>) -> Value {
     workload
 }
 
-fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
+fn fifty_namespaces_roll_out_a_first_wave_and_roll_back(plane: &ControlPlane) {
     let teams = Teams::new(plane);
     let [summary] = &teams.run("Preview the effect")[..] else {
-        panic!("one line");
+        panic!("the summary is not a single line");
     };
     // SCHEDULED | STOPS REPLICAS AUTOSCALED SET-BY-OTHERS OPERATED LOSE-VOLUMES REFUSED
     for (number, expected) in [
@@ -313,12 +313,15 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
         &teams.name(1),
         "-o=jsonpath={.items[*].reason}",
     ];
-    eventually("its stop and its start have Events", || {
+    eventually("the stop and the start have Events", || {
         let reasons = plane.kubectl(&events).success();
         (reasons.contains("Slept") && reasons.contains("Woken")).then_some(())
     });
     assert_eq!(teams.counts()[&teams.name(1)], ["2", "3"]);
-    assert!(teams.state(9).is_empty(), "not of the first wave");
+    assert!(
+        teams.state(9).is_empty(),
+        "namespace 9 does not belong to the first wave"
+    );
 
     let member = teams.member(1);
     for line in &blocks("sh")["Inform the teams"] {

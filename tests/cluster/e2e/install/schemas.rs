@@ -15,9 +15,9 @@ use crate::support::{Assets, ControlPlane, Parts, Scenario, scenarios};
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        everything_that_is_installed_keeps_to_the_schemas,
-        a_seeded_defect_is_refused,
-        a_strict_schema_names_all_fields,
+        installed_objects_match_their_schemas,
+        schema_rejects_a_seeded_defect,
+        strict_schema_allows_only_named_fields,
     ]
 }
 
@@ -136,7 +136,7 @@ fn report(schemas: &Schemas, folder: &Path) -> (Value, Vec<(String, String)>) {
     (report["summary"].clone(), refused)
 }
 
-fn everything_that_is_installed_keeps_to_the_schemas(plane: &ControlPlane) {
+fn installed_objects_match_their_schemas(plane: &ControlPlane) {
     let schemas = Schemas::of(plane);
     let folder = tempfile::tempdir().unwrap();
     let mut objects = 0;
@@ -244,7 +244,7 @@ const PLANTED: [(&str, &str, &str, &str); 15] = [
     ),
 ];
 
-fn a_seeded_defect_is_refused(plane: &ControlPlane) {
+fn schema_rejects_a_seeded_defect(plane: &ControlPlane) {
     let schemas = Schemas::of(plane);
     let folder = tempfile::tempdir().unwrap();
     for (index, (manifest, from, to, _)) in PLANTED.iter().enumerate() {
@@ -265,7 +265,7 @@ fn a_seeded_defect_is_refused(plane: &ControlPlane) {
     }
 }
 
-fn a_strict_schema_names_all_fields(_: &ControlPlane) {
+fn strict_schema_allows_only_named_fields(_: &ControlPlane) {
     let closed = json!({"properties": {"a": {}}, "additionalProperties": false});
     for (schema, expected) in [
         // Only the named fields are allowed, wherever an object is.

@@ -14,9 +14,9 @@ use crate::support::{Assets, ControlPlane, Parts, Scenario, scenarios};
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        the_chart_passes_its_own_tests,
-        its_tests_notice_a_defect_in_each_template,
-        its_tests_are_not_published,
+        chart_passes_its_unit_tests,
+        chart_tests_detect_a_defect_in_each_template,
+        packaged_chart_contains_no_tests,
     ]
 }
 
@@ -48,7 +48,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
     names.collect()
 }
 
-fn the_chart_passes_its_own_tests(_: &ControlPlane) {
+fn chart_passes_its_unit_tests(_: &ControlPlane) {
     let (_folder, chart) = copied();
     let suites = names(&chart.join("tests")).len();
     let (passed, said) = unittest(&chart, "tests/*_test.yaml");
@@ -125,7 +125,7 @@ fn defect(line: &str) -> [&str; 4] {
     [suite, file, from.trim(), to.trim()]
 }
 
-fn its_tests_notice_a_defect_in_each_template(_: &ControlPlane) {
+fn chart_tests_detect_a_defect_in_each_template(_: &ControlPlane) {
     let (_folder, chart) = copied();
     let mut untried = names(&chart.join("templates"));
     for [suite, file, from, to] in DEFECTS.trim().lines().map(defect) {
@@ -145,7 +145,7 @@ fn its_tests_notice_a_defect_in_each_template(_: &ControlPlane) {
 }
 
 /// Both Helms package everything except the tests.
-fn its_tests_are_not_published(plane: &ControlPlane) {
+fn packaged_chart_contains_no_tests(plane: &ControlPlane) {
     let mut expected = BTreeSet::new();
     list(Path::new(CHART), "dayshift", &mut expected);
     expected.retain(|it| !it.starts_with("dayshift/tests/"));

@@ -8,12 +8,12 @@ use crate::support::{ControlPlane, Parts, Scenario, scenarios};
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        values_that_make_no_sense_are_refused_by_name,
-        each_value_reaches_its_object,
+        invalid_values_are_rejected_by_name,
+        each_value_changes_its_object,
     ]
 }
 
-fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
+fn invalid_values_are_rejected_by_name(plane: &ControlPlane) {
     for (values, expected) in [
         ("scope.clusterWide=false", "scope.namespaces is empty"),
         (
@@ -64,7 +64,7 @@ fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
 }
 
 /// Each value of this file differs from its default, and is expected in its object.
-fn each_value_reaches_its_object(plane: &ControlPlane) {
+fn each_value_changes_its_object(plane: &ControlPlane) {
     let values = "tests/cluster/e2e/install/values.yaml";
     // kubectl cannot read the kinds of the Prometheus Operator here.
     let monitoring = "podMonitor.enabled=false,prometheusRule.enabled=false";

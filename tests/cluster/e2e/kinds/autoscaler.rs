@@ -9,13 +9,13 @@ use crate::{
 };
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    scenarios![Parts::Pods; its_minimum_is_lowered_and_given_back_and_means_what_it_says]
+    scenarios![Parts::Pods; stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it]
 }
 
 /// Without metrics the autoscaler still keeps the count between its minimum and its maximum.
-fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlPlane) {
+fn stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it(plane: &ControlPlane) {
     allow_every_kind(plane);
-    let mut team = TestNamespace::without_scaler(plane, "minimum");
+    let mut team = TestNamespace::without_controller(plane, "minimum");
     team.run(&["--kinds=hpa,deployments"]);
     let stop = soon(12);
     let start = stop.plus(12);
@@ -43,7 +43,7 @@ fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlP
     team.assert_replicas("app", 3, start);
     team.scale("app", 1);
     team.await_pods("app", 1);
-    start.is_to_come("it may be as few as 1");
+    start.assert_in_future("the autoscaler has reduced the count to 1");
     await_field(&team, "hpa/web", "/spec/minReplicas", 3);
     team.await_replicas("app", 3);
     assert_eq!(field(&team, "hpa/web", SAVED), "");

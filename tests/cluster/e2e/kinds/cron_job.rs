@@ -13,11 +13,11 @@ use crate::{
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Pods; a_cron_job_makes_jobs_by_day_and_none_by_night],
+        scenarios![Parts::Pods; cron_job_creates_jobs_only_while_running],
         scenarios![
             Parts::Server;
-            a_stop_suspends_a_cron_job_and_a_start_leaves_one_that_somebody_suspended,
-            commands_name_it_as_kubectl_does,
+            start_does_not_resume_a_manually_suspended_cron_job,
+            commands_and_kubectl_use_the_same_name_of_a_cron_job,
         ],
     ]
     .concat()
@@ -44,7 +44,7 @@ fn minute_after(soon: Soon) -> Soon {
     Soon(next.unwrap())
 }
 
-fn a_cron_job_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
+fn cron_job_creates_jobs_only_while_running(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "cron");
     let stop = soon(12);
     // One whose stop is over when the others have theirs: all are observed at one minute.
@@ -78,11 +78,11 @@ fn a_cron_job_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     team.await_suspended("daily", false);
     team.assert_punctual("daily", 2, early);
     let before = jobs(&team);
-    minute.is_to_come("two are suspended");
+    minute.assert_in_future("two are suspended");
 
     let made = |name: &str, jobs: &BTreeMap<String, usize>| jobs.get(name).copied().unwrap_or(0);
     Soon(minute.0 + TimeDelta::seconds(5)).wait();
-    let at_night = start.before("the minute has its Job", || {
+    let at_night = start.before("the CronJob has created the Job of this minute", || {
         let at_night = jobs(&team);
         (made("always", &at_night) == made("always", &before) + 1).then_some(at_night)
     });
@@ -119,7 +119,7 @@ impl TestNamespace<'_> {
     }
 }
 
-fn a_stop_suspends_a_cron_job_and_a_start_leaves_one_that_somebody_suspended(plane: &ControlPlane) {
+fn start_does_not_resume_a_manually_suspended_cron_job(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "suspend");
     let stop = soon(10);
     let start = stop.plus(8);
@@ -139,7 +139,7 @@ fn a_stop_suspends_a_cron_job_and_a_start_leaves_one_that_somebody_suspended(pla
     team.ends([("report", 3), ("off", 3)]);
 }
 
-fn commands_name_it_as_kubectl_does(plane: &ControlPlane) {
+fn commands_and_kubectl_use_the_same_name_of_a_cron_job(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "cron-commands");
     create(&team, Value::from(cron_job("report").hours("00:00-24:00")));
     await_field(&team, "cj/report", STATE, "adopted");

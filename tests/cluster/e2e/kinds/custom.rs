@@ -15,24 +15,24 @@ use crate::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
-        a_scaled_object_is_paused_at_a_count_and_let_go,
-        a_rollout_goes_down_and_comes_back,
-        a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_nothing,
-        an_object_whose_count_is_no_number_hides_no_other_of_its_list,
-        a_kind_without_a_count_is_refused_and_gets_no_label,
+        stop_pauses_a_scaled_object_and_start_resumes_it,
+        argo_rollout_stops_and_starts,
+        finds_a_kind_that_is_installed_later_beside_a_forbidden_one,
+        invalid_count_does_not_hide_other_objects_of_the_list,
+        object_without_a_count_is_rejected_and_gets_no_label,
     ]
 }
 
 const PAUSED: &str = "/metadata/annotations/autoscaling.keda.sh~1paused-replicas";
 
-fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
+fn stop_pauses_a_scaled_object_and_start_resumes_it(plane: &ControlPlane) {
     allow_every_kind(plane);
     define(
         plane,
         "scaled_objects.yaml",
         "keda.sh/v1alpha1/scaledobjects",
     );
-    let mut team = TestNamespace::without_scaler(plane, "keda");
+    let mut team = TestNamespace::without_controller(plane, "keda");
     team.run(&["--kinds", "deployments,scaledobjects"]);
     let stop = soon(12);
     let start = stop.plus(10);
@@ -99,10 +99,10 @@ fn rollout(name: &str, replicas: Value, stop: Soon, start: Soon) -> Value {
     rollout
 }
 
-fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
+fn argo_rollout_stops_and_starts(plane: &ControlPlane) {
     allow_every_kind(plane);
     define(plane, "rollouts.yaml", "argoproj.io/v1alpha1/rollouts");
-    let mut team = TestNamespace::without_scaler(plane, "rollouts");
+    let mut team = TestNamespace::without_controller(plane, "rollouts");
     team.run(&["--kinds", "deployments,rollouts.argoproj.io"]);
     let stop = soon(12);
     let start = stop.plus(10);
@@ -151,11 +151,9 @@ fn kite(name: &str, replicas: Value, stop: Soon) -> Value {
     })
 }
 
-fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_nothing(
-    plane: &ControlPlane,
-) {
+fn finds_a_kind_that_is_installed_later_beside_a_forbidden_one(plane: &ControlPlane) {
     allow_every_kind(plane);
-    let mut team = TestNamespace::without_scaler(plane, "later");
+    let mut team = TestNamespace::without_controller(plane, "later");
     let kinds = format!("deployments,balls.toys.example.com,{KITES}");
     let dayshift = team.run(&["--kinds", &kinds]);
     let absent = "cannot watch balls.toys.example.com in namespace ";
@@ -172,7 +170,7 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
         let line = lines.find(|line| line.contains(plural)).unwrap_or("");
         line.ends_with(": forbidden").then_some(())
     };
-    eventually("balls are found, and forbidden", || {
+    eventually("the kind Ball is discovered and forbidden", || {
         forbidden("balls.", team.newest())
     });
     let stop = soon(14);
@@ -181,7 +179,7 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
     ball["kind"] = "Ball".into();
     create(&team, &ball);
     allow_toys(plane, "balls");
-    eventually("balls are watched", || {
+    eventually("the kind Ball is watched", || {
         let (_, said) = team.newest().get("/readyz")?;
         (!said.contains("balls.")).then_some(())
     });
@@ -189,14 +187,14 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
     team.await_adopted("web", stop);
     await_field(&team, "balls/ball", "/spec/replicas", 0);
     team.await_replicas("web", 0);
-    team.stop_scalers();
+    team.stop_controllers();
 }
 
-fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &ControlPlane) {
+fn invalid_count_does_not_hide_other_objects_of_the_list(plane: &ControlPlane) {
     allow_every_kind(plane);
     define(plane, "kites.yaml", "toys.example.com/v1/kites");
     allow_toys(plane, "kites");
-    let mut team = TestNamespace::without_scaler(plane, "odd");
+    let mut team = TestNamespace::without_controller(plane, "odd");
     let stop = soon(14);
     create(&team, kite("a-odd", json!("many"), stop));
     create(&team, kite("b-good", json!(3), stop));
@@ -222,16 +220,16 @@ fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &Control
     team.ends([("a-odd", 1), ("b-good", 2), ("c-odder", 1), ("d-good", 2)]);
 }
 
-fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
+fn object_without_a_count_is_rejected_and_gets_no_label(plane: &ControlPlane) {
     allow_every_kind(plane);
     define(plane, "planes.yaml", "toys.example.com/v1/planes");
     allow_toys(plane, "planes");
-    let mut team = TestNamespace::without_scaler(plane, "planes");
+    let mut team = TestNamespace::without_controller(plane, "planes");
     let stop = soon(14);
     let mut paper = kite("paper", json!(3), stop);
     paper["kind"] = "Plane".into();
     paper["spec"] = json!({"folds": 7});
-    eventually("the schema of planes is published", || {
+    eventually("the schema of the kind Plane is published", || {
         let schemas = plane.kubectl(&["get", "--raw", "/openapi/v3/apis/toys.example.com/v1"]);
         schemas.stdout.contains("v1.Plane\"").then_some(())
     });
@@ -259,13 +257,13 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
     }
     team.run(&planes);
     let error = "/metadata/annotations/dayshift~1error";
-    eventually("the plane is refused", || {
+    eventually("the Plane is rejected", || {
         field(&team, "planes/paper", error)
             .contains("a Plane has no such field")
             .then_some(())
     });
     // Another controller knows it from the beginning too, and across the stop.
-    team.stop_scalers();
+    team.stop_controllers();
     team.run(&planes);
     stop.wait();
     await_field(&team, "planes/paper", "/metadata/labels", "");

@@ -11,7 +11,7 @@ use crate::{
 const SUSPENDED_BY: &str = "/metadata/labels/dayshift~1suspended-by";
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    scenarios![Parts::Pods; their_pods_go_at_the_stop_and_come_back_at_the_start]
+    scenarios![Parts::Pods; stop_deletes_job_pods_and_start_creates_them]
 }
 
 /// Waits for the Job controller's condition: suspended or not.
@@ -23,7 +23,7 @@ fn condition(team: &TestNamespace<'_>, job: &str, suspended: bool) -> Option<()>
     conditions.iter().any(is_it).then_some(())
 }
 
-fn their_pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
+fn stop_deletes_job_pods_and_start_creates_them(plane: &ControlPlane) {
     allow_every_kind(plane);
     let mut team = TestNamespace::new(plane, "stop-jobs");
     let stop = soon(15);
@@ -44,26 +44,26 @@ fn their_pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
     let uid = field(&team, "cj/report", "/metadata/uid");
 
     before(&team, start, "job/ours", "/spec/suspend", true);
-    start.before("its controller has suspended it", || {
+    start.before("Kubernetes has suspended the Job", || {
         condition(&team, "job/ours", true)
     });
     before(&team, start, "job/ours", "/status/active", "");
     let by = ["job/ours", "job/theirs"].map(|it| field(&team, it, SUSPENDED_BY));
-    start.is_to_come("it is the night");
+    start.assert_in_future("the Job is checked while it is suspended");
     assert_eq!(by, [uid, String::new()]);
 
     await_field(&team, "job/ours", "/spec/suspend", false);
-    eventually("its controller lets it run", || {
+    eventually("Kubernetes has resumed the Job", || {
         condition(&team, "job/ours", false)
     });
-    eventually("its pods are back", || {
+    eventually("the Job has pods again", || {
         let active = field(&team, "job/ours", "/status/active");
         (!active.is_empty()).then_some(())
     });
     assert_eq!(field(&team, "job/ours", SUSPENDED_BY), "");
     assert_eq!(field(&team, "job/theirs", "/spec/suspend"), "true");
     assert_eq!(field(&team, "cj/report", STATE), "running");
-    team.stop_scalers();
+    team.stop_controllers();
     let requests = team.requests();
     let mut patches = requests
         .iter()

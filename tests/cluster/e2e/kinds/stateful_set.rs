@@ -10,13 +10,17 @@ use crate::{
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Server; a_stateful_set_stops_keeps_its_count_and_comes_back],
-        scenarios![Parts::Pods; its_pods_go_and_come_back, its_volumes_go_only_where_it_says_so],
+        scenarios![Parts::Server; start_restores_the_saved_count_of_a_stateful_set],
+        scenarios![
+            Parts::Pods;
+            stop_deletes_stateful_set_pods_and_start_creates_them,
+            stop_deletes_volumes_only_with_permission,
+        ],
     ]
     .concat()
 }
 
-fn a_stateful_set_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
+fn start_restores_the_saved_count_of_a_stateful_set(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stateful");
     let stop: Soon = soon(8);
     let start = stop.plus(8);
@@ -46,7 +50,7 @@ fn a_stateful_set_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
     team.ends([("db", 5)]);
 }
 
-fn its_pods_go_and_come_back(plane: &ControlPlane) {
+fn stop_deletes_stateful_set_pods_and_start_creates_them(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stateful-pods");
     let stop: Soon = soon(10);
     let start = stop.plus(8);
@@ -55,14 +59,14 @@ fn its_pods_go_and_come_back(plane: &ControlPlane) {
     team.await_pods("db", 2);
     before(&team, stop, "sts/db", STATE, "adopted");
     team.await_pods("db", 0);
-    start.is_to_come("its pods are gone");
+    start.assert_in_future("the pods are deleted");
     team.await_pods("db", 2);
     assert_eq!(field(&team, "sts/db", STATE), "running");
     team.ends([("db", 3)]);
 }
 
 /// With Kubernetes' own controller, which deletes the claims.
-fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
+fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stateful-volumes");
     let stop: Soon = soon(8);
     let mut db = Value::from(stateful_set("db").replicas(2).stop(stop.text()));
@@ -82,7 +86,7 @@ fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
         kept.count()
     };
     eventually("the claims of both pods", || (claims() == 2).then_some(()));
-    eventually("it is refused", || {
+    eventually("the StatefulSet is rejected", || {
         let error = field(&team, "sts/db", "/metadata/annotations/dayshift~1error");
         error.contains("whenScaled is Delete").then_some(())
     });
@@ -97,7 +101,7 @@ fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
     team.kubectl(&annotate).success();
     before(&team, again, "sts/db", STATE, "adopted");
     await_field(&team, "sts/db", "/spec/replicas", 0);
-    eventually("no claim is kept", || (claims() == 0).then_some(()));
+    eventually("all claims are deleted", || (claims() == 0).then_some(()));
     // Rejected, adopted and stopped.
     team.ends([("db", 3)]);
 }

@@ -13,9 +13,9 @@ use crate::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
-        what_each_switch_held_comes_back_to_the_letter,
-        two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value,
-        a_kind_that_nobody_knew_takes_five_lines,
+        start_restores_each_on_off_field_exactly,
+        killed_controllers_and_an_applied_manifest_lose_no_value,
+        new_kind_needs_a_definition_of_five_lines,
     ]
 }
 
@@ -72,9 +72,9 @@ fn object(plural: &str, name: &str, spec: &Value, stop: Soon, start: Soon) -> Va
     })
 }
 
-fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
+fn start_restores_each_on_off_field_exactly(plane: &ControlPlane) {
     serve(plane);
-    let mut team = TestNamespace::without_scaler(plane, "switches");
+    let mut team = TestNamespace::without_controller(plane, "switches");
     team.run(&[FLAG]);
     let stop = soon(14);
     let start = stop.plus(12);
@@ -199,9 +199,9 @@ fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
 
 /// `kubectl apply` of the manifest reverts the on/off field while stopped, and the next start and
 /// stop use its value; values that no manifest specifies are not lost with the controllers.
-fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &ControlPlane) {
+fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane) {
     serve(plane);
-    let mut team = TestNamespace::without_scaler(plane, "switched");
+    let mut team = TestNamespace::without_controller(plane, "switched");
     team.run(&[FLAG]);
     team.run(&[FLAG]);
     let stop = soon(16);
@@ -241,7 +241,7 @@ fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &Con
     for name in names {
         before(&team, start, name, STATE, "stopped");
     }
-    team.kill_scalers();
+    team.kill_controllers();
     // The unchanged manifest again, and another value manually.
     let applied = team.kubectl_with(&["apply"], &said.to_string()).success();
     assert!(applied.contains("configured"), "{applied}");
@@ -254,7 +254,7 @@ fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &Con
         patch,
     ];
     team.kubectl(&by_hand).success();
-    start.is_to_come("it is the night");
+    start.assert_in_future("the manifest is applied while the objects are stopped");
     team.run(&[FLAG]);
     team.run(&[FLAG]);
     for (name, path, expected) in [
@@ -266,13 +266,13 @@ fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &Con
         await_field(&team, name, path, expected);
         assert_eq!(field(&team, name, VALUE), "", "{name}");
     }
-    team.stop_scalers();
+    team.stop_controllers();
 }
 
 /// With the permissions that `dayshift kinds` prints, and an invalid definition beside it.
-fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
+fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
     serve(plane);
-    let mut team = TestNamespace::without_scaler(plane, "robots");
+    let mut team = TestNamespace::without_controller(plane, "robots");
     let rows = tempfile::NamedTempFile::new().unwrap();
     let text = "\
 - resource: robots.toys.example.com
@@ -349,7 +349,7 @@ fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
         flags.join(" ")
     );
     let held = "Stopped by schedules now: 4 replicas, 2 CPU cores, 4 GiB of memory.";
-    start.before("status counts the arms of the robot", || {
+    start.before("status shows the replicas of the Robot", || {
         plane.shell(&line).success().contains(held).then_some(())
     });
     for (name, path, expected) in [("eco", mode, "eco"), ("bare", "/spec/power", "")] {

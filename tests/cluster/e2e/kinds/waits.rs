@@ -11,12 +11,12 @@ use crate::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
-        an_app_starts_once_the_pods_of_its_database_are_ready,
-        an_app_starts_once_a_service_has_a_ready_endpoint,
+        app_starts_once_its_database_pods_are_ready,
+        app_starts_once_its_service_has_a_ready_endpoint,
     ]
 }
 
-fn an_app_starts_once_the_pods_of_its_database_are_ready(plane: &ControlPlane) {
+fn app_starts_once_its_database_pods_are_ready(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "waits");
     let stop = soon(10);
     let start = stop.plus(10);
@@ -63,9 +63,9 @@ fn an_app_starts_once_the_pods_of_its_database_are_ready(plane: &ControlPlane) {
 }
 
 /// The Service selects the pods of a Deployment that no schedule stops, and whose pods come late.
-fn an_app_starts_once_a_service_has_a_ready_endpoint(plane: &ControlPlane) {
+fn app_starts_once_its_service_has_a_ready_endpoint(plane: &ControlPlane) {
     allow_every_kind(plane);
-    let mut team = TestNamespace::without_scaler(plane, "services");
+    let mut team = TestNamespace::without_controller(plane, "services");
     team.run(&["--services", "--namespace-defaults=false"]);
     let mut db = Value::from(deployment("db").replicas(1));
     db["spec"]["template"]["spec"]["nodeSelector"] = json!({"scenario": "none"});

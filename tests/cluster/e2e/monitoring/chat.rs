@@ -78,8 +78,8 @@ fn routes(teams: &[TestNamespace<'_>; 2], folder: &Path, chat: SocketAddr) -> St
     text
 }
 
-pub(super) fn a_chat_hears_of_the_stops_of_its_own_team_once(plane: &ControlPlane) {
-    let mut teams = ["chat-a", "chat-b"].map(|name| TestNamespace::without_scaler(plane, name));
+pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPlane) {
+    let mut teams = ["chat-a", "chat-b"].map(|name| TestNamespace::without_controller(plane, name));
     let stop = soon(1_800);
     let scalers = teams.each_mut().map(|team| {
         team.create(deployment("web").replicas(3).stop(stop.text()));

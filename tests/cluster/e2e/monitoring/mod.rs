@@ -28,11 +28,11 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         Err(_) => Vec::new(),
         Ok("full") => scenarios![
             Parts::Server;
-            the_alerts_fire_when_they_should_and_not_before,
+            alerts_fire_only_under_their_conditions,
             each_alert_fires_in_a_scenario_of_a_running_controller,
-            prometheus_reads_the_metrics_of_a_night,
-            prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights,
-            a_chat_hears_of_the_stops_of_its_own_team_once,
+            prometheus_parses_the_metrics_of_a_stopped_workload,
+            prometheus_accepts_the_dashboard_queries_and_the_documented_rule,
+            chat_receives_each_stop_notice_of_its_team_once,
         ],
         Ok(other) => panic!("MONITORING={other}: write `full`, or leave it out"),
     }
@@ -62,7 +62,7 @@ fn promtool(arguments: &[&str], input: &str) -> String {
     said
 }
 
-fn the_alerts_fire_when_they_should_and_not_before(_: &ControlPlane) {
+fn alerts_fire_only_under_their_conditions(_: &ControlPlane) {
     promtool(&["check", "rules", "--lint-fatal", ALERTS], "");
     let tests = "tests/cluster/e2e/monitoring/alerts.yaml";
     promtool(&["test", "rules", tests], "");
@@ -72,12 +72,12 @@ fn each_alert_fires_in_a_scenario_of_a_running_controller(_: &ControlPlane) {
     running::each_alert_fires_in_a_scenario_of_a_running_controller();
 }
 
-fn a_chat_hears_of_the_stops_of_its_own_team_once(plane: &ControlPlane) {
-    chat::a_chat_hears_of_the_stops_of_its_own_team_once(plane);
+fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPlane) {
+    chat::chat_receives_each_stop_notice_of_its_team_once(plane);
 }
 
 /// Grafana replaces its variables before it sends a query.
-fn prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights(_: &ControlPlane) {
+fn prometheus_accepts_the_dashboard_queries_and_the_documented_rule(_: &ControlPlane) {
     let dashboard = std::fs::read_to_string("charts/dayshift/files/dashboard.json").unwrap();
     let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
     let targets = dashboard["panels"].as_array().unwrap().iter();
@@ -103,8 +103,8 @@ fn prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights(_: &ControlPlane
 }
 
 /// A start, a stop and a revert produce values in each metric.
-fn prometheus_reads_the_metrics_of_a_night(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "scraped");
+fn prometheus_parses_the_metrics_of_a_stopped_workload(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_controller(plane, "scraped");
     let scaler = team.run(&[]);
     let address = scaler.address().unwrap();
     let stop = soon(6);

@@ -1,8 +1,8 @@
-//! The way over from other tools: a namespace of each one's own examples, as it is at night, is
-//! converted as in `docs/guides/migrate.md` and starts in the morning at the counts that were saved.
+//! Migration from other tools: a namespace with the examples of each tool, in their stopped state, is
+//! converted as in `docs/guides/migrate.md`, and starts in the morning at the saved counts.
 //!
-//! The examples are those of each tool's documentation, in files of ours that name it. Only the
-//! current time is filled in: the morning is the next full minute, at noon of a zone where it is noon.
+//! Each file of examples names its source in the documentation of the tool. Only the current time is
+//! filled in: the morning is the next full minute, in a zone in which it is noon.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,11 +17,11 @@ use crate::support::{ControlPlane, Parts, Scenario, Soon, scenarios, soon};
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        what_go_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved,
-        what_py_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved,
-        what_kube_green_has_stopped_starts_at_the_counts_it_has_saved,
-        what_cron_hpa_has_stopped_starts_at_the_counts_it_has_saved,
-        what_keda_has_stopped_starts_at_the_counts_it_has_saved,
+        workloads_stopped_by_go_kube_downscaler_start_at_their_saved_counts,
+        workloads_stopped_by_py_kube_downscaler_start_at_their_saved_counts,
+        workloads_stopped_by_kube_green_start_at_their_saved_counts,
+        workloads_stopped_by_cron_hpa_start_at_their_saved_counts,
+        workloads_stopped_by_keda_start_at_their_saved_counts,
     ]
 }
 
@@ -158,7 +158,7 @@ impl Tool {
         define_kinds(plane);
         let folder = tempfile::tempdir().unwrap();
         let morning = minute(12);
-        let mut team = TestNamespace::without_scaler(plane, self.name);
+        let mut team = TestNamespace::without_controller(plane, self.name);
         // dayshift is installed first, without effect; or last.
         if self.name != "cron-hpa" {
             team.run(&[]);
@@ -173,12 +173,12 @@ impl Tool {
         } else {
             self.assert_as_before(&team, morning);
         }
-        morning.is_to_come("all are converted");
+        morning.assert_in_future("all are converted");
         morning.wait();
         for (object, _, count) in self.counts {
             await_field(&team, object, member(object), count);
         }
-        team.stop_scalers();
+        team.stop_controllers();
     }
 
     /// Its examples in a namespace of this scenario.
@@ -229,7 +229,7 @@ impl Tool {
             }
         };
         let plan: Value = serde_json::from_str(&plan).unwrap();
-        morning.is_to_come("the plan is looked at");
+        morning.assert_in_future("the plan is checked");
         for (name, action, replicas) in self.planned {
             let mut workloads = plan["workloads"].as_array().unwrap().iter();
             let workload = workloads.find(|it| it["name"] == **name).unwrap();
@@ -257,7 +257,7 @@ impl Tool {
     fn assert_as_before(&self, team: &TestNamespace<'_>, morning: Soon) {
         for (object, left, _) in self.counts {
             let seen = field(team, object, member(object));
-            morning.is_to_come("all are converted");
+            morning.assert_in_future("all are converted");
             assert_eq!(seen, *left, "{} {object}", self.name);
         }
     }
@@ -305,27 +305,27 @@ fn member(object: &str) -> &'static str {
     }
 }
 
-fn what_go_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+fn workloads_stopped_by_go_kube_downscaler_start_at_their_saved_counts(plane: &ControlPlane) {
     let [tool, ..] = &TOOLS;
     tool.is_left(plane);
 }
 
-fn what_py_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+fn workloads_stopped_by_py_kube_downscaler_start_at_their_saved_counts(plane: &ControlPlane) {
     let [_, tool, ..] = &TOOLS;
     tool.is_left(plane);
 }
 
-fn what_kube_green_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+fn workloads_stopped_by_kube_green_start_at_their_saved_counts(plane: &ControlPlane) {
     let [_, _, tool, ..] = &TOOLS;
     tool.is_left(plane);
 }
 
-fn what_cron_hpa_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+fn workloads_stopped_by_cron_hpa_start_at_their_saved_counts(plane: &ControlPlane) {
     let [.., tool, _] = &TOOLS;
     tool.is_left(plane);
 }
 
-fn what_keda_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+fn workloads_stopped_by_keda_start_at_their_saved_counts(plane: &ControlPlane) {
     let [.., tool] = &TOOLS;
     tool.is_left(plane);
 }

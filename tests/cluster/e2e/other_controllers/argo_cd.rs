@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::told::{never_told, status, told_once};
+use super::told::{assert_never_reported, assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ArgoCd, ControlPlane, DeploymentBuilder, Parts, Scenario, Soon, deployment, eventually,
@@ -15,11 +15,11 @@ use crate::support::{
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told,
-        one_that_does_not_heal_sets_it_at_a_sync_by_hand,
-        one_that_does_not_heal_sets_it_at_a_new_commit,
-        without_the_option_it_stays_until_the_next_sync,
-        without_the_group_the_rule_means_no_deployment,
+        self_heal_is_reported_and_keeps_the_stop_with_the_recommended_settings,
+        manual_sync_without_self_heal_reverts_the_stop,
+        new_commit_without_self_heal_reverts_the_stop,
+        without_the_sync_option_the_stop_lasts_until_the_next_sync,
+        ignore_rule_without_a_group_matches_no_deployment,
     ]
 }
 
@@ -208,7 +208,7 @@ fn stopped(team: &TestNamespace<'_>, stop: Soon) {
 }
 
 fn named(team: &TestNamespace<'_>) -> String {
-    let told = told_once(team, "web");
+    let told = assert_reported_once(team, "web");
     assert_eq!(team.replicas("web"), 3);
     assert!(told.starts_with(BY), "{told}");
     let shown = status(team);
@@ -218,9 +218,7 @@ fn named(team: &TestNamespace<'_>) -> String {
     told
 }
 
-fn one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told(
-    plane: &ControlPlane,
-) {
+fn self_heal_is_reported_and_keeps_the_stop_with_the_recommended_settings(plane: &ControlPlane) {
     plane.argo_cd();
     let team = TestNamespace::new(plane, "argoheals");
     let [first, second, start] = [25, 37, 55].map(soon);
@@ -236,7 +234,7 @@ fn one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told
         .1;
     let (rules, options) = cure.split_once(" and spec.syncPolicy.").unwrap();
     app.patch(&format!("spec:\n  {rules}\n  syncPolicy: {{{options}}}\n"));
-    second.is_to_come("the settings are pasted by then");
+    second.assert_in_future("the recommended settings are applied");
     second.wait();
     team.await_replicas("web", 0);
     assert_eq!(app.compared(), "Synced");
@@ -247,7 +245,7 @@ fn one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told
     app.compared();
     app.await_synced(&commit);
     team.assert_replicas("web", 0, start);
-    told_once(&team, "web");
+    assert_reported_once(&team, "web");
 
     team.await_replicas("web", 3);
     team.assert_punctual("web", 3, start);
@@ -255,7 +253,7 @@ fn one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told
     team.ends([("web", 4)]);
 }
 
-fn one_that_does_not_heal_sets_it_at_a_sync_by_hand(plane: &ControlPlane) {
+fn manual_sync_without_self_heal_reverts_the_stop(plane: &ControlPlane) {
     plane.argo_cd();
     let team = TestNamespace::new(plane, "argohand");
     let stop = soon(25);
@@ -263,13 +261,13 @@ fn one_that_does_not_heal_sets_it_at_a_sync_by_hand(plane: &ControlPlane) {
     stopped(&team, stop);
     assert_eq!(app.compared(), "OutOfSync");
     assert_eq!(team.replicas("web"), 0);
-    never_told(&team, "web");
+    assert_never_reported(&team, "web");
     app.sync("somebody");
     named(&team);
     team.ends([("web", 2)]);
 }
 
-fn one_that_does_not_heal_sets_it_at_a_new_commit(plane: &ControlPlane) {
+fn new_commit_without_self_heal_reverts_the_stop(plane: &ControlPlane) {
     plane.argo_cd();
     let team = TestNamespace::new(plane, "argocommit");
     let stop = soon(25);
@@ -283,7 +281,7 @@ fn one_that_does_not_heal_sets_it_at_a_new_commit(plane: &ControlPlane) {
     team.ends([("web", 2)]);
 }
 
-fn without_the_option_it_stays_until_the_next_sync(plane: &ControlPlane) {
+fn without_the_sync_option_the_stop_lasts_until_the_next_sync(plane: &ControlPlane) {
     plane.argo_cd();
     let team = TestNamespace::new(plane, "argooption");
     let stop = soon(25);
@@ -291,13 +289,13 @@ fn without_the_option_it_stays_until_the_next_sync(plane: &ControlPlane) {
     stopped(&team, stop);
     assert_eq!(app.compared(), "Synced");
     assert_eq!(team.replicas("web"), 0);
-    never_told(&team, "web");
+    assert_never_reported(&team, "web");
     app.sync("somebody");
     named(&team);
     team.ends([("web", 2)]);
 }
 
-fn without_the_group_the_rule_means_no_deployment(plane: &ControlPlane) {
+fn ignore_rule_without_a_group_matches_no_deployment(plane: &ControlPlane) {
     plane.argo_cd();
     let team = TestNamespace::new(plane, "argogroup");
     let stop = soon(25);

@@ -12,18 +12,18 @@ use crate::support::{
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Pods; an_autoscaler_rests_at_zero_and_takes_over_at_the_start],
+        scenarios![Parts::Pods; hpa_is_inactive_at_zero_and_scales_after_the_start],
         scenarios![
             Parts::Server;
-            a_server_side_apply_with_another_count_names_the_conflict,
-            a_client_side_apply_by_night_holds_until_the_start,
-            the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order,
+            server_side_apply_of_another_count_reports_a_conflict,
+            client_side_apply_while_stopped_is_kept_until_the_start,
+            removing_the_count_from_a_manifest_in_the_documented_order_keeps_it,
         ],
     ]
     .concat()
 }
 
-fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlane) {
+fn server_side_apply_of_another_count_reports_a_conflict(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "ssa");
     let stop = soon(6);
     let start = stop.plus(12);
@@ -50,7 +50,7 @@ fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlan
     assert_eq!(
         team.replicas("web"),
         0,
-        "what it leaves out it leaves alone"
+        "a field that the manifest omits does not change"
     );
     let four = web.replicas(4).manifest();
     apply(&["--force-conflicts"], &four).success();
@@ -61,16 +61,16 @@ fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlan
         "{told}"
     );
     assert_named_once(&team, "web");
-    start.is_to_come("all of it is by night");
+    start.assert_in_future("every apply happens while it is stopped");
 
     team.await_label("web", "dayshift/state", "running");
-    assert_eq!(team.replicas("web"), 4, "more than was saved");
+    assert_eq!(team.replicas("web"), 4, "a larger current count is kept");
     apply(&[], &four).success();
     team.assert_punctual("web", 2, start);
     team.ends([("web", 3)]);
 }
 
-fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
+fn client_side_apply_while_stopped_is_kept_until_the_start(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "csa");
     let stop = soon(8);
     let start = stop.plus(10);
@@ -117,8 +117,8 @@ fn assert_named_once(team: &TestNamespace<'_>, name: &str) {
 }
 
 /// The safe order of `dayshift lint` for `spec.replicas` in a manifest.
-fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "order");
+fn removing_the_count_from_a_manifest_in_the_documented_order_keeps_it(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "order");
     for name in ["careless", "careful"] {
         let web = deployment(name).hours("Mon-Fri 09:00-19:00");
         let manifest = web.clone().replicas(3).manifest();
@@ -147,7 +147,7 @@ fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &Co
     team.delete_all::<Deployment>();
 }
 
-fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane) {
+fn hpa_is_inactive_at_zero_and_scales_after_the_start(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "hpa");
     let stop = soon(10);
     let start = stop.plus(8);
@@ -161,7 +161,7 @@ fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane)
     team.autoscale("web", 2, 4);
     team.await_stopped("web", start);
     let condition = r#"jsonpath={range .status.conditions[?(@.type=="ScalingActive")]}{.status} {.reason}: {.message}{end}"#;
-    let said = start.before("the autoscaler rests", || {
+    let said = start.before("the HPA is inactive", || {
         let said = team.kubectl(&["get", "hpa", "web", "-o", condition]).stdout;
         said.starts_with("False ScalingDisabled: ").then_some(said)
     });

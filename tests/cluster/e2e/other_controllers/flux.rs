@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::told::{status, told_once};
+use super::told::{assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Parts, Scenario, deployment, scenarios, soon,
@@ -14,8 +14,8 @@ use crate::support::{
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told,
-        flux_that_merges_puts_it_back_all_the_same,
+        flux_is_reported_and_keeps_the_stop_with_the_recommended_setting,
+        flux_with_merge_reverts_the_stop,
     ]
 }
 
@@ -58,7 +58,7 @@ impl<'t> Kustomization<'t> {
     }
 }
 
-fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &ControlPlane) {
+fn flux_is_reported_and_keeps_the_stop_with_the_recommended_setting(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "flux");
     let [first, second, start] = [8, 18, 28].map(soon);
     let stops = format!("{}; {}", first.text(), second.text());
@@ -67,12 +67,16 @@ fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &Con
     let git = Kustomization::new(&team);
     assert_eq!(git.reconcile(web.clone()), "created");
     team.await_adopted("web", first);
-    assert_eq!(git.reconcile(web.clone()), "unchanged", "labels of ours");
+    assert_eq!(
+        git.reconcile(web.clone()),
+        "unchanged",
+        "dayshift labels are no drift for Flux"
+    );
     team.await_stopped("web", second);
 
     assert_eq!(git.reconcile(web.clone()), "configured");
     assert_eq!(team.replicas("web"), 3);
-    let told = told_once(&team, "web");
+    let told = assert_reported_once(&team, "web");
     let by = "kustomize-controller (Flux Kustomization) set 3 again ";
     assert!(told.starts_with(by), "{told}");
     let shown = status(&team);
@@ -81,7 +85,7 @@ fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &Con
     let cure = "To end that, in the Kustomization (Flux 2.9 or later), set spec.ignore: ";
     git.ignore(told.split_once(cure).unwrap().1);
     assert_eq!(git.reconcile(web.clone()), "unchanged");
-    second.is_to_come("the setting is pasted by then");
+    second.assert_in_future("the recommended setting is applied");
     second.wait();
     team.await_replicas("web", 0);
     assert_eq!(git.reconcile(web.clone()), "unchanged");
@@ -89,7 +93,7 @@ fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &Con
     let newer = web.annotation("example.com/commit", "2");
     assert_eq!(git.reconcile(newer.clone()), "configured");
     team.assert_replicas("web", 0, start);
-    told_once(&team, "web");
+    assert_reported_once(&team, "web");
 
     team.await_replicas("web", 3);
     team.assert_punctual("web", 3, start);
@@ -98,7 +102,7 @@ fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &Con
     team.ends([("web", 4)]);
 }
 
-fn flux_that_merges_puts_it_back_all_the_same(plane: &ControlPlane) {
+fn flux_with_merge_reverts_the_stop(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "fluxmerge");
     let stop = soon(6);
     let web = deployment("web").replicas(3).stop(stop.text());
@@ -108,6 +112,6 @@ fn flux_that_merges_puts_it_back_all_the_same(plane: &ControlPlane) {
     team.await_stopped("web", stop.plus(20));
     assert_eq!(git.reconcile(web), "configured");
     assert_eq!(team.replicas("web"), 3);
-    told_once(&team, "web");
+    assert_reported_once(&team, "web");
     team.ends([("web", 2)]);
 }

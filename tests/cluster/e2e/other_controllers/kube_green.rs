@@ -15,7 +15,7 @@ use crate::support::{
 pub(super) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift,
+        dayshift_starts_converted_kube_green_workloads_at_their_counts,
     ]
 }
 
@@ -30,7 +30,7 @@ struct Sleeper<'p> {
 
 impl<'p> Sleeper<'p> {
     fn new(plane: &'p ControlPlane, name: &str) -> Self {
-        let team = TestNamespace::without_scaler(plane, name);
+        let team = TestNamespace::without_controller(plane, name);
         for (name, count, _) in DEPLOYMENTS {
             let web: DeploymentBuilder = deployment(name).replicas(count);
             team.create(web);
@@ -138,7 +138,7 @@ impl<'p> Sleeper<'p> {
     }
 }
 
-fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane: &ControlPlane) {
+fn dayshift_starts_converted_kube_green_workloads_at_their_counts(plane: &ControlPlane) {
     apply(plane, "tests/cluster/e2e/moving/definitions.yaml");
     let established = [
         "wait",
@@ -161,7 +161,7 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
         asleep.await_asleep();
     }
     wake.plus(-61)
-        .is_to_come("kube-green has put them to sleep");
+        .assert_in_future("kube-green has stopped the workloads");
 
     // dayshift is installed, without effect; then each is converted.
     for it in [&mut night, &mut left, &mut day] {
@@ -176,7 +176,7 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
     left.convert();
     assert_eq!(left.saved(), ["3", "5", "1"]);
     day.convert();
-    wake.is_to_come("all are converted");
+    wake.assert_in_future("all are converted");
     for asleep in [&night, &left] {
         asleep.await_asleep();
     }
@@ -190,7 +190,7 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
     assert_eq!(night.by_kube_green(), until_then, "{}", green.log());
 
     // Both stop, and one of them observes the state that the other left.
-    stop.is_to_come("they are awake");
+    stop.assert_in_future("all workloads are started");
     stop.wait();
     for it in [&left, &day] {
         it.await_state("stopped");
@@ -202,7 +202,7 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
         it.delete(&report);
         assert_eq!(it.saved(), ["3", "5", "1"]);
     }
-    start.is_to_come("the SleepInfos are deleted");
+    start.assert_in_future("the SleepInfos are deleted");
     green.stop();
     start.wait();
     for it in [&left, &day] {
@@ -214,6 +214,6 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
     soon(5).wait();
     assert_eq!([&night, &left, &day].map(counts), before);
     for mut it in [night, left, day] {
-        it.team.stop_scalers();
+        it.team.stop_controllers();
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         Err(_) => Vec::new(),
         Ok("full") => scenarios![
             Parts::Server;
-            a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume,
+            cloud_native_pg_cluster_hibernates_and_keeps_its_volume,
         ],
         Ok(other) => panic!("OPERATORS={other}: write `full`, or leave it out"),
     }
@@ -28,9 +28,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 const KINDS: &str = "--kinds=clusters.postgresql.cnpg.io";
 const HIBERNATION: &str = "/metadata/annotations/cnpg.io~1hibernation";
 
-fn a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume(plane: &ControlPlane) {
+fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane) {
     plane.install();
-    let mut team = TestNamespace::without_scaler(plane, "cloudnativepg");
+    let mut team = TestNamespace::without_controller(plane, "cloudnativepg");
     let operator = Operator::cloud_native_pg(plane);
     // As in docs/reference/operator-kinds.md.
     let role = format!("dayshift kinds -o yaml {KINDS} | kubectl apply -f -");
@@ -94,5 +94,5 @@ fn a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume(plane:
     assert_eq!(condition(), "", "{}", operator.log());
     assert_eq!(volume(), first);
     operator.stop();
-    team.stop_scalers();
+    team.stop_controllers();
 }

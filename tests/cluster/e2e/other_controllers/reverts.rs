@@ -3,7 +3,7 @@
 
 use tempfile::TempDir;
 
-use super::told::{never_told, status, told_once};
+use super::told::{assert_never_reported, assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
@@ -11,27 +11,27 @@ use crate::support::{
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Pods; an_autoscaler_above_a_stop_count_is_named],
+        scenarios![Parts::Pods; hpa_above_a_stop_count_is_reported],
         scenarios![
             Parts::Server;
-            kubectl_replace_is_named,
-            kubectl_apply_is_named_on_either_side,
-            a_person_and_a_rollout_undo_are_not,
-            helm_3_sets_the_count_of_the_chart_and_is_named,
-            helm_4_fails_until_it_is_forced_and_is_named_then,
+            kubectl_replace_is_reported,
+            kubectl_apply_is_reported_client_side_and_server_side,
+            manual_scaling_and_rollout_undo_are_not_reported,
+            helm_3_reverts_the_stop_and_is_reported,
+            helm_4_is_reported_once_it_forces_the_conflict,
         ],
     ]
     .concat()
 }
 
-fn kubectl_replace_is_named(plane: &ControlPlane) {
+fn kubectl_replace_is_reported(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "replace");
     let stop = soon(6);
     let web = deployment("web").replicas(3).stop(stop.text());
     team.kubectl_with(&["create"], &web.manifest()).success();
     team.await_stopped("web", stop.plus(20));
     team.kubectl_with(&["replace"], &web.manifest()).success();
-    let told = told_once(&team, "web");
+    let told = assert_reported_once(&team, "web");
     assert!(
         told.starts_with("kubectl-replace (kubectl replace) set 3 again "),
         "{told}"
@@ -45,7 +45,7 @@ fn kubectl_replace_is_named(plane: &ControlPlane) {
     team.ends([("web", 3)]);
 }
 
-fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
+fn kubectl_apply_is_reported_client_side_and_server_side(plane: &ControlPlane) {
     for (name, more, by) in [
         (
             "csapply",
@@ -65,7 +65,7 @@ fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
         team.kubectl_with(&apply, &web.manifest()).success();
         team.await_stopped("web", stop.plus(20));
         team.kubectl_with(&apply, &web.manifest()).success();
-        let told = told_once(&team, "web");
+        let told = assert_reported_once(&team, "web");
         assert!(told.starts_with(by), "{told}");
         let shown = status(&team);
         assert!(shown.contains("warning: ") && shown.contains(by), "{shown}");
@@ -73,7 +73,7 @@ fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
     }
 }
 
-fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
+fn manual_scaling_and_rollout_undo_are_not_reported(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "person");
     let stop = soon(8);
     for name in ["scaled", "edited", "undone"] {
@@ -91,7 +91,7 @@ fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
     let edit = format!("{editor} kubectl edit deploy/edited -n {}", team.name());
     plane.shell(&edit).success();
     assert_eq!(team.replicas("edited"), 2);
-    eventually("the controller has read who scaled them", || {
+    eventually("the controller has read the managers", || {
         let requests = team.requests();
         let reads = requests.iter().filter(|it| it.verb == "get");
         let read: Vec<&str> = reads.map(|it| &*it.name).collect();
@@ -103,13 +103,13 @@ fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
     let held = format!("note: {it}/edited, {it}/scaled: scaled to 2 manually");
     assert!(shown.contains(&held), "{shown}");
     for name in ["scaled", "edited", "undone"] {
-        never_told(&team, name);
+        assert_never_reported(&team, name);
     }
     assert_eq!(team.replicas("undone"), 0);
     team.ends([("scaled", 2), ("edited", 2), ("undone", 2)]);
 }
 
-fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
+fn hpa_above_a_stop_count_is_reported(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "hpamin");
     let stop = soon(8);
     let web = deployment("web").replicas(3).stop(stop.text());
@@ -119,7 +119,7 @@ fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
     let told = team.await_event("web", "Reverted");
     assert!(told.starts_with("an HPA set the count to 2, "), "{told}");
     assert!(told.contains("leave out dayshift/stop-replicas"), "{told}");
-    eventually("the read is in the log", || {
+    eventually("the read is in the audit log", || {
         let reads = team.requests();
         let reads = reads.iter().filter(|it| it.verb == "get").count();
         assert!(reads <= 1, "{reads}");
@@ -174,7 +174,7 @@ impl<'p> Chart<'p> {
         self.helm(&["rollback", "shop", "1"]).success();
         assert_eq!(image(team), "nginx:1");
         assert_eq!(team.replicas("web"), 3);
-        never_told(team, "web");
+        assert_never_reported(team, "web");
         let requests = team.requests();
         assert!(requests.iter().all(|it| it.verb != "get"), "{requests:#?}");
     }
@@ -194,7 +194,7 @@ fn image(team: &TestNamespace<'_>) -> String {
     team.kubectl(&["get", "deploy/web", "-o", image]).success()
 }
 
-fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
+fn helm_3_reverts_the_stop_and_is_reported(plane: &ControlPlane) {
     // Built first if necessary: that takes longer than a watch lasts.
     plane.helm(3, &["version"]).success();
     let team = TestNamespace::new(plane, "helmthree");
@@ -202,13 +202,13 @@ fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
     let chart = Chart::new(plane, 3, &team, &stop.text());
     chart.helm(&["install", "shop", "CHART"]).success();
     chart.by_day(&team, &stop.text());
-    stop.is_to_come("all of that is by day");
+    stop.assert_in_future("the chart is installed before the stop");
     team.await_stopped("web", stop.plus(20));
 
     chart.write(Some(3), &stop.text(), "nginx:2");
     chart.helm(&["upgrade", "shop", "CHART"]).success();
     assert_eq!(team.replicas("web"), 3);
-    let told = told_once(&team, "web");
+    let told = assert_reported_once(&team, "web");
     assert!(told.starts_with("helm set 3 again "), "{told}");
     assert!(told.contains("leave replicas out of the chart"), "{told}");
     let shown = status(&team);
@@ -220,7 +220,7 @@ fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
     team.ends([("web", 2)]);
 }
 
-fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
+fn helm_4_is_reported_once_it_forces_the_conflict(plane: &ControlPlane) {
     // Built first if necessary: that takes longer than a watch lasts.
     plane.helm(4, &["version"]).success();
     let team = TestNamespace::new(plane, "helmfour");
@@ -229,7 +229,7 @@ fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
     let upgrade = |more: &[&str]| chart.helm(&[&["upgrade", "shop", "CHART"], more].concat());
     chart.helm(&["install", "shop", "CHART"]).success();
     chart.by_day(&team, &stop.text());
-    stop.is_to_come("all of that is by day");
+    stop.assert_in_future("the chart is installed before the stop");
     team.await_stopped("web", stop.plus(20));
 
     chart.write(Some(3), &stop.text(), "nginx:2");
@@ -250,7 +250,7 @@ fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
     chart.write(Some(3), &stop.text(), "nginx:2");
     upgrade(&["--force-conflicts"]).success();
     assert_eq!(team.replicas("web"), 3);
-    let told = told_once(&team, "web");
+    let told = assert_reported_once(&team, "web");
     assert!(told.starts_with("helm set 3 again "), "{told}");
     // A field that Helm forced belongs only to Helm: without it in the chart it gets the API
     // server's default.

@@ -7,12 +7,12 @@ use crate::support::{Request, eventually, too_late};
 
 /// Asserts that the controller read the Deployment once after another client's last change, and
 /// reported the manager within 2 s; returns the report.
-pub(super) fn told_once(team: &TestNamespace<'_>, name: &str) -> String {
+pub(super) fn assert_reported_once(team: &TestNamespace<'_>, name: &str) -> String {
     let told = team.await_event(name, "Reverted");
     let changes = team.changes_by_others();
     let change = changes.last().map(|it| it.answered);
     // The server's log can be a moment behind.
-    let (read, event) = eventually("the read and the Event are in the log", || {
+    let (read, event) = eventually("the read and the Event are in the audit log", || {
         let requests = team.requests();
         let reads = requests.iter().filter(|it| it.verb == "get");
         let reads: Vec<Request> = reads.cloned().collect();
@@ -35,7 +35,7 @@ pub(super) fn told_once(team: &TestNamespace<'_>, name: &str) -> String {
 }
 
 /// Asserts that no revert was reported.
-pub(super) fn never_told(team: &TestNamespace<'_>, name: &str) {
+pub(super) fn assert_never_reported(team: &TestNamespace<'_>, name: &str) {
     assert_eq!(count(team, name), 0);
 }
 

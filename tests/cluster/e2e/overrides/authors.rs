@@ -16,8 +16,8 @@ const BY: &str = "dayshift/override-by";
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends,
-        without_the_policy_a_reason_is_told_as_well,
+        override_has_the_name_of_its_author_until_it_ends,
+        reason_is_reported_without_the_policy,
     ]
 }
 
@@ -69,8 +69,8 @@ pub(crate) fn apply_stamp(team: &TestNamespace<'_>) {
     });
 }
 
-fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "authors");
+fn override_has_the_name_of_its_author_until_it_ends(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_controller(plane, "authors");
     apply_stamp(&team);
     let web = deployment("web").replicas(2).stop("Mon-Fri 19:00");
     team.create(web.annotation(BY, "boss"));
@@ -145,7 +145,7 @@ fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &Cont
     let shown = annotations(&team, "deploy/web");
     let status = format!("dayshift status -n {} deploy/web -o json", team.name());
     let status: Value = serde_json::from_str(&plane.shell(&status).stdout).unwrap();
-    end.is_to_come("a look at the wake");
+    end.assert_in_future("the wake is checked before its end");
     let me = shown[BY].clone();
     assert_eq!(shown["dayshift/reason"], "migration of the database");
     let over = &status["workloads"][0]["override"];
@@ -164,10 +164,10 @@ fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &Cont
         let keys: Vec<_> = left.keys().map(String::as_str).collect();
         (keys == ["dayshift/stop"]).then_some(())
     });
-    team.stop_scalers();
+    team.stop_controllers();
 }
 
-fn without_the_policy_a_reason_is_told_as_well(plane: &ControlPlane) {
+fn reason_is_reported_without_the_policy(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "reasons");
     let end = soon(20);
     team.create(deployment("web").replicas(2).stop("Mon-Fri 19:00"));

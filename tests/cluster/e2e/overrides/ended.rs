@@ -111,7 +111,7 @@ impl Override {
                 roll_out(&team, name, &json!({}));
             }
         }
-        end.is_to_come("all is rolled out");
+        end.assert_in_future("both revisions are rolled out");
         end.wait();
         for (name, ending) in ENDINGS {
             self.end(&team, name, ending);
@@ -198,7 +198,7 @@ fn second_rollout_undo_does_not_revive_an_override(plane: &ControlPlane) {
     let again = ["rollout", "undo", "deployment/web"];
     team.kubectl(&again).success();
     team.await_event("web", "OverrideExpired");
-    end.is_to_come("the override would still be active");
+    end.assert_in_future("the override would still be active");
     assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
     assert_eq!(team.replicas("web"), 0);
     await_rollout(&team, "web");

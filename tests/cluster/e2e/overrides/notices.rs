@@ -10,8 +10,8 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        a_stop_is_told_once_by_two_scalers_and_one_that_begins_anew,
-        what_stops_together_is_told_on_the_namespace,
+        two_controllers_and_a_restarted_one_announce_a_stop_once,
+        simultaneous_stops_are_announced_on_the_namespace,
     ]
 }
 
@@ -22,7 +22,7 @@ fn told(team: &TestNamespace<'_>, name: &str) -> Vec<String> {
     told.map(|(_, text)| text).collect()
 }
 
-fn a_stop_is_told_once_by_two_scalers_and_one_that_begins_anew(plane: &ControlPlane) {
+fn two_controllers_and_a_restarted_one_announce_a_stop_once(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "notice");
     team.run(&[]);
     let stop = soon(14);
@@ -30,7 +30,7 @@ fn a_stop_is_told_once_by_two_scalers_and_one_that_begins_anew(plane: &ControlPl
     team.create(web.annotation("dayshift/notice", "10s"));
     team.await_adopted("web", stop);
     let text = team.await_event("web", "StopsSoon");
-    stop.is_to_come("people are told");
+    stop.assert_in_future("the stop notice is sent");
     let command = format!("dayshift wake deploy/web -n {} --for 2h", team.name());
     assert!(text.ends_with(&command), "{text}");
     let described = team.kubectl(&["describe", "deployment/web"]).success();
@@ -42,8 +42,8 @@ fn a_stop_is_told_once_by_two_scalers_and_one_that_begins_anew(plane: &ControlPl
     team.ends([("web", 2)]);
 }
 
-fn what_stops_together_is_told_on_the_namespace(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "notices");
+fn simultaneous_stops_are_announced_on_the_namespace(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_controller(plane, "notices");
     let stop = soon(14);
     for name in ["web", "api"] {
         team.create(deployment(name).replicas(3).stop(stop.text()));
@@ -65,7 +65,7 @@ fn what_stops_together_is_told_on_the_namespace(plane: &ControlPlane) {
         let all = of_namespace();
         (!all.is_empty()).then_some(all)
     });
-    stop.is_to_come("people are told");
+    stop.assert_in_future("the stop notice is sent");
     let expected = "Namespace: dayshift stops 2 workloads at ";
     assert!(told_all[0].starts_with(expected), "{told_all:?}");
     team.await_replicas("web", 0);

@@ -11,8 +11,8 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
-        an_undo_by_day_takes_up_the_older_schedule,
-        an_undo_by_night_keeps_the_saved_count,
+        undo_while_running_adopts_the_older_schedule,
+        undo_while_stopped_keeps_the_saved_count,
     ]
 }
 
@@ -60,7 +60,7 @@ fn image(team: &TestNamespace<'_>, name: &str) -> String {
     template.spec.unwrap().containers.remove(0).image.unwrap()
 }
 
-fn an_undo_by_day_takes_up_the_older_schedule(plane: &ControlPlane) {
+fn undo_while_running_adopts_the_older_schedule(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "undo-day");
     let stop = soon(18);
     create(&team, "web", deployment("web").stop(stop.text()), stop);
@@ -89,7 +89,7 @@ fn an_undo_by_day_takes_up_the_older_schedule(plane: &ControlPlane) {
     team.ends([("web", 4)]);
 }
 
-fn an_undo_by_night_keeps_the_saved_count(plane: &ControlPlane) {
+fn undo_while_stopped_keeps_the_saved_count(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "undo-night");
     let stop = soon(20);
     let start = stop.plus(14);
@@ -102,7 +102,7 @@ fn an_undo_by_night_keeps_the_saved_count(plane: &ControlPlane) {
     roll_out(&team, "older", &json!({"dayshift/start": newer.text()}));
     roll_out(&team, "typo", &json!({"dayshift/stop": "Mon-Fry 19:00"}));
     team.await_event("typo", "InvalidSchedule");
-    stop.is_to_come("all of it is rolled out by day");
+    stop.assert_in_future("all revisions are rolled out before the stop");
 
     for name in ["same", "older"] {
         team.await_stopped(name, start);
@@ -122,7 +122,7 @@ fn an_undo_by_night_keeps_the_saved_count(plane: &ControlPlane) {
     team.await_adopted("older", start);
     for name in ["same", "older", "typo"] {
         let saved = team.label(name, "dayshift/saved-replicas");
-        start.is_to_come("all of it is undone by night");
+        start.assert_in_future("all rollouts are undone before the start");
         assert_eq!(saved.as_deref(), Some("3"), "{name}");
     }
 

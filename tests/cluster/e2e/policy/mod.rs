@@ -21,10 +21,10 @@ const POLICY: &str = include_str!("../../../../manifests/policy/texts.yaml");
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        the_policy_refuses_no_text_that_is_read,
-        the_policy_knows_every_zone,
-        the_policy_is_told_by_kubectl_at_apply,
-        the_policy_costs_less_than_a_tenth_of_the_budget,
+        policy_accepts_every_value_that_the_parser_accepts,
+        policy_accepts_every_time_zone,
+        kubectl_apply_shows_the_message_of_the_policy,
+        policy_costs_less_than_a_tenth_of_the_budget,
     ]
 }
 
@@ -98,7 +98,7 @@ async fn refusal(api: Api<Deployment>, web: DeploymentBuilder) -> Option<String>
     }
 }
 
-fn the_policy_refuses_no_text_that_is_read(plane: &ControlPlane) {
+fn policy_accepts_every_value_that_the_parser_accepts(plane: &ControlPlane) {
     for key in Key::ALL {
         assert!(POLICY.contains(&format!("'dayshift/{key}'")), "{key}");
     }
@@ -140,7 +140,7 @@ fn the_policy_refuses_no_text_that_is_read(plane: &ControlPlane) {
     assert!(caught * 10 > bad * 9, "{caught} of {bad}: {missed:#?}");
 }
 
-fn the_policy_knows_every_zone(plane: &ControlPlane) {
+fn policy_accepts_every_time_zone(plane: &ControlPlane) {
     let policy = Policy::denying(plane, "zones");
     let zones = chrono_tz::TZ_VARIANTS.iter();
     let mut texts: Vec<_> = zones.map(|it| ("timezone", it.name().to_owned())).collect();
@@ -155,7 +155,7 @@ fn the_policy_knows_every_zone(plane: &ControlPlane) {
     }
 }
 
-fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
+fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
     let policy = Policy::new(plane, "told", "Warn, Audit", 4096);
     let team = &policy.team;
     team.create(deployment("web").start("Mon-Fri 09:00").stop("19:00"));
@@ -216,11 +216,11 @@ fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
         assert_eq!((said.ok, &*said.stderr), (true, ""), "{text}");
     }
     let said = annotate("dayshift/strat=09:00");
-    assert_eq!(said.stderr, "", "it is left alone");
+    assert_eq!(said.stderr, "", "an excluded workload is not validated");
     team.kubectl(&["annotate", "deployment/web", "dayshift/exclude-"])
         .success();
     let said = team.kubectl(&["scale", "deployment/web", "--replicas=5"]);
-    assert_eq!(said.stderr, "", "no text of it is new");
+    assert_eq!(said.stderr, "", "a change of the count is not validated");
 
     let namespace = ["annotate", "namespace", team.name(), "dayshift/stop=7pm"];
     let said = plane.kubectl(&namespace);
@@ -234,7 +234,7 @@ fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
 /// The budget limits the cost of one object for the API server. Costs grow with the length of a
 /// value, so a value of ten times the maximum length within it means less than a tenth for the
 /// maximum.
-fn the_policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
+fn policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
     let policy = Policy::new(plane, "costs", "Deny", 65_536);
     eventually("the policy is in force", || {
         let bad = deployment("web").annotation("dayshift/strat", "09:00");

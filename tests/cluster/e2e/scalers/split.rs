@@ -10,8 +10,8 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        namespaces_and_selectors_share_a_cluster_out,
-        a_scaler_leaves_the_namespaces_alone_that_it_is_told_to,
+        namespaces_and_selectors_divide_a_cluster,
+        excluded_namespaces_are_neither_read_nor_changed,
     ]
 }
 
@@ -33,7 +33,7 @@ fn await_stopped(namespace: &Namespace<'_>, name: &str) {
     });
 }
 
-fn namespaces_and_selectors_share_a_cluster_out(plane: &ControlPlane) {
+fn namespaces_and_selectors_divide_a_cluster(plane: &ControlPlane) {
     let [shop, ops] = ["shop", "ops"].map(|name| plane.namespace(name));
     let shares = [
         vec!["run", "-n", shop.name()],
@@ -84,7 +84,7 @@ fn namespaces_and_selectors_share_a_cluster_out(plane: &ControlPlane) {
 }
 
 /// Namespaces of other controllers are left to them, existing and future ones.
-fn a_scaler_leaves_the_namespaces_alone_that_it_is_told_to(plane: &ControlPlane) {
+fn excluded_namespaces_are_neither_read_nor_changed(plane: &ControlPlane) {
     let [shop, ops, rest] = ["shop", "ops", "rest"].map(|name| plane.namespace(name));
     let stop = soon(6);
     // Other scenarios share the cluster: a label selects this one's workloads. Without it, an
@@ -116,7 +116,11 @@ fn a_scaler_leaves_the_namespaces_alone_that_it_is_told_to(plane: &ControlPlane)
     for (namespace, name) in [(&shop, "before"), (&shop, "web"), (&ops, "web")] {
         assert_eq!(namespace.replicas(name), 2, "{name}");
         assert_eq!(namespace.label(name, "dayshift/state"), None, "{name}");
-        assert_eq!(namespace.requests().len(), 0, "nothing is asked there");
+        assert_eq!(
+            namespace.requests().len(),
+            0,
+            "excluded namespaces get no requests"
+        );
     }
     assert!(scaler.stop().success());
     let log = scaler.log();

@@ -23,14 +23,14 @@ const TIMEOUT: Duration = Duration::from_secs(240);
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
-        scenarios![Parts::Pods; status_tells_a_start_that_waits_from_one_that_nobody_carries_out],
+        scenarios![Parts::Pods; status_distinguishes_waiting_from_missed_starts],
         nightly(scenarios![Parts::Pods; max_starting_limits_concurrent_starts]),
     ]
     .concat()
 }
 
-fn status_tells_a_start_that_waits_from_one_that_nobody_carries_out(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "waits-for-place");
+fn status_distinguishes_waiting_from_missed_starts(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_controller(plane, "waits-for-place");
     team.run(&["--max-starting=1", "--namespace-defaults=false"]);
     let start = soon(10);
     for name in ["first", "second"] {
@@ -67,14 +67,14 @@ fn status_tells_a_start_that_waits_from_one_that_nobody_carries_out(plane: &Cont
     };
     waits(true);
     // No other Event reports it once that Event is gone.
-    team.kill_scalers();
+    team.kill_controllers();
     let delete = ["delete", "events", "--field-selector=reason=StartsWait"];
     team.kubectl(&delete).success();
     waits(false);
 }
 
 fn max_starting_limits_concurrent_starts(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "starting");
+    let mut team = TestNamespace::without_controller(plane, "starting");
     team.run(&["--max-starting=10", "--namespace-defaults=false"]);
     let start = soon(20);
     let api: Api<Deployment> = Api::namespaced(plane.client().clone(), team.name());

@@ -104,13 +104,14 @@ fn assert_no_count_lost(team: &Namespace<'_>, fleet: &BTreeMap<String, i32>) -> 
 fn await_progress(team: &mut TestNamespace<'_>, stop: Soon, some: usize) {
     stop.wait();
     loop {
-        team.signal_scalers(Signal::STOP);
+        team.signal_controllers(Signal::STOP);
         let stopped = count_in_state(team, "stopped");
-        team.signal_scalers(Signal::CONT);
+        team.signal_controllers(Signal::CONT);
         if stopped >= some {
             break;
         }
-        stop.plus(20).is_to_come("some are stopped");
+        stop.plus(20)
+            .assert_in_future("the boundary is half applied");
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -153,11 +154,11 @@ fn adopted_fleet(
     team.run(&[]);
     let fleet = create_fleet(team, count, &stop.text(), &start.text());
     await_state(team, "adopted", fleet.len(), stop);
-    team.stop_scalers();
+    team.stop_controllers();
     for flags in scalers {
         team.run(flags);
     }
-    stop.is_to_come("the scalers are ready");
+    stop.assert_in_future("both controllers are ready");
     fleet
 }
 
@@ -208,7 +209,7 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
     team.create(nights("web"));
     team.await_adopted("web", tomorrow);
 
-    team.signal_scalers(Signal::STOP);
+    team.signal_controllers(Signal::STOP);
     let closed = plane.closed_watches();
     // More than the sockets between them buffer.
     let much = "x".repeat(200_000);
@@ -223,7 +224,7 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
         );
     }
     team.create(nights("late"));
-    team.signal_scalers(Signal::CONT);
+    team.signal_controllers(Signal::CONT);
     team.await_adopted("late", tomorrow);
 
     let asked = |verb: &str| {
@@ -231,7 +232,7 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
         requests.retain(|it| it.resource == "deployments" && it.verb == verb);
         requests.len()
     };
-    assert_eq!(asked("watch"), 2, "the watch was ended and goes on");
+    assert_eq!(asked("watch"), 2, "the ended watch is resumed once");
     eventually("the current resourceVersion has been requested", || {
         (asked("list") == 1).then_some(())
     });
@@ -239,19 +240,19 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
 }
 
 fn killed_controllers_lose_no_count(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "killed");
+    let mut team = TestNamespace::without_controller(plane, "killed");
     let stop = soon(14);
     let start = stop.plus(12);
     let slow: &[&str] = &["--max-in-flight", "1"];
     let fleet = adopted_fleet(&mut team, 200, [stop, start], &[slow, slow]);
 
     await_progress(&mut team, stop, 20);
-    team.kill_scalers();
+    team.kill_controllers();
     let killed = Utc::now().timestamp_micros();
     let stopped = assert_no_count_lost(&team, &fleet);
     assert!(stopped > 0);
     if stopped == 200 {
-        too_slow("a kill in the middle");
+        too_slow("killing a controller in the middle of the boundary");
     }
     thread::sleep(Duration::from_millis(500));
     assert_eq!(
@@ -283,14 +284,14 @@ fn killed_controllers_lose_no_count(plane: &ControlPlane) {
 }
 
 fn sigterm_during_a_boundary_completes_requests_in_flight(plane: &ControlPlane) {
-    let mut team = TestNamespace::without_scaler(plane, "term");
+    let mut team = TestNamespace::without_controller(plane, "term");
     let stop = soon(10);
     let start = stop.plus(3600);
     let slow: &[&str] = &["--max-in-flight", "2"];
     let fleet = adopted_fleet(&mut team, 80, [stop, start], &[slow]);
 
     await_progress(&mut team, stop, 5);
-    let log = team.stop_scalers();
+    let log = team.stop_controllers();
     let stopped = assert_no_count_lost(&team, &fleet);
     assert!(stopped > 0);
     // Requests in flight have a log line like all others, and an Event.
@@ -304,7 +305,7 @@ fn sigterm_during_a_boundary_completes_requests_in_flight(plane: &ControlPlane) 
     ]);
     assert_eq!(told.success().lines().count(), stopped, "{log}");
     if stopped == 80 {
-        too_slow("an end in the middle");
+        too_slow("ending a controller in the middle of the boundary");
     }
 
     team.run(&[]);

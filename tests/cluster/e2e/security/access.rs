@@ -7,13 +7,13 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![
             Parts::Server;
-            the_service_account_may_do_what_the_manifest_says_and_nothing_else,
-            the_namespaced_manifest_reaches_no_further_than_its_namespace,
+            service_account_has_exactly_the_permissions_of_the_manifest,
+            namespaced_manifest_grants_nothing_outside_its_namespace,
         ],
         scenarios![
             Parts::Pods;
-            the_manifest_passes_the_restricted_pod_security_standard,
-            each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else,
+            manifest_meets_the_restricted_pod_security_standard,
+            each_enabled_kind_adds_only_four_verbs,
         ],
     ]
     .concat()
@@ -41,7 +41,7 @@ fn rights(plane: &ControlPlane, team: &Namespace<'_>) -> Vec<String> {
     rights
 }
 
-fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &ControlPlane) {
+fn each_enabled_kind_adds_only_four_verbs(plane: &ControlPlane) {
     allow_every_kind(plane);
     let mut rights = rights(plane, &plane.namespace("kinds"));
     // The kinds that scenarios define.
@@ -74,7 +74,7 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
     );
 }
 
-fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &ControlPlane) {
+fn service_account_has_exactly_the_permissions_of_the_manifest(plane: &ControlPlane) {
     let dayshift = plane.install();
     let team = plane.namespace("access");
 
@@ -132,7 +132,7 @@ fn the_service_account_may_do_what_the_manifest_says_and_nothing_else(plane: &Co
     assert_eq!(plane.kubectl_as(dayshift, &scale).stdout.trim(), "no");
 }
 
-fn the_namespaced_manifest_reaches_no_further_than_its_namespace(plane: &ControlPlane) {
+fn namespaced_manifest_grants_nothing_outside_its_namespace(plane: &ControlPlane) {
     let team = plane.namespace("own");
     let neighbour = plane.namespace("neighbour");
     let applied = team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"]);
@@ -158,7 +158,7 @@ fn the_namespaced_manifest_reaches_no_further_than_its_namespace(plane: &Control
 }
 
 /// Pod Security admission denies or warns; it checks pods, so there must be one.
-fn the_manifest_passes_the_restricted_pod_security_standard(plane: &ControlPlane) {
+fn manifest_meets_the_restricted_pod_security_standard(plane: &ControlPlane) {
     plane.install();
     let label = "pod-security.kubernetes.io/enforce";
     let level = [

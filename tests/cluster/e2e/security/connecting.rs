@@ -19,11 +19,11 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be,
-        run_is_the_user_that_it_is_told_to_be,
-        every_request_goes_through_the_proxy_of_the_kubeconfig,
-        the_proxy_of_the_environment_counts_as_for_kubectl,
-        the_server_shows_a_certificate_for_the_name_in_the_kubeconfig,
+        command_impersonates_the_given_user_and_groups,
+        run_impersonates_the_given_user,
+        every_request_uses_the_proxy_of_the_kubeconfig,
+        proxy_variables_apply_as_for_kubectl,
+        certificate_must_match_the_server_name_of_the_kubeconfig,
     ]
 }
 
@@ -61,7 +61,7 @@ fn dayshift(kubeconfig: &Path, line: &[&str]) -> Output {
     }
 }
 
-fn a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be(plane: &ControlPlane) {
+fn command_impersonates_the_given_user_and_groups(plane: &ControlPlane) {
     let team = adopted(plane, "impersonated");
     allow_night_shift(&team);
     let admin = plane.kubeconfig();
@@ -89,9 +89,9 @@ fn a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be(plane: &Control
     assert!(shown.contains("web"), "{shown}");
 }
 
-fn run_is_the_user_that_it_is_told_to_be(plane: &ControlPlane) {
+fn run_impersonates_the_given_user(plane: &ControlPlane) {
     plane.install();
-    let team = TestNamespace::without_scaler(plane, "impersonated-run");
+    let team = TestNamespace::without_controller(plane, "impersonated-run");
     let stop = soon(6);
     team.create(deployment("web").replicas(2).stop(stop.text()));
     let account = "system:serviceaccount:dayshift:dayshift";
@@ -182,8 +182,8 @@ impl Way {
 /// A port of 127.0.0.1 without a listener: a direct connection fails.
 const NOBODY: &str = "127.0.0.1:9";
 
-fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "proxied");
+fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "proxied");
     let stop = soon(6);
     team.create(deployment("web").replicas(2).stop(stop.text()));
     let folder = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) 
 }
 
 /// As in Go's net/http: `HTTPS_PROXY`, except for the hosts in `NO_PROXY`.
-fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
+fn proxy_variables_apply_as_for_kubectl(plane: &ControlPlane) {
     let team = adopted(plane, "proxied-by-environment");
     let folder = tempfile::tempdir().unwrap();
     let proxy = Way::by_proxy(plane.url());
@@ -237,7 +237,7 @@ fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
 
 /// The server's certificate is for 127.0.0.1 and for `kubernetes.default.svc`, and not for
 /// 127.0.0.2.
-fn the_server_shows_a_certificate_for_the_name_in_the_kubeconfig(plane: &ControlPlane) {
+fn certificate_must_match_the_server_name_of_the_kubeconfig(plane: &ControlPlane) {
     let team = adopted(plane, "named");
     let folder = tempfile::tempdir().unwrap();
     let way = Way::by_address(plane.url(), Ipv4Addr::new(127, 0, 0, 2));

@@ -24,21 +24,21 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         scenarios![
             Parts::Server;
-            whoever_may_only_annotate_scales_that_deployment_and_no_other,
+            user_who_can_annotate_one_deployment_scales_only_that_one,
             a_namespace_with_much_text_is_rejected_and_no_other_is_affected,
-            a_stolen_token_changes_counts_and_nothing_else,
+            stolen_token_can_only_change_counts,
         ],
         nightly(scenarios![
             Parts::Server;
-            bad_schedules_do_not_keep_good_ones_waiting,
+            invalid_schedules_do_not_delay_valid_ones,
             hundreds_of_large_texts_do_not_exhaust_the_memory,
-            what_go_writes_with_escapes_is_told_as_well,
+            values_that_go_escapes_are_reported,
         ]),
     ]
     .concat()
 }
 
-fn bad_schedules_do_not_keep_good_ones_waiting(plane: &ControlPlane) {
+fn invalid_schedules_do_not_delay_valid_ones(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "bad");
     for number in 0..300 {
         let name = format!("bad-{number}");
@@ -59,7 +59,7 @@ fn bad_schedules_do_not_keep_good_ones_waiting(plane: &ControlPlane) {
     for number in 0..300 {
         let name = format!("bad-{number}");
         let error = || team.annotation(&name, "dayshift/error");
-        let error = eventually("the error", error);
+        let error = eventually("the annotation dayshift/error", error);
         assert!(!error.contains(['\u{1b}', '\u{202e}']), "{error:?}");
         assert_eq!(team.replicas(&name), 1);
     }
@@ -81,8 +81,8 @@ fn hundreds_of_large_texts_do_not_exhaust_the_memory(plane: &ControlPlane) {
 /// 8 kB, beside a workload in another namespace. One controller with the shipped permissions starts
 /// with all of them, as after an eviction.
 fn write_much_text(plane: &ControlPlane, many: usize) {
-    let mut evil = TestNamespace::without_scaler(plane, "evil");
-    let good = TestNamespace::without_scaler(plane, "good");
+    let mut evil = TestNamespace::without_controller(plane, "evil");
+    let good = TestNamespace::without_controller(plane, "good");
     for number in 0..many {
         let keys = Key::ALL.map(Key::name).into_iter().take(4);
         let keys = keys.map(str::to_owned);
@@ -131,7 +131,7 @@ fn write_much_text(plane: &ControlPlane, many: usize) {
     evil.await_event("large-000", "InvalidSchedule");
     let memory = anonymous_memory(id);
     assert!(memory < 32 << 20, "{memory} bytes");
-    evil.stop_scalers();
+    evil.stop_controllers();
 }
 
 /// The memory of a running program that is not a part of a file, in bytes (proc(5), `RssAnon`).
@@ -145,20 +145,20 @@ fn anonymous_memory(id: u32) -> u64 {
 }
 
 /// A `test` of a JSON patch compares decoded strings.
-fn what_go_writes_with_escapes_is_told_as_well(plane: &ControlPlane) {
+fn values_that_go_escapes_are_reported(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "escapes");
     let text = "19:00 <&> \u{2028}\u{1b}\u{8}\u{7f}\"\\/ 日";
     team.create(deployment("web").replicas(1).stop(text));
     let error = || team.annotation("web", "dayshift/error");
-    let error = eventually("the error", error);
+    let error = eventually("the annotation dayshift/error", error);
     assert!(error.contains("<&>"), "{error}");
     team.await_event("web", "InvalidSchedule");
 }
 
-fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &ControlPlane) {
+fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "annotator");
     let user = Annotator::new(&team);
-    user.is_refused_a_change_of_the_spec(&team);
+    user.deny_spec_changes(&team);
     team.create(deployment("web").replicas(1));
     team.create(deployment("other").replicas(1));
     let begin = Instant::now();
@@ -167,7 +167,7 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
         let count = 10 + begin.elapsed().as_millis() % 1000;
         user.merge("web", &json!({"spec": {"replicas": count}}))
     };
-    eventually("the spec is theirs no more", || {
+    eventually("the user can no longer change the spec", || {
         (!scaled().ok).then_some(())
     });
 
@@ -181,20 +181,20 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
 
     user.annotates_the_namespace("dayshift/timezone=Asia/Tokyo")
         .success();
-    user.is_kept_from_the_prefix(&team);
+    user.deny_the_prefix(&team);
     let annotated = |key: &str, text: Option<u128>| {
         let annotations =
             json!({"metadata": {"annotations": {key: text.map(|it| it.to_string())}}});
         user.merge("other", &annotations)
     };
     team.annotate("other", "dayshift/pause", "true");
-    eventually("the prefix is theirs no more", || {
+    eventually("the user can no longer write dayshift annotations", || {
         let text = begin.elapsed().as_millis();
         (!annotated("dayshift/pause", Some(text)).ok).then_some(())
     });
     assert!(
         !annotated("dayshift/pause", None).ok,
-        "nor may they remove it"
+        "removing the annotation is forbidden too"
     );
     annotated("example.com/note", Some(1)).success();
     let pause = json!({"metadata": {"annotations": {"dayshift/pause": "false"}}});
@@ -213,7 +213,7 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
 }
 
 /// With the token of dayshift's own ServiceAccount, under the shipped policy that restricts it.
-fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
+fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stolen");
     apply(&team, SCALER);
     let operators = include_str!("operators.yaml");
@@ -247,7 +247,7 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
         let spec = json!({"purpose": "testing"});
         let object =
             json!({"apiVersion": version, "kind": kind, "metadata": {"name": "it"}, "spec": spec});
-        eventually("it is served", || {
+        eventually("the new kind is served", || {
             let created = team.kubectl_with(&["create"], &object.to_string());
             created.ok.then_some(())
         });
@@ -492,7 +492,7 @@ impl<'a> Annotator<'a> {
     }
 
     /// Applies the shipped policy to this account.
-    fn is_kept_from_the_prefix(&self, team: &TestNamespace<'_>) {
+    fn deny_the_prefix(&self, team: &TestNamespace<'_>) {
         let them = format!("system:serviceaccount:{}:annotator", self.namespace);
         let policy = WRITERS
             .replace("system:serviceaccount:shop:annotator", &them)
@@ -502,7 +502,7 @@ impl<'a> Annotator<'a> {
     }
 
     /// Denies changes of the spec of Deployments.
-    fn is_refused_a_change_of_the_spec(&self, team: &TestNamespace<'_>) {
+    fn deny_spec_changes(&self, team: &TestNamespace<'_>) {
         let user = format!("system:serviceaccount:{}:annotator", self.namespace);
         let name = format!("{}-spec", self.namespace);
         let policy = json!({

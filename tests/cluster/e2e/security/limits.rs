@@ -16,10 +16,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
         a_wake_or_pause_ends_within_its_limit,
-        limits_hold_for_each_blank_that_the_parser_accepts,
-        limits_hold_through_subresources_and_later_changes,
-        the_limits_say_who_may_exclude_and_where_nothing_is_scheduled,
-        nothing_that_dayshift_writes_is_refused_by_the_limits,
+        limits_apply_with_each_whitespace_that_the_parser_accepts,
+        limits_apply_to_subresources_and_later_changes,
+        limits_restrict_who_excludes_and_which_namespaces_are_scheduled,
+        limits_allow_everything_that_dayshift_writes,
     ]
 }
 
@@ -101,7 +101,7 @@ fn local(zone: Tz, after: TimeDelta) -> String {
 }
 
 fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
-    let limited = Limited::new(TestNamespace::without_scaler(plane, "limits"), &[]);
+    let limited = Limited::new(TestNamespace::without_controller(plane, "limits"), &[]);
     let team = &limited.team;
     team.create(deployment("web").stop("Mon-Fri 19:00"));
     let hours = TimeDelta::hours;
@@ -135,7 +135,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
         .annotate("jane", &namespace, "dayshift/timezone=Asia/Tokyo")
         .success();
     let tokyo: Tz = "Asia/Tokyo".parse().unwrap();
-    eventually("the server knows the zone of the Namespace", || {
+    eventually("the policy knows the zone of the Namespace", || {
         let text = format!("dayshift/wake-until={}", local(tokyo, short));
         limited
             .annotate("jane", "deploy/web", &text)
@@ -216,7 +216,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
 
     // An unreadable limit denies the annotations that it limits, and names the ConfigMap.
     limited.apply(&[("longest-wake: 12h", "longest-wake: 14d")]);
-    eventually("the wrong limit is told", || {
+    eventually("the invalid limit is reported", || {
         let answer = limited.annotate("jane", "deploy/web", &east(short));
         answer
             .stderr
@@ -225,8 +225,8 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
     });
 }
 
-fn limits_hold_for_each_blank_that_the_parser_accepts(plane: &ControlPlane) {
-    let limited = Limited::new(TestNamespace::without_scaler(plane, "blanks"), &[]);
+fn limits_apply_with_each_whitespace_that_the_parser_accepts(plane: &ControlPlane) {
+    let limited = Limited::new(TestNamespace::without_controller(plane, "blanks"), &[]);
     limited.team.create(deployment("web").stop("Mon-Fri 19:00"));
     let blanks = (char::MIN..=char::MAX).filter(|character| character.is_whitespace());
     let blanks: Vec<_> = blanks.collect();
@@ -251,8 +251,11 @@ fn limits_hold_for_each_blank_that_the_parser_accepts(plane: &ControlPlane) {
     }
 }
 
-fn limits_hold_through_subresources_and_later_changes(plane: &ControlPlane) {
-    let limited = Limited::new(TestNamespace::without_scaler(plane, "later-changes"), &[]);
+fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
+    let limited = Limited::new(
+        TestNamespace::without_controller(plane, "later-changes"),
+        &[],
+    );
     let team = &limited.team;
     team.create(deployment("web").stop("Mon-Fri 19:00"));
     let patched = |object: &str, subresource: &str, annotations: serde_json::Value| {
@@ -312,8 +315,8 @@ fn limits_hold_through_subresources_and_later_changes(plane: &ControlPlane) {
     );
 }
 
-fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "excluding");
+fn limits_restrict_who_excludes_and_which_namespaces_are_scheduled(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "excluding");
     let here = format!("unscheduled-namespaces: kube-system,{}", team.name());
     let limited = Limited::new(
         team,
@@ -362,8 +365,8 @@ fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &Control
 
 /// The complete main job, under limits that allow users nothing: existing annotations were allowed
 /// before.
-fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "under-limits");
+fn limits_allow_everything_that_dayshift_writes(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "under-limits");
     let stop = soon(12);
     let start = stop.plus(4);
     for name in ["web", "taken-back"] {
@@ -390,12 +393,12 @@ fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
     team.await_replicas("web", 3);
     team.assert_punctual("web", 2, start);
     team.await_replicas("woken", 0);
-    eventually("the wake is gone", || {
+    eventually("the wake is removed", || {
         team.annotation("woken", "dayshift/wake-until")
             .is_none()
             .then_some(())
     });
-    eventually("the error is told", || {
+    eventually("the error is reported", || {
         team.annotation("wrong", "dayshift/error")
     });
 
@@ -404,12 +407,12 @@ fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
     plane
         .kubectl(&["-n", team.name(), "delete", "configmap", &config])
         .success();
-    eventually("nothing is limited", || {
+    eventually("the limits are removed", || {
         let text = "dayshift/wake-until=2199-01-01 00:00";
         limited
             .annotate("jane", "deploy/probe", text)
             .ok
             .then_some(())
     });
-    limited.team.stop_scalers();
+    limited.team.stop_controllers();
 }

@@ -21,7 +21,7 @@ const LOGIN: &str = include_str!("../../../../manifests/dashboard-login.yaml");
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let mut all = scenarios![
         Parts::Pods;
-        users_behind_a_proxy_see_and_do_what_they_may,
+        users_of_a_login_proxy_act_with_their_own_permissions,
     ];
     all.extend(nightly(scenarios![
         Parts::Pods;
@@ -94,17 +94,20 @@ fn act(proxy: &Proxy, session: &str, fields: &[(&str, &str)]) -> String {
     })
 }
 
-fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
-    see_and_do_what_they_may(plane, Proxy::of_a_few_lines);
+fn users_of_a_login_proxy_act_with_their_own_permissions(plane: &ControlPlane) {
+    assert_users_act_with_their_own_permissions(plane, Proxy::of_a_few_lines);
 }
 
 fn oauth2_proxy_users_act_with_their_own_permissions(plane: &ControlPlane) {
-    see_and_do_what_they_may(plane, oauth2_proxy::before);
+    assert_users_act_with_their_own_permissions(plane, oauth2_proxy::before);
 }
 
-fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Proxy) {
-    let others = TestNamespace::without_scaler(plane, "login-others");
-    let team = TestNamespace::without_scaler(plane, "login");
+fn assert_users_act_with_their_own_permissions(
+    plane: &ControlPlane,
+    before: fn(SocketAddr) -> Proxy,
+) {
+    let others = TestNamespace::without_controller(plane, "login-others");
+    let team = TestNamespace::without_controller(plane, "login");
     let kubeconfig = account(&team);
     apply_stamp(&team);
     team.kubectl(&["delete", "deployment", "probe"]).success();
@@ -157,7 +160,7 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
 
     // Each user sees the workloads that they may list.
     let is_seen = |session: &str| {
-        eventually("the API server knows the rights of a user", || {
+        eventually("the API server knows the permissions of a user", || {
             let overview = proxy.get(session, "/timeline");
             assert_eq!(overview.status, 200, "{overview:?}");
             assert!(!overview.body.contains("theirs"), "{overview:?}");

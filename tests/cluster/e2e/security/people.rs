@@ -10,9 +10,9 @@ use crate::support::{ControlPlane, Parts, Scenario, deployment, eventually, scen
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Pods;
-        a_user_does_with_each_command_what_a_viewer_may_only_look_at,
-        kubernetes_own_roles_have_them_too,
-        a_user_reaches_nothing_but_what_the_commands_need,
+        user_role_can_run_every_command_and_viewer_role_only_reads,
+        view_and_edit_roles_include_the_permissions,
+        user_role_grants_only_what_the_commands_need,
     ]
 }
 
@@ -75,7 +75,7 @@ fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, what: &[&str])
 
 /// The same for rules added to Kubernetes' own roles.
 fn await_added(team: &TestNamespace<'_>, who: &Path) {
-    eventually("the API server has heard of what is added", || {
+    eventually("the API server knows the added rules", || {
         let list = ["auth", "can-i", "--list", "-n", team.name()];
         let rights = team.plane().kubectl_as(who, &list).stdout;
         rights.contains("scaledobjects.keda.sh").then_some(())
@@ -94,7 +94,7 @@ fn dayshift(who: &Path, line: &str, scope: &[&str]) -> (Option<i32>, String) {
     (ran.status.code(), String::from_utf8(said).unwrap())
 }
 
-fn may_use(who: &Path, scope: &[&str]) {
+fn assert_can_run_everything(who: &Path, scope: &[&str]) {
     for line in LOOKS.iter().chain(&WRITES) {
         let (code, said) = dayshift(who, line, scope);
         assert_eq!(code, Some(0), "{line}: {said}");
@@ -102,7 +102,7 @@ fn may_use(who: &Path, scope: &[&str]) {
     }
 }
 
-fn may_only_look(who: &Path, scope: &[&str]) {
+fn assert_can_only_read(who: &Path, scope: &[&str]) {
     for line in LOOKS {
         let (code, said) = dayshift(who, line, scope);
         assert_eq!(code, Some(0), "{line}: {said}");
@@ -124,16 +124,16 @@ fn team<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
     team
 }
 
-fn a_user_does_with_each_command_what_a_viewer_may_only_look_at(plane: &ControlPlane) {
+fn user_role_can_run_every_command_and_viewer_role_only_reads(plane: &ControlPlane) {
     let team = team(plane, "people");
     let here = ["-n", team.name()];
     let viewer = person(&team, "viewer", "dayshift-viewer", false);
     await_right(plane, &viewer, team.name(), &["list", "cronjobs.batch"]);
-    may_only_look(&viewer, &here);
+    assert_can_only_read(&viewer, &here);
 
     let user = person(&team, "user", "dayshift-user", false);
     await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
-    may_use(&user, &here);
+    assert_can_run_everything(&user, &here);
     assert_eq!(team.replicas("web"), 3);
     let (code, said) = dayshift(&user, "status", &["-A"]);
     assert_eq!(code, Some(3), "{said}");
@@ -146,29 +146,29 @@ fn a_user_does_with_each_command_what_a_viewer_may_only_look_at(plane: &ControlP
         "default",
         &["patch", "deployments.apps"],
     );
-    may_use(&everywhere, &here);
+    assert_can_run_everything(&everywhere, &here);
     let (code, said) = dayshift(&everywhere, "status", &["-A"]);
     assert!(code != Some(3) && !said.contains("not allowed"), "{said}");
     assert!(said.contains(team.name()), "{said}");
 }
 
-fn kubernetes_own_roles_have_them_too(plane: &ControlPlane) {
+fn view_and_edit_roles_include_the_permissions(plane: &ControlPlane) {
     let team = team(plane, "aggregated");
     let here = ["-n", team.name()];
     let viewer = person(&team, "viewer", "view", false);
     await_aggregated(plane, "view");
     await_added(&team, &viewer);
-    may_only_look(&viewer, &here);
+    assert_can_only_read(&viewer, &here);
 
     let editor = person(&team, "editor", "edit", false);
     await_aggregated(plane, "edit");
     await_added(&team, &editor);
-    may_use(&editor, &here);
+    assert_can_run_everything(&editor, &here);
 }
 
-fn a_user_reaches_nothing_but_what_the_commands_need(plane: &ControlPlane) {
+fn user_role_grants_only_what_the_commands_need(plane: &ControlPlane) {
     apply_roles(plane);
-    let team = TestNamespace::without_scaler(plane, "bounded-people");
+    let team = TestNamespace::without_controller(plane, "bounded-people");
     let user = person(&team, "user", "dayshift-user", false);
     await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
     let list = ["auth", "can-i", "--list", "--no-headers", "-n", team.name()];

@@ -13,18 +13,18 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let mut scenarios = scenarios![
         Parts::OlderServer;
-        without_list_it_knows_nothing_of_an_older_server_and_is_not_ready,
-        without_watch_it_acts_on_what_an_older_server_listed_and_is_not_ready,
+        without_list_on_an_older_server_it_is_unready,
+        without_watch_on_an_older_server_it_acts_on_the_list_and_is_unready,
     ];
     scenarios.extend(scenarios![
         Parts::Server;
-        with_all_verbs_it_stops_what_is_to_stop,
-        without_list_it_stops_what_is_to_stop_where_the_server_has_streams,
-        without_watch_it_acts_on_what_it_listed_and_is_not_ready,
-        without_patch_it_changes_nothing_and_tells_so,
-        without_get_it_cannot_settle_a_conflict,
-        without_events_it_scales_and_says_so_in_its_log_alone,
-        without_one_kind_it_scales_the_others_and_looks_for_it,
+        with_all_verbs_due_workloads_stop,
+        without_list_due_workloads_stop_if_the_server_streams_lists,
+        without_watch_it_acts_on_the_list_and_is_unready,
+        without_patch_it_changes_nothing_and_reports_it,
+        without_get_it_cannot_resolve_a_conflict,
+        without_events_it_scales_and_only_logs_the_denial,
+        without_one_kind_it_scales_the_others_and_retries_the_watch,
     ]);
     scenarios
 }
@@ -102,15 +102,15 @@ fn await_readiness(dayshift: &Dayshift, expected: u16) {
     });
 }
 
-fn with_all_verbs_it_stops_what_is_to_stop(plane: &ControlPlane) {
-    stops_without(plane, "nothing");
+fn with_all_verbs_due_workloads_stop(plane: &ControlPlane) {
+    assert_stops_without(plane, "nothing");
 }
 
-fn without_list_it_stops_what_is_to_stop_where_the_server_has_streams(plane: &ControlPlane) {
-    stops_without(plane, "list");
+fn without_list_due_workloads_stop_if_the_server_streams_lists(plane: &ControlPlane) {
+    assert_stops_without(plane, "list");
 }
 
-fn stops_without(plane: &ControlPlane, verb: &str) {
+fn assert_stops_without(plane: &ControlPlane, verb: &str) {
     let scaler = Scaler::without(plane, verb);
     let stop = soon(5);
     scaler.create(stop);
@@ -122,7 +122,7 @@ fn stops_without(plane: &ControlPlane, verb: &str) {
     assert!(!dayshift.log().contains("cannot "), "{}", dayshift.log());
 }
 
-fn without_list_it_knows_nothing_of_an_older_server_and_is_not_ready(plane: &ControlPlane) {
+fn without_list_on_an_older_server_it_is_unready(plane: &ControlPlane) {
     let scaler = Scaler::without(plane, "list");
     let stop = soon(3);
     scaler.create(stop);
@@ -133,11 +133,11 @@ fn without_list_it_knows_nothing_of_an_older_server_and_is_not_ready(plane: &Con
     assert_eq!(scaler.namespace.replicas("web"), 3);
 }
 
-fn without_watch_it_acts_on_what_an_older_server_listed_and_is_not_ready(plane: &ControlPlane) {
-    without_watch_it_acts_on_what_it_listed_and_is_not_ready(plane);
+fn without_watch_on_an_older_server_it_acts_on_the_list_and_is_unready(plane: &ControlPlane) {
+    without_watch_it_acts_on_the_list_and_is_unready(plane);
 }
 
-fn without_watch_it_acts_on_what_it_listed_and_is_not_ready(plane: &ControlPlane) {
+fn without_watch_it_acts_on_the_list_and_is_unready(plane: &ControlPlane) {
     let scaler = Scaler::without(plane, "watch");
     let stop = soon(5);
     scaler.create(stop);
@@ -147,7 +147,7 @@ fn without_watch_it_acts_on_what_it_listed_and_is_not_ready(plane: &ControlPlane
     scaler.await_stop(stop);
 }
 
-fn without_patch_it_changes_nothing_and_tells_so(plane: &ControlPlane) {
+fn without_patch_it_changes_nothing_and_reports_it(plane: &ControlPlane) {
     let scaler = Scaler::without(plane, "patch");
     let stop = soon(3);
     scaler.create(stop);
@@ -167,7 +167,7 @@ fn without_patch_it_changes_nothing_and_tells_so(plane: &ControlPlane) {
 
 /// Two controllers at one boundary: of two patches of one object the later one conflicts. There are
 /// five objects, because a controller without a processor meets no conflict.
-fn without_get_it_cannot_settle_a_conflict(plane: &ControlPlane) {
+fn without_get_it_cannot_resolve_a_conflict(plane: &ControlPlane) {
     let scaler = Scaler::without(plane, "get");
     let stop = soon(8);
     let at = |seconds: &[i64]| {
@@ -188,7 +188,7 @@ fn without_get_it_cannot_settle_a_conflict(plane: &ControlPlane) {
         let said = |dayshift: &Dayshift| dayshift.log().contains("cannot get resource");
         scalers.iter().any(said).then_some(())
     };
-    eventually("a conflict cannot be settled", refused);
+    eventually("a conflict cannot be resolved", refused);
     stop.plus(8).wait();
     // The other controller's patch took effect, so nothing is lost.
     for name in &names {
@@ -196,7 +196,7 @@ fn without_get_it_cannot_settle_a_conflict(plane: &ControlPlane) {
     }
 }
 
-fn without_events_it_scales_and_says_so_in_its_log_alone(plane: &ControlPlane) {
+fn without_events_it_scales_and_only_logs_the_denial(plane: &ControlPlane) {
     let scaler = Scaler::without(plane, "create");
     let stop = soon(5);
     scaler.create(stop);
@@ -208,7 +208,7 @@ fn without_events_it_scales_and_says_so_in_its_log_alone(plane: &ControlPlane) {
     await_readiness(&dayshift, 200);
 }
 
-fn without_one_kind_it_scales_the_others_and_looks_for_it(plane: &ControlPlane) {
+fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPlane) {
     let scaler = Scaler::with(plane, "no-statefulsets", |rule| {
         let resources = rule["resources"].as_array_mut().unwrap();
         resources.retain(|resource| resource != "statefulsets");

@@ -19,9 +19,9 @@ use crate::support::{
 pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![
         Parts::Server;
-        a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it,
-        status_shows_what_may_be_read_and_names_the_rest,
-        a_command_acts_on_what_may_be_read_and_names_the_rest,
+        dashboard_shows_a_kind_while_it_may_be_read,
+        status_shows_readable_workloads_and_names_unreadable_kinds,
+        command_acts_on_readable_workloads_and_names_unreadable_kinds,
     ]
 }
 
@@ -37,7 +37,7 @@ const REFUSED: &str = "CronJobs are not shown: not allowed to ";
 
 impl<'a> Reader<'a> {
     fn of(plane: &'a ControlPlane, name: &str) -> Self {
-        let team = TestNamespace::without_scaler(plane, name);
+        let team = TestNamespace::without_controller(plane, name);
         team.create(deployment("web").replicas(2).hours("00:00-24:00"));
         let report = cron_job("report").hours("00:00-24:00").manifest();
         team.kubectl_with(&["create"], &report).success();
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         let reader = Self { team };
         reader.may_read(&[]);
         let kubeconfig = reader.kubeconfig(plane.url());
-        eventually("the API server has heard of the Role", || {
+        eventually("the API server knows the Role", || {
             let can = ["auth", "can-i", "list", "statefulsets.apps", "-n"];
             let can = [&can[..], &[reader.team.name()]].concat();
             let said = plane.kubectl_as(&kubeconfig, &can);
@@ -117,13 +117,13 @@ fn await_pages(reader: &Reader<'_>, dashboard: &Dayshift, are_refused: bool) {
     }
 }
 
-fn a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it(plane: &ControlPlane) {
+fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
     let reader = Reader::of(plane, "dashboard-reader");
     let way = BlackholeProxy::before(plane.url());
     let arguments = ["dashboard", "-n", reader.team.name()];
     let dashboard = Dayshift::run_as(&reader.kubeconfig(&way.url()), &arguments);
     await_pages(&reader, &dashboard, true);
-    let timeline = eventually("the timeline", || page(&dashboard, "/timeline"));
+    let timeline = eventually("the timeline page", || page(&dashboard, "/timeline"));
     for part in [
         "cronjobs.batch is forbidden: User",
         &format!("namespace {}", reader.team.name()),
@@ -138,7 +138,7 @@ fn a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it(plane: 
     // The API server does not end an open watch: the next one is denied.
     reader.may_read(&[]);
     let kubeconfig = reader.kubeconfig(plane.url());
-    eventually("the API server has heard of it", || {
+    eventually("the API server knows the changed permission", || {
         let can = [
             "auth",
             "can-i",
@@ -176,7 +176,7 @@ fn is_whole(code: Option<i32>) -> bool {
     matches!(code, Some(0 | 1))
 }
 
-fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
+fn status_shows_readable_workloads_and_names_unreadable_kinds(plane: &ControlPlane) {
     let reader = Reader::of(plane, "status-reader");
     let namespace = reader.team.name();
     let kubeconfig = reader.kubeconfig(plane.url());
@@ -231,7 +231,7 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
 }
 
 /// The user may patch Deployments, too.
-fn a_command_acts_on_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
+fn command_acts_on_readable_workloads_and_names_unreadable_kinds(plane: &ControlPlane) {
     let reader = Reader::of(plane, "command-reader");
     let (team, namespace) = (&reader.team, reader.team.name());
     let role = ["create", "role", "patcher", "--verb=patch"];
@@ -252,7 +252,7 @@ fn a_command_acts_on_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
         (&["restore", "--all"], "nothing to restore in namespace "),
     ] {
         // A new permission might be denied for a moment.
-        let (code, out, said) = eventually("the API server knows of the right", || {
+        let (code, out, said) = eventually("the API server knows the permission", || {
             let ran = dayshift(&kubeconfig, &[command, &["-n", namespace]].concat());
             (!ran.2.contains("cannot patch")).then_some(ran)
         });

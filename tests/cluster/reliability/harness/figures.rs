@@ -70,7 +70,7 @@ impl Figures {
         self.bound = seconds;
         let settled = self.settled.unwrap();
         if settled > seconds {
-            too_late("all was right", self.healed, settled, seconds);
+            too_late("all counts were right", self.healed, settled, seconds);
         }
         self
     }

@@ -70,7 +70,11 @@ impl Fleet {
     }
 
     /// Records one version of one Deployment; returns false if it was known.
-    pub(crate) fn oracle(&self, deployment: &Deployment, fleet_state: &mut FleetState) -> bool {
+    pub(crate) fn record_version(
+        &self,
+        deployment: &Deployment,
+        fleet_state: &mut FleetState,
+    ) -> bool {
         let metadata = &deployment.metadata;
         let name = metadata.name.clone().unwrap();
         let version = metadata.resource_version.clone().unwrap();
@@ -97,7 +101,7 @@ impl Fleet {
     pub(crate) fn look(&self, namespace: &Namespace<'_>) -> FleetState {
         let mut fleet_state = FleetState::default();
         for deployment in list(namespace) {
-            self.oracle(&deployment, &mut fleet_state);
+            self.record_version(&deployment, &mut fleet_state);
         }
         fleet_state
     }

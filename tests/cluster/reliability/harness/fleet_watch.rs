@@ -44,7 +44,7 @@ impl FleetWatch {
                         continue;
                     };
                     let (fleet_state, settled) = &mut *seen.lock().unwrap();
-                    fleet.oracle(&deployment, fleet_state);
+                    fleet.record_version(&deployment, fleet_state);
                     if fleet_state.count("stopped") == fleet.len() {
                         settled.get_or_insert_with(Utc::now);
                     }
@@ -105,8 +105,8 @@ impl Watch {
             let params = WatchParams::default().labels(SELECTOR);
             match self.api.watch(&params, &self.version).await {
                 Ok(events) => self.events = Some(events.boxed()),
-                Err(kube::Error::Api(status)) if status.code == 410 => self.begin_anew().await,
-                Err(_) => self.go_on().await,
+                Err(kube::Error::Api(status)) if status.code == 410 => self.restart_list().await,
+                Err(_) => self.pause_watch().await,
             }
             return None;
         };
@@ -124,11 +124,11 @@ impl Watch {
                 None
             }
             Some(Ok(WatchEvent::Error(status))) if status.code == 410 => {
-                self.begin_anew().await;
+                self.restart_list().await;
                 None
             }
             Some(Ok(WatchEvent::Error(_)) | Err(_)) => {
-                self.go_on().await;
+                self.pause_watch().await;
                 None
             }
             None => {
@@ -138,12 +138,12 @@ impl Watch {
         }
     }
 
-    async fn begin_anew(&mut self) {
+    async fn restart_list(&mut self) {
         self.version = String::new();
-        self.go_on().await;
+        self.pause_watch().await;
     }
 
-    async fn go_on(&mut self) {
+    async fn pause_watch(&mut self) {
         self.events = None;
         sleep(Duration::from_millis(100)).await;
     }

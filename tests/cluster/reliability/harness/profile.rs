@@ -30,7 +30,7 @@ impl Profile {
 
     /// How late something may be, in seconds, that is `seconds` late at most on a machine with
     /// nothing else to do. The short form runs beside other scenarios, on machines that withhold
-    /// processors, and allows some seconds more: [`Turns`] oracles there who came first, and a failure
+    /// processors, and allows some seconds more: [`Turns`] checks the order of requests there, and a failure
     /// of one object that is taken for the server's costs the others twelve.
     ///
     /// [`Turns`]: super::turns::Turns

@@ -113,12 +113,12 @@ impl<'a> Scenario<'a> {
 
     /// Starts another controller, and waits until it is ready.
     pub(crate) fn run(&mut self) {
-        self.begin_scaler().wait_ready();
+        self.begin_controller().wait_ready();
         self.probes = self.scalers[0].address().map(Probes::of);
     }
 
     /// Starts another controller, which might not be ready yet.
-    pub(crate) fn begin_scaler(&mut self) -> &mut Dayshift {
+    pub(crate) fn begin_controller(&mut self) -> &mut Dayshift {
         let mut arguments = vec!["run", "-n", self.namespace.name()];
         arguments.extend(&self.flags);
         let scaler = Dayshift::run_as(&self.kubeconfig, &arguments);
@@ -127,7 +127,7 @@ impl<'a> Scenario<'a> {
     }
 
     /// Ends the polling of readiness, because the controllers are killed and restarted.
-    pub(crate) fn ask_no_probes(&mut self) {
+    pub(crate) fn stop_probes(&mut self) {
         self.probes = None;
     }
 
@@ -144,18 +144,18 @@ impl<'a> Scenario<'a> {
     /// The same for a fault that begins this many seconds before the stop.
     pub(crate) fn await_adopted_before(&self, lead: i64) {
         let begin = Soon(self.stop.0 - TimeDelta::seconds(lead));
-        begin.before("all schedules are taken up", || {
+        begin.before("all workloads are adopted", || {
             (self.look().count("adopted") == self.fleet.len()).then_some(())
         });
     }
 
     /// Runs a fault across the stop, from 2 s before it.
-    pub(crate) fn suffer(&mut self, begin: impl FnOnce(&mut Self), end: impl FnOnce(&mut Self)) {
-        self.suffer_from(LEAD, begin, end);
+    pub(crate) fn run_fault(&mut self, begin: impl FnOnce(&mut Self), end: impl FnOnce(&mut Self)) {
+        self.run_fault_from(LEAD, begin, end);
     }
 
     /// The same from `lead` seconds before the stop.
-    pub(crate) fn suffer_from(
+    pub(crate) fn run_fault_from(
         &mut self,
         lead: i64,
         begin: impl FnOnce(&mut Self),
@@ -167,7 +167,7 @@ impl<'a> Scenario<'a> {
         }
         self.fault.0 = Utc::now();
         begin(self);
-        self.stop.is_to_come("the fault has begun");
+        self.stop.assert_in_future("the fault has begun");
         self.fault_ends.wait();
         end(self);
         self.fault.1 = Utc::now();
@@ -191,7 +191,7 @@ impl<'a> Scenario<'a> {
     }
 
     /// Records the memory of the controllers, and ends them.
-    pub(crate) fn stop_scalers(&mut self) {
+    pub(crate) fn stop_controllers(&mut self) {
         self.note_memory();
         for mut scaler in self.scalers.drain(..) {
             let status = scaler.stop();
@@ -217,7 +217,7 @@ impl<'a> Scenario<'a> {
     pub(crate) fn breaks_off(mut self) -> Figures {
         let FleetState { lost, wrong, .. } = self.look();
         self.probes = None;
-        self.stop_scalers();
+        self.stop_controllers();
         Figures {
             lost,
             wrong,
@@ -245,7 +245,7 @@ impl<'a> Scenario<'a> {
         assert_eq!(fleet_state.writes(), 3 * all, "one write for each change");
         let ready_since = self.probes.as_ref().and_then(Probes::ready_since);
         self.probes = None;
-        self.stop_scalers();
+        self.stop_controllers();
         let requests = self.namespace.requests();
         let tries = requests.iter().filter(|each| each.verb == "patch");
         let since = |from: DateTime<Utc>, to: DateTime<Utc>| {

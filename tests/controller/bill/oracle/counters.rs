@@ -79,7 +79,7 @@ fn nine_days(seed: u64, begin: &str) {
                     }
                     object.changes += 1;
                 }
-                scenario.kill_scalers();
+                scenario.kill_controllers();
                 let hours = TimeDelta::hours(1 + i64::try_from(dice.roll(20)).unwrap());
                 down_until = Some(at + hours);
             }

@@ -178,7 +178,7 @@ fn restarted_controller_continues_the_same_wait() {
     let mut scenario = app_and_database();
     for time in ["2026-11-23 09:04", "09:09:50"] {
         scenario.sleep_until(time);
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         scenario.start_scaler(Settings::default());
         scenario.settle();
         assert_eq!(

@@ -280,7 +280,7 @@ fn restarted_controller_counts_running_starts() {
     ready(&scenario, "web-1", 3);
     assert_eq!(running(&scenario), ["web-1", "web-2", "web-3"]);
     for _ in 0..2 {
-        scenario.kill_scalers();
+        scenario.kill_controllers();
         scenario.start_scaler(at_most(2));
         scenario.pass(Duration::from_secs(20));
         assert_eq!(running(&scenario).len(), 3);
@@ -291,7 +291,7 @@ fn restarted_controller_counts_running_starts() {
     }
     ready(&scenario, "web-2", 3);
     assert_eq!(running(&scenario).len(), 4);
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.start_scaler(Settings::default());
     scenario.settle();
     assert_eq!(
@@ -313,7 +313,7 @@ fn waits_for_complete_lists_before_it_grants_slots() {
         (running(&scenario).len(), waiting(&scenario).as_str()),
         (1, "1")
     );
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.api.on_request(|line| {
         let is_late = line.resource == "deployments" && line.verb != "patch";
         is_late.then_some(Fault::Delay(Duration::from_secs(5)))
@@ -329,7 +329,7 @@ fn waits_for_complete_lists_before_it_grants_slots() {
 #[test]
 fn missed_starts_need_slots_too() {
     let mut scenario = evening(2, 6);
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.sleep_until("2026-11-23 09:30");
     scenario.start_scaler(at_most(2));
     scenario.sleep_until("09:39:59");
@@ -412,7 +412,7 @@ fn hundreds_of_starts_waiting_for_a_slot_cost_no_request() {
 #[test]
 fn dry_run_needs_no_slots() {
     let mut scenario = evening(1, 3);
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.start_scaler(Settings {
         dry_run: true,
         ..at_most(1)

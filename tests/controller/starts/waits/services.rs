@@ -97,7 +97,7 @@ fn waits_for_a_service_until_the_timeout() {
     stand_in["metadata"]["labels"][MANAGER] = "dayshift".into();
     show(&scenario, stand_in);
     scenario.sleep_until("2026-11-23 09:05");
-    scenario.kill_scalers();
+    scenario.kill_controllers();
     scenario.start_scaler(settings(&["dev"]));
     scenario.sleep_until("09:09:59");
     assert_eq!(
