@@ -37,6 +37,7 @@ use crate::cli::{
         plan::PlanArgs,
         restore::RestoreArgs,
         run::RunArgs,
+        schedule::SetScheduleArgs,
         status::StatusArgs,
     },
     output::{messages::print_warning, terminal},
@@ -104,12 +105,13 @@ enum Command {
     Kinds(Box<KindsArgs>),
     Activator(Box<ActivatorArgs>),
     Sandbox(Box<SandboxArgs>),
+    Schedule(Box<SetScheduleArgs>),
     Completions(CompletionsArgs),
 }
 
 const AFTER_HELP: &str = "\
 See it at work:      dayshift sandbox; in a browser: dayshift sandbox --dashboard 127.0.0.1:0
-Write a schedule:    kubectl annotate deploy/web dayshift/hours=\"09:00-19:00\"
+Write a schedule:    dayshift schedule deploy/web \"Mon-Fri 09:00-19:00\"
 See what it will do: dayshift plan deploy/web; of a file: dayshift plan -f FILE
 Carry it out:        dayshift run
 
@@ -240,6 +242,7 @@ impl Program {
             Command::Kinds(args) => args.run(&self.kind_files),
             Command::Activator(args) => args.run(&self.tzdata),
             Command::Sandbox(args) => args.run(&self.kind_files),
+            Command::Schedule(args) => args.run(&self.kind_files),
             Command::Completions(args) => args.run(),
         }
     }

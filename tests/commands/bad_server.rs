@@ -134,3 +134,42 @@ fn answer(mut stream: TcpStream, patched: &mpsc::Sender<()>) {
         return;
     }
 }
+
+/// Each error names the fix, or the wrong name and a similar one.
+#[test]
+fn errors_of_a_kubeconfig_name_the_fix() {
+    let kubeconfig = |current: &str, user: &str| {
+        format!(
+            "apiVersion: v1\nkind: Config\n{current}clusters:\n- {{name: c, cluster: {{server: \
+             'http://127.0.0.1:9'}}}}\nusers:\n- {{name: u, user: {user}}}\ncontexts:\n- {{name: \
+             production, context: {{cluster: c, user: u}}}}\n"
+        )
+    };
+    let program = "{exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-program, \
+                   interactiveMode: Never}}";
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("config");
+    for (config, flags, error) in [
+        (
+            kubeconfig("", "{}"),
+            &[][..],
+            "it has no current context: choose one with --context",
+        ),
+        (
+            kubeconfig("", "{}"),
+            &["--context=prodution"],
+            "it has no context prodution; did you mean production?",
+        ),
+        (
+            kubeconfig("current-context: production\n", program),
+            &[],
+            "the credential program no-such-program of the kubeconfig is not installed",
+        ),
+    ] {
+        std::fs::write(&path, config).unwrap();
+        let flag = format!("--kubeconfig={}", path.display());
+        let ran = crate::program::dayshift(&[&["status", &flag], flags].concat());
+        assert!(ran.err.contains(error), "{error}: {}", ran.err);
+        assert_eq!(ran.status, 3);
+    }
+}

@@ -39,6 +39,7 @@ mod plan;
 mod program;
 mod release;
 mod sandbox;
+mod schemas;
 mod secrets;
 #[path = "../support/server_thread.rs"]
 mod server_thread;

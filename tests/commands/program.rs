@@ -13,6 +13,8 @@ use std::{
 
 use serde_json::Value;
 
+use crate::schemas::assert_follows_schema;
+
 /// The path of the binary, for tests that copy it, link to it or call it from a shell.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_dayshift");
 
@@ -86,7 +88,10 @@ pub(crate) struct Ended {
 impl Ended {
     /// The JSON document on standard output.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        let document =
+            serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"));
+        assert_follows_schema(&document);
+        document
     }
 }
 

@@ -287,7 +287,11 @@ impl Connection {
             elapsed: self.shared.start_times.elapsed(&self.service),
             typical: self.shared.start_times.median(&self.service),
             stages: route.stages.clone(),
-            failure: targets.clone().find_map(|target| target.failure.clone()),
+            // The conditions of a stopped workload are those of an earlier start.
+            failure: targets
+                .clone()
+                .filter(|target| target.state == TargetState::Running)
+                .find_map(|target| target.failure.clone()),
         }
     }
 

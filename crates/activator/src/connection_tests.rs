@@ -11,7 +11,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::clock::Clock;
+use dayshift_cluster::{clock::Clock, decode::StartFailure};
 use dayshift_schedule::Zone;
 use dayshift_workload::{IgnoredPaths, Kind, Observed, WakeOnRequest};
 use http::{Request as HttpRequest, Response};
@@ -165,6 +165,19 @@ async fn browser_gets_the_starting_page_and_wakes() {
     );
     assert!(fixture.requests.try_recv().is_ok());
     assert_eq!(fixture.metric("page"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn page_shows_the_failure_of_this_start_and_not_of_an_earlier_one() {
+    let fixture = Fixture::new(Value::Null);
+    for (state, expected) in [(TargetState::Asleep, false), (TargetState::Running, true)] {
+        fixture.show(state, &[]);
+        let page = fixture
+            .answer("GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n")
+            .await;
+        assert!(page.contains("This service is starting"), "{page}");
+        assert_eq!(page.contains("FailedCreate"), expected, "{page}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -445,7 +458,10 @@ impl Fixture {
             since: DateTime::<Utc>::from_timestamp(0, 0),
             until: None,
             next_start: None,
-            failure: None,
+            failure: Some(StartFailure {
+                reason: "FailedCreate".into(),
+                message: "".into(),
+            }),
             starts_until: None,
             needs: Vec::new(),
         };

@@ -12,7 +12,6 @@ use dayshift_manifest::{
     OpenedFiles, Severity,
     lint::{LintReport, LintRule, Linter},
 };
-use dayshift_text::TerminalSafe;
 
 use crate::cli::{
     args::{
@@ -22,6 +21,7 @@ use crate::cli::{
         values::{one_namespace, time_flag},
     },
     output::{
+        documents::write_document,
         lint::{json_document, sarif_document, write_github, write_junit, write_text},
         messages::{note_nothing_scheduled, print_error},
         terminal,
@@ -209,18 +209,10 @@ fn write(report: &LintReport, opened: &OpenedFiles, output: LintFormat) -> io::R
         LintFormat::Github => write_github(&mut out, report, sources, errors)?,
         LintFormat::Junit => write_junit(&mut out, report, sources, errors)?,
         LintFormat::Json => {
-            serde_json::to_writer_pretty(
-                TerminalSafe(&mut out),
-                &json_document(report, sources, errors),
-            )?;
-            writeln!(out)?;
+            write_document(&mut out, &json_document(report, sources, errors))?;
         }
         LintFormat::Sarif => {
-            serde_json::to_writer_pretty(
-                TerminalSafe(&mut out),
-                &sarif_document(report, sources, errors),
-            )?;
-            writeln!(out)?;
+            write_document(&mut out, &sarif_document(report, sources, errors))?;
         }
     }
     out.flush()

@@ -14,4 +14,5 @@ pub(super) mod restore;
 pub(super) mod run;
 #[cfg(feature = "sandbox")]
 pub(super) mod sandbox;
+pub(super) mod schedule;
 pub(super) mod status;

@@ -1,6 +1,8 @@
 //! `dayshift wake`, `sleep`, `pause`, `resume` and `sync`, which differ only in the override that they
 //! request.
 
+use std::io;
+
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{clock::Clock, read::FindError};
@@ -23,6 +25,7 @@ use crate::cli::{
         values::parse_span,
     },
     output::{
+        documents::{ActionDocument, ActionOutcome, ActionResult, ApiVersion, write_document},
         messages::{
             as_far_as_seen, confirm, left_alone, missing_namespaces_text, note_unreadable,
             print_error, print_line, print_note,
@@ -156,6 +159,17 @@ struct WaitArgs {
     #[arg(long, value_parser = BoolishValueParser::new())]
     dry_run: bool,
 
+    /// The output format
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = None::<&'static str>,
+        hide_short_help = true
+    )]
+    output: ActionFormat,
+
     /// Allow an earlier end than that of the active override
     #[arg(long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
     shorten: bool,
@@ -169,6 +183,14 @@ struct WaitArgs {
 enum WaitFor {
     /// All of it is ready
     Ready,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ActionFormat {
+    /// A line for each workload
+    Text,
+    /// A stable format for other programs
+    Json,
 }
 
 /// How long a command waits for a controller, unless `--timeout` is set.
@@ -261,24 +283,36 @@ impl OverrideArgs {
             print_note("nothing was changed");
             return Exit::Usage;
         }
+        let format = PrinterFormat {
+            command: "wake",
+            dry_run: request.dry_run,
+            output: self.wait.output,
+        };
         self.connection
             .on_cluster("wake", async |client| {
                 if let Some(name) = targets.whole_namespace() {
-                    let mut printer = OverridePrinter::new(Exit::Done);
+                    let mut printer = OverridePrinter::new(Exit::Done, &format);
                     let mut print = |report| printer.print(report);
                     request
                         .carry_out_in_namespace(&client, name, &mut print)
                         .await;
-                    return Ok(printer.exit);
+                    return Ok(printer.finish());
                 }
-                let found = select(&client, &targets, &request.context, &request.prefix).await?;
+                let found = select(
+                    &client,
+                    &targets,
+                    &request.context,
+                    &request.prefix,
+                    &format,
+                )
+                .await?;
                 let (selection, mut printer) = match found {
                     Ok(found) => found,
                     Err(exit) => return Ok(exit),
                 };
                 let mut print = |report| printer.print(report);
                 request.carry_out(&client, &selection, &mut print).await;
-                Ok(printer.exit)
+                Ok(printer.finish())
             })
             .unwrap_or_else(|error| error.report())
     }
@@ -320,18 +354,23 @@ impl OverrideArgs {
             until_ready: self.wait.wait.is_some(),
         };
         let timeout = self.wait.timeout();
+        let format = PrinterFormat {
+            command,
+            dry_run: request.dry_run,
+            output: self.wait.output,
+        };
         self.connection
             .on_cluster(command, async |client| match targets.whole_namespace() {
                 Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {
                     let query = targets.query(client.default_namespace());
-                    let mut printer = OverridePrinter::new(Exit::Done);
+                    let mut printer = OverridePrinter::new(Exit::Done, &format);
                     let mut print = |report| printer.print(report);
                     request
                         .carry_out_in_namespace(&client, name, &query, None, timeout, &mut print)
                         .await?;
-                    Ok(printer.exit)
+                    Ok(printer.finish())
                 }
-                _ => send(&client, &targets, &request, timeout).await,
+                _ => send(&client, &targets, &request, timeout, &format).await,
             })
             .unwrap_or_else(|error| error.report())
     }
@@ -343,8 +382,9 @@ async fn send(
     targets: &Targets,
     request: &OverrideRequest,
     timeout: Option<TimeDelta>,
+    format: &PrinterFormat,
 ) -> Result<Exit, FindError> {
-    let found = select(client, targets, &request.context, &request.prefix).await?;
+    let found = select(client, targets, &request.context, &request.prefix, format).await?;
     let (selection, mut printer) = match found {
         Ok(found) => found,
         Err(exit) => return Ok(exit),
@@ -354,7 +394,7 @@ async fn send(
             printer.print(report);
         })
         .await;
-    Ok(printer.exit)
+    Ok(printer.finish())
 }
 
 /// Selects the workloads, and prints those that are missing or unreadable. If nothing is left, the
@@ -364,6 +404,7 @@ async fn select(
     targets: &Targets,
     context: &ParseContext,
     prefix: &Prefix,
+    format: &PrinterFormat,
 ) -> Result<Result<(Selection, OverridePrinter), Exit>, FindError> {
     // `--all` selects the workloads that have a schedule.
     let has_schedule = |workload: &Observed| {
@@ -377,13 +418,14 @@ async fn select(
         print_error(&missing_namespaces_text(client, &missing).await);
         return Ok(Err(Exit::CouldNotRun));
     }
-    let printer = OverridePrinter::new(left_alone(client, &selection).await);
+    let mut printer = OverridePrinter::new(left_alone(client, &selection).await, format);
     if selection.observed.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
         let not_all = !selection.unreadable.is_empty();
         print_error(&as_far_as_seen(nothing, not_all));
         note_unreadable(&selection.defaults);
-        return Ok(Err(printer.exit.worse(Exit::Problems)));
+        printer.exit = printer.exit.worse(Exit::Problems);
+        return Ok(Err(printer.finish()));
     }
     Ok(Ok((selection, printer)))
 }
@@ -469,19 +511,60 @@ fn parse_reason(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Prints reports and keeps the worst exit status.
-pub(crate) struct OverridePrinter {
-    pub(crate) exit: Exit,
+/// Prints reports, or collects them for a JSON document, and keeps the worst exit status. Failures are
+/// printed on standard error in both formats.
+struct OverridePrinter {
+    exit: Exit,
     progress: Progress,
+    document: Option<ActionDocument>,
+}
+
+/// The command whose results are printed, and the format.
+#[derive(Clone, Copy)]
+struct PrinterFormat {
+    command: &'static str,
+    dry_run: bool,
+    output: ActionFormat,
 }
 
 impl OverridePrinter {
-    pub(crate) fn new(exit: Exit) -> Self {
-        let progress = Progress::new();
-        Self { exit, progress }
+    fn new(exit: Exit, format: &PrinterFormat) -> Self {
+        let document = ActionDocument {
+            api_version: ApiVersion::V1,
+            command: format.command.to_owned(),
+            dry_run: format.dry_run,
+            results: Vec::new(),
+        };
+        Self {
+            exit,
+            progress: Progress::new(),
+            document: Some(document).filter(|_| format.output == ActionFormat::Json),
+        }
     }
 
-    pub(crate) fn print(&mut self, report: OverrideReport) {
+    /// Writes the document if there is one.
+    fn finish(mut self) -> Exit {
+        self.progress.clear();
+        if let Some(document) = self.document.take() {
+            // A closed pipe is not an error: the reader has seen enough.
+            let _ = write_document(&mut io::stdout().lock(), &document);
+        }
+        self.exit
+    }
+
+    /// Adds a result to the document. Returns false if there is none.
+    fn collect(&mut self, outcome: ActionOutcome, message: &str) -> bool {
+        let Some(document) = &mut self.document else {
+            return false;
+        };
+        document.results.push(ActionResult {
+            outcome,
+            message: message.to_owned(),
+        });
+        true
+    }
+
+    fn print(&mut self, report: OverrideReport) {
         match report {
             OverrideReport::Waiting { done, all } => {
                 let text = format!("waiting for the controller: {done} of {all} done");
@@ -489,16 +572,19 @@ impl OverridePrinter {
             }
             OverrideReport::Done(line) => {
                 self.progress.clear();
-                print_line(&line);
+                if !self.collect(ActionOutcome::Done, &line) {
+                    print_line(&line);
+                }
             }
             OverrideReport::Failed { text, is_refusal } => {
                 self.progress.clear();
                 print_error(&text);
-                let worse = if is_refusal {
-                    Exit::Problems
+                let (outcome, worse) = if is_refusal {
+                    (ActionOutcome::Failed, Exit::Problems)
                 } else {
-                    Exit::CouldNotRun
+                    (ActionOutcome::Unable, Exit::CouldNotRun)
                 };
+                self.collect(outcome, &text);
                 self.exit = self.exit.worse(worse);
             }
         }

@@ -18,17 +18,14 @@ use dayshift_cluster::{
 use dayshift_manifest::{
     Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
     lint::{LintFinding, Linter, refusals},
-    plan::{OtherManagers, Period, Plan, Planner, StopSummary, WorkloadPlan},
+    plan::{OtherManagers, Period, Plan, Planner, StopSummary},
 };
 use dayshift_operations::{
     status::{Note, Unreadable, WorkloadStatus, owners},
     suggest_workload,
 };
 use dayshift_schedule::Zone;
-use dayshift_text::TerminalSafe;
 use dayshift_workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec};
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::cli::{
     args::{
@@ -41,16 +38,13 @@ use crate::cli::{
     },
     output::{
         chart::Chart,
+        documents::{ApiVersion, PlanDocument, SummaryDocument, Unread, write_document},
         findings::{has_errors, print_findings},
         messages::{
-            API_VERSION, missing_namespaces_text, note_given_again, note_nothing_scheduled,
-            note_unreadable, print_beside, print_error, print_note, unread_file, unread_resource,
-            with_hint,
+            missing_namespaces_text, note_given_again, note_nothing_scheduled, note_unreadable,
+            print_beside, print_error, print_note, with_hint,
         },
-        plan::{
-            PlanWriteError, SummaryDocument, write_plan_table, write_requests, write_saved,
-            write_summary,
-        },
+        plan::{PlanWriteError, write_plan_table, write_requests, write_saved, write_summary},
         status::Notes,
         terminal::{self, Style},
     },
@@ -134,15 +128,6 @@ enum PlanFormat {
     SummaryJson,
     /// A stable format for other programs
     Json,
-}
-
-/// The JSON output.
-#[derive(Serialize)]
-struct PlanDocument<'p> {
-    #[serde(rename = "apiVersion")]
-    api_version: &'static str,
-    workloads: &'p [WorkloadPlan],
-    unread: Vec<Value>,
 }
 
 impl PlanArgs {
@@ -279,17 +264,17 @@ impl PlanArgs {
         match self.output {
             PlanFormat::Json => {
                 let workloads = &plan.workloads;
-                write_json(
+                write_document(
                     &mut out,
                     &PlanDocument {
-                        api_version: API_VERSION,
+                        api_version: ApiVersion::V1,
                         workloads,
                         unread,
                     },
                 )?;
             }
             PlanFormat::SummaryJson => {
-                write_json(&mut out, &SummaryDocument::new(summary, unread))?;
+                write_document(&mut out, &SummaryDocument::new(summary, unread))?;
             }
             PlanFormat::Table => {
                 if !plan.workloads.is_empty() {
@@ -322,11 +307,6 @@ impl PlanArgs {
     }
 }
 
-fn write_json(out: &mut impl Write, document: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(TerminalSafe(&mut *out), document)?;
-    writeln!(out)
-}
-
 /// Why a file or workload could not be planned.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlanError {
@@ -350,10 +330,10 @@ pub(crate) enum PlanError {
 
 impl PlanError {
     /// The entry in the JSON field `unread`, if this is about something unreadable.
-    pub(crate) fn unread(&self) -> Option<Value> {
+    pub(crate) fn unread(&self) -> Option<Unread> {
         match self {
-            Self::Open(error) => Some(unread_file(error)),
-            Self::Unreadable(resource) => Some(unread_resource(resource)),
+            Self::Open(error) => Some(error.into()),
+            Self::Unreadable(resource) => Some(resource.into()),
             _ => None,
         }
     }

@@ -6,12 +6,11 @@ use std::{
 };
 
 use dayshift_cluster::read::{JOB_VERBS, KindAccess, VERBS};
-use dayshift_text::TerminalSafe;
 use dayshift_workload::{CountForm, CountKind, Kind, KindTable, SwitchConstant, pointer};
 use serde_json::{Value, json};
 
 use crate::cli::output::{
-    messages::API_VERSION,
+    documents::{ApiVersion, KindEntry, KindsDocument, write_document},
     table::{Cell, Table},
     terminal::{Paint, Style},
 };
@@ -95,17 +94,18 @@ impl<'a> KindRow<'a> {
         ]
     }
 
-    fn json(&self) -> Value {
-        json!({
-            "kind": self.argument,
-            "name": self.name,
-            "field": pointer(&self.path),
-            "stopped": self.stopped,
-            "running": self.running,
-            "lookedAt": self.is_named,
-            "served": self.is_served,
-            "notAllowed": self.lacks,
-        })
+    fn entry(&self) -> KindEntry {
+        let lacks = |lacks: &[&str]| lacks.iter().map(ToString::to_string).collect();
+        KindEntry {
+            kind: self.argument.to_owned(),
+            name: self.name.to_owned(),
+            field: pointer(&self.path),
+            stopped: self.stopped.clone(),
+            running: self.running.clone(),
+            looked_at: self.is_named,
+            served: self.is_served,
+            not_allowed: self.lacks.map(lacks),
+        }
     }
 }
 
@@ -148,12 +148,11 @@ pub(crate) fn write_kinds_table(
 }
 
 pub(crate) fn write_kinds_json(out: &mut impl Write, rows: &[KindRow<'_>]) -> io::Result<()> {
-    let rows: Vec<Value> = rows.iter().map(KindRow::json).collect();
-    serde_json::to_writer_pretty(
-        TerminalSafe(&mut *out),
-        &json!({"apiVersion": API_VERSION, "kinds": rows}),
-    )?;
-    writeln!(out)
+    let document = KindsDocument {
+        api_version: ApiVersion::V1,
+        kinds: rows.iter().map(KindRow::entry).collect(),
+    };
+    write_document(out, &document)
 }
 
 /// Writes the ClusterRole for these kinds and its binding. A comment lists the kinds to add to

@@ -14,8 +14,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::cli::output::{
+    documents::{
+        AnnotationEntry, ApiVersion, FindingEntry, LintDocument, ObjectEntry, PlaceEntry, Unread,
+    },
     findings::{Fold, Region, printable_line, write_findings},
-    messages::{API_VERSION, unread_file},
     terminal::Style,
 };
 
@@ -56,43 +58,45 @@ pub(crate) fn json_document(
     report: &LintReport,
     sources: &[SourceFile],
     errors: &[OpenError],
-) -> Value {
+) -> LintDocument {
     let finding = |finding: &LintFinding| {
         let (source, region) = Region::locate(finding, sources)?;
-        Some(json!({
-            "rule": finding.rule.id(),
-            "severity": finding.rule.severity().to_string(),
-            "message": finding.message,
-            "help": finding.help,
-            "place": {
-                "file": source.name(),
-                "line": region.line,
-                "column": region.column,
-                "endLine": region.line,
-                "endColumn": region.end_column,
+        Some(FindingEntry {
+            rule: finding.rule.id().to_owned(),
+            severity: finding.rule.severity().to_string(),
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+            place: PlaceEntry {
+                file: source.name().to_owned(),
+                line: region.line,
+                column: region.column,
+                end_line: region.line,
+                end_column: region.end_column,
             },
-            "object": finding.object.as_ref().map(|object| json!({
-                "kind": &*object.kind, "namespace": &*object.namespace, "name": &*object.name,
-            })),
-            "annotation": finding.quoted.as_ref().map(|quoted| json!({
-                "name": quoted.name,
-                "text": quoted.text,
-                "start": quoted.span.start,
-                "end": quoted.span.end,
-            })),
-        }))
+            object: finding.object.as_ref().map(|object| ObjectEntry {
+                kind: object.kind.to_string(),
+                namespace: object.namespace.to_string(),
+                name: object.name.to_string(),
+            }),
+            annotation: finding.quoted.as_ref().map(|quoted| AnnotationEntry {
+                name: quoted.name.clone(),
+                text: quoted.text.to_string(),
+                start: quoted.span.start,
+                end: quoted.span.end,
+            }),
+        })
     };
-    json!({
-        "apiVersion": API_VERSION,
-        "findings": report.findings.iter().filter_map(finding).collect::<Vec<_>>(),
-        "unread": errors.iter().map(unread_file).collect::<Vec<_>>(),
-        "files": report.files,
-        "workloads": report.workloads,
-        "errors": report.count(Severity::Error),
-        "warnings": report.count(Severity::Warning),
-        "infos": report.count(Severity::Info),
-        "suppressed": report.suppressed,
-    })
+    LintDocument {
+        api_version: ApiVersion::V1,
+        findings: report.findings.iter().filter_map(finding).collect(),
+        unread: errors.iter().map(Unread::from).collect(),
+        files: report.files,
+        workloads: report.workloads,
+        errors: report.count(Severity::Error),
+        warnings: report.count(Severity::Warning),
+        infos: report.count(Severity::Info),
+        suppressed: report.suppressed,
+    }
 }
 
 /// Writes a workflow command for each finding, which GitHub shows beside the changed lines, and for

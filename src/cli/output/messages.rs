@@ -3,11 +3,10 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use dayshift_cluster::read::{NamespaceDefaults, no_namespaces};
-use dayshift_manifest::{Location, ManifestWorkload, OpenError};
+use dayshift_manifest::{Location, ManifestWorkload};
 use dayshift_operations::{Selection, status::Unreadable, suggest_namespace, suggest_workload};
 use dayshift_text::printable;
 use kube::Client;
-use serde_json::{Value, json};
 
 use crate::cli::process::Exit;
 
@@ -92,19 +91,6 @@ pub(crate) fn print_warning(what: &str) {
 
 pub(crate) fn print_error(what: &impl ToString) {
     let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));
-}
-
-/// The version of all JSON documents. Fields are added, but not changed or removed, within a version.
-pub(crate) const API_VERSION: &str = "dayshift/v1";
-
-/// The entry of a file in the JSON field `unread`.
-pub(crate) fn unread_file(error: &OpenError) -> Value {
-    json!({"file": error.name(), "message": error.to_string()})
-}
-
-/// The entry of a resource in the JSON field `unread`.
-pub(crate) fn unread_resource(it: &Unreadable) -> Value {
-    json!({"resource": it.resource, "message": it.text, "cure": it.fix})
 }
 
 /// Asks the user on a terminal. Without a terminal the answer is yes, because a script cannot be asked.

@@ -2,6 +2,7 @@
 
 pub(super) mod chart;
 pub(super) mod convert;
+pub(super) mod documents;
 pub(super) mod findings;
 pub(super) mod kinds;
 pub(super) mod lint;

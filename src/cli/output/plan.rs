@@ -14,11 +14,9 @@ use dayshift_workload::{
     CountKind, Key, Origin, Prefix, Replicas,
     savings::{Bill, Saved},
 };
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::cli::output::{
-    messages::API_VERSION,
+    documents::{ApiVersion, NamedSummary, SummaryDocument, Unread},
     table::{Cell, Table},
     terminal::{Paint, Style},
 };
@@ -323,29 +321,12 @@ pub(crate) fn write_summary(
     Ok(())
 }
 
-/// The JSON output of the summary.
-#[derive(Serialize)]
-pub(crate) struct SummaryDocument<'s> {
-    #[serde(rename = "apiVersion")]
-    api_version: &'static str,
-    namespaces: Vec<NamedSummary<'s>>,
-    all: NamespaceSummary,
-    unread: Vec<Value>,
-}
-
-#[derive(Serialize)]
-struct NamedSummary<'s> {
-    namespace: &'s str,
-    #[serde(flatten)]
-    summary: &'s NamespaceSummary,
-}
-
 impl<'s> SummaryDocument<'s> {
-    pub(crate) fn new(summary: &'s StopSummary, unread: Vec<Value>) -> Self {
+    pub(crate) fn new(summary: &'s StopSummary, unread: Vec<Unread>) -> Self {
         let namespaces = summary.namespaces();
         let named = namespaces.map(|(namespace, summary)| NamedSummary { namespace, summary });
         Self {
-            api_version: API_VERSION,
+            api_version: ApiVersion::V1,
             namespaces: named.collect(),
             all: summary.all(),
             unread,

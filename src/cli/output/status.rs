@@ -11,17 +11,20 @@ use dayshift_operations::status::{
     Note, ScheduleStatus, Unreadable, WorkloadStatus, distance, short_time,
 };
 use dayshift_schedule::Tzdata;
-use dayshift_text::{TerminalSafe, first_of, printable};
+use dayshift_text::{first_of, printable};
 use dayshift_workload::{
     Dependency, Origin, Override, Pause, Phase, Prefix, Replicas, WorkloadRef,
     events::author_text,
     other_controllers::OtherController,
     savings::{Bill, Price, StoppedCapacity, short_number},
 };
-use serde_json::{Value, json};
 
 use crate::cli::output::{
-    messages::{API_VERSION, unread_resource},
+    documents::{
+        ApiVersion, HeldDownEntry, OnRequestEntry, OverrideEntry, ProblemEntry, RequestsEntry,
+        RevertEntry, StatusDocument, StatusEntry, TzdataEntry, Unread, WaitsForEntry,
+        write_document,
+    },
     status::{
         ColumnVisibility::{Always, IfKnown, Instead, Wide, WideInherited, WithValue},
         NarrowRule::{LeftOut, LeftOutIfAlike, Replaced, Stays},
@@ -185,92 +188,90 @@ impl<'a> StatusOutput<'a> {
         Ok(())
     }
 
-    /// The JSON output, which `dayshift status --help` describes.
+    /// Writes the JSON output.
     pub(crate) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(TerminalSafe(&mut *out), &self.document())?;
-        writeln!(out)
+        let workloads = self.statuses.iter().map(|status| self.entry(status));
+        let document = StatusDocument {
+            api_version: ApiVersion::V1,
+            workloads: workloads.collect(),
+            unread: self.unreadable.iter().map(Unread::from).collect(),
+            tzdata: TzdataEntry {
+                version: self.tzdata.version().to_owned(),
+                from: self.tzdata.source().to_string(),
+            },
+        };
+        write_document(out, &document)
     }
 
-    fn document(&self) -> Value {
-        let workloads: Vec<_> = self
-            .statuses
-            .iter()
-            .map(|status| self.json(status))
-            .collect();
-        let unread: Vec<_> = self.unreadable.iter().map(unread_resource).collect();
-        let tzdata = self.tzdata;
-        let tzdata = json!({ "version": tzdata.version(), "from": tzdata.source() });
-        json!({
-            "apiVersion": API_VERSION,
-            "workloads": workloads,
-            "unread": unread,
-            "tzdata": tzdata,
-        })
-    }
-
-    fn json(&self, status: &WorkloadStatus) -> Value {
+    fn entry(&self, status: &WorkloadStatus) -> StatusEntry {
         let time =
             |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&status.zone).to_rfc3339());
         let held = status.stopped_capacity;
-        let problems = status.problems.iter().map(|problem| {
-            json!({
-                "annotation": problem.name(self.prefix),
-                "message": problem.diagnostic.to_string(),
-                "start": problem.diagnostic.span().start,
-                "end": problem.diagnostic.span().end,
-                "from": problem.origin.name(),
-            })
+        let problems = status.problems.iter().map(|problem| ProblemEntry {
+            annotation: problem.name(self.prefix),
+            message: problem.diagnostic.to_string(),
+            start: problem.diagnostic.span().start,
+            end: problem.diagnostic.span().end,
+            from: problem.origin.name().to_owned(),
         });
-        json!({
-            "kind": status.object.kind.name(),
-            "namespace": &*status.object.namespace,
-            "name": &*status.object.name,
-            "timezone": status.zone.name(),
-            "from": status.origin.name(),
-            "replicas": status.replicas.get(),
-            "ready": status.is_ready(),
-            "readyReplicas": status.readiness.replicas().map(Replicas::get),
-            "state": status.phase.map(Phase::name),
-            "since": time(status.since),
-            "savedReplicas": status.saved.map(Replicas::get),
-            "requests": {
-                "cpuCores": status.requests.cpu_nanos as f64 / 1e9,
-                "memoryBytes": status.requests.memory_bytes,
+        StatusEntry {
+            kind: status.object.kind.name().to_owned(),
+            namespace: status.object.namespace.to_string(),
+            name: status.object.name.to_string(),
+            timezone: status.zone.name().to_owned(),
+            from: status.origin.name().to_owned(),
+            replicas: status.replicas.get(),
+            ready: status.is_ready(),
+            ready_replicas: status.readiness.replicas().map(Replicas::get),
+            state: status.phase.map(|phase| phase.name().to_owned()),
+            since: time(status.since),
+            saved_replicas: status.saved.map(Replicas::get),
+            requests: RequestsEntry {
+                cpu_cores: status.requests.cpu_nanos as f64 / 1e9,
+                memory_bytes: status.requests.memory_bytes,
             },
-            "heldDown": {
-                "replicas": held.replicas,
-                "cpuCores": held.cpu_nanos as f64 / 1e9,
-                "memoryBytes": held.memory_bytes,
+            held_down: HeldDownEntry {
+                replicas: held.replicas,
+                cpu_cores: held.cpu_nanos as f64 / 1e9,
+                memory_bytes: held.memory_bytes,
             },
-            "next": time(status.next),
-            "nextAction": status.next_action.map(|action| action.to_string()),
-            "waitsFor": status.waits_until().map(|until| json!({
-                "objects": status.waits_for.iter().map(Dependency::to_string).collect::<Vec<_>>(),
-                "until": time(Some(until)),
-            })),
-            "onRequest": status.on_request.as_ref().map(|coverage| json!({
-                "services": coverage.services,
-                "notCovered": coverage.not_covered,
-            })),
-            "override": status.active_override.map(|(origin, laid_over)| json!({
-                "action": verb(laid_over),
-                "until": time(laid_over.until()),
-                "from": origin.name(),
-                "by": status.author.by,
-                "reason": status.author.reason,
-            })),
-            "error": status.error,
-            "problems": problems.collect::<Vec<_>>(),
-            "overdueSince": time(status.overdue_since()),
-            "notes": Notes::new(self.prefix, self.now).texts(status),
-            "restore": status.is_left_stopped().then(|| status.restore(self.prefix)),
-            "revertedBy": status.reverted_by.as_ref().map(|by| json!({
-                "manager": by.manager.manager,
-                "at": time(by.at),
-                "cure": status.fix(self.prefix),
-            })),
-            "owners": status.owners.iter().map(|owner| owner.name()).collect::<Vec<_>>(),
-        })
+            next: time(status.next),
+            next_action: status.next_action.map(|action| action.to_string()),
+            waits_for: status.waits_until().map(|until| WaitsForEntry {
+                objects: status.waits_for.iter().map(Dependency::to_string).collect(),
+                until: time(Some(until)),
+            }),
+            on_request: status.on_request.as_ref().map(|coverage| OnRequestEntry {
+                services: coverage.services.iter().map(ToString::to_string).collect(),
+                not_covered: coverage.not_covered.clone(),
+            }),
+            active_override: status
+                .active_override
+                .map(|(origin, active)| OverrideEntry {
+                    action: verb(active).to_owned(),
+                    until: time(active.until()),
+                    from: origin.name().to_owned(),
+                    by: status.author.by.as_deref().map(str::to_owned),
+                    reason: status.author.reason.as_deref().map(str::to_owned),
+                }),
+            error: status.error.clone(),
+            problems: problems.collect(),
+            overdue_since: time(status.overdue_since()),
+            notes: Notes::new(self.prefix, self.now).texts(status),
+            restore: status
+                .is_left_stopped()
+                .then(|| status.restore(self.prefix)),
+            reverted_by: status.reverted_by.as_ref().map(|by| RevertEntry {
+                manager: by.manager.manager.clone(),
+                at: time(by.at),
+                cure: status.fix(self.prefix),
+            }),
+            owners: status
+                .owners
+                .iter()
+                .map(|owner| owner.name().to_owned())
+                .collect(),
+        }
     }
 }
 

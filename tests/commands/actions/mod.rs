@@ -7,5 +7,6 @@ mod opt_in;
 pub(crate) mod overrides;
 mod restore;
 mod restore_jobs;
+mod schedule;
 mod sync;
 mod waiting;

@@ -14,10 +14,12 @@ pub use self::{
 
 use std::{io, path::PathBuf};
 
+use dayshift_text::{nearest, quote};
 use futures::FutureExt as _;
 use http::{HeaderValue, Uri, header::USER_AGENT};
 use kube::{
     Client, Config,
+    client::AuthError,
     config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
@@ -54,6 +56,49 @@ pub enum ConnectError {
     /// The configuration makes no client, for example because a certificate is broken.
     #[error("cannot make a client: {}", redacted(.0))]
     Client(#[from] kube::Error),
+    /// The kubeconfig has no such context, but a similar one.
+    #[error("{error}; did you mean {}?", quote(.similar))]
+    SimilarContext {
+        /// The error about the missing context.
+        error: Box<ConnectError>,
+        /// The name of the similar context.
+        similar: String,
+    },
+    /// The credential program of the kubeconfig is not installed.
+    #[error(
+        "cannot make a client: the credential program {} of the kubeconfig is not installed, or not in PATH",
+        quote(.0)
+    )]
+    MissingProgram(String),
+}
+
+impl ConnectError {
+    /// Adds the similar context, if a missing context is the error.
+    fn with_similar_context(self, connection: &Connection) -> Self {
+        let Self::Kubeconfig(KubeconfigError::LoadContext(name)) = &self else {
+            return self;
+        };
+        let contexts = connection.contexts().unwrap_or_default();
+        match nearest(name, contexts.iter().map(String::as_str)) {
+            Some(similar) => Self::SimilarContext {
+                similar: similar.to_owned(),
+                error: Box::new(self),
+            },
+            None => self,
+        }
+    }
+
+    /// The error of a configuration whose credential program is `program`.
+    fn from_client(error: kube::Error, program: Option<String>) -> Self {
+        match (&error, program) {
+            (kube::Error::Auth(AuthError::AuthExecStart(why)), Some(program))
+                if why.kind() == io::ErrorKind::NotFound =>
+            {
+                Self::MissingProgram(program)
+            }
+            _ => Self::Client(error),
+        }
+    }
 }
 
 /// Describes why no cluster was found. If the kubeconfig does not exist, kube's message about the
@@ -139,14 +184,20 @@ async fn connect_with(
     connection: &Connection,
     adapt: impl Fn(&mut Config) + Clone + Send + Sync + 'static,
 ) -> Result<(Client, Uri), ConnectError> {
-    let config = configuration(connection, adapt.clone()).await?;
+    let config = configuration(connection, adapt.clone())
+        .await
+        .map_err(|error| error.with_similar_context(connection))?;
     let server = config.cluster_url.clone();
+    let program = config.auth_info.exec.as_ref();
+    let program = program.and_then(|program| program.command.clone());
     let connection = connection.clone();
     let reload: Reload = Box::new(move || {
         let (connection, adapt) = (connection.clone(), adapt.clone());
         async move { configuration(&connection, adapt).await.ok() }.boxed()
     });
-    Ok((client(config, reload)?, server))
+    let client = client(config, reload);
+    let client = client.map_err(|error| ConnectError::from_client(error, program))?;
+    Ok((client, server))
 }
 
 /// Reads the configuration from the files as they are now.

@@ -38,7 +38,10 @@ fn kubeconfig_message(error: &KubeconfigError) -> Option<String> {
         KubeconfigError::ReadConfig(why, path) => {
             Some(format!("{} cannot be read: {why}", path.display()))
         }
-        KubeconfigError::CurrentContextNotSet => Some("it has no current context".to_owned()),
+        KubeconfigError::CurrentContextNotSet => Some(
+            "it has no current context: choose one with --context, or kubectl config use-context NAME"
+                .to_owned(),
+        ),
         KubeconfigError::LoadContext(name) => Some(format!("it has no context {}", quote(name))),
         KubeconfigError::LoadClusterOfContext(name) => {
             Some(format!("it has no cluster {}", quote(name)))

@@ -17,6 +17,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             kubectl_replace_is_reported,
             kubectl_apply_is_reported_client_side_and_server_side,
             manual_scaling_and_rollout_undo_are_not_reported,
+            a_scale_to_0_after_a_start_is_manual,
             helm_3_reverts_the_stop_and_is_reported,
             helm_4_is_reported_once_it_forces_the_conflict,
         ],
@@ -107,6 +108,23 @@ fn manual_scaling_and_rollout_undo_are_not_reported(plane: &ControlPlane) {
     }
     assert_eq!(team.replicas("undone"), 0);
     team.ends([("scaled", 2), ("edited", 2), ("undone", 2)]);
+}
+
+/// The API server keeps no field manager of a 0 that is written through the subresource `scale`.
+fn a_scale_to_0_after_a_start_is_manual(plane: &ControlPlane) {
+    let team = TestNamespace::new(plane, "tozero");
+    let start = soon(6);
+    let web = deployment("web").replicas(1).start(start.text());
+    team.create(web.annotation("dayshift/replicas", "3"));
+    team.await_replicas("web", 3);
+    team.kubectl(&["scale", "deploy/web", "--replicas=0"])
+        .success();
+    let status = format!("dayshift status -n {}", team.name());
+    let shown = plane.shell(&status).success();
+    assert!(shown.contains("scaled to 0 manually"), "{shown}");
+    assert!(!shown.contains("webhook"), "{shown}");
+    assert_never_reported(&team, "web");
+    team.delete("web");
 }
 
 fn hpa_above_a_stop_count_is_reported(plane: &ControlPlane) {

@@ -1,0 +1,261 @@
+//! `dayshift schedule`: shows the week of a schedule, and writes it on a workload.
+
+use std::io::{self, BufWriter, Write as _};
+
+use chrono::{DateTime, NaiveTime, Utc};
+use clap::builder::BoolishValueParser;
+use dayshift_cluster::{
+    Writer,
+    clock::Clock,
+    decode::WithManagers,
+    read::{Autoscalers, FindError, NamespaceDefaults, find},
+};
+use dayshift_manifest::plan::{Period, PeriodError, Plan, Planner};
+use dayshift_operations::{annotations_text, status::owners, suggest_workload};
+use dayshift_schedule::{Action, Zone};
+use dayshift_workload::{AnnotationChange, Key, Kind, Prefix, other_controllers::OtherController};
+use kube::Client;
+
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        kinds::KindFiles,
+        schedules::ScheduleArgs,
+        targets::{TargetArgs, Targets},
+    },
+    output::{
+        chart::Chart,
+        messages::{print_error, print_line, print_note, with_hint},
+        plan::PlanWriteError,
+        terminal,
+    },
+    process::{Exit, usage_error, wrong_usage},
+};
+
+/// Write running hours on a workload, after showing the week and the savings
+///
+/// The hours are validated first. If Argo CD, Flux or Helm manages the workload, nothing is written,
+/// and the command prints the annotations to commit.
+#[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("workloads", |arg| arg.value_name("WORKLOAD").num_args(2..=3).required(true).help(
+        "The workload and its running hours: deploy/web \"Mon-Fri 09:00-19:00\""
+    )),
+    after_help = "\
+Examples:
+  dayshift schedule deploy/web \"Mon-Fri 09:00-19:00\" --timezone Europe/Berlin
+  dayshift schedule sts/db \"daily 06:00-22:00\" --dry-run
+--timezone is written with the hours. A new schedule takes effect at its next start or stop.
+Exit status: 0 done, 1 the hours are wrong, or a conflict, 2 wrong usage, 3 no cluster, no such workload, \
+or no permission."
+)]
+pub(crate) struct SetScheduleArgs {
+    /// Show the week and the annotations, and write nothing
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    dry_run: bool,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+}
+
+/// The number of days that are shown.
+const DAYS: u32 = 7;
+
+impl SetScheduleArgs {
+    pub(crate) fn run(mut self, kind_files: &KindFiles) -> Exit {
+        self.schedules.warn_of_unreadable();
+        let Some(hours) = self.targets.workloads.pop() else {
+            return wrong_usage(&usage_error("name the workload and its hours"));
+        };
+        let targets = match self.targets.targets(kind_files) {
+            Ok(targets) if targets.whole_namespace().is_none() => targets,
+            Ok(_) => {
+                let error = "name one workload; the schedule of a namespace is written with kubectl \
+                             annotate ns/NAME";
+                return wrong_usage(&usage_error(error));
+            }
+            Err(error) => return wrong_usage(&error),
+        };
+        let now = Clock::system().now();
+        let zone = self.schedules.given_zone();
+        let mut annotations = vec![(Key::Hours, Some(hours.trim().to_owned()))];
+        annotations.extend(zone.map(|zone| (Key::Timezone, Some(zone.name().to_owned()))));
+        let planner = Planner {
+            period: match Period::days(now, DAYS, self.schedules.zone()) {
+                Ok(period) => period,
+                Err(error) => return wrong_usage(&usage_error(error)),
+            },
+            context: self.schedules.context(kind_files),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
+        };
+        let request = ScheduleRequest {
+            annotations,
+            planner,
+            now,
+            dry_run: self.dry_run,
+        };
+        let sent = self.connection.on_cluster("schedule", async |client| {
+            request.send(&client, &targets).await
+        });
+        sent.unwrap_or_else(|error| error.report())
+    }
+}
+
+/// The annotations to write on one workload.
+struct ScheduleRequest {
+    annotations: Vec<AnnotationChange>,
+    planner: Planner,
+    now: DateTime<Utc>,
+    dry_run: bool,
+}
+
+impl ScheduleRequest {
+    async fn send(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+        let prefix = &self.planner.prefix;
+        let query = targets.query(client.default_namespace());
+        let (found, defaults, autoscalers) = tokio::join!(
+            find::<WithManagers>(client, &query),
+            NamespaceDefaults::find(client, &query, prefix),
+            Autoscalers::find(client, &query)
+        );
+        let (found, refused) = found?;
+        if let Some(unreadable) = refused.into_iter().next() {
+            return Err(unreadable.error);
+        }
+        for missing in &found.missing {
+            print_error(&with_hint(missing, suggest_workload(client, missing).await));
+        }
+        let [(kind, managed)] = &*found.workloads else {
+            return Ok(Exit::CouldNotRun);
+        };
+        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        let changes: Vec<_> = self
+            .annotations
+            .iter()
+            .filter(|(key, text)| observed.inputs.own().text(*key) != text.as_deref())
+            .cloned()
+            .collect();
+        let mut scheduled = observed.clone();
+        for (key, text) in &changes {
+            let text = text.as_deref().unwrap_or_default();
+            scheduled.inputs = scheduled.inputs.with(*key, text);
+        }
+        let Some(plan) = self.planner.plan_live(&scheduled) else {
+            print_error(&format!("{}: it is excluded", observed.object));
+            return Ok(Exit::Problems);
+        };
+        if !plan.problems().is_empty() {
+            for problem in plan.problems() {
+                print_error(&format!("{}: {}", problem.annotation, problem.message));
+            }
+            return Ok(Exit::Problems);
+        }
+        let workloads = vec![plan];
+        if let Err(error) = self.show(&Plan { workloads }) {
+            print_error(&error);
+            return Ok(Exit::CouldNotRun);
+        }
+        let subject = subject(kind, &observed.object.name);
+        let manager = owners(&observed.object, managed, &autoscalers)
+            .into_iter()
+            .find(|owner| is_gitops(*owner));
+        if let Some(manager) = manager {
+            print_line(&format!(
+                "{} manages {subject}, so nothing was written. Commit these annotations:",
+                manager.name()
+            ));
+            print_lines(&yaml(&self.annotations, prefix));
+            return Ok(Exit::Done);
+        }
+        if changes.is_empty() {
+            print_line(&format!("{subject} unchanged"));
+            return Ok(Exit::Done);
+        }
+        let text = annotations_text(&changes, prefix);
+        if self.dry_run {
+            print_line(&format!("{subject} {text} (dry run)"));
+            return Ok(Exit::Done);
+        }
+        let writer = Writer::for_command(client.clone(), prefix.clone());
+        if let Err(error) = writer.annotate(&observed, &changes).await {
+            print_error(&format!("{subject}: not scheduled: {error}"));
+            return Ok(if error.is_retriable() {
+                Exit::Problems
+            } else {
+                Exit::CouldNotRun
+            });
+        }
+        print_line(&format!("{subject} {text}"));
+        let is_started = scheduled
+            .read(&self.planner.context)
+            .spec()
+            .is_some_and(|spec| {
+                spec.required_action(&observed.object, self.now)
+                    .is_none_or(Action::is_up)
+            });
+        if !is_started {
+            print_note(&format!(
+                "its hours have ended: it runs until its next stop; `dayshift sync {}{}` stops it now",
+                observed.object.argument(),
+                prefix.flag()
+            ));
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Shows the week as `dayshift plan` does.
+    fn show(&self, plan: &Plan) -> Result<(), PlanWriteError> {
+        let stdout = io::stdout();
+        let style = terminal::style(&stdout);
+        let mut out = BufWriter::new(stdout.lock());
+        let shown = |zone| {
+            let shown = self.days_shown(zone).unwrap_or(self.planner.period);
+            (shown, self.now)
+        };
+        Chart::new(style, terminal::width()).write(&mut out, plan, shown)?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Whole days in `zone`, beginning with today.
+    fn days_shown(&self, zone: Zone) -> Result<Period, PeriodError> {
+        let today = self.now.with_timezone(&zone).date_naive();
+        Period::days(zone.instant(today.and_time(NaiveTime::MIN)), DAYS, zone)
+    }
+}
+
+fn subject(kind: &Kind, name: &str) -> String {
+    format!("{}.{}/{name}", kind.singular(), kind.group())
+}
+
+const fn is_gitops(owner: OtherController) -> bool {
+    matches!(
+        owner,
+        OtherController::ArgoCd
+            | OtherController::FluxKustomization
+            | OtherController::FluxHelmRelease
+            | OtherController::Helm
+    )
+}
+
+/// The annotations as YAML to commit.
+fn yaml(annotations: &[AnnotationChange], prefix: &Prefix) -> Vec<String> {
+    let lines = annotations.iter().map(|(key, text)| {
+        let text = text.as_deref().unwrap_or_default();
+        format!("    {}: \"{text}\"", prefix.annotation(*key))
+    });
+    let head = ["metadata:", "  annotations:"].map(str::to_owned);
+    head.into_iter().chain(lines).collect()
+}
+
+fn print_lines(lines: &[String]) {
+    for line in lines {
+        print_line(line);
+    }
+}

@@ -1,0 +1,82 @@
+//! `dayshift schedule`.
+
+use kube_in_memory::Writer;
+
+use crate::fake_server::Cluster;
+
+const HOURS: &str = "Mon-Fri 09:00-19:00";
+
+#[test]
+fn shows_the_week_and_writes_the_annotations() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, &[]);
+    let schedule = [
+        "schedule",
+        "deploy/web",
+        HOURS,
+        "--timezone",
+        "Europe/Berlin",
+    ];
+    let dry = cluster.dayshift(&[&schedule[..], &["--dry-run"]].concat());
+    let annotated = "deployment.apps/web annotated dayshift/hours=Mon-Fri 09:00-19:00 \
+                     dayshift/timezone=Europe/Berlin";
+    assert!(
+        dry.out.ends_with(&format!("{annotated} (dry run)\n")),
+        "{dry:?}"
+    );
+    assert!(dry.out.contains("09:00-19:00"), "{}", dry.out);
+    assert!(dry.out.contains("hours running"), "{}", dry.out);
+    assert_eq!((dry.status, cluster.annotation("web", "hours")), (0, None));
+
+    let ran = cluster.dayshift(&schedule);
+    assert!(ran.out.ends_with(&format!("{annotated}\n")), "{ran:?}");
+    assert_eq!(ran.status, 0);
+    assert_eq!(cluster.annotation("web", "hours").as_deref(), Some(HOURS));
+    let zone = cluster.annotation("web", "timezone");
+    assert_eq!(zone.as_deref(), Some("Europe/Berlin"));
+    let again = cluster.dayshift(&schedule);
+    assert!(
+        again.out.ends_with("deployment.apps/web unchanged\n"),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn rejects_wrong_hours_before_it_writes() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, &[]);
+    cluster.deployment("other", 3, &[("stop", "19:00")]);
+    for (name, hours, error) in [
+        ("web", "9-5", "dayshift/hours: `9`"),
+        ("web", "Mon-Fry 09:00-19:00", "`Fry` is not a day"),
+        ("other", HOURS, "cannot be combined with `stop`"),
+    ] {
+        let ran = cluster.dayshift(&["schedule", name, hours]);
+        assert_eq!((ran.status, &*ran.out), (1, ""), "{ran:?}");
+        assert!(ran.err.contains(error), "{}", ran.err);
+        assert_eq!(cluster.annotation(name, "hours"), None);
+    }
+    let ran = cluster.dayshift(&["schedule", "deploy/wbe", HOURS]);
+    assert!(ran.err.contains("did you mean `web`?"), "{}", ran.err);
+    assert_eq!(ran.status, 3);
+    assert_eq!(cluster.dayshift(&["schedule", "deploy/web"]).status, 2);
+    assert_eq!(cluster.dayshift(&["schedule", "ns/dev", HOURS]).status, 2);
+}
+
+/// The next sync of GitOps could remove the annotations.
+#[test]
+fn prints_the_annotations_to_commit_for_a_managed_workload() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, &[]);
+    let count = serde_json::json!({"spec": {"replicas": 3}});
+    let argo = Writer::new("argocd-controller");
+    let api = &cluster.api;
+    api.merge_by(argo, "Deployment", "dev", "web", &count)
+        .unwrap();
+    let ran = cluster.dayshift(&["schedule", "web", HOURS]);
+    let expected = "Argo CD manages deployment.apps/web, so nothing was written. Commit these \
+                    annotations:\nmetadata:\n  annotations:\n    dayshift/hours: \"Mon-Fri \
+                    09:00-19:00\"\n";
+    assert!(ran.out.ends_with(expected), "{ran:?}");
+    assert_eq!((ran.status, cluster.annotation("web", "hours")), (0, None));
+}
