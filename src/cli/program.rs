@@ -390,7 +390,7 @@ mod tests {
         for subcommand in command.get_subcommands() {
             for flag in subcommand.get_arguments() {
                 // These flags have another meaning in other commands.
-                let is_other = |long: &&str| ["dry-run", "for", "until"].contains(long);
+                let is_other = |long: &&str| ["dry-run", "for", "from", "until"].contains(long);
                 let Some(long) = flag.get_long().filter(|long| !is_other(long)) else {
                     continue;
                 };

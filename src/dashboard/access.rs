@@ -33,7 +33,6 @@ pub(super) enum BrowserAccess {
 impl Access {
     /// Creates a new key for the pages on this port.
     ///
-    ///
     /// # Errors
     ///
     /// The system has no random numbers.
@@ -50,7 +49,6 @@ impl Access {
     }
 
     /// Authenticates a request.
-    ///
     ///
     /// # Errors
     ///
@@ -107,7 +105,6 @@ pub(crate) struct Token(String);
 
 impl Token {
     /// Creates a new token.
-    ///
     ///
     /// # Errors
     ///

@@ -66,7 +66,6 @@ pub(super) enum Entered {
 impl Keyed {
     /// Creates a new key for the pages on this port.
     ///
-    ///
     /// # Errors
     ///
     /// The system has no random numbers.

@@ -91,7 +91,6 @@ impl ActionForm {
 
     /// The requested action.
     ///
-    ///
     /// # Errors
     ///
     /// A message about the field to correct, in the words of the commands.

@@ -165,7 +165,6 @@ impl Users {
 
     /// The session of the user who sent a request.
     ///
-    ///
     /// # Errors
     ///
     /// The request does not come from a trusted proxy, or does not name a valid user.
@@ -219,7 +218,6 @@ impl Session {
     }
 
     /// The workloads of these kinds that the user may list, at most a minute old.
-    ///
     ///
     /// # Errors
     ///

@@ -40,7 +40,6 @@ pub enum TrustError {
 impl TrustedProxy {
     /// Trusts requests from these addresses (empty for all) that contain the secret.
     ///
-    ///
     /// # Errors
     ///
     /// Without a secret, an address is not loopback, or there is none.
@@ -80,7 +79,6 @@ pub enum SecretError {
 
 impl ProxySecret {
     /// Reads the secret from a file, without the line break at its end.
-    ///
     ///
     /// # Errors
     ///

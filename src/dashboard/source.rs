@@ -124,7 +124,6 @@ impl Dashboard {
     /// Requires the key in [`Self::url`], and allows wake, sleep, pause and resume with the client's
     /// permissions. The `Host` must be a loopback address with this port, which prevents DNS rebinding.
     ///
-    ///
     /// # Errors
     ///
     /// The system has no random numbers, or the dashboard belongs to a controller and has no client.
@@ -170,7 +169,6 @@ impl Dashboard {
 
     /// Follows the cluster. For a controller, it never returns.
     ///
-    ///
     /// # Errors
     ///
     /// An error that a retry cannot fix, such as a missing permission. The pages continue to show the last
@@ -211,7 +209,6 @@ impl Dashboard {
     }
 
     /// The part of the view that a visitor may see, and the turn to render it.
-    ///
     ///
     /// # Errors
     ///

@@ -1,6 +1,5 @@
 //! The controller in a cluster in memory, on simulated time.
 //!
-//!
 //! [`Simulation`] loads workloads into `kube_in_memory` and runs the unchanged controller against it.
 //! Simulated time advances whenever the controller is idle, and a callback receives every event. The API in
 //! memory responds with JSON only: `docs/decisions/api-server/protobuf.md` describes how both encodings are

@@ -117,9 +117,7 @@ impl Simulation {
     /// Creates a workload and its namespace. Fields that only a server sets are removed, so exports of a real
     /// cluster can be loaded. A fragment ([`is_fragment`](crate::sandbox::is_fragment)) is completed.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// The rejection by the API server.
     pub fn load(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
@@ -137,9 +135,7 @@ impl Simulation {
 
     /// Creates a Namespace. If it exists already, it is replaced.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// The rejection by the API server.
     pub fn load_namespace(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
@@ -175,9 +171,7 @@ impl Simulation {
     /// Runs the controller until just before `until`, or until `stop`. Events are passed to `emit` in order,
     /// each at its time if a speed is set.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// An error of `emit`, which ends the run.
     pub async fn run(
@@ -194,9 +188,7 @@ impl Simulation {
 
     /// Like [`Self::run`], but the controller keeps running, and [`Played::go_on`] continues.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// As for [`Self::run`].
     pub async fn play(
@@ -357,9 +349,7 @@ impl Played {
 
     /// Lets simulated time pass at the speed of real time until `stop`. Events are shown when they occur.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// An error of `emit`, which ends the run.
     pub async fn go_on(

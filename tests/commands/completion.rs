@@ -32,7 +32,7 @@ fn completes_words() {
     for (words, expected, directive) in [
         (&["wa"][..], &["wake"][..], ":4"),
         (&["res"], &["resume", "restore"], ":4"),
-        (&["wake", "--f"], &["--for"], ":4"),
+        (&["wake", "--f"], &["--from", "--for"], ":4"),
         (&["wake", ""], &["api", "web", "web-2"], ":4"),
         (&["wake", "web", "a"], &["api"], ":4"),
         (&["wake", "deploy/w"], &["deploy/web", "deploy/web-2"], ":4"),

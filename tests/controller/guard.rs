@@ -63,6 +63,7 @@ fn rows() -> impl Iterator<Item = Row> {
         "/metadata/annotations/dayshift~1jitter", start, |api| write(api, "jitter", "1h"), started, "all start at once";
         "/metadata/annotations/dayshift~1except", start, |api| write(api, "except", "2026-11-21"), started, "started on a holiday";
         "/metadata/annotations/dayshift~1treat-as", start, |api| write(api, "treat-as", "2026-11-21 = Mon; 2026-11-21 = Tue"), started, "started by what is now an error";
+        "/metadata/annotations/dayshift~1extra", start, |api| write(api, "extra", "whenever"), started, "started by an invalid schedule";
         "/metadata/annotations/dayshift~1after", start, |api| write(api, "after", "deploy/web; db"), started, "started by what is now an error";
         "/metadata/annotations/dayshift~1pause", stop, |api| write(api, "pause", "true"), stopped, "stopped while paused";
         "/metadata/annotations/dayshift~1wake-until", stop, |api| write(api, "wake-until", "2026-11-20 22:00"), stopped, "stopped while kept awake";

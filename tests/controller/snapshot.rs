@@ -375,7 +375,7 @@ fn exports_a_series_per_workload_if_enabled() {
         let metrics = scenario.metrics();
         let mut series: Vec<_> = metrics
             .lines()
-            .filter(|line| line.starts_with("dayshift_stopped"))
+            .filter(|line| line.starts_with("dayshift_stopped{"))
             .collect();
         series.sort_unstable();
         let expected = [

@@ -1,6 +1,5 @@
 //! File descriptors: a listener uses one, a connection two.
 //!
-//!
 //! The soft limit is raised to the hard limit. Listeners and connections leave enough descriptors for the API
 //! server, probes and metrics, so a tenant with many ports or connections cannot stop these.
 

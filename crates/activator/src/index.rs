@@ -440,7 +440,7 @@ mod tests {
     use crate::test_cluster::{Cluster, name};
 
     #[test]
-    fn workloads_with_long_annotations_are_not_kept() {
+    fn annotations_above_the_limit_of_an_object_are_not_kept() {
         let mut cluster = Cluster::new();
         for number in 0..1_700 {
             // Each annotation is shorter than 4 kB, and the workload has 40 kB of them.
@@ -450,7 +450,9 @@ mod tests {
             }
             cluster.workload_named(&format!("w{number}"), "stopped", 0, annotations);
         }
-        assert_eq!(cluster.index.workloads.len(), 0);
+        assert_eq!(cluster.index.workloads.len(), 1_700);
+        let mut kept = cluster.index.workloads.values();
+        assert!(kept.all(|workload| texts_size(workload.observed.inputs.own()) == 0));
         assert!(cluster.index.take_over_budget().is_empty());
     }
 

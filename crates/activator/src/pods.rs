@@ -1,6 +1,5 @@
 //! Connections to ready pods, after the API server has confirmed the pod.
 //!
-//!
 //! Users who can write EndpointSlices can put any address there (CVE-2021-25740), and the activator can reach
 //! addresses that they cannot. So it reads the pod itself, whose status only kubelets write.
 

@@ -1,6 +1,5 @@
 //! The ports on which the activator listens, one for each Service port.
 //!
-//!
 //! Users who can write EndpointSlices might change the numbers in the activator's slices. So these numbers
 //! are only hints, after a restart and from other replicas. A number that this process has assigned is never
 //! given to another Service because of a slice. A freed number is not reused until proxies no longer send
@@ -79,7 +78,6 @@ impl PortTable {
 
     /// Assigns a number to each requested port. `hints` are the numbers in the activator's slices, which
     /// other users might have changed.
-    ///
     ///
     /// A namespace gets at most a quarter of the numbers. If numbers run out, namespaces share them equally:
     /// one that requests less than its share gets all that it requests, and the newest Services of the others

@@ -1,6 +1,5 @@
 //! Routes: which pods get the connections to a Service, and which workloads a request wakes.
 //!
-//!
 //! A workload is woken as a dependency only if it or its Namespace has `wake-on-request` too. So an
 //! annotation on one workload cannot start another one against the intent of its owner.
 
@@ -152,7 +151,6 @@ impl WakeTarget {
 const READY_GRACE: Duration = Duration::from_secs(30);
 
 /// When the first pod of each Service port became ready.
-///
 ///
 /// Proxies then send connections to the pod. If a connection still arrives here, the client connects to the
 /// activator directly, perhaps because a NetworkPolicy denies it access to the pod.

@@ -266,9 +266,7 @@ pub struct RequestedWake {
 
 /// The workloads that a request to this one would wake, out of `all`: itself and its dependencies.
 ///
-///
 /// # Errors
-///
 ///
 /// The reason why a request wakes nothing.
 pub fn request_wakes(

@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, spawn};
 use tracing::instrument::WithSubscriber as _;
 
 use crate::{
-    driver::{ServerClock, driver::Driver},
+    driver::{Driver, ServerClock},
     settings::Settings,
     telemetry::{metrics::Telemetry, object_log::log_overdue, readiness::Condition},
 };

@@ -174,11 +174,11 @@ impl Watches {
     }
 
     /// Whether such objects are seen in a namespace.
-    pub(crate) fn sight_of(&self, what: &Watched, namespace: &str) -> Sight {
+    pub(crate) fn list_state(&self, what: &Watched, namespace: &str) -> ListState {
         match self.0.iter().find(|watch| watch.shows(what, namespace)) {
-            Some(watch) if watch.is_listed => Sight::Listed,
-            Some(watch) if watch.absence.is_none() => Sight::Unlisted,
-            Some(_) | None => Sight::Unwatched,
+            Some(watch) if watch.is_listed => ListState::Listed,
+            Some(watch) if watch.absence.is_none() => ListState::Unlisted,
+            Some(_) | None => ListState::Unwatched,
         }
     }
 
@@ -226,7 +226,7 @@ impl Watches {
 
 /// Whether the objects of a kind are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum ListState {
     /// They are not asked for, or the server refuses them.
     Unwatched,
     /// They are not known yet.

@@ -26,9 +26,7 @@ const SCALE: Writer<'static> = Writer::scaling("kubectl");
 impl Api {
     /// Creates an object from its manifest, in `default` if it has no namespace.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// As the server: 409 if the object exists, 422 if it is invalid, 404 if its namespace does not exist,
     /// 400 for an unknown kind.
@@ -42,9 +40,7 @@ impl Api {
     /// Creates or changes an object like client-side `kubectl apply`: fields that were removed from the
     /// manifest are removed, other fields stay, and lists are replaced as a whole.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// As for [`Api::create`], except that the object can exist.
     pub fn apply(&self, manifest: Value) -> Result<Value, Status> {
@@ -65,9 +61,7 @@ impl Api {
 
     /// Replaces an object like `kubectl replace`.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 409 for an old resourceVersion, 422 if it is invalid.
     pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
@@ -79,9 +73,7 @@ impl Api {
 
     /// Changes an object by a JSON merge patch, like `kubectl patch --type=merge`.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 422 if the result is invalid.
     pub fn merge(
@@ -96,9 +88,7 @@ impl Api {
 
     /// Like [`Api::merge`], with another writer in `managedFields`.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// As for [`Api::merge`].
     pub fn merge_by(
@@ -142,9 +132,7 @@ impl Api {
 
     /// Scales a Deployment through the `scale` subresource, like `kubectl scale` and an HPA.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 422 for a negative count.
     pub fn scale(&self, namespace: &str, name: &str, replicas: i32) -> Result<Value, Status> {
@@ -153,9 +141,7 @@ impl Api {
 
     /// Scales a Deployment, a StatefulSet or a custom object through its `scale` subresource.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 422 for a negative count, 400 for a kind that is unknown or has no count.
     pub fn scale_of(
@@ -175,9 +161,7 @@ impl Api {
 
     /// Sets the status of an object, like its controller.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 400 for an unknown kind.
     pub fn set_status(
@@ -195,9 +179,7 @@ impl Api {
 
     /// Sets an annotation of a Deployment, or removes it if `None`.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 422 for an invalid key.
     pub fn annotate(
@@ -212,9 +194,7 @@ impl Api {
 
     /// Sets an annotation of an object, or removes it if `None`. For a Namespace, `namespace` is empty.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 422 for an invalid key, 400 for an unknown kind.
     pub fn annotate_of(
@@ -231,9 +211,7 @@ impl Api {
 
     /// Sets a label of a Deployment, or removes it if `None`.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 422 for an invalid key or value.
     pub fn label(
@@ -249,9 +227,7 @@ impl Api {
 
     /// Deletes a Deployment. If it has finalizers, it gets a `deletionTimestamp` and stays.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist.
     pub fn delete(&self, namespace: &str, name: &str) -> Result<(), Status> {
@@ -260,13 +236,10 @@ impl Api {
 
     /// Deletes an object. If it has finalizers, it gets a `deletionTimestamp` and stays.
     ///
-    ///
     /// Deleting a Namespace deletes its objects too, like the namespace controller. If some stay, the
     /// Namespace is terminating until the next call. A DELETE request by a client only makes it terminating.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 404 if it does not exist, 400 for an unknown kind, 403 for a Namespace that every cluster has.
     pub fn delete_of(&self, kind: &str, namespace: &str, name: &str) -> Result<(), Status> {

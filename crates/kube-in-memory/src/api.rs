@@ -15,7 +15,6 @@ use crate::{
 
 /// A Kubernetes API in memory. Clones share its state.
 ///
-///
 /// Clients from [`Api::client`] use HTTP without a socket. The other methods access the cluster directly: no
 /// faults or policies apply, and they add nothing to the request log. [The crate documentation](crate)
 /// describes the supported requests.
@@ -32,7 +31,6 @@ impl std::fmt::Debug for Api {
 
 impl Api {
     /// An empty cluster with the Namespaces that every cluster has.
-    ///
     ///
     /// `now` is the server's clock, used for the `Date` header, `creationTimestamp` and all other times.
     pub fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
@@ -61,9 +59,7 @@ impl Api {
     /// Serves a custom kind in this version only, as if its CustomResourceDefinition had changed: requests
     /// for the old version get a 404, all watches end, and the objects are kept.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 400 if there is no such custom kind.
     pub fn serve_in(&self, kind: &str, version: &str) -> Result<(), Status> {
@@ -200,9 +196,7 @@ impl Api {
 
     /// The changes of a kind from now on.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// 400 for an unknown kind.
     pub fn changes_of(&self, kind: &str) -> Result<Changes, Status> {
@@ -255,9 +249,7 @@ impl Changes {
 impl StoredChange {
     /// The stored object, or the last state of a deleted one.
     ///
-    ///
     /// # Errors
-    ///
     ///
     /// The object does not deserialize to `T`.
     pub fn object<T: DeserializeOwned>(&self) -> serde_json::Result<T> {

@@ -123,7 +123,8 @@ pub(crate) struct WakeArgs {
         long,
         value_name = "T",
         conflicts_with_all = ["reason", "wait", "no_wait", "timeout", "shorten"],
-        help_heading = "Until when"
+        help_heading = "Until when",
+        hide_short_help = true
     )]
     from: Option<String>,
 

@@ -196,7 +196,8 @@ fn metrics_dashboard_and_status_agree(plane: &ControlPlane) {
     for page in [&of_scaler, &of_somebody] {
         assert!(page.contains(&held), "{held}: {page}");
     }
-    assert!(!of_somebody.contains("replica-hour"), "{of_somebody}");
+    let estimate = "estimate for this week from the schedules";
+    assert!(of_somebody.contains(estimate), "{of_somebody}");
 }
 
 /// A user who may read and change Deployments of one namespace, and no Namespaces.

@@ -1,6 +1,5 @@
 //! The command lines of the control plane's programs.
 //!
-//!
 //! All programs run in the directory of the control plane, so their paths are short. There, kube-apiserver
 //! creates its own certificate, whose key also signs the tokens of ServiceAccounts.
 

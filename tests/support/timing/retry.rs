@@ -1,6 +1,5 @@
 //! Retries for scenarios in real time, if the machine stalls.
 //!
-//!
 //! A scenario needs seconds to prepare for a boundary, and checks results within a second. If the machine
 //! stalled meanwhile, the result shows nothing, so the scenario runs again with more time. Stalls are
 //! measured ([`Stall`]): without one, a late result is a failure.

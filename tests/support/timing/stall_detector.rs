@@ -1,6 +1,5 @@
 //! Detects stalls of the machine with a thread that needs little time and measures its own delay.
 //!
-//!
 //! A late result is excused only if this thread was late at the same time, or if Linux reports that a thread
 //! of dayshift or of the API server waited for a processor. While a scenario prepares for a boundary, it
 //! waits for many programs, so there any wait counts (`/proc/pressure/cpu`).

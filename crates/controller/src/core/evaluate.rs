@@ -9,13 +9,13 @@ use dayshift_workload::{
 use crate::{
     clock::guard::Now,
     core::{
-        core::{Core, Turn},
+        Core, Turn,
         io::{About, Effect, Request},
     },
-    gate::gate::{Gate, Verdict},
+    gate::{Gate, Verdict},
     ids::Id,
     object::{
-        object::Object,
+        Object,
         rare::{Reason, Sent},
         work::{Class, Phase},
     },
@@ -97,12 +97,12 @@ impl Core {
     /// Decides about an object. A start that waits is a decision to wait.
     fn decide(&mut self, id: Id, now: Now) -> Option<Decision> {
         let decision = self.store.decide(id, now.wall);
-        let (gate, mut scene) = self.gate_scene(now);
+        let (gate, mut state) = self.gate_and_state(now);
         let Some(Decision::Write(change)) = decision else {
-            gate.leave_start(id, &mut scene);
+            gate.leave_start(id, &mut state);
             return decision;
         };
-        Some(match gate.admit(id, change, &mut scene) {
+        Some(match gate.admit(id, change, &mut state) {
             Verdict::Go(change) => Decision::Write(change),
             Verdict::Hold { until } => Decision::Wait { due: until },
         })

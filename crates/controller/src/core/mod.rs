@@ -1,11 +1,40 @@
 //! The controller as a state machine: it takes one input, and returns the effects to carry out. It reads no
 //! clock, sends nothing and waits for nothing.
+//!
+//! The state of a running controller, and its step.
 
-#[expect(
-    clippy::module_inception,
-    reason = "the state machine itself, beside its parts"
-)]
-pub(crate) mod core;
+use std::{collections::VecDeque, sync::Arc};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::write::Unavailable;
+use dayshift_workload::{Dependency, Kind};
+
+use crate::{
+    clock::{
+        guard::{Guard, Now},
+        timers::{Deadline, Timer, Timers},
+    },
+    core::io::{About, Effect, Input, Request, Response},
+    events::Events,
+    followups::{jobs::Jobs, readiness::Readiness, reverts::Reverts, stops::Stops},
+    gate::{Gate, GateState},
+    ids::Id,
+    object::{
+        Object,
+        work::{Class, Phase},
+    },
+    outbox::{
+        Outbox,
+        flight::{Flight, SLOW},
+        slots::limits,
+    },
+    settings::Settings,
+    store::Store,
+    telemetry::{metrics::Telemetry, readiness::Condition, snapshot::ObjectSnapshot},
+    throttle::Throttle,
+    watches::Watches,
+};
+
 mod evaluate;
 pub(crate) mod io;
 mod observe;
@@ -14,3 +43,625 @@ mod responses;
 mod rig;
 #[cfg(test)]
 mod tests;
+
+/// The maximum number of boundaries per step, and of other timers and of stop notices.
+const MAX_TIMERS: usize = 256;
+
+/// The maximum number of decisions without a request per step, for the agenda and for the queues
+/// separately, so that a long agenda does not delay queued objects.
+const MAX_DECISIONS: usize = 32;
+
+/// Why `evaluate` is called for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Something has changed.
+    Agenda,
+    /// It has waited for a slot of this class, which is free.
+    Queue(Class),
+}
+
+/// A running controller. Each of its parts owns its own state; all state of one object is in the
+/// store.
+///
+/// [`Core::step`] takes one input, changes the state, and returns the effects; it should be
+/// called again at [`Core::next_wake`]. With the same settings, the same inputs at the same times have
+/// the same effects.
+pub(crate) struct Core {
+    pub(crate) settings: Settings,
+    pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) clock: Guard,
+    pub(crate) timers: Timers,
+    pub(crate) store: Store,
+    pub(crate) watches: Watches,
+    pub(crate) outbox: Outbox,
+    pub(crate) flight: Flight<About>,
+    pub(crate) throttle: Throttle,
+    pub(crate) gate: Gate,
+    pub(crate) readiness: Readiness,
+    pub(crate) reverts: Reverts,
+    pub(crate) jobs: Jobs,
+    pub(crate) stops: Stops,
+    pub(crate) events: Events,
+    /// The objects to be decided about, in order.
+    agenda: VecDeque<Id>,
+    /// How many more decisions of this step may send nothing.
+    budget: Budget,
+    /// Whether there is more to do now.
+    more: bool,
+    /// Whether the process should end.
+    is_ending: bool,
+    /// Whether the log has reported readiness.
+    pub(crate) is_ready_logged: bool,
+    /// The namespace of requests that belong to no namespace.
+    no_namespace: Arc<str>,
+}
+
+/// How many more decisions of a step may send nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Budget {
+    agenda: usize,
+    queues: usize,
+}
+
+impl Core {
+    /// A controller that knows nothing yet.
+    pub(crate) fn new(settings: Settings, telemetry: Arc<Telemetry>) -> Self {
+        let slots = settings.max_in_flight.get();
+        let watches = Watches::new(&settings.scope);
+        watches.publish(&telemetry);
+        Self {
+            clock: Guard::new(settings.max_clock_skew),
+            timers: Timers::default(),
+            store: Store::new(&settings),
+            watches,
+            outbox: Outbox::default(),
+            flight: Flight::new(slots),
+            throttle: Throttle::new(slots, settings.seed),
+            // A dry run starts nothing that could become ready.
+            gate: Gate::new(
+                settings.max_starting.filter(|_| !settings.dry_run),
+                settings.ready_within,
+            ),
+            readiness: Readiness::new(Arc::clone(&telemetry)),
+            reverts: Reverts::new(settings.revert_window),
+            jobs: Jobs::new(settings.seed),
+            stops: Stops::default(),
+            events: Events::new(&settings, Arc::clone(&telemetry)),
+            agenda: VecDeque::new(),
+            budget: Budget::default(),
+            more: false,
+            is_ending: false,
+            is_ready_logged: false,
+            no_namespace: "".into(),
+            telemetry,
+            settings,
+        }
+    }
+
+    /// Applies one input, then carries out due work.
+    pub(crate) fn step(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
+        let is_response = matches!(input, Input::Response(..));
+        match input {
+            Input::Tick => {}
+            Input::Watch(watch, input) => {
+                self.check_clock(now, effects);
+                self.observe(watch, input, now, effects);
+            }
+            Input::Response(id, response) => {
+                // A request that timed out was already removed from `flight`.
+                if let Some(about) = self.flight.end(id) {
+                    self.responded(about, response, now, effects);
+                }
+            }
+            Input::Calendars(calendars) => {
+                self.check_clock(now, effects);
+                self.calendars_changed(calendars, now);
+            }
+            Input::Shutdown => {
+                self.is_ending = true;
+                self.telemetry.shutting_down();
+            }
+        }
+        if !self.is_ending {
+            self.act(now, effects);
+        } else if is_response {
+            // Queued work is for the next controller; only Events are still sent.
+            self.events.recorder.set_busy(false, now);
+            self.send_events(now, effects);
+        }
+        self.arm(now);
+        self.publish_gauges();
+    }
+
+    /// Carries out due work, within the bounds of one step.
+    fn act(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        self.more = false;
+        self.budget = Budget {
+            agenda: MAX_DECISIONS,
+            queues: MAX_DECISIONS,
+        };
+        if self.store.history.take_relist(now.elapsed) {
+            self.watches.relist();
+            tracing::warn!(
+                "the resourceVersion went back (was etcd restored from a backup?); listing \
+                    everything again"
+            );
+            effects.push(Effect::Relist);
+        }
+        self.check_clock(now, effects);
+        self.release_slow_requests(now, effects);
+        self.current_version(now, effects);
+        self.run_agenda(now, effects);
+        if self.clock.is_wrong() {
+            return;
+        }
+        if self.send_first(now, effects) {
+            effects.push(Effect::Flush);
+            self.more = true;
+            return;
+        }
+        self.fire(now);
+        self.run_agenda(now, effects);
+        self.grant_slots(now, effects);
+        self.dispatch(now, effects);
+    }
+
+    /// Sends the first of the boundaries that are due, if no transition is in flight: it is
+    /// sent before the other objects are evaluated. Returns whether it was sent.
+    fn send_first(&mut self, now: Now, effects: &mut Vec<Effect>) -> bool {
+        let taken = |core: &Self| core.flight.slots().taken(Class::Transition);
+        if taken(self) > 0 || !self.queue_due(now) {
+            return false;
+        }
+        self.dispatch_class(Class::Transition, now, effects);
+        taken(self) > 0
+    }
+
+    /// Queues one object whose boundary is due. Returns whether there was one.
+    fn queue_due(&mut self, now: Now) -> bool {
+        let Some((id, at)) = self.timers.pop_boundary(now) else {
+            return false;
+        };
+        if let Some(object) = self.store.get_mut(id)
+            && object.work.mark_due(at, now)
+        {
+            let class = object.work.class(Class::Transition);
+            self.outbox.push(id, object, class);
+        }
+        true
+    }
+
+    /// Fires the timers that are due.
+    fn fire(&mut self, now: Now) {
+        for _ in 0..MAX_TIMERS {
+            if !self.queue_due(now) {
+                break;
+            }
+        }
+        for _ in 0..MAX_TIMERS {
+            let Some((timer, at)) = self.timers.pop_due(now) else {
+                return;
+            };
+            self.fire_one(timer, at, now);
+        }
+        self.more = true;
+    }
+
+    fn fire_one(&mut self, timer: Timer, at: Deadline, now: Now) {
+        match timer {
+            Timer::Retry(id) => {
+                let is_held = |object: &Object| object.work.phase() == Phase::BackingOff;
+                if self.store.get(id).is_some_and(is_held) {
+                    self.release([id]);
+                }
+            }
+            Timer::Permissions => {
+                while let Some(id) = self.throttle.permissions.pop_due(now) {
+                    self.release([id]);
+                }
+            }
+            Timer::Jobs(id) => self.jobs.queue(id),
+            Timer::ReadyBy(id) => {
+                if let (Some(object), Deadline::Wall(at)) = (self.store.get(id), at) {
+                    self.readiness.due(id, object, at);
+                }
+            }
+            Timer::SlotEnds(id) => {
+                if let Some(object) = self.store.get_unpublished(id) {
+                    self.gate.end_slot(id, object, &mut self.timers);
+                }
+            }
+            Timer::StartsWait => self.gate.report_waits(&self.store, &mut self.events, now),
+            Timer::StopNotices => {
+                let counter = &self.telemetry.stop_notices;
+                for _ in 0..MAX_TIMERS {
+                    let (store, events) = (&mut self.store, &mut self.events);
+                    if !self.stops.announce_due(store, events, counter, now) {
+                        break;
+                    }
+                }
+            }
+            Timer::SetCounts => self.reverts.forget_ended(&mut self.store, now),
+            // These timers only wake the core; the step then sends the requests that were waiting.
+            Timer::SlowRequests
+            | Timer::History
+            | Timer::ServerTime
+            | Timer::Server
+            | Timer::Events
+            | Timer::RevertDigest => {}
+        }
+    }
+
+    /// Puts an object on the agenda.
+    pub(crate) fn mark(&mut self, id: Id) {
+        if let Some(object) = self.store.get_unpublished(id)
+            && !std::mem::replace(&mut object.is_on_agenda, true)
+        {
+            self.agenda.push_back(id);
+        }
+    }
+
+    /// Puts objects on the agenda that no longer wait for a retry or a permission.
+    pub(crate) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
+        for id in ids {
+            if let Some(object) = self.store.get_mut(id) {
+                object.work.release();
+                self.mark(id);
+            }
+        }
+    }
+
+    /// Puts starts on the agenda that wait for dependencies: those may have changed.
+    pub(crate) fn mark_waiting_starts(&mut self) {
+        for id in self.gate.waiting_for_dependencies() {
+            self.mark(id);
+        }
+    }
+
+    /// Decides about the objects on the agenda, as far as the budget goes.
+    fn run_agenda(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let seen_at = self.clock.seen_at(now);
+        for id in self.store.settle_texts(seen_at) {
+            self.mark(id);
+        }
+        while self.budget.agenda > 0
+            && let Some(id) = self.agenda.pop_front()
+        {
+            if let Some(object) = self.store.get_unpublished(id) {
+                object.is_on_agenda = false;
+                let has_sent = self.evaluate(id, Turn::Agenda, now, effects);
+                self.budget.agenda -= usize::from(!has_sent);
+            }
+        }
+        self.more |= !self.agenda.is_empty();
+    }
+
+    /// Gives free start slots to the starts that wait for them.
+    fn grant_slots(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        while self.budget.agenda > 0
+            && let Some(id) = self.gate.grant(&mut self.store, &self.watches)
+        {
+            self.mark(id);
+            self.run_agenda(now, effects);
+        }
+        self.more |= self.budget.agenda == 0;
+    }
+
+    /// Sends queued work while there are slots for it.
+    fn dispatch(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let may_send = self.throttle.may_send(now);
+        if may_send {
+            for class in [Class::Transition, Class::Slow, Class::Adoption] {
+                self.dispatch_class(class, now, effects);
+            }
+            self.send_lookups(now, effects);
+            self.send_jobs(now, effects);
+        }
+        let is_busy = self.outbox.has_transitions();
+        if may_send {
+            self.events.recorder.set_busy(is_busy, now);
+            self.send_events(now, effects);
+            self.send_not_ready(now, effects);
+        }
+        self.more |= self.budget.queues == 0;
+    }
+
+    /// Gives each object of a class its turn while there are slots.
+    fn dispatch_class(&mut self, class: Class, now: Now, effects: &mut Vec<Effect>) {
+        while self.budget.queues > 0 && self.throttle.may_send(now) {
+            let window = self.throttle.window();
+            let Some(id) = self.outbox.pop(class, self.flight.slots(), window) else {
+                return;
+            };
+            let object = self.store.get_mut(id);
+            // It may have moved to another class since.
+            if object.is_some_and(|object| object.work.take_from(class)) {
+                let has_sent = self.evaluate(id, Turn::Queue(class), now, effects);
+                self.budget.queues -= usize::from(!has_sent);
+            }
+        }
+    }
+
+    fn has_slot(&self, class: Class) -> bool {
+        let is_busy = self.outbox.has_transitions();
+        self.flight.has_slot(class, limits(class, 0, is_busy))
+    }
+
+    /// Reads reverted objects for their field managers, and reports the summaries that are due.
+    fn send_lookups(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        while self.has_slot(Class::Managers)
+            && let Some(lookup) = self.reverts.pop(now)
+        {
+            let object = lookup.object.clone();
+            let about = About::Revert(Box::new(lookup));
+            let namespace = object.namespace.clone();
+            let request = Request::Managers(object);
+            self.begin(Class::Managers, &namespace, about, request, now, effects);
+        }
+        let events = &mut self.events;
+        while let Some((object, event)) = events.digest.take_due(&self.settings.prefix, now) {
+            tracing::warn!(namespace = &*object.namespace, "{}", event.text);
+            events.announce(object, event, now);
+        }
+    }
+
+    /// Checks the Jobs of CronJobs.
+    fn send_jobs(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        while self.has_slot(Class::Jobs)
+            && let Some(pass) = self.jobs.pop()
+        {
+            if self.settings.dry_run {
+                self.jobs.log_would(pass, &mut self.timers, now);
+                continue;
+            }
+            let namespace = pass.namespace.clone();
+            let request = Request::Jobs(pass);
+            self.begin(Class::Jobs, &namespace, About::Jobs, request, now, effects);
+        }
+    }
+
+    /// Sends Events, only a few at a time while starts or stops are queued.
+    fn send_events(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        while let Some(attempt) = self.events.recorder.pop(self.flight.slots(), now) {
+            let event = Arc::clone(&attempt.event);
+            let namespace = event.object.namespace.clone();
+            let (about, request) = (About::Event(attempt), Request::Event(event));
+            self.begin(Class::Event, &namespace, about, request, now, effects);
+        }
+    }
+
+    /// Reads objects that should be ready and are not, behind the starts and stops that wait.
+    fn send_not_ready(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        while self.has_slot(Class::NotReady)
+            && let Some(not_ready) = self.readiness.pop()
+        {
+            if self.settings.dry_run {
+                continue;
+            }
+            let object = not_ready.object.clone();
+            let namespace = object.namespace.clone();
+            let (about, request) = (About::NotReady(not_ready), Request::Managers(object));
+            self.begin(Class::NotReady, &namespace, about, request, now, effects);
+        }
+    }
+
+    /// Sends a request, in a slot of its class.
+    pub(crate) fn begin(
+        &mut self,
+        class: Class,
+        namespace: &Arc<str>,
+        about: About,
+        request: Request,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        let id = self.flight.begin(class, namespace, about, now.elapsed);
+        effects.push(Effect::Send(id, request));
+    }
+
+    /// Moves slow requests to the slow class, which frees their slots, or cancels them.
+    fn release_slow_requests(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        while let Some(given_up) = self.flight.release_slow_requests(now.elapsed) {
+            let Some(id) = given_up else {
+                continue;
+            };
+            let Some(about) = self.flight.end(id) else {
+                continue;
+            };
+            effects.push(Effect::GiveUp(id));
+            let mut why = Unavailable::timed_out(SLOW);
+            why.reason += ", and others wait";
+            let response = match &about {
+                About::Patch(_) => Response::Patch(Box::new(Err(why.into()))),
+                _ => Response::Read(Box::new(Err(why.into()))),
+            };
+            self.responded(about, response, now, effects);
+        }
+    }
+
+    fn current_version(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        if let Some(question) = self.store.history.take_question(now.elapsed) {
+            let request = Request::Version {
+                kind: question.kind.clone(),
+                namespace: question.namespace.as_deref().map(Into::into),
+            };
+            let about = About::History(question);
+            let no_namespace = self.no_namespace.clone();
+            self.begin(Class::Server, &no_namespace, about, request, now, effects);
+        }
+    }
+
+    fn request_server_time(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let scope = &self.settings.scope;
+        let is_known = |kind: &&Kind| !kind.version().is_empty();
+        let Some(kind) = scope.kinds.iter().find(is_known).cloned() else {
+            return;
+        };
+        let namespace = scope.namespaces.first().map(|name| name.as_str().into());
+        let request = Request::Version { kind, namespace };
+        let no_namespace = self.no_namespace.clone();
+        self.begin(
+            Class::Server,
+            &no_namespace,
+            About::Time,
+            request,
+            now,
+            effects,
+        );
+    }
+
+    /// While the clock is wrong nothing is due and nothing is written.
+    fn check_clock(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        let change = self.clock.check(now);
+        if change.was_set_back {
+            // Nothing else would decide about them until that time has come again.
+            self.store.refresh_memories(now.wall);
+            self.mark_all();
+        }
+        let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
+            return;
+        };
+        self.telemetry.clock_skew(skew);
+        if change.has_turned && self.clock.is_wrong() {
+            self.telemetry.set(Condition::Clock, false);
+            tracing::error!(
+                skew,
+                "the clock differs too much from that of the API server: dayshift scales nothing \
+                    until it is corrected"
+            );
+        } else if change.has_turned {
+            self.telemetry.set(Condition::Clock, true);
+            tracing::info!(skew, "the clock is right again");
+            self.store.redate_observations(now);
+            self.store.refresh_memories(now.wall);
+            self.mark_all();
+        }
+        if self.clock.take_question(now) {
+            self.request_server_time(now, effects);
+        }
+    }
+
+    fn mark_all(&mut self) {
+        let ids: Vec<Id> = self.store.ids().collect();
+        for id in ids {
+            self.mark(id);
+        }
+    }
+
+    /// Removes an object, and all that is under way for it.
+    pub(crate) fn remove(&mut self, id: Id, now: Now) {
+        let Some(mut object) = self.store.remove(id) else {
+            return;
+        };
+        self.timers.forget(id);
+        self.throttle.remove(id);
+        self.gate.remove(id, &mut object, &mut self.timers);
+        self.stops.leave(id, &mut object);
+        self.jobs.remove(id, &mut self.timers);
+        let name = object.name();
+        self.unblock(&name.namespace, &Dependency::from_workload(name), now);
+    }
+
+    /// Releases the starts that depend on an object that has changed or was removed.
+    pub(crate) fn unblock(&mut self, namespace: &str, needed: &Dependency, now: Now) {
+        let (gate, mut state) = self.gate_and_state(now);
+        // They become due now: the first is sent before the others are decided about.
+        for id in gate.freed(namespace, needed, &mut state) {
+            self.timers.set_boundary(id, Some(now.wall));
+        }
+    }
+
+    /// The gate, with the state on which it decides.
+    pub(crate) fn gate_and_state(&mut self, now: Now) -> (&mut Gate, GateState<'_>) {
+        let state = GateState {
+            store: &mut self.store,
+            watches: &self.watches,
+            timers: &mut self.timers,
+            now,
+        };
+        (&mut self.gate, state)
+    }
+
+    /// Sets the timer of each component that has only one deadline.
+    fn arm(&mut self, now: Now) {
+        let timers = &mut self.timers;
+        let held_until = self.throttle.server_until();
+        timers.arm(Timer::SlowRequests, self.flight.next_slow());
+        timers.arm(Timer::History, self.store.history.next_question());
+        timers.arm(Timer::ServerTime, self.clock.next_question(now));
+        timers.arm(
+            Timer::Server,
+            held_until.filter(|until| *until > now.elapsed),
+        );
+        timers.arm(Timer::Permissions, self.throttle.permissions.next());
+        timers.arm(Timer::Events, self.events.recorder.next(now));
+        // Summaries are reported when requests may be sent.
+        let digest = self.events.digest.next();
+        let digest = digest.map(|at| held_until.map_or(at, |until| at.max(until)));
+        timers.arm(Timer::RevertDigest, digest);
+        timers.arm(Timer::SetCounts, self.reverts.next_end());
+        timers.arm(Timer::StartsWait, self.gate.next_notice());
+        timers.arm(Timer::StopNotices, self.stops.next());
+    }
+
+    /// When the next step is needed, unless anything happens before.
+    pub(crate) fn next_wake(&self, now: Now) -> DateTime<Utc> {
+        if self.more {
+            return now.wall;
+        }
+        let next = self.timers.next(now, !self.clock.is_wrong());
+        next.unwrap_or(now.wall + TimeDelta::days(1))
+    }
+
+    /// Publishes the lengths of the queues.
+    fn publish_gauges(&self) {
+        let telemetry = &self.telemetry;
+        let is_permitted = self.throttle.permissions.has_all();
+        telemetry.set(Condition::Permitted, is_permitted);
+        for (class, depth) in self.outbox.depths() {
+            telemetry.queue_depth(class, depth);
+        }
+        telemetry.queue_depth("event", self.events.recorder.len());
+        telemetry.next_boundary(self.next_boundary());
+        telemetry.starts.waiting(self.gate.waiting());
+        telemetry.invalid_namespaces(self.store.namespaces.invalid());
+    }
+
+    /// The soonest boundary of all objects.
+    pub(crate) fn next_boundary(&self) -> Option<DateTime<Utc>> {
+        self.timers.next_boundary()
+    }
+
+    /// Publishes some of the objects that may have changed; `None` for one that is gone, or out of
+    /// scope.
+    pub(crate) fn publish(
+        &mut self,
+        max: usize,
+        now: Now,
+        publish: impl FnMut(Id, Option<ObjectSnapshot>),
+    ) {
+        self.store.publish(max, now.wall, publish);
+    }
+
+    /// Whether objects that may have changed are still unpublished.
+    pub(crate) const fn has_unpublished(&self) -> bool {
+        self.store.has_unpublished()
+    }
+
+    /// Whether the log should report readiness now; then it counts as reported.
+    pub(crate) fn take_ready(&mut self) -> bool {
+        let is_news = !self.is_ready_logged && self.telemetry.is_ready() && !self.has_unpublished();
+        self.is_ready_logged |= is_news;
+        is_news
+    }
+
+    /// How many requests are in flight.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.flight.len()
+    }
+
+    /// Whether it has ended: nothing is in flight after a shutdown.
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_ending && self.flight.len() == 0
+    }
+}

@@ -15,7 +15,7 @@ use kube::ResourceExt as _;
 use crate::{
     clock::guard::Now,
     core::{
-        core::Core,
+        Core,
         io::{Effect, Sighting, WatchInput},
     },
     ids::WatchId,

@@ -16,20 +16,20 @@ use dayshift_workload::{
 use crate::{
     clock::{guard::Now, timers::Timer},
     core::{
-        core::Core,
+        Core,
         io::{About, Effect, Request, Response},
     },
     followups::{jobs_report::Report, readiness::Readiness, reverts::Reverts},
-    gate::gate::Gate,
+    gate::Gate,
     ids::Id,
     object::{
-        object::Object,
+        Object,
         rare::{Reason, Sent},
         work::Class,
     },
     store::history::VersionQuestion,
     telemetry::{outcome::Outcome, readiness::Condition},
-    throttle::throttle::Blame,
+    throttle::Blame,
 };
 
 /// How many times an object is read and decided about again at once after a conflict.
@@ -168,7 +168,7 @@ impl Core {
         if let Some(object) = self.store.get_mut(id) {
             object.work.succeeded();
             object.discard_unconfirmed();
-            object.clear_reports(&Reason::TROUBLES);
+            object.clear_reports(&Reason::WRITE_FAILURES);
         }
     }
 

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     clock::guard::Now,
     core::{
-        core::Core,
+        Core,
         io::{About, Effect, Input, Request, Response, Sighting, WatchInput},
     },
     ids::RequestId,

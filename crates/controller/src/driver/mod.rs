@@ -1,10 +1,171 @@
 //! The only asynchronous code of the controller: clocks, watches and requests.
+//!
+//! The loop: reads the clocks, waits for an input, steps the core, and carries out the effects.
+
+use std::{sync::Arc, time::Duration};
+
+use dayshift_cluster::{Writer, clock::Clock, watch::WatchSet};
+use futures::StreamExt as _;
+use kube::Client;
+use tokio::{task::yield_now, time::timeout};
+
+use crate::{
+    calendar_feed::CalendarFeed,
+    clock::guard::Now,
+    core::{
+        Core,
+        io::{Effect, Input, WatchInput},
+    },
+    driver::{
+        clocks::Clocks,
+        requests::Requests,
+    },
+    settings::Settings,
+    telemetry::{
+        metrics::Telemetry,
+        object_log::log_ready,
+        published::{PublishedObjects, Publisher},
+    },
+};
+
+pub(crate) use clocks::ServerClock;
 
 mod clocks;
-#[expect(clippy::module_inception, reason = "the loop itself, beside its parts")]
-pub(crate) mod driver;
 mod pass;
 mod requests;
 mod streams;
 
-pub(crate) use clocks::ServerClock;
+/// How long requests in flight may take to end after a shutdown.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How many objects are published before the controller checks again for due work.
+const MAX_PUBLISHED: usize = 64;
+
+/// Runs the core.
+pub(crate) struct Driver {
+    core: Box<Core>,
+    clocks: Clocks,
+    watches: WatchSet<Option<WatchInput>>,
+    requests: Requests,
+    calendars: CalendarFeed,
+    publisher: Publisher,
+    telemetry: Arc<Telemetry>,
+    effects: Vec<Effect>,
+}
+
+impl Driver {
+    /// A driver of a core that knows nothing yet.
+    pub(crate) fn new(
+        client: &Client,
+        clock: Clock,
+        server: ServerClock,
+        settings: Settings,
+        telemetry: Arc<Telemetry>,
+    ) -> Self {
+        let writer = Writer::new(
+            client.clone(),
+            settings.prefix.clone(),
+            settings.instance.clone(),
+        );
+        Self {
+            watches: streams::watch(client, &settings.scope, settings.seed),
+            requests: Requests::new(writer),
+            calendars: settings.calendars.clone(),
+            publisher: telemetry.publisher(&clock, &settings),
+            clocks: Clocks::new(clock, server),
+            core: Box::new(Core::new(settings, Arc::clone(&telemetry))),
+            telemetry,
+            effects: Vec::new(),
+        }
+    }
+
+    /// The published objects.
+    pub(crate) const fn objects(&self) -> &Arc<PublishedObjects> {
+        self.publisher.objects()
+    }
+
+    /// Runs until `shutdown`, then lets the requests in flight end, for at most 10 s.
+    pub(crate) async fn run(mut self, shutdown: impl Future<Output = ()>) {
+        tokio::pin!(shutdown);
+        let mut input = Input::Tick;
+        loop {
+            let (now, is_flush) = self.step(input);
+            if is_flush {
+                // The task of the request comes first, then the connection that it writes to.
+                yield_now().await;
+            }
+            self.publish(now);
+            let wake = self.core.next_wake(now);
+            input = tokio::select! {
+                biased;
+                () = &mut shutdown => break,
+                // Before the requests in flight, or the list would wait for every patch in the queue.
+                Some((watch, event)) = self.watches.next() => {
+                    event.map_or(Input::Tick, |event| Input::Watch(watch, event))
+                }
+                Some((id, response)) = self.requests.next(), if !self.requests.is_empty() => {
+                    Input::Response(id, response)
+                }
+                calendars = self.calendars.changed() => Input::Calendars(calendars),
+                () = yield_now(), if self.core.has_unpublished() => Input::Tick,
+                () = self.clocks.doze_until(wake) => Input::Tick,
+            };
+        }
+        let (now, _) = self.step(Input::Shutdown);
+        self.publish(now);
+        tracing::info!(in_flight = self.core.in_flight(), "shutting down");
+        if timeout(GRACE, self.finish()).await.is_err() {
+            tracing::warn!("gave up requests that took too long");
+        }
+    }
+
+    /// Reports the responses to the requests in flight.
+    async fn finish(&mut self) {
+        while !self.core.is_done() {
+            let Some((id, response)) = self.requests.next().await else {
+                return;
+            };
+            let (now, _) = self.step(Input::Response(id, response));
+            self.publish(now);
+        }
+    }
+
+    /// Makes one step, and carries out its effects. Returns its time, and whether the requests are to be
+    /// written before anything else is done. The clocks are read before: a request is never sent
+    /// earlier than the step claims.
+    fn step(&mut self, input: Input) -> (Now, bool) {
+        let now = self.clocks.now();
+        self.core.step(now, input, &mut self.effects);
+        let mut is_flush = false;
+        for effect in self.effects.drain(..) {
+            match effect {
+                Effect::Send(id, request) => self.requests.send(id, request),
+                Effect::GiveUp(id) => self.requests.abort(id),
+                Effect::Flush => is_flush = true,
+                Effect::Relist => self.watches.relist(),
+                Effect::Team { namespace, team } => {
+                    let at = (now.wall, self.clocks.instant(now));
+                    self.publisher.set_team(&namespace, team.as_deref(), at);
+                }
+            }
+        }
+        (now, is_flush)
+    }
+
+    /// Publishes some of the objects that have changed, and a sign of life.
+    fn publish(&mut self, now: Now) {
+        let instant = self.clocks.instant(now);
+        self.telemetry.acted(instant);
+        let at = (now.wall, instant);
+        let publisher = &self.publisher;
+        self.core
+            .publish(MAX_PUBLISHED, now, |id, snapshot| match snapshot {
+                Some(snapshot) => publisher.publish(id, snapshot, at),
+                None => publisher.remove(id, at),
+            });
+        if self.core.take_ready() {
+            let objects = Arc::clone(self.publisher.objects());
+            log_ready(objects, self.core.next_boundary(), &self.core.settings);
+        }
+    }
+}

@@ -18,7 +18,7 @@ use crate::{
         timers::{Timer, Timers},
     },
     ids::Id,
-    object::object::Object,
+    object::Object,
 };
 
 /// The CronJobs of a namespace whose Jobs should be checked.

@@ -10,10 +10,10 @@ use dayshift_workload::{DesiredJobs, JobChange, events::EventText};
 
 use crate::{
     clock::{guard::Now, timers::Timers},
-    events::events::Events,
+    events::Events,
     followups::jobs::{Asked, Attempt, Jobs, Pass, Passed},
     object::rare::Reason,
-    store::store::Store,
+    store::Store,
     telemetry::{metrics::Telemetry, outcome::Outcome},
 };
 

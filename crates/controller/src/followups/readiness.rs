@@ -12,9 +12,9 @@ use crate::{
         guard::Now,
         timers::{Timer, Timers},
     },
-    events::events::Events,
+    events::Events,
     ids::Id,
-    object::object::Object,
+    object::Object,
     telemetry::metrics::Telemetry,
 };
 

@@ -14,13 +14,13 @@ use dayshift_workload::{
 
 use crate::{
     clock::guard::Now,
-    events::events::Events,
+    events::Events,
     ids::Id,
     object::{
-        object::Object,
+        Object,
         rare::{Reason, SetCount},
     },
-    store::store::Store,
+    store::Store,
 };
 
 /// The reverts to look up, and when counts are no longer watched. The counts themselves are in their

@@ -12,10 +12,10 @@ use dayshift_workload::{WorkloadRef, events::EventText, next_stop};
 
 use crate::{
     clock::guard::Now,
-    events::events::Events,
+    events::Events,
     ids::Id,
-    object::{object::Object, rare::StopGroup},
-    store::store::Store,
+    object::{Object, rare::StopGroup},
+    store::Store,
     telemetry::workload_metrics::NamespaceCounter,
 };
 

@@ -11,10 +11,10 @@ use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
 use crate::{
     ids::Id,
     object::{
-        object::Object,
+        Object,
         start::{WaitOver, WaitsFor},
     },
-    store::store::Store,
+    store::Store,
 };
 
 /// By namespace and dependency, the starts that wait for it. What a start waits for is kept in its

@@ -1,7 +1,358 @@
 //! Whether a due start may go now, must wait for its dependencies, or for a start slot.
+//!
+//! Decides whether a start that is due may go now.
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::write::EventObject;
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Change, Dependency, DependencyState, DueStart, READY_WITHIN, StartWait, UnreadyDependency,
+    events::EventText,
+};
+
+use crate::{
+    clock::{guard::Now, timers::Timers},
+    events::Events,
+    gate::{
+        dependencies::Dependencies,
+        notices::WaitNotices,
+        slots::{Asked, StartSlots},
+    },
+    ids::Id,
+    object::Object,
+    store::{Store, is_silent},
+    watches::{ListState, Watches},
+};
 
 mod dependencies;
-#[expect(clippy::module_inception, reason = "the gate itself, beside its parts")]
-pub(crate) mod gate;
 mod notices;
 mod slots;
+
+/// The starts that wait: first for their dependencies, then for a start slot.
+pub(crate) struct Gate {
+    dependencies: Dependencies,
+    slots: StartSlots,
+    notices: WaitNotices,
+    /// How long a workload that is not ready can hold a start slot.
+    slot_limit: TimeDelta,
+}
+
+/// Whether a change may be made now.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a change is moved once, to where it is sent"
+)]
+pub(crate) enum Verdict {
+    /// It may.
+    Go(Change),
+    /// It waits.
+    Hold {
+        /// When to decide again if nothing changes.
+        until: Option<DateTime<Utc>>,
+    },
+}
+
+/// The state that the gate needs to decide about a start.
+pub(crate) struct GateState<'a> {
+    pub(crate) store: &'a mut Store,
+    pub(crate) watches: &'a Watches,
+    pub(crate) timers: &'a mut Timers,
+    pub(crate) now: Now,
+}
+
+impl GateState<'_> {
+    /// The state of something that a start needs.
+    fn state_of(&self, namespace: &str, needed: &Dependency) -> DependencyState {
+        let known = self.store.state_of(namespace, needed, self.now.wall);
+        known.unwrap_or_else(|| {
+            match self
+                .watches
+                .list_state(&needed.kind.clone().into(), namespace)
+            {
+                ListState::Unwatched => DependencyState::Unwatched,
+                ListState::Unlisted => DependencyState::NotReady,
+                ListState::Listed => DependencyState::Missing,
+            }
+        })
+    }
+}
+
+impl Gate {
+    /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. Each holds its start slot
+    /// for its own `ready-within`, and at most for that of the controller.
+    pub(crate) fn new(max_starting: Option<NonZeroUsize>, ready_within: TimeDelta) -> Self {
+        Self {
+            dependencies: Dependencies::default(),
+            slots: StartSlots::new(max_starting),
+            notices: WaitNotices::default(),
+            slot_limit: if_set(ready_within).unwrap_or(READY_WITHIN),
+        }
+    }
+
+    /// How many starts wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.dependencies.waiting() + self.slots.waiting().values().sum::<usize>()
+    }
+
+    /// The starts that wait for dependencies.
+    pub(crate) fn waiting_for_dependencies(&self) -> Vec<Id> {
+        self.dependencies.ids().into_iter().collect()
+    }
+
+    /// Whether a change can be sent now. Only starts can be held back.
+    pub(crate) fn admit(&mut self, id: Id, change: Change, state: &mut GateState<'_>) -> Verdict {
+        let Some(object) = state.store.get(id) else {
+            return Verdict::Go(change);
+        };
+        let spec = object.parsed.spec();
+        let start = spec.and_then(|spec| spec.due_start(&change, &object.observed));
+        let Some(start) = start else {
+            self.leave_start(id, state);
+            return Verdict::Go(change);
+        };
+        // A dependency may be unready again by the time that the start is sent.
+        let over = object.start.as_ref().and_then(|start| start.over.as_ref());
+        let is_over = over.is_some_and(|over| over.due == start.due);
+        let look = if is_over {
+            None
+        } else {
+            self.wait_for_dependencies(id, &change, start.due, state)
+        };
+        let for_slot = look.is_none();
+        if for_slot && !self.wait_for_slot(id, start, state) {
+            return Verdict::Go(with_wait(change, state.store.get(id)));
+        }
+        if let Some(object) = state.store.get_mut(id) {
+            // Boundaries that become due during the wait do not count as too frequent.
+            object.work.wait(for_slot);
+        }
+        let next = change.state.next_at();
+        let next = next.filter(|next| *next > state.now.wall);
+        let until = next.into_iter().chain(look).min();
+        Verdict::Hold { until }
+    }
+
+    /// When to decide again about a start that waits for its dependencies; `None` for every other.
+    fn wait_for_dependencies(
+        &mut self,
+        id: Id,
+        change: &Change,
+        due: DateTime<Utc>,
+        state: &mut GateState<'_>,
+    ) -> Option<DateTime<Utc>> {
+        let now = state.now.wall;
+        let object = state.store.get(id)?;
+        let spec = object.parsed.spec();
+        let needs = spec.and_then(|spec| spec.needs(change, &object.observed));
+        let wait = needs.map(|needs| {
+            let name = object.name();
+            needs.wait(now, |needed| {
+                match state.state_of(&name.namespace, needed) {
+                    DependencyState::NotReady if state.store.waits_for(needed, name) => {
+                        DependencyState::Cycle
+                    }
+                    _ if needed.is(name) => DependencyState::Cycle,
+                    state => state,
+                }
+            })
+        });
+        let object = state.store.get_unpublished(id)?;
+        match wait {
+            None => {
+                self.dependencies.stop(id, object);
+                if let Some(start) = &mut object.start {
+                    start.over = None;
+                }
+                None
+            }
+            Some(StartWait::Over { without }) => {
+                let times = (due, now);
+                self.dependencies.end(id, object, times, false, without);
+                None
+            }
+            Some(StartWait::Waits(waiting)) => {
+                self.slots.give_back(id, object, state.timers);
+                self.slots.leave_queue(object);
+                if self.dependencies.wait(id, object, &waiting) {
+                    let (names, until) = (join(&waiting.needed), waiting.until);
+                    let object = object.name();
+                    tracing::info!(kind = %object.kind, %object, %until, "the start waits for {names}");
+                }
+                Some(waiting.look)
+            }
+        }
+    }
+
+    /// Whether a start waits for a start slot.
+    fn wait_for_slot(&mut self, id: Id, start: DueStart, state: &mut GateState<'_>) -> bool {
+        if self.slots.max().is_none() {
+            return false;
+        }
+        let now = state.now.wall;
+        let Some(object) = state.store.get_unpublished(id) else {
+            return false;
+        };
+        let name = object.name().clone();
+        if is_silent(&name.kind) {
+            return false;
+        }
+        match self.slots.ask(id, object, state.timers, start.is_request) {
+            Asked::Taken => return false,
+            Asked::TakenAfterWait => {}
+            Asked::Wait { is_news } => {
+                if is_news {
+                    self.notices.begin(&name.namespace, now);
+                    tracing::debug!(kind = %name.kind, object = %name, "the start waits for a start slot");
+                }
+                return true;
+            }
+        }
+        let over = object.start().over.take();
+        let mut without = over.map_or_else(Vec::new, |over| over.without);
+        without.retain(|(needed, _): &UnreadyDependency| {
+            state.state_of(&name.namespace, needed) != DependencyState::Ready
+        });
+        if let Some(object) = state.store.get_mut(id) {
+            let times = (start.due, now);
+            self.dependencies.end(id, object, times, true, without);
+            object.work.end_wait();
+        }
+        false
+    }
+
+    /// An object is not to be started now: it waits for nothing.
+    pub(crate) fn leave_start(&mut self, id: Id, state: &mut GateState<'_>) {
+        let object = state.store.get_unpublished(id);
+        let Some(object) = object.filter(|object| object.start.is_some()) else {
+            return;
+        };
+        if self.leave(id, object, state.timers)
+            && let Some(object) = state.store.get_mut(id)
+        {
+            object.work.end_wait();
+        }
+    }
+
+    /// Ends the wait, and returns whether the object was queued for a start slot.
+    fn leave(&mut self, id: Id, object: &mut Object, timers: &mut Timers) -> bool {
+        self.dependencies.stop(id, object);
+        if let Some(start) = &mut object.start {
+            start.over = None;
+        }
+        self.slots.give_back(id, object, timers);
+        let waited = self.slots.leave_queue(object);
+        object.free_start();
+        waited
+    }
+
+    /// An object is gone.
+    pub(crate) fn remove(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+        self.leave(id, object, timers);
+        self.slots.free(id, object, timers);
+    }
+
+    /// Frees the slot of a start whose write failed.
+    pub(crate) fn give_back(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+        self.slots.give_back(id, object, timers);
+    }
+
+    /// Applies how much of an object is ready.
+    pub(crate) fn observe(
+        &mut self,
+        id: Id,
+        object: &mut Object,
+        timers: &mut Timers,
+        now: DateTime<Utc>,
+    ) {
+        if self.slots.max().is_some() {
+            let own = if_set(object.parsed.ready_within());
+            let within = own.map_or(self.slot_limit, |own| own.min(self.slot_limit));
+            self.slots.observe(id, object, timers, within, now);
+        }
+    }
+
+    /// Gives a free start slot to the next start that waits, which should be decided about again.
+    pub(crate) fn grant(&mut self, store: &mut Store, watches: &Watches) -> Option<Id> {
+        self.slots.max()?;
+        self.slots.open(|| watches.were_all_tried());
+        self.slots.grant(store)
+    }
+
+    /// A workload is not ready in time: its start slot is for the next start.
+    pub(crate) fn end_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+        self.slots.free(id, object, timers);
+        object.is_up = true;
+        let object = object.name();
+        tracing::warn!(kind = %object.kind, %object, "not ready in time; its start slot is free for the next start");
+    }
+
+    /// An object has changed, or is gone. Returns the starts that waited only for that.
+    pub(crate) fn freed(
+        &mut self,
+        namespace: &str,
+        needed: &Dependency,
+        state: &mut GateState<'_>,
+    ) -> Vec<Id> {
+        if !self.dependencies.are_for(namespace, needed)
+            || state.state_of(namespace, needed) == DependencyState::NotReady
+        {
+            return Vec::new();
+        }
+        self.dependencies.take_freed(namespace, needed, state.store)
+    }
+
+    /// When the next Event about waiting starts is due.
+    pub(crate) fn next_notice(&self) -> Option<DateTime<Utc>> {
+        self.notices.next().filter(|_| self.slots.max().is_some())
+    }
+
+    /// Sends Events about starts that wait for a start slot, on their Namespaces.
+    pub(crate) fn report_waits(&mut self, store: &Store, events: &mut Events, now: Now) {
+        let Some(max) = self.slots.max() else {
+            return;
+        };
+        for (namespace, count) in self.notices.take_due(self.slots.waiting(), now.wall) {
+            let event = EventText::starts_wait(count, max.get());
+            tracing::info!(%namespace, "{}", event.text);
+            let uid: Arc<str> = store.namespace_uid(&namespace);
+            events.announce(EventObject::namespace(namespace, uid), event, now);
+        }
+    }
+
+    /// Reports the dependencies that were not ready when a start was carried out.
+    pub(crate) fn report_lacks(object: &Object, default_zone: Zone, events: &mut Events, now: Now) {
+        let over = object.start.as_ref().and_then(|start| start.over.as_ref());
+        let Some(over) = over.filter(|over| !over.without.is_empty()) else {
+            return;
+        };
+        let spec = object.parsed.spec();
+        let zone = spec.map_or(default_zone, |spec| spec.schedule.zone());
+        let event = EventText::started_without(&over.without, now.wall - over.due, zone);
+        let object = object.name();
+        tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+        events.announce(object, event, now);
+    }
+}
+
+/// A `ready-within`; `None` if it is zero, for no warning.
+fn if_set(ready_within: TimeDelta) -> Option<TimeDelta> {
+    (!ready_within.is_zero()).then_some(ready_within)
+}
+
+/// After a wait, the start counts as due at the end of the wait.
+fn with_wait(change: Change, object: Option<&Object>) -> Change {
+    let start = object.and_then(|object| object.start.as_ref());
+    let over = start.and_then(|start| start.over.as_ref());
+    match over.and_then(|over| over.ended) {
+        Some(ended) => change.after_wait(ended),
+        None => change,
+    }
+}
+
+/// `sts/db, deploy/cache`
+fn join(needed: &[Dependency]) -> String {
+    let names: Vec<_> = needed.iter().map(Dependency::to_string).collect();
+    names.join(", ")
+}

@@ -11,9 +11,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     clock::timers::{Timer, Timers},
     ids::Id,
-    object::{object::Object, start::Slot},
+    object::{Object, start::Slot},
     outbox::fair_queue::FairQueue,
-    store::{Progress, store::Store},
+    store::{Progress, Store},
 };
 
 /// The start slots. A workload that was started has one until it is ready, for as long as its start

@@ -90,7 +90,7 @@ pub(crate) enum Reason {
 
 impl Reason {
     /// The reasons why an object cannot be written to; a success ends them.
-    pub(crate) const TROUBLES: [Self; 2] = [Self::Refused, Self::Failed];
+    pub(crate) const WRITE_FAILURES: [Self; 2] = [Self::Refused, Self::Failed];
 
     /// For how long the same condition is not reported again; `None`: until it is over.
     const fn period(self) -> Option<Duration> {
@@ -189,7 +189,7 @@ mod tests {
         assert!(reported.take_news(Reason::Reverted, "kubectl", at(0)));
         assert!(reported.take_news(Reason::Refused, "", at(0)));
         assert!(!reported.take_news(Reason::Refused, "", at(0)));
-        reported.clear(&Reason::TROUBLES);
+        reported.clear(&Reason::WRITE_FAILURES);
         assert!(reported.take_news(Reason::Refused, "", at(0)));
         assert!(!reported.take_news(Reason::Reverted, "kubectl", at(0)));
     }

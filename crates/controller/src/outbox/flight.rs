@@ -88,7 +88,7 @@ impl<A> Flight<A> {
 
     /// Marks one request that has been in flight for too long as slow. Returns `None` if there is
     /// none, and otherwise the request that is given up for it, if any.
-    pub(crate) fn set_aside(&mut self, now: Duration) -> Option<Option<RequestId>> {
+    pub(crate) fn release_slow_requests(&mut self, now: Duration) -> Option<Option<RequestId>> {
         let (begun, id) = self.young.front().copied()?;
         let request = self.requests.get_mut(&id);
         if request.is_some() && now < begun + SLOW {
@@ -150,12 +150,15 @@ mod tests {
             .into();
         assert_eq!(flight.slots().taken(Class::Transition), 3);
         assert_eq!(flight.next_slow(), Some(SLOW));
-        assert_eq!(flight.set_aside(Duration::from_millis(999)), None);
-        assert_eq!(flight.set_aside(SLOW), Some(None));
-        assert_eq!(flight.set_aside(SLOW), Some(None));
-        assert_eq!(flight.set_aside(SLOW), None);
+        assert_eq!(
+            flight.release_slow_requests(Duration::from_millis(999)),
+            None
+        );
+        assert_eq!(flight.release_slow_requests(SLOW), Some(None));
+        assert_eq!(flight.release_slow_requests(SLOW), Some(None));
+        assert_eq!(flight.release_slow_requests(SLOW), None);
         assert_eq!(flight.slots().taken(Class::Slow), 2);
-        assert_eq!(flight.set_aside(2 * SLOW), Some(Some(ids[0])));
+        assert_eq!(flight.release_slow_requests(2 * SLOW), Some(Some(ids[0])));
         assert_eq!(flight.end(ids[0]), Some("a"));
         assert_eq!(flight.end(ids[0]), None, "a late response");
         for id in &ids[1..] {

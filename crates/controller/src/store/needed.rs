@@ -8,8 +8,8 @@ use dayshift_workload::{
 };
 
 use crate::{
-    object::object::Object,
-    store::{namespace::Known, store::Store},
+    object::Object,
+    store::{Store, namespace::Known},
 };
 
 /// How far a workload has come.

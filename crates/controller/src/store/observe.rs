@@ -14,9 +14,9 @@ use crate::{
     clock::guard::SeenAt,
     ids::{Id, WatchId},
     store::{
+        Store,
         namespace::{Known, Plain, Shown},
         namespaces::NamespaceNews,
-        store::Store,
     },
 };
 

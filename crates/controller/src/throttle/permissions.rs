@@ -198,13 +198,13 @@ mod tests {
     }
 
     /// Permissions, and the time.
-    struct Scene {
+    struct GateState {
         permissions: Permissions,
         random: fastrand::Rng,
         now: Now,
     }
 
-    impl Scene {
+    impl GateState {
         fn new() -> Self {
             Self {
                 permissions: Permissions::default(),
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_permission_is_missing_for_one_kind_of_one_namespace() {
-        let mut scene = Scene::new();
+        let mut scene = GateState::new();
         assert!(scene.permissions.has_all());
         scene.forbid(1);
         assert!(!scene.permissions.has_all() && !scene.admits(2));
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn one_object_asks_at_a_time_each_in_its_turn() {
-        let mut scene = Scene::new();
+        let mut scene = GateState::new();
         // They were in flight together.
         for id in [1, 2, 3] {
             assert_eq!(scene.forbid(id), 1);
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn an_object_with_nothing_to_ask_lets_the_next_one_ask() {
-        let mut scene = Scene::new();
+        let mut scene = GateState::new();
         for id in 1..=4 {
             scene.forbid(id);
         }
@@ -297,7 +297,7 @@ mod tests {
     /// The Role names only the first one.
     #[test]
     fn an_object_that_is_permitted_by_name_does_not_wait_for_the_others() {
-        let mut scene = Scene::new();
+        let mut scene = GateState::new();
         scene.forbid(2);
         assert!(!scene.admits(1));
         assert_eq!(scene.next_due(), [Id::new(1)]);
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn namespaces_that_come_and_go_leave_nothing_behind() {
-        let mut scene = Scene::new();
+        let mut scene = GateState::new();
         for number in 0..10_000 {
             let object = web(&Kind::DEPLOYMENT, &format!("team-{number}"));
             let (id, now) = (Id::new(number), scene.now);

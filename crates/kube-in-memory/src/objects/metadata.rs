@@ -89,7 +89,6 @@ const PLACES: [&str; 4] = [
 
 /// Drops fields that the server's encoder omits: nulls, and empty maps and lists in `metadata`.
 ///
-///
 /// In a custom object, only its own metadata is affected.
 pub(crate) fn normalize(object: &mut Value, resource: &Resource) {
     let places = if resource.custom {

@@ -1,6 +1,5 @@
 //! The API in memory responds like a real server.
 //!
-//!
 //! `cases/` has a table of requests, and `recorded/` the responses of kube-apiserver. `cargo test --test
 //! cluster api_parity` in the dayshift repository records them again and compares them, because it can start
 //! a control plane.

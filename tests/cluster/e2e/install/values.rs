@@ -204,6 +204,10 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
             "day",
             "/spec/template/spec/volumes",
             json!([
+                {
+                    "name": "proxy-secret",
+                    "secret": {"secretName": "proxy", "items": [{"key": "secret", "path": "secret"}]},
+                },
                 {"name": "calendars", "configMap": {"name": "day-calendars"}},
                 {"name": "x", "emptyDir": {}}
             ]),
