@@ -16,10 +16,7 @@ use crate::{
         Core,
         io::{Effect, Input, WatchInput},
     },
-    driver::{
-        clocks::Clocks,
-        requests::Requests,
-    },
+    driver::{clocks::Clocks, requests::Requests},
     settings::Settings,
     telemetry::{
         metrics::Telemetry,
