@@ -85,7 +85,7 @@ enum ListMode {
 }
 
 enum WatchState<D> {
-    /// Everything must be listed again.
+    /// Everything should be listed again.
     Unlisted,
     /// A paged list is in progress.
     Paging(Page<D>),

@@ -26,7 +26,7 @@ pub(crate) enum Timer {
     Retry(Id),
     /// The Jobs of a CronJob are checked again.
     Jobs(Id),
-    /// An Event may be sent that had to wait.
+    /// An Event that had to wait should be sent.
     Events,
     /// A summary of reverts should be reported.
     RevertDigest,

@@ -595,7 +595,7 @@ impl Core {
         );
         timers.arm(Timer::Permissions, self.throttle.permissions.next());
         timers.arm(Timer::Events, self.events.recorder.next(now));
-        // Summaries are reported when requests may be sent.
+        // Summaries should be reported only if requests can be sent.
         let digest = self.events.digest.next();
         let digest = digest.map(|at| held_until.map_or(at, |until| at.max(until)));
         timers.arm(Timer::RevertDigest, digest);

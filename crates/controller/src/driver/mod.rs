@@ -127,9 +127,9 @@ impl Driver {
         }
     }
 
-    /// Makes one step, and carries out its effects. Returns its time, and whether the requests are to be
-    /// written before anything else is done. The clocks are read before: a request is never sent
-    /// earlier than the step claims.
+    /// Makes one step, and carries out its effects. Returns its time, and whether the requests should
+    /// be written before any other work. The clocks are read first, so a request is never sent before
+    /// the time of its step.
     fn step(&mut self, input: Input) -> (Now, bool) {
         let now = self.clocks.now();
         self.core.step(now, input, &mut self.effects);

@@ -147,7 +147,7 @@ impl Reported {
         self.0.retain(|report| !reasons.contains(&report.reason));
     }
 
-    /// Forgets reports that may be repeated.
+    /// Forgets reports that should be repeated.
     pub(crate) fn prune(&mut self, now: Now) {
         self.0.retain(|report| report.is_recent(now));
     }

@@ -29,10 +29,10 @@ pub(crate) enum Seen {
     Readier(Id),
     /// The object has changed.
     Changed(Id),
-    /// The object is new. An earlier one of its name is gone, and to be removed.
+    /// The object is new. An earlier object with its name is gone and should be removed.
     Added { id: Id, replaced: Option<Id> },
-    /// The object has no schedule, or is the controller itself. An earlier one of its name is to be
-    /// removed.
+    /// The object has no schedule, or is the controller itself. An earlier object with
+    /// its name should be removed.
     NotOurs { known: Option<Id> },
 }
 

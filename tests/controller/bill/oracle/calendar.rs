@@ -179,7 +179,7 @@ impl Object {
         }
     }
 
-    /// Whether the schedule wants the workload to run at this minute.
+    /// Whether the workload should run at this minute by its schedule.
     pub(super) fn look(&mut self, at: DateTime<Utc>) -> bool {
         let is_open = self.window.is_open(at, self.zone);
         self.missed |= is_open != std::mem::replace(&mut self.said, is_open);
