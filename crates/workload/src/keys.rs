@@ -285,7 +285,7 @@ impl Prefix {
         self.full(label.name())
     }
 
-    /// The full name of the annotation [`ERROR`].
+    /// The full name of the annotation `error`.
     pub fn error(&self) -> String {
         self.full(ERROR)
     }
@@ -300,7 +300,7 @@ impl Prefix {
         self.full(INHERITED)
     }
 
-    /// The full name of the label [`SUSPENDED_BY`].
+    /// The full name of the label `suspended-by`.
     pub fn suspended_by(&self) -> String {
         self.full(SUSPENDED_BY)
     }
