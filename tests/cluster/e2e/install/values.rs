@@ -218,6 +218,7 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
             "/spec/template/spec/containers/0/volumeMounts",
             json!([
                 {"name": "calendars", "mountPath": "/etc/dayshift/calendars", "readOnly": true},
+                {"name": "proxy-secret", "mountPath": "/etc/dayshift/proxy", "readOnly": true},
                 {"name": "x", "mountPath": "/x"}]),
         ),
         (
