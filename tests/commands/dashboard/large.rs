@@ -17,7 +17,7 @@ fn pages_through_ten_thousand_workloads() {
     }
     let served = Served::of(&cluster, &[]);
     let overview = served.get("/");
-    let text = "<span class=\"number\">10000</span> not begun yet";
+    let text = "<dt>Workloads</dt><dd>10000</dd>";
     assert!(overview.body.contains(text), "{}", overview.body);
     assert!(
         overview.body.len() < MAX_BYTES / 10,
