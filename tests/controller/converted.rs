@@ -73,7 +73,11 @@ fn starts_a_workload_that_another_tool_stopped_at_the_count_which_that_saved() {
             .merge("Deployment", "dev", name, &patch)
             .unwrap();
         scenario.settle();
-        assert_eq!(scenario.replicas(name), 0, "nothing acts backwards");
+        assert_eq!(
+            scenario.replicas(name),
+            0,
+            "the schedule never acts on the past"
+        );
         assert_eq!(
             scenario.label(name, "saved-replicas").as_deref(),
             Some(original)
@@ -83,7 +87,7 @@ fn starts_a_workload_that_another_tool_stopped_at_the_count_which_that_saved() {
     scenario.sleep_until("2026-11-23 07:59");
     assert_eq!(scenario.replicas("web"), 0);
     scenario.sleep_until("2026-11-23 08:00");
-    // A saved 0 is a user's intent.
+    // A user wants 0 if the saved count is 0.
     for (name, count) in [("web", 3), ("one", 1), ("off", 0)] {
         assert_eq!(scenario.replicas(name), count, "{name}");
         assert_eq!(scenario.label(name, "saved-replicas"), None, "{name}");

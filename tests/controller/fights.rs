@@ -14,8 +14,8 @@ fn running_since_nine() -> Sandbox {
     scenario
 }
 
-/// A tool writes these labels to the object every minute. Returns how often dayshift writes
-/// meanwhile, and how often it warns.
+/// A tool writes these labels to the object every minute. Returns the number of dayshift's patches and of its
+/// `CorrectionLimitReached` Events meanwhile.
 fn write_labels_every_minute(scenario: &Sandbox, labels: &Value) -> (usize, usize) {
     let correction_limit_reached = || {
         let events = scenario.events("web");

@@ -1,5 +1,5 @@
-//! Each `test` operation of the guarded patch is removed in turn: a concurrent change is then lost.
-//! The patches are those that the controller sends, changed in transit.
+//! Each `test` operation of the guarded patch is necessary: if it is removed, a concurrent change is lost.
+//! The patches are those of the real controller, changed in transit.
 
 use std::{
     collections::BTreeSet,
@@ -19,14 +19,14 @@ use crate::sandbox::{Sandbox, deployment, of_deployments, stateful_set};
 /// The change of another client between the decision and the patch.
 type Hand = fn(&Api);
 
-/// Whether something is lost, judged by the object after the response.
+/// Whether an object shows a loss after the response.
 type Harm = fn(&Value) -> bool;
 
-/// The state of an object before the concurrent change.
+/// Prepares an object and a controller that will patch it.
 type Fixture = fn(&Trap) -> Sandbox;
 
 struct Row {
-    /// The path of the removed `test` operation.
+    /// The path of the `test` operation that is removed.
     test: &'static str,
     fixture: Fixture,
     hand: Hand,
@@ -113,7 +113,7 @@ struct Trap(Arc<Mutex<Set>>);
 
 #[derive(Default)]
 struct Set {
-    /// The change before the patch takes effect.
+    /// The concurrent change, made before the patch takes effect.
     hand: Option<Hand>,
     without: Option<&'static str>,
     tested: BTreeSet<String>,
@@ -122,7 +122,7 @@ struct Set {
 }
 
 impl Trap {
-    /// Runs the row. Returns the paths that its patch tested, and the resulting object.
+    /// Runs the test case. Returns the paths that its patch tested, and the object after the response.
     fn spring(self, row: &Row, without: Option<&'static str>) -> (BTreeSet<String>, Option<Value>) {
         self.0.lock().unwrap().without = without;
         let scenario = (row.fixture)(&self);
@@ -171,7 +171,7 @@ impl Set {
         self.without.is_none_or(|test| self.tested.contains(test))
     }
 
-    /// The patch without the one operation.
+    /// Removes the operation from the patch, and records the paths that the patch tests.
     fn take_away(&mut self, patch: &[u8]) -> Vec<u8> {
         let mut operations: Vec<Value> = serde_json::from_slice(patch).unwrap();
         let tests = operations.iter().filter(|it| it["op"] == "test");

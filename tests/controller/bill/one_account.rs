@@ -113,7 +113,7 @@ fn sample(scenario: &Sandbox, name: &str) -> f64 {
     sample.unwrap().trim().parse().unwrap()
 }
 
-/// Every source that shows stopped or saved replicas reports this.
+/// Asserts that every source reports this number of stopped replicas and these saved replica-hours.
 #[track_caller]
 fn all_say(scenario: &Sandbox, held: u64, hours: f64) {
     let objects = scenario.snapshot().objects;
@@ -158,13 +158,13 @@ fn metrics_pages_and_status_report_the_same_savings() {
     let held = 3 + 3 + 2 + 2 + 4 + 2 + 2 + 4;
     all_say(&scenario, held, 22.5);
 
-    // Another controller does not know the savings of the time before it started.
+    // A restarted controller does not know the savings of the time before its start.
     scenario.stop_controllers();
     scenario.telemetry = Arc::new(Telemetry::new(scenario.now()));
     scenario.sleep_until("2026-11-22 12:00");
     start(&mut scenario);
     scenario.sleep_until("13:00");
-    // The steps have raised the count again, and the wake has ended.
+    // The scale steps have raised `exact` again, and the wake has ended.
     all_say(&scenario, held - 4 + 7, 25.0);
 }
 

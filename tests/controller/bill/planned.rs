@@ -91,8 +91,8 @@ fn counts_no_savings_if_every_date_is_excluded() {
 
 #[test]
 fn plan_and_sandbox_report_the_same_savings_for_a_week() {
-    // On Monday at midnight it runs, and continues until the first stop: four nights and the
-    // weekend are saved.
+    // The workload already runs on Monday at midnight, and continues until the first stop: four nights and
+    // the weekend are saved.
     let monday: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
     let office = planned(monday, "web", &(3, vec![OFFICE]));
     assert!((office - 3.0 * 109.0).abs() < 1e-9, "{office}");

@@ -57,7 +57,7 @@ fn replaced_calendar_applies_at_once_and_never_to_the_past() {
     assert_eq!(next().as_deref(), Some("2026-11-23T09.00.00Z"));
     scenario.sleep_until("2026-11-20 10:00");
     assert_eq!(scenario.replicas("web"), 0);
-    // The start of this morning is scheduled again, and is not caught up with.
+    // The start at 09:00 today is in the schedule again. Its time has passed, so it is not caught up with.
     publisher.publish(calendars(&[NO_DAY]));
     scenario.settle();
     assert_eq!(scenario.replicas("web"), 0);
@@ -158,7 +158,7 @@ fn namespace_schedule_can_name_a_calendar() {
     assert_eq!(
         scenario.replicas("web"),
         0,
-        "what inherits it stays as it is"
+        "an invalid Namespace schedule changes no count"
     );
 }
 
@@ -204,7 +204,7 @@ fn calendar_changes_in_quick_succession_are_not_corrections() {
     assert_eq!(scenario.replicas("web"), 3);
 }
 
-/// A single start on Friday. If the calendar excludes it, no boundary is left.
+/// A single start on Friday. If the calendar excludes Friday, no boundary is left.
 fn of_friday_alone() -> crate::sandbox::DeploymentBuilder {
     let web = deployment("web")
         .replicas(0)
@@ -232,7 +232,7 @@ fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
     assert_eq!(scenario.replicas("web"), 3);
 }
 
-/// Two controllers, each with its own calendar; the first one reads a change first.
+/// Two controllers, each with its own copy of the calendar; the first one reads a change first.
 fn two_scalers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
     let (mut scenario, first) = evening(dates);
     let (second, feed) = CalendarFeed::open(calendars(dates));

@@ -103,14 +103,18 @@ async fn trusts_a_replaced_certificate_authority_after_one_failed_request() {
     server.abort();
     let server = restart(&stranger);
     for _ in 0..3 {
-        assert_eq!(ask(&client).await, None, "nobody vouches for it");
+        assert_eq!(ask(&client).await, None, "its authority is unknown");
     }
 
     server.abort();
     let server = restart(&new);
     assert_eq!(ask(&client).await, None, "the file is still the old one");
     std::fs::write(&ca, &new.ca).unwrap();
-    assert_eq!(ask(&client).await, None, "which shows that it has changed");
+    assert_eq!(
+        ask(&client).await,
+        None,
+        "the failed request triggers the reload"
+    );
     assert_eq!(ask(&client).await, Some(200));
 
     // From now on the old certificate is not trusted.

@@ -34,7 +34,7 @@ const ALLOWED: u32 = 100;
 
 type Events = futures::stream::Pending<Result<Frame<Bytes>, Infallible>>;
 
-/// The number of requests on each connection, by whether they are watches.
+/// The number of requests on each connection: watches and others.
 #[derive(Default)]
 struct Seen(Mutex<Vec<[usize; 2]>>);
 
@@ -105,7 +105,7 @@ async fn client(seen: Arc<Seen>, go: Arc<Notify>) -> Client {
 async fn ask(client: &Client, path: &str) -> Response<Body> {
     let request = Request::get(path).body(Body::empty()).unwrap();
     let answer = timeout(Duration::from_secs(20), client.send(request)).await;
-    answer.expect("it waits for a stream").unwrap()
+    answer.expect("the request waits for a stream").unwrap()
 }
 
 const WATCH: &str = "/apis/apps/v1/deployments?watch=true";
@@ -147,7 +147,7 @@ async fn no_request_waits_for_a_stream_whatever_is_in_flight() {
     };
     timeout(Duration::from_secs(20), all_have_come)
         .await
-        .expect("some wait for a stream");
+        .expect("some requests wait for a stream");
     ask(&client, "/patch").await;
     for connection in &*seen.0.lock().unwrap() {
         let streams = connection.iter().sum::<usize>();

@@ -120,8 +120,7 @@ async fn answer(
     Ok(api.client_as(&user).send(request).await?)
 }
 
-/// The user and groups that a request impersonates. A request that impersonates no user, or two, is
-/// a defect.
+/// The user and groups that a request impersonates. Panics unless the request impersonates exactly one user.
 fn named(headers: &HeaderMap) -> (String, Vec<String>) {
     let all = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).iter();
@@ -129,7 +128,7 @@ fn named(headers: &HeaderMap) -> (String, Vec<String>) {
     };
     let users = all("impersonate-user");
     let [user] = &users[..] else {
-        panic!("a request acts as {users:?}");
+        panic!("a request impersonates {users:?}");
     };
     (user.clone(), all("impersonate-group"))
 }

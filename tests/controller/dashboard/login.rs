@@ -208,7 +208,7 @@ fn shows_nothing_without_exactly_one_user_from_the_proxy() {
     assert_eq!(
         pages.guard.asked.load(Ordering::Relaxed),
         0,
-        "nobody is asked about"
+        "rejected requests cause no permission check"
     );
     let answer = pages.send("10.2.0.1:1", request("GET", "/style.css", &[]), "");
     assert_eq!(answer.status, 200);
@@ -276,7 +276,11 @@ fn accepts_a_form_only_from_its_own_user_and_page() {
     let pages = Proxied::new(&scenario);
     let (ann, vic) = (pages.token("ann"), pages.token("vic"));
     assert_ne!(ann, vic);
-    assert_eq!(ann, pages.token("ann"), "it is kept");
+    assert_eq!(
+        ann,
+        pages.token("ann"),
+        "the token of a user stays the same"
+    );
     let fields = |token| {
         [
             ("token", token),
@@ -285,7 +289,7 @@ fn accepts_a_form_only_from_its_own_user_and_page() {
             ("object", "team-a/deploy/web"),
         ]
     };
-    // The page of another user with the token which that user knows, sent by this user's browser.
+    // A forged form: another user's token, sent by this user's browser.
     assert_eq!(pages.post("ann", "/confirm", &fields(&vic)).status, 403);
     for origin in [
         "https://evil.example.com",
@@ -352,7 +356,7 @@ fn shows_nothing_if_permissions_cannot_be_checked() {
     assert!(pages.get("ann", "/").body.contains("team-a"));
 }
 
-/// A pending plan stores each of its objects, beside a controller with little memory.
+/// A pending plan stores each of its objects, and the controller has little memory.
 #[test]
 fn limits_an_action_to_two_thousand_workloads_and_keeps_few_plans() {
     let scenario = evening(false);

@@ -69,7 +69,7 @@ fn pages_report_that_the_controller_has_ended() {
     }
 }
 
-/// An object does not contain the reason why its start waits; the controller knows it.
+/// Only the controller knows why a start waits; the object does not contain the reason.
 #[test]
 fn shows_a_start_that_waits_for_a_slot_as_waiting() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -203,7 +203,7 @@ fn page_views_cause_no_requests_and_no_delay() {
     assert!(page(&looked_at, &pages, "/").contains("52</span> asleep by schedule"));
 }
 
-/// For example, a scrape or a page view just before a boundary: the controller does no work for it.
+/// For example, a scrape or a page view just before a boundary must not delay the boundary.
 #[test]
 fn page_just_before_a_boundary_is_served_at_once() {
     let scenario = Sandbox::at("2026-11-20 18:59 UTC");

@@ -1,5 +1,5 @@
-//! Responses of the server: about an object that the watch shows differently, for a patch whose
-//! response was lost, after a resourceVersion rollback.
+//! Responses that differ from the watch: lost responses, responses about other objects, replaced objects,
+//! wrong clocks.
 
 use std::{
     sync::{
@@ -89,7 +89,8 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
         ..Settings::default()
     });
     scenario.sleep_until("18:29:58");
-    // The list begins without the workload that leaves, whose start at 18:30 is answered meanwhile.
+    // `web` leaves the selector, so the new list does not contain it. The response to its start at 18:30
+    // arrives during the list.
     let leaves = json!({"metadata": {"labels": {"tier": "prod"}}});
     scenario.api.close_watches();
     let left = scenario.api.merge("Deployment", "dev", "web", &leaves);
@@ -98,12 +99,12 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
     scenario.sleep_until("18:30:01");
     let lists = scenario.requests("list").into_iter();
     let pages = lists.filter(|line| line.query.contains("limit=100"));
-    assert_eq!(pages.count(), 2, "the second list is under way");
+    assert_eq!(pages.count(), 2, "the second list is in progress");
     scenario.sleep_until("18:45");
     scenario.api.serve_well();
     scenario.sleep_until("19:05");
     assert_eq!(scenario.replicas("other"), 0);
-    assert_eq!(scenario.replicas("web"), 3, "it is out of scope");
+    assert_eq!(scenario.replicas("web"), 3, "web is out of scope");
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn replaced_object_sends_its_own_request() {
         .api
         .on_request(move |line| is_patch(line).then(|| Fault::Answer(forbidden.clone())));
     scenario.sleep_until("19:00");
-    // Whichever one probes for the others: all are replaced while no watch is open.
+    // Any of the three might be the probe of the shared backoff, so two are replaced while no watch is open.
     scenario.api.close_watches();
     for name in ["api", "web"] {
         scenario.api.delete("dev", name).unwrap();
@@ -172,7 +173,7 @@ fn distinguishes_clock_boundaries_from_user_requests() {
     assert!(scenario.telemetry.render().contains(none_late));
 }
 
-/// A server with a nonsensical clock does not end the controller.
+/// A server with a nonsensical clock must not end the controller.
 #[test]
 fn treats_a_clock_millennia_away_as_a_wrong_clock() {
     for seconds in [8_000_000_000_000, -8_000_000_000_000] {
@@ -189,8 +190,8 @@ fn treats_a_clock_millennia_away_as_a_wrong_clock() {
     }
 }
 
-/// A proxy with a temporary fault knows no object: only the API server's own 404 means that an
-/// object is gone. The watch continues and would not show it again.
+/// A proxy with a temporary fault answers 404 for every object. Only the API server's own 404 means that an
+/// object is gone: the watch continues, and would not show the object again.
 #[test]
 fn plain_404_page_does_not_remove_an_object() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -220,8 +221,8 @@ fn plain_404_page_does_not_remove_an_object() {
     assert_eq!(scenario.replicas("web"), 0);
 }
 
-/// A successful response without the object, for example from a program in front of the API server:
-/// nothing changed, and nothing is gone.
+/// A successful response without the object, for example from a proxy: the patch is not confirmed, and the
+/// object is not gone.
 #[test]
 fn success_about_another_object_is_a_failure() {
     let status = json!({
@@ -270,7 +271,7 @@ fn success_about_another_object_is_a_failure() {
     }
 }
 
-/// A watch reads at most 4 MiB of an event. It ends, and the others continue.
+/// A watch reads at most 4 MiB of an event, then ends. The other watches continue.
 #[test]
 fn an_endless_event_ends_only_its_watch() {
     const PIECE: usize = 64 << 10;

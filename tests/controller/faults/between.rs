@@ -21,12 +21,12 @@ use tower::{BoxError, service_fn};
 use super::isolation::{answered, healthy};
 use crate::sandbox::{Sandbox, deployment};
 
-/// The effect of the intermediary on a request.
+/// How the intermediary handles a request.
 enum Fate {
     Passes,
-    /// It takes effect, and its response has no body.
+    /// Forwards the request and drops the body of the response.
     LosesItsBody,
-    /// It is answered with this code and body.
+    /// Answers with this code and body, and does not forward the request.
     IsAnswered(u16, String),
 }
 
@@ -81,7 +81,7 @@ fn assert_healthy_is_punctual(scenario: &Sandbox) {
     }
 }
 
-/// The watch shows that the patches took effect, and the next boundary is carried out.
+/// The watch confirms the patches, and the next boundary is carried out.
 #[test]
 fn patches_with_empty_responses_are_sent_and_reported_once() {
     for count in [1, 40] {
@@ -120,7 +120,7 @@ fn patches_with_empty_responses_are_sent_and_reported_once() {
     }
 }
 
-/// The watch shows it after the response, while a retry is pending.
+/// The watch confirms the first patch only after its retry was scheduled.
 #[test]
 fn late_confirmation_does_not_delay_the_next_patch() {
     let scenario = behind(Settings::default(), |request| {
@@ -147,10 +147,14 @@ fn late_confirmation_does_not_delay_the_next_patch() {
     scenario.api.serve_well();
     scenario.scale("web", 5);
     scenario.pass(Duration::from_millis(50));
-    assert_eq!(scenario.replicas("web"), 0, "it is enforced");
+    assert_eq!(
+        scenario.replicas("web"),
+        0,
+        "enforce reverts the manual change at once"
+    );
 }
 
-/// For example, a cache stored it. The watch continues and would not show the new object again.
+/// For example, from a cache. The watch would not show the new object again if its entry were removed.
 #[test]
 fn response_about_an_earlier_uid_removes_no_object() {
     let kept = Arc::<Mutex<Option<Value>>>::default();
@@ -181,7 +185,7 @@ fn response_about_an_earlier_uid_removes_no_object() {
     assert_eq!(scenario.replicas("web"), 0);
 }
 
-/// For example, to the login page of a proxy whose session expired: no object was denied.
+/// For example, to the login page of a proxy whose session expired: this is no denial of one object.
 #[test]
 fn treats_a_redirect_as_an_unavailable_server() {
     let is_astray = Arc::new(AtomicBool::new(false));

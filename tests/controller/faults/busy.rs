@@ -54,10 +54,10 @@ fn busy_namespace_delays_others_by_less_than_its_own_requests_take() {
     let told = events
         .iter()
         .filter(|event| event["reason"] == "Stopped" && event["regarding"]["namespace"] == "prod");
-    assert_eq!(told.count(), 1, "its Events take their turns as well");
+    assert_eq!(told.count(), 1, "namespaces take turns for Events as well");
 }
 
-/// Reported once, and each boundary that is carried out is the newest one.
+/// The Warning is reported once, and the newest missed boundary is the one that is applied.
 #[test]
 fn reports_schedules_that_exceed_the_request_rate() {
     let scenario = beside_a_busy_namespace();

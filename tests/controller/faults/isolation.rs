@@ -21,7 +21,7 @@ pub(crate) fn denial(code: u16) -> Fault {
     Fault::Answer(Status::new(code, "Whatever", message))
 }
 
-/// 18:59, with this many Deployments in `dev` that stop at 19:00 and whose patches meet the fault.
+/// 18:59, with this many Deployments in `dev` that stop at 19:00 and whose patches fail in this way.
 pub(crate) fn with_other_controllers(count: usize, fault: Fault) -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..count {
@@ -131,7 +131,7 @@ fn immediate_failure_delays_no_other_workload() {
         assert_eq!(
             scenario.replicas("bad-0"),
             0,
-            "{fault:?}: it was not forgotten"
+            "{fault:?}: it is still retried"
         );
     }
 }
@@ -148,7 +148,7 @@ fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     }
 }
 
-/// More of them than can be retried by then: they wait for newer work.
+/// More failing workloads than can be retried by then: retries are queued behind new work.
 #[test]
 fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
     let slowly = Duration::from_millis(90);
@@ -166,7 +166,10 @@ fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
         let lines = scenario.requests("patch").into_iter();
         lines.filter(|line| line.name == name).count()
     };
-    assert!(tried("bad-0") >= 3 && tried("bad-599") >= 3, "they go on");
+    assert!(
+        tried("bad-0") >= 3 && tried("bad-599") >= 3,
+        "both are still retried"
+    );
 }
 
 /// Conflicts also affect only their own object: another client writes to it before every patch.
@@ -196,8 +199,8 @@ fn failures_across_many_namespaces_are_attributed_to_the_server() {
         .api
         .on_request(move |line| (line.verb == "patch").then(|| etcd.clone()));
     scenario.sleep_until("19:01");
-    // Finally five seconds apart, with 40 in flight; without the shared backoff each would have
-    // tried 6 times.
+    // The probes are finally five seconds apart, with 40 in flight. Without the shared backoff, 200 workloads
+    // would each have tried 6 times.
     let tries = scenario.requests("patch").len();
     assert!(tries < 40 * 20, "{tries}");
     assert!(scenario.telemetry.ready().is_err());
@@ -315,7 +318,8 @@ fn one_object_probes_a_missing_permission() {
         .api
         .on_request(move |line| (line.verb == "patch").then(|| Fault::Answer(forbidden.clone())));
     scenario.sleep_until("18:20");
-    // First those in flight together, then one again and again, finally every half minute.
+    // First the requests that were in flight together, then probes at growing intervals of up to half a
+    // minute.
     let asked = scenario.requests("patch").len();
     assert!(asked < 24 + 60, "{asked}");
     scenario.api.serve_well();
@@ -347,7 +351,8 @@ fn boundary_precedes_adoptions_even_if_its_workload_waits_among_them() {
     let at = patches
         .filter(|line| line.name == "last")
         .map(|line| (line.at - begun).num_seconds());
-    // Adopted at the time of its boundary, which is carried out after that response.
+    // It is adopted at the time of its boundary, and the boundary is carried out after the response to the
+    // adoption.
     assert_eq!(at.collect::<Vec<_>>(), [10, 12]);
     assert_eq!(scenario.replicas("last"), 0);
 }

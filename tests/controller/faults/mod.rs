@@ -44,7 +44,7 @@ fn lost_response_does_no_harm() {
     assert_eq!(
         scenario.patched("web").len(),
         0,
-        "the one that took effect was not answered"
+        "the response to the successful patch was lost"
     );
     assert!(scenario.requests("patch").len() <= 2);
 }
@@ -94,15 +94,16 @@ fn halves_the_window_after_a_429() {
     assert_eq!(at_once[..2], [32, 16], "{at_once:?}");
 }
 
-/// The first of many is sent before the others are evaluated, so that its response can be honored.
+/// The first patch of many is sent before the others are evaluated, so that a 429 for it delays the others
+/// too.
 #[test]
 fn a_429_for_the_first_of_many_holds_the_others() {
     let at_once = asked_at_once_of_a_busy_server(Duration::ZERO);
     assert_eq!(at_once[..2], [1, 16], "{at_once:?}");
 }
 
-/// The number of stops, of 60, that are sent at each time to a server which rejects the first one
-/// this long after it arrived.
+/// Sends 60 stops to a server that rejects the first one this long after it arrived. Returns the number of
+/// stops that were sent at each time.
 fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..60 {
@@ -228,12 +229,12 @@ fn one_probe_finds_a_restored_permission_for_all() {
     scenario.api.forget_requests();
     scenario.sleep_until("19:10");
     let tries = scenario.requests("patch").len();
-    // The first denial holds the others.
+    // After the first denial, one workload probes for all.
     assert!((21..=45).contains(&tries), "{tries} tries in ten minutes");
     let why = "the permission to patch workloads is missing in a namespace";
     assert_eq!(scenario.telemetry.ready(), Err(vec![why]));
 
-    // The workload that probes the permission may proceed.
+    // The probing workload is deleted: another one must take over.
     let last = scenario.requests("patch").pop().unwrap().name;
     scenario.api.delete("dev", &last).unwrap();
     scenario.sleep_until("19:11");
@@ -264,7 +265,11 @@ fn permission_by_resource_name_does_not_wait_for_denied_names() {
     assert_eq!(scenario.label("web", "state").as_deref(), Some("adopted"));
     scenario.api.forget_requests();
     scenario.sleep_until("19:00:01");
-    assert_eq!(scenario.replicas("web"), 0, "it waits for nobody");
+    assert_eq!(
+        scenario.replicas("web"),
+        0,
+        "the denials of other names do not delay it"
+    );
     scenario.sleep_until("20:00");
     let tries = scenario.requests("patch").len();
     assert!((60..=250).contains(&tries), "{tries} tries in an hour");
@@ -360,7 +365,7 @@ fn shutdown_waits_for_requests_in_flight() {
     assert_eq!(
         scenario.events("web"),
         ["Stopped"],
-        "it is told like any other"
+        "the completed stop has its Event"
     );
     let done = r#"dayshift_transitions_total{action="stop",outcome="done"} 1"#;
     assert!(scenario.metrics().lines().any(|line| line == done));

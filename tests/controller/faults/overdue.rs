@@ -31,14 +31,18 @@ fn denied_transition_is_overdue_until_it_succeeds() {
     scenario.sleep_until("19:00:11");
     assert_eq!(overdue(&scenario), "1");
     scenario.annotate("api", "wake-until", Some("2026-11-20 22:00"));
-    assert_eq!(overdue(&scenario), "1", "one that was obeyed");
+    assert_eq!(
+        overdue(&scenario),
+        "1",
+        "an applied override is not overdue"
+    );
     scenario.api.serve_well();
     scenario.sleep_until("19:30");
     assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }
 
-/// The controller is stopped as if it hung: its published state is still visible, and a probe
-/// requests a restart.
+/// The controller is killed while its published state remains, as if it hung: the liveness probe requests a
+/// restart.
 #[test]
 fn hanging_transition_is_reported_as_late() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -57,13 +61,13 @@ fn hanging_transition_is_reported_as_late() {
     assert_eq!(overdue(&scenario), "1");
     assert!(
         is_alive(&scenario),
-        "for as long as it may take over a piece of work"
+        "alive until the limit for one iteration"
     );
     scenario.sleep_until("19:00:41");
     assert!(!is_alive(&scenario));
 }
 
-/// A correction of `enforce` has no time at which it was due.
+/// A correction by `enforce` has no due time.
 #[test]
 fn exhausted_enforce_is_not_overdue() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -107,7 +111,7 @@ fn workload_outside_of_the_scope_is_not_overdue() {
     assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }
 
-/// More of them than are re-evaluated in one second.
+/// More workloads than are re-evaluated in one second.
 #[test]
 fn each_of_many_is_overdue_until_it_succeeds() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -132,7 +136,7 @@ fn each_of_many_is_overdue_until_it_succeeds() {
     );
 }
 
-/// Its time passes, and nothing is requested for it any more.
+/// Its boundary passes, but nothing is sent for an object that is being deleted.
 #[test]
 fn workload_being_deleted_is_not_overdue() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -158,7 +162,7 @@ fn relabel(scenario: &Sandbox, labels: &serde_json::Value) {
         .unwrap();
 }
 
-/// A manual change of labels that the controller corrects at once: no transition was due before.
+/// A user changes the labels; the controller corrects them at once. No transition was due.
 #[test]
 fn labels_that_are_corrected_at_once_are_not_overdue() {
     let none = json!({
@@ -192,7 +196,7 @@ fn labels_that_are_corrected_at_once_are_not_overdue() {
     }
 }
 
-/// After the corrections end, its next boundary applies all the same.
+/// The controller has stopped correcting the labels; the next boundary applies nevertheless.
 #[test]
 fn boundary_is_overdue_even_if_the_labels_were_removed() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");

@@ -28,7 +28,7 @@ fn told(scenario: &Sandbox) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The objects probe in turn, and each one could report the failure; an Event lives for an hour.
+/// The workloads probe in turn, and each of them could report the failure; an Event is kept for an hour.
 #[test]
 fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -60,7 +60,11 @@ fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
         .on_request(|line| (line.verb == "patch").then(forbidden));
     scenario.annotate("web-7", "wake-until", Some("2026-11-20T22:00:00Z"));
     scenario.sleep_until("21:05");
-    assert_eq!(told(&scenario).len(), 3, "it is missing again");
+    assert_eq!(
+        told(&scenario).len(),
+        3,
+        "a permission that is missing again is reported again"
+    );
 }
 
 /// A reported missing permission does not suppress later denials.
@@ -82,7 +86,11 @@ fn reports_a_denial_after_a_missing_permission() {
         .api
         .on_admission(move |write| (write.resource == "deployments").then(refusal));
     scenario.sleep_until("19:20");
-    assert_eq!(told(&scenario).len(), 3, "each of its own");
+    assert_eq!(
+        told(&scenario).len(),
+        3,
+        "one Event for each denied workload"
+    );
 }
 
 /// A policy that denies starts and would allow the later stops.
@@ -91,7 +99,7 @@ fn stop_is_punctual_after_earlier_denials() {
     let mut scenario = Sandbox::empty_at("2026-11-20 08:00 UTC");
     for number in 0..12 {
         let name = format!("web-{number}");
-        // So that the last denials are seconds before the stop for some, and minutes for others.
+        // The last denial is seconds before the stop for some workloads, and minutes for others.
         let start = format!("{} {} 9 * * *", number * 5, 50 + number % 5);
         let web = deployment(&name).replicas(0).start(&start).stop("10:00");
         scenario.apply(web.annotation("dayshift/replicas", "3"));

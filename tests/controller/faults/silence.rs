@@ -11,7 +11,7 @@ use crate::{
 
 const AWAY: &str = "the API server does not answer or refuses";
 
-/// No other request is sent that would be answered; a list passes no webhook.
+/// No other request is sent that would succeed, except lists: webhooks do not apply to lists.
 #[test]
 fn hanging_webhooks_in_an_idle_cluster_do_not_make_it_unready() {
     for count in [1, 2, 60] {
@@ -50,7 +50,7 @@ fn server_without_lists_is_unavailable_even_if_one_workload_is_due() {
     );
 }
 
-/// A proxy that swallows the reopened watch after the 290 s for which the first was open.
+/// A proxy that drops the watch which is reopened 290 s after the first one was opened.
 #[test]
 fn reopens_a_watch_that_is_never_answered() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -66,7 +66,7 @@ fn reopens_a_watch_that_is_never_answered() {
         scenario.telemetry.ready(),
         Err(vec!["the workloads are not being watched", AWAY])
     );
-    // An edit that no watch has shown yet.
+    // An edit that no watch has delivered yet.
     scenario.annotate("web", "hours", Some("09:00-18:30"));
     let asked = scenario
         .requests("watch")

@@ -1,4 +1,5 @@
-//! Changes in the middle of a boundary: the clock, namespaces, the server.
+//! Sudden changes in the middle of a boundary: clock steps, deleted namespaces, replaced objects, another API
+//! version.
 
 use std::time::Duration;
 

@@ -54,7 +54,7 @@ impl Window {
         let quarter = |dice: &mut Dice, least, most: u64| {
             15 * u32::try_from(least + dice.roll(most - least)).unwrap()
         };
-        // Away from the hours in which clocks change.
+        // No window opens or closes in the hours in which clocks change.
         let from = quarter(dice, 20, 50);
         Self {
             days: dice.of(&DAYS),
@@ -180,7 +180,7 @@ impl Object {
     }
 
     /// Whether the workload should run at this minute by its schedule.
-    pub(super) fn look(&mut self, at: DateTime<Utc>) -> bool {
+    pub(super) fn should_run(&mut self, at: DateTime<Utc>) -> bool {
         let is_open = self.window.is_open(at, self.zone);
         self.missed |= is_open != std::mem::replace(&mut self.said, is_open);
         is_open
@@ -188,7 +188,7 @@ impl Object {
 
     /// The controller's actions at this minute.
     pub(super) fn minute(&mut self, at: DateTime<Utc>) {
-        let is_open = self.look(at);
+        let is_open = self.should_run(at);
         let is_boundary = std::mem::take(&mut self.missed);
         match self.mode {
             Mode::Woken(until) | Mode::Slept(until) if at >= until => self.obey(is_open),

@@ -42,7 +42,7 @@ fn nine_days(seed: u64, begin: &str) {
         object.apply(&scenario);
     }
     scenario.start_scaler(settings());
-    // The counts of controllers that have ended.
+    // The savings that earlier controllers have counted: their counters end with them.
     let mut before = vec![[0.0; 3]; objects.len()];
     let mut down_until = None;
     let mut reached = begin;
@@ -119,7 +119,7 @@ fn nine_days(seed: u64, begin: &str) {
     let total: f64 = objects.iter().map(|it| it.hours[0]).sum();
     assert!(
         total > 100.0,
-        "seed {seed} is a scenario of nothing: {total}"
+        "seed {seed} saves too little to test anything: {total}"
     );
 }
 

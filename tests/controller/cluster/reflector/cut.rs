@@ -40,7 +40,7 @@ async fn incomplete_event_ends_the_watch_and_is_sent_again() {
     assert_eq!(script.went_on_from(), ["7"]);
 }
 
-/// Objects of the first page might have changed before the last page was read.
+/// The version of the first page counts: its objects might have changed before the last page was read.
 #[tokio::test(start_paused = true)]
 async fn watch_continues_from_the_version_of_the_first_page() {
     let script = Script::of([
@@ -97,7 +97,7 @@ async fn falls_back_to_pages_if_streams_break_before_the_list_is_complete() {
     }
 }
 
-/// A program that answers every watch with an empty body shows no change, ever.
+/// A proxy that answers every watch with an empty body must not look like a quiet server.
 #[tokio::test(start_paused = true)]
 async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
     let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
@@ -109,7 +109,7 @@ async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
     assert!(versions.iter().all(|it| it == "7"), "{versions:?}");
 }
 
-/// No event is missed, and repeated events are already known.
+/// An older version repeats known events, and misses none.
 #[tokio::test(start_paused = true)]
 async fn continues_from_a_bookmark_with_an_older_version() {
     let script = Script::of([
@@ -125,7 +125,7 @@ async fn continues_from_a_bookmark_with_an_older_version() {
     assert_eq!(script.went_on_from(), ["6"]);
 }
 
-/// The maximum size that etcd accepts.
+/// An object of the maximum size that etcd accepts.
 #[tokio::test(start_paused = true)]
 async fn object_larger_than_a_megabyte_delays_none_of_ten_thousand() {
     let object = |name: &str, note: &str| {

@@ -17,7 +17,7 @@ async fn watch_resumes_after_the_last_event_or_bookmark() {
         (vec![line("MODIFIED", "web", 8)], "8"),
         (vec![line("DELETED", "web", 9)], "9"),
         (vec![bookmark(11, false)], "11"),
-        // In pieces of any size; an incomplete line is no event.
+        // A line that is cut off is no event; a line in small pieces is one.
         (vec![line("ADDED", "db", 8)[..30].to_owned()], "7"),
         (
             line("ADDED", "db", 8)
@@ -174,7 +174,7 @@ async fn reopens_a_watch_that_stays_silent_beyond_its_timeout() {
     assert!(pauses.windows(2).any(|two| two[0] != two[1]), "{pauses:?}");
 }
 
-/// kube's watcher reopened it at once, without end.
+/// The watcher of kube reopened such a watch in a tight loop.
 #[tokio::test(start_paused = true)]
 async fn backs_off_if_watches_end_at_once() {
     let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
@@ -211,7 +211,7 @@ async fn watch_honors_retry_after_for_at_most_a_minute() {
     }
 }
 
-/// In the response if a proxy dropped the header, and in the event that ends a watch.
+/// A proxy might drop the header. An event that ends a watch has only the status.
 #[tokio::test(start_paused = true)]
 async fn reads_retry_after_seconds_from_a_status_too() {
     for (after, least, most) in [(7, 7, 8), (86_400, 60, 61), (0, 0, 1)] {

@@ -50,7 +50,7 @@ async fn watch_that_ends_resumes_from_its_version() {
     assert_eq!(asked(&api), "stream watch");
 }
 
-/// A server that uses the HTTP status for errors which others send as a watch event.
+/// Most servers send this error as a watch event, and some as an HTTP status.
 #[tokio::test(start_paused = true)]
 async fn lists_again_if_the_version_of_a_watch_has_expired() {
     let api = cluster(1);
@@ -81,7 +81,7 @@ async fn falls_back_to_pages_at_once_if_a_streamed_list_is_rejected() {
         let told = seen(&mut events, 104).await;
         assert!(told.starts_with("init +web-0 +web-1 "), "{told}");
         assert!(told.ends_with(" +web-99 ready open"), "{told}");
-        assert_eq!(begin.elapsed(), Duration::ZERO, "nobody waits");
+        assert_eq!(begin.elapsed(), Duration::ZERO, "the fallback is immediate");
         api.scale("default", "web-7", 5).unwrap();
         assert_eq!(seen(&mut events, 1).await, "=web-7");
         nothing(&mut events).await;
@@ -94,12 +94,12 @@ async fn falls_back_to_pages_at_once_if_a_streamed_list_is_rejected() {
         assert_eq!(
             asked(&api),
             "stream list page watch watch stream list",
-            "the next list is asked for as a stream again"
+            "the next list is requested as a stream again"
         );
     }
 }
 
-/// For example, permissions were missing for a moment, or the server was slow once.
+/// The cause might be temporary, such as a missing permission or a slow response.
 #[tokio::test(start_paused = true)]
 async fn tries_a_streamed_list_again_after_a_fallback() {
     let forbidden = Status::forbidden("apps", "deployments", "", "not yet");
@@ -134,7 +134,7 @@ async fn falls_back_to_pages_if_a_streamed_list_never_ends() {
     assert_eq!(asked(&api), "stream list");
 }
 
-/// On such a server each change looks like one more object of the list.
+/// An old server ignores the list options, so each change looks like another object of the initial list.
 #[tokio::test(start_paused = true)]
 async fn falls_back_to_pages_on_an_old_server_with_constant_changes() {
     let api = cluster(2);
@@ -213,7 +213,7 @@ async fn lists_without_pages_if_continue_tokens_always_expire() {
     assert!(told.starts_with("init +web-0 "), "{told}");
     assert!(
         told.contains(" init +web-0 "),
-        "what a page told is told again"
+        "the full list repeats the objects of the first page"
     );
     assert!(told.ends_with(" +web-99 ready open"), "{told}");
     assert_eq!(asked(&api), "stream list page whole watch");

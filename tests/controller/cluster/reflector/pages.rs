@@ -43,7 +43,7 @@ fn server(objects: usize, bytes: usize, knows_pages: bool) -> (Client, Arc<Atomi
             let head = format!(
                 r#"{{"kind":"DeploymentList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":["#
             );
-            // Produced while it is read: it might not fit into the memory of the test either.
+            // Produced while it is read: in full, it might exceed the memory of the test.
             let items = (begin..end).map(move |at| {
                 let comma = if at == begin { "" } else { "," };
                 let notes = "x".repeat(bytes);
