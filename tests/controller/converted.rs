@@ -62,7 +62,7 @@ fn stopped_by_another(scenario: &Sandbox, name: &str, original: &str) {
 }
 
 #[test]
-fn starts_a_workload_that_another_tool_stopped_at_the_count_which_that_saved() {
+fn starts_at_the_count_that_the_previous_tool_saved() {
     // Saturday: both are stopped until Monday.
     let scenario = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
     for (name, original) in [("web", "3"), ("one", "1"), ("off", "0")] {

@@ -52,7 +52,7 @@ fn invalid_schedules_do_not_affect_a_hundred_valid_ones() {
         scenario.api.apply(bad(number).into()).unwrap();
     }
     scenario.sleep_until("18:59:59");
-    // A fifth of them become invalid again when the valid ones are due.
+    // A fifth of them get another invalid value when the valid ones are due.
     for number in (0..many).step_by(5) {
         let name = format!("bad-{number}");
         let text = format!("{number} o'clock");
@@ -146,7 +146,7 @@ fn reports_annotations_of_maximum_length_briefly() {
             .replicas(2)
             .stop("19:00")
             .annotation("dayshift/timezone", "<&>".repeat(room / 3)),
-        // No room is left for the error annotation.
+        // This value leaves no room for the error annotation.
         deployment("full")
             .replicas(2)
             .stop("x".repeat(LIMIT - "dayshift/stop".len())),
@@ -178,7 +178,7 @@ fn reports_annotations_of_maximum_length_briefly() {
     assert_eq!(scenario.replicas("names"), 2);
 }
 
-/// Only their beginnings are kept.
+/// The controller stores only the beginning of an oversized value.
 #[test]
 fn rejects_oversized_values_without_delaying_patches() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -294,7 +294,7 @@ fn a_namespace_with_too_much_text_is_rejected_and_no_other_is_affected() {
         let late = patched[1] - due;
         assert!(late <= TimeDelta::milliseconds(10), "{late}");
     }
-    // 65 of them fit into the budget of the namespace.
+    // 65 of the long schedules fit into the text budget of the namespace.
     let hostile = |name: &str| scenario.api.get("Deployment", "hostile", name).unwrap();
     let error = |name: &str| {
         let annotations = &hostile(name)["metadata"]["annotations"];
@@ -316,7 +316,8 @@ fn a_namespace_with_too_much_text_is_rejected_and_no_other_is_affected() {
     invalid.dedup();
     assert_eq!(invalid.len(), 10 + 35);
 
-    // One Event each, and no other write, until the next boundary. Then an older one goes.
+    // Each invalid workload has one Event and no further write until the next boundary. If a stored schedule
+    // is deleted, the next one fits.
     scenario.api.forget_requests();
     scenario.sleep_until("19:50");
     assert_eq!(scenario.requests("patch").len(), 0);

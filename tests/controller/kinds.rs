@@ -45,7 +45,7 @@ fn same_name_in_two_kinds_follows_two_schedules() {
     }
 }
 
-/// Kubernetes creates Jobs of it only during its hours. A manually suspended CronJob stays
+/// Kubernetes creates Jobs of `report` only while it is not suspended. A manually suspended CronJob stays
 /// suspended.
 #[test]
 fn suspends_and_resumes_a_cron_job_with_one_request_each() {
@@ -190,7 +190,7 @@ fn is_unready_and_names_each_reason_if_no_kind_can_be_watched() {
     );
 }
 
-/// A failing watch differs from a missing kind: the kind existed and should be watched.
+/// A kind whose watch fails existed before, unlike a missing kind, and should be watched.
 #[test]
 fn is_unready_while_the_watch_of_a_kind_fails() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -226,7 +226,7 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     scenario.api.close_watches();
     scenario.sleep_until("21:00");
     let failed = lines_with("the watch failed; retrying with backoff");
-    assert_eq!(failed.len(), 4, "each kind's once: {failed:?}");
+    assert_eq!(failed.len(), 4, "once for each kind: {failed:?}");
     let still = lines_with("the watch still fails after");
     // A minute later, then after 2, 4, 8, 16, 32 and 60 more: seven times in three hours.
     assert_eq!(still.len(), 4 * 7, "{still:?}");
@@ -237,5 +237,5 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     scenario.sleep_until("21:01");
     let over = lines_with("the watch is open again, after ");
     assert_eq!(over.len(), 4, "{over:?}");
-    assert_eq!(lines_with(" ready ").len(), 1, "it is said once");
+    assert_eq!(lines_with(" ready ").len(), 1, "ready is logged only once");
 }

@@ -207,7 +207,7 @@ fn transitions_of_two_thousand_precede_adoptions() {
     let at = scenario.utc("2026-11-20 19:00");
     assert!(
         patches.iter().all(|line| line.at >= at),
-        "never before the instant"
+        "no patch before its boundary"
     );
     let first_event = scenario
         .api
@@ -217,6 +217,6 @@ fn transitions_of_two_thousand_precede_adoptions() {
         .unwrap();
     assert!(
         first_event >= 2_000 - 32,
-        "Events wait until every transition has left"
+        "Events wait until every transition was sent"
     );
 }

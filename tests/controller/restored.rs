@@ -11,8 +11,8 @@ use tower::{BoxError, service_fn};
 
 use crate::sandbox::{Sandbox, deployment};
 
-/// 18:01 on a server that was restored from a backup a minute old. Later writes are lost: `web`,
-/// and the hours that `plain` inherits, which differed before.
+/// 18:01 on a server that was restored from a backup a minute old. The writes after the backup are lost:
+/// `web` itself, and a change of the hours that `plain` inherits.
 fn restored() -> Sandbox {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
@@ -35,7 +35,7 @@ fn hours(scenario: &Sandbox, text: &str) {
     scenario.settle();
 }
 
-/// A watch from a future version shows nothing.
+/// A watch from a version that the server has not reached yet shows nothing until the next write.
 #[test]
 fn detects_a_resource_version_rollback_at_the_next_write() {
     let scenario = restored();
@@ -43,11 +43,19 @@ fn detects_a_resource_version_rollback_at_the_next_write() {
     scenario.sleep_until("19:01");
     assert_eq!(scenario.replicas("web"), 0);
     scenario.sleep_until("19:31");
-    assert_eq!(scenario.replicas("plain"), 0, "its Namespace is seen anew");
+    assert_eq!(
+        scenario.replicas("plain"),
+        0,
+        "its Namespace is observed again"
+    );
     scenario.sleep_until("2026-11-22 20:00");
     let watches = scenario.requests("watch").into_iter();
     let lists = watches.filter(|line| line.query.contains("sendInitialEvents"));
-    assert_eq!(lists.count(), 2, "once more");
+    assert_eq!(
+        lists.count(),
+        2,
+        "one initial list, and one after the rollback"
+    );
 }
 
 fn lists(scenario: &Sandbox) -> usize {
@@ -56,7 +64,7 @@ fn lists(scenario: &Sandbox) -> usize {
     lists.count()
 }
 
-/// The watches resume earlier than they should, which triggers a check.
+/// The server ends the watches earlier than usual, which triggers a check.
 #[test]
 fn detects_a_resource_version_rollback_in_an_idle_cluster() {
     let scenario = restored();
@@ -72,8 +80,7 @@ fn detects_a_resource_version_rollback_in_an_idle_cluster() {
     assert_eq!((scenario.replicas("plain"), lists(&scenario)), (0, 2));
 }
 
-/// The last event of a watch does not show how far it has come: bookmarks advance with writes of
-/// other objects.
+/// The last event of a watch might be old, because bookmarks advance it with the writes of other objects.
 #[test]
 fn detects_a_rollback_without_a_write_since_the_backup() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -115,7 +122,7 @@ fn sends_no_version_query_if_a_watch_resumes_normally() {
     assert_eq!((lists(&scenario), asked()), (1, once));
 }
 
-/// For whatever reason the watches list again, the list applies.
+/// If the watches list again for another reason, the list applies even with older versions.
 #[test]
 fn accepts_a_list_with_older_versions() {
     let scenario = restored();
@@ -139,7 +146,7 @@ fn accepts_a_list_with_older_versions() {
     assert_eq!(scenario.replicas("web"), 0);
 }
 
-/// A client whose lists arrive three seconds late: they show the state at the time of the request.
+/// A client whose lists arrive three seconds late, and show the state at the time of the request.
 fn with_late_lists(api: &Api) -> Client {
     let inner = api.client_as("scaler");
     let service = service_fn(move |request: Request<Body>| {

@@ -96,14 +96,14 @@ impl Sandbox {
         }
     }
 
-    /// The same with a controller.
+    /// A cluster at this time with a controller.
     pub fn at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
         sandbox.start_scaler(Settings::default());
         sandbox
     }
 
-    /// The same with a controller that watches Deployments: [`of_deployments`].
+    /// A cluster at this time with a controller that watches only Deployments: [`of_deployments`].
     pub fn of_deployments_at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
         sandbox.start_scaler(of_deployments());
@@ -170,7 +170,7 @@ impl Sandbox {
         self.settle();
     }
 
-    /// Lets all immediate work happen: some milliseconds.
+    /// Lets 50 ms pass, so that all immediate work completes.
     pub fn settle(&self) {
         self.pass(Duration::from_millis(50));
     }
@@ -187,12 +187,12 @@ impl Sandbox {
             let today = self.now().with_timezone(&self.zone).format("%Y-%m-%d");
             parse(&format!("{today} {local}"), self.zone)
         };
-        assert!(at >= self.now(), "{local} has gone by");
+        assert!(at >= self.now(), "{local} has passed");
         self.runtime.block_on(self.clock.sleep_until(at));
         self.settle();
     }
 
-    /// The simulated time: outside of the runtime the clock would show how long the test has run.
+    /// The simulated time. Outside of the runtime, the clock would show real time.
     pub fn now(&self) -> DateTime<Utc> {
         self.runtime.block_on(async { self.clock.now() })
     }

@@ -141,7 +141,10 @@ fn snapshot_contains_the_reason_for_waiting() {
         ]
     );
     scenario.kill_controllers();
-    assert!(scenario.has_no_snapshot(), "nobody answers");
+    assert!(
+        scenario.has_no_snapshot(),
+        "no controller publishes a snapshot"
+    );
 }
 
 #[test]
@@ -206,7 +209,7 @@ fn savings_of_a_week_match_an_independent_calendar() {
     scenario.sleep_until("18:59");
     assert!(is_about(saved_hours(&scenario), 0.0) && is_about(held_down(&scenario), 0.0));
     scenario.sleep_until("19:01");
-    // 3 of `web`; 2 of `exact`, whatever ran; 3 of `few`.
+    // 3 of `web`, 2 of `exact` (its exact count, not the manual one), and 3 of `few`.
     assert!(
         is_about(held_down(&scenario), 8.0),
         "{}",
@@ -226,14 +229,14 @@ fn manual_changes_are_not_counted_as_savings() {
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     scenario.sleep_until("20:00");
     assert!(is_about(saved_hours(&scenario), 3.0));
-    scenario.scale("web", 1); // two hours with two less
+    scenario.scale("web", 1); // two hours with two stopped replicas
     scenario.sleep_until("22:00");
     assert!(is_about(saved_hours(&scenario), 3.0 + 4.0));
     scenario.annotate("web", "wake-until", Some("2026-11-21 00:00"));
     scenario.sleep_until("2026-11-21 00:00");
     assert!(
         is_about(saved_hours(&scenario), 7.0),
-        "nothing while it is woken"
+        "nothing is saved while it is awake"
     );
     scenario.sleep_until("02:00");
     assert!(is_about(saved_hours(&scenario), 7.0 + 6.0));
@@ -265,7 +268,7 @@ fn scale_steps_save_up_to_the_largest_count() {
     scenario.sleep_until("2026-11-20 08:00:01");
     assert!(
         is_about(saved_hours(&scenario), 0.0),
-        "nothing was done before"
+        "before the first boundary nothing is saved"
     );
     scenario.sleep_until("2026-11-21 08:00:01");
     let found = saved_hours(&scenario);
@@ -316,7 +319,7 @@ fn plan_predicts_the_savings() {
         ),
     ] {
         let scenario = Sandbox::of_deployments_at("2026-11-16 00:00 UTC");
-        // Overrides are added when the week begins.
+        // Overrides are added on Friday.
         let (overrides, schedule): (Vec<_>, Vec<_>) = annotations
             .iter()
             .partition(|(key, _)| key.ends_with("-until") || *key == "pause");

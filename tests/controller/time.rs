@@ -118,14 +118,14 @@ fn catches_up_once_on_missed_boundaries() {
 fn wrong_clock_is_detected_and_does_nothing() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    // The server's clock is the same, so only earlier responses disagree.
+    // The server's clock moves too, so only the responses before the step disagree with it.
     let before = scenario.api.requests().len();
     scenario.api.on_request(|_| Some(Fault::Hang));
     scenario.step_clock(TimeDelta::hours(2));
     assert_eq!(
         scenario.replicas("web"),
         3,
-        "it is past 19:00, but who says so?"
+        "only the stepped clock shows a time after 19:00"
     );
     let unready = scenario.telemetry.ready().unwrap_err();
     assert!(
@@ -134,7 +134,11 @@ fn wrong_clock_is_detected_and_does_nothing() {
     );
     scenario.api.serve_well();
     scenario.pass(Duration::from_secs(20));
-    assert_eq!(scenario.telemetry.ready(), Ok(()), "the server says so");
+    assert_eq!(
+        scenario.telemetry.ready(),
+        Ok(()),
+        "the server confirms the time"
+    );
     assert_eq!(scenario.replicas("web"), 0);
     assert!(scenario.api.requests().len() - before < 10);
     scenario.telemetry.set(Condition::Clock, true);

@@ -80,7 +80,7 @@ fn stops_a_stateful_set_that_allows_volume_deletion() {
     let db = |name: &str| stateful_set(name).replicas(3).stop("18:30");
     let may = that_deletes(db("may").annotation("dayshift/allow-volume-deletion", "true"));
     scenario.api.create(may).unwrap();
-    // Only its own claims are deleted with it.
+    // Only the claims of `own` are deleted with it.
     let mut deleted: Value = db("deleted").into();
     deleted["spec"][POLICY] = json!({"whenDeleted": "Delete"});
     scenario.api.create(deleted).unwrap();

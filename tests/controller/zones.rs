@@ -28,8 +28,8 @@ fn by(zone: Zone) -> Settings {
     }
 }
 
-/// While both run, each carries out its own boundaries, the last one wins, and neither writes
-/// endlessly. Once one has ended, only the other's boundaries are carried out.
+/// While both controllers run, each carries out its own boundaries, the last one applies, and the writes are
+/// bounded. Once one controller has ended, only the other's boundaries are carried out.
 #[test]
 fn two_controllers_with_different_zone_data_converge() {
     let zone = |name| Zone::parse(name).unwrap();
@@ -46,7 +46,7 @@ fn two_controllers_with_different_zone_data_converge() {
         for _ in 0..4 * 48 {
             scenario.pass(Duration::from_secs(1800));
             let hours = [old, new].map(|zone| scenario.now().with_timezone(&zone).hour());
-            // The hours since the last start and the last stop of either.
+            // The hours since the last start, and since the last stop, of either controller.
             let since = |of: u32| hours.map(|hour| (hour + 24 - of) % 24).into_iter().min();
             let runs = since(9) <= since(19);
             assert_eq!(
@@ -82,13 +82,13 @@ fn two_controllers_with_different_zone_data_converge() {
     }
 }
 
-/// An update to newer zone data; by the old data a stop is still due in the first hour.
+/// After an update to newer zone data: by the old data, a stop is still due in the first hour.
 #[test]
 fn newer_zone_data_after_a_restart_does_not_act_on_the_past() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 America/New_York");
     scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     scenario.start_scaler(by(old_vancouver()));
-    // 19:00 in Vancouver is 21:00 in New York, and an hour later by the old rules.
+    // The stop at 19:00 in Vancouver is at 21:00 in New York by the new data, and at 22:00 by the old data.
     scenario.sleep_until("21:30");
     assert_eq!(scenario.replicas("web"), 3);
     scenario.stop_controllers();

@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ],
         nightly(cases![
             Plane::Shared;
-            "two controllers" => two_scalers,
+            "two controllers" => two_controllers,
             "three controllers" => three_scalers,
         ]),
     ]
@@ -80,7 +80,7 @@ fn stopped(place: &Place<'_>) -> Figures {
     scenario.ends().was_not_ready().within(5.0)
 }
 
-fn two_scalers(place: &Place<'_>) -> Figures {
+fn two_controllers(place: &Place<'_>) -> Figures {
     several(place, 2)
 }
 

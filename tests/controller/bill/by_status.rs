@@ -11,7 +11,7 @@ use dayshift_workload::{ParseContext, Prefix, savings::StoppedCapacity};
 use crate::sandbox::Sandbox;
 
 /// `status` does not know the flags of the controller.
-pub(crate) fn held_down_by_status(scenario: &Sandbox, query: &Query) -> StoppedCapacity {
+pub(crate) fn stopped_by_status(scenario: &Sandbox, query: &Query) -> StoppedCapacity {
     let (prefix, now) = (Prefix::default(), scenario.now());
     scenario.block_on(async {
         let client = scenario.api.client_as("somebody");

@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::{
-    bill::by_status::held_down_by_status,
+    bill::by_status::stopped_by_status,
     sandbox::{Sandbox, cron_job, deployment, stateful_set},
 };
 
@@ -120,7 +120,7 @@ fn all_say(scenario: &Sandbox, held: u64, hours: f64) {
     let known: u64 = objects.iter().map(|it| it.held_down().replicas).sum();
     let metric = sample(scenario, "dayshift_stopped_replicas ");
     assert_eq!((known, metric.to_string()), (held, held.to_string()));
-    assert_eq!(held_down_by_status(scenario, &query()).replicas, held);
+    assert_eq!(stopped_by_status(scenario, &query()).replicas, held);
     let seconds = sample(scenario, "dayshift_saved_replica_seconds_total ");
     assert!((seconds / 3600.0 - hours).abs() < 0.02, "{seconds}");
     let (of_controller, live) = pages(scenario);
@@ -150,7 +150,7 @@ fn all_say(scenario: &Sandbox, held: u64, hours: f64) {
 fn metrics_pages_and_status_report_the_same_savings() {
     let mut scenario = scenario();
     scenario.sleep_until("18:59");
-    all_say_nothing_yet(&scenario);
+    assert_all_report_nothing(&scenario);
     scenario.sleep_until("19:30");
     scenario.scale("raised", 1);
     scenario.annotate("bad", "hours", Some("Mon-Fry 09:00-19:00"));
@@ -168,8 +168,8 @@ fn metrics_pages_and_status_report_the_same_savings() {
     all_say(&scenario, held - 4 + 7, 25.0);
 }
 
-fn all_say_nothing_yet(scenario: &Sandbox) {
-    assert_eq!(held_down_by_status(scenario, &query()).replicas, 0);
+fn assert_all_report_nothing(scenario: &Sandbox) {
+    assert_eq!(stopped_by_status(scenario, &query()).replicas, 0);
     let (of_controller, live) = pages(scenario);
     for page in [&of_controller, &live] {
         assert!(page.contains(": 0 replicas"), "{page}");

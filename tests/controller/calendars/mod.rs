@@ -205,7 +205,7 @@ fn calendar_changes_in_quick_succession_are_not_corrections() {
 }
 
 /// A single start on Friday. If the calendar excludes Friday, no boundary is left.
-fn of_friday_alone() -> crate::sandbox::DeploymentBuilder {
+fn only_on_friday() -> crate::sandbox::DeploymentBuilder {
     let web = deployment("web")
         .replicas(0)
         .annotation("dayshift/replicas", "3");
@@ -216,7 +216,7 @@ fn of_friday_alone() -> crate::sandbox::DeploymentBuilder {
 #[test]
 fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
     let (scenario, publisher) = evening(&[FRIDAY]);
-    scenario.apply(of_friday_alone());
+    scenario.apply(only_on_friday());
     assert_eq!(scenario.label("web", "next").as_deref(), Some("never"));
     scenario.sleep_until("2026-11-20 10:00");
     publisher.publish(calendars(&[NO_DAY]));
@@ -225,7 +225,7 @@ fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
 
     // A future start is carried out.
     let (scenario, publisher) = evening(&[FRIDAY]);
-    scenario.apply(of_friday_alone());
+    scenario.apply(only_on_friday());
     scenario.sleep_until("2026-11-20 08:00");
     publisher.publish(calendars(&[NO_DAY]));
     scenario.sleep_until("2026-11-20 09:01");
@@ -233,7 +233,7 @@ fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
 }
 
 /// Two controllers, each with its own copy of the calendar; the first one reads a change first.
-fn two_scalers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
+fn two_controllers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
     let (mut scenario, first) = evening(dates);
     let (second, feed) = CalendarFeed::open(calendars(dates));
     scenario.start_scaler(Settings {
@@ -250,7 +250,7 @@ fn two_controllers_that_read_a_calendar_at_different_times_converge() {
         (FRIDAY, NO_DAY, "2026-11-20T09.00.00Z"),
     ] {
         for order in [[0, 1], [1, 0]] {
-            let (scenario, publishers) = two_scalers(&[before]);
+            let (scenario, publishers) = two_controllers(&[before]);
             scenario.apply(web("calendar:de"));
             scenario.settle();
             let adopted = scenario.patched("web").len();

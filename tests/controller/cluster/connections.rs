@@ -127,7 +127,7 @@ async fn one_watch_keeps_the_connection_for_patches_open() {
 }
 
 #[tokio::test]
-async fn no_request_waits_for_a_stream_whatever_is_in_flight() {
+async fn enough_connections_are_open_for_all_requests() {
     let (seen, go) = (Arc::<Seen>::default(), Arc::<Notify>::default());
     let client = client(Arc::clone(&seen), Arc::clone(&go)).await;
     let mut watches = Vec::new();

@@ -181,7 +181,10 @@ fn response_about_an_earlier_uid_removes_no_object() {
     let patch = |line: &RequestLine| line.verb == "patch" && line.name == "web";
     scenario.api.fail_next(patch, Fault::Answer(conflict));
     scenario.sleep_until("19:05");
-    assert!(kept.lock().unwrap().is_none(), "it was asked for");
+    assert!(
+        kept.lock().unwrap().is_none(),
+        "the cached response was requested"
+    );
     assert_eq!(scenario.replicas("web"), 0);
 }
 

@@ -61,8 +61,11 @@ fn clock_step_back_in_the_middle_of_a_boundary_repeats_nothing() {
         scenario.step_clock(-hour);
         scenario.pass(Duration::from_secs(60));
         let sent = scenario.requests("patch").len();
-        assert!((1..200).contains(&first), "{first}: it is in the middle");
-        assert!(sent < 200, "{sent}: it is 18:01 by this clock");
+        assert!(
+            (1..200).contains(&first),
+            "{first}: not in the middle of the boundary"
+        );
+        assert!(sent < 200, "{sent}: by this clock it is 18:01");
         if is_noticed {
             scenario.server_is_ahead(0);
             scenario.step_clock(hour);
@@ -137,7 +140,10 @@ fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
     }
     scenario.sleep_until("09:00:10");
     let (due, patches) = (scenario.utc("2026-11-21 09:00"), scenario.requests("patch"));
-    assert!((1..300).contains(&before), "{before}: it is in the middle");
+    assert!(
+        (1..300).contains(&before),
+        "{before}: not in the middle of the boundary"
+    );
     for number in 0..10 {
         let name = format!("healthy-{number}");
         assert_eq!(scenario.replicas(&name), 3, "{name}");
@@ -150,7 +156,7 @@ fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
     }
     scenario.sleep_until("10:00");
     let after = scenario.requests("patch").len();
-    assert_eq!(after, patches.len(), "nothing is tried again that is gone");
+    assert_eq!(after, patches.len(), "deleted workloads are not retried");
     assert_eq!(scenario.snapshot().objects.len(), 10);
     assert_eq!(scenario.telemetry.ready(), Ok(()));
     let metrics = scenario.metrics();

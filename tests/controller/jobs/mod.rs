@@ -20,7 +20,7 @@ fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
     assert_eq!(
         scenario.job_requests("list"),
         1,
-        "as the scaler has come up"
+        "one list when the controller starts"
     );
     scenario.sleep_until("19:01");
     for name in ["report-1", "report-2"] {
@@ -47,7 +47,8 @@ fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
             .contains(&"JobsResumed: resumed 2 Jobs: report-1, report-2".to_owned())
     );
     assert_eq!(scenario.job_requests("patch"), 4);
-    // One at the start, at the stop, a while after it, and at the start of Monday.
+    // One when the controller starts, one at the stop, one some time after it, and one at the start on
+    // Monday.
     assert_eq!(scenario.job_requests("list"), 4);
 }
 

@@ -41,7 +41,7 @@ fn job_resumed_manually_while_stopped_keeps_running() {
     assert_eq!(api.suspended("urgent"), (json!(true), json!(api.uid)));
 }
 
-/// Its scheduled time equals the stop, and its controller observes the stop a moment later.
+/// The CronJob controller creates a Job for the time of the stop, because it has not observed the stop yet.
 #[test]
 fn suspends_a_job_created_at_the_time_of_the_stop() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -52,7 +52,7 @@ fn suspends_a_job_created_at_the_time_of_the_stop() {
     assert_eq!(api.suspended("late"), (json!(true), json!(api.uid)));
 }
 
-/// `kubectl create job --from=cronjob/report`.
+/// As `kubectl create job --from=cronjob/report` does.
 #[test]
 fn job_created_manually_while_stopped_runs() {
     let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -94,7 +94,7 @@ fn leaves_finished_and_foreign_jobs_unchanged() {
     assert_eq!(scenario.job_requests("patch"), 0);
 }
 
-/// A manually suspended CronJob stays suspended after the start; its Jobs ran nevertheless.
+/// Its Jobs ran before the stop, so they are resumed even if the CronJob itself stays suspended.
 #[test]
 fn resumes_jobs_of_a_manually_suspended_cron_job() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -128,7 +128,7 @@ fn wake_resumes_jobs_and_its_end_suspends_them() {
     assert_eq!(api.suspended("report-1"), (json!(true), json!(api.uid)));
 }
 
-/// No other Event would explain why they stay suspended.
+/// No later Event would explain why the Jobs stay suspended.
 #[test]
 fn resumes_all_jobs_if_the_annotation_is_removed() {
     for keys in [&["stop-jobs"][..], &["stop-jobs", "hours"]] {

@@ -18,7 +18,7 @@ fn is_patch_of_job(line: &RequestLine) -> bool {
     is_of_jobs(line) && line.verb == "patch"
 }
 
-/// At the stop and at the start.
+/// The controller is killed between two Jobs, once at the stop and once at the start.
 #[test]
 fn next_controller_completes_the_jobs_of_a_killed_one() {
     let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -27,7 +27,7 @@ fn next_controller_completes_the_jobs_of_a_killed_one() {
         ("2026-11-20 19:00:20", json!(true)),
         ("2026-11-23 09:00:20", json!(false)),
     ] {
-        // When its controller ends, the first Job is done and the second is not.
+        // When the controller is killed, the first Job is done and the second is not.
         scenario.api.on_request(|line| {
             (is_patch_of_job(line) && line.name == "report-2").then_some(Fault::Hang)
         });
@@ -62,7 +62,7 @@ fn reads_a_job_again_after_a_concurrent_change() {
     );
 }
 
-/// A hundred of them would be 40 MB, and a controller has 64 MiB.
+/// A hundred such Jobs would be 40 MB, and a controller has 64 MiB.
 #[test]
 fn reads_large_jobs_in_smaller_pages() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -84,12 +84,11 @@ fn reads_large_jobs_in_smaller_pages() {
             "{name}"
         );
     }
-    // One of a hundred, and three of ten.
+    // One page of a hundred Jobs is too large; then three pages of ten.
     assert_eq!(scenario.job_requests("list") - before, 4);
 }
 
-/// A Job with the label that is not suspended was resumed by a user, whichever controller suspended
-/// it.
+/// A Job that has the label and is not suspended was resumed by a user after a controller suspended it.
 #[test]
 fn job_resumed_between_list_and_patch_keeps_running() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
@@ -99,7 +98,7 @@ fn job_resumed_between_list_and_patch_keeps_running() {
         is_patch_of_job(line).then_some(Fault::Delay(Duration::from_millis(500)))
     });
     scenario.sleep_until("19:00");
-    // Another controller is faster, and a user is faster still.
+    // Meanwhile another controller suspended the Job, and a user resumed it.
     let label = json!({"metadata": {"labels": {"dayshift/suspended-by": api.uid}}});
     scenario
         .api
@@ -109,8 +108,7 @@ fn job_resumed_between_list_and_patch_keeps_running() {
     assert_eq!(api.suspended("report-1"), (json!(false), json!(api.uid)));
 }
 
-/// The CronJob is stopped all the same, and one Event in the namespace names the missing
-/// permission.
+/// The CronJob itself is stopped, and one Event in the namespace names the missing permission.
 #[test]
 fn reports_a_missing_jobs_permission_in_one_event() {
     for verb in ["list", "patch"] {
@@ -169,7 +167,7 @@ fn denial_of_one_job_does_not_delay_others() {
     assert_eq!(api.suspended("report-1").0, true);
 }
 
-/// A webhook on Jobs that never answers, in one namespace.
+/// A webhook for the Jobs of one namespace that never answers.
 #[test]
 fn hanging_job_patches_delay_no_other_workload() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");

@@ -1,4 +1,4 @@
-//! Metrics that answer: what does it cost?
+//! Metrics that answer: what does dayshift cost?
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -8,8 +8,8 @@ use rustix::time::{ClockId, clock_gettime};
 use super::row::Row;
 use crate::sandbox::{Sandbox, deployment};
 
-/// By the log of the API, in which a request without a response has no code.
-pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
+/// Compared with the request log of the API, which has no code for a request without a response.
+pub(super) fn counts_requests_by_response_code(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web"] {
         scenario.apply(deployment(name).replicas(3).stop("19:00"));
@@ -35,8 +35,8 @@ pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
     assert_eq!(row.samples(&scenario), expected);
 }
 
-/// A watch that ends on time is reopened too, and is not counted.
-pub(super) fn a_watch_that_breaks_off_is_counted(row: &mut Row) {
+/// A watch that ends on time is also reopened, but is not counted.
+pub(super) fn counts_interrupted_watches(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.sleep_until("19:00");
     row.expect(&scenario, "", 0.0);
@@ -48,8 +48,8 @@ pub(super) fn a_watch_that_breaks_off_is_counted(row: &mut Row) {
     row.expect(&scenario, "", 1.0);
 }
 
-/// In one namespace at once: 12 adoptions, 32 stops, 6 Events, and 24 slow requests.
-pub(super) fn what_waits_is_counted_by_class(row: &mut Row) {
+/// One namespace has 12 adoptions, 32 stops, 6 Events and 24 slow requests in the queue.
+pub(super) fn counts_queued_requests_by_priority_class(row: &mut Row) {
     let class = |class: &str| format!("{{class=\"{class}\"}}");
     let takes = |scenario: &Sandbox, verb: &'static str, time: Duration| {
         let delay = move |line: &RequestLine| (line.verb == verb).then_some(Fault::Delay(time));
@@ -91,7 +91,7 @@ pub(super) fn what_waits_is_counted_by_class(row: &mut Row) {
 }
 
 /// By the process clock of the kernel; the metric has a resolution of 10 ms.
-pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
+pub(super) fn cpu_time_equals_the_process_clock(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let used = || {
         let used = clock_gettime(ClockId::ProcessCPUTime);
@@ -106,7 +106,7 @@ pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
 }
 
 /// By proc_pid_smaps(5). Other tests allocate and free memory meanwhile.
-pub(super) fn the_memory_is_that_of_the_process(row: &mut Row) {
+pub(super) fn resident_memory_equals_that_of_the_process(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let resident = || {
         let rollup = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
@@ -129,7 +129,7 @@ pub(super) fn the_memory_is_that_of_the_process(row: &mut Row) {
     }
 }
 
-pub(super) fn the_start_is_that_of_the_program(row: &mut Row) {
+pub(super) fn start_time_equals_that_of_the_process(row: &mut Row) {
     // `date -ud 2026-11-20T18:00Z +%s`
     for (at, seconds) in [
         ("2026-11-20 18:00 UTC", 1_795_197_600.0),

@@ -27,7 +27,7 @@ fn before_the_stop() -> Sandbox {
     scenario
 }
 
-pub(super) fn a_start_lasts_until_it_is_ready(row: &mut Row) {
+pub(super) fn start_duration_ends_at_readiness(row: &mut Row) {
     let scenario = before_the_stop();
     let ready = |ready: u32| {
         let generation = scenario.object("web")["metadata"]["generation"].clone();
@@ -45,13 +45,13 @@ pub(super) fn a_start_lasts_until_it_is_ready(row: &mut Row) {
     ready(3);
     row.expect(&scenario, count, 1.0);
     row.expect_about(&scenario, sum, 42.0, 0.1);
-    // A rollout is no start.
+    // A rollout is not a start.
     ready(1);
     ready(3);
     row.expect(&scenario, count, 1.0);
 }
 
-pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
+pub(super) fn counts_transitions_by_outcome(row: &mut Row) {
     let [done, conflict, refused, failed, dry_run] =
         ["done", "conflict", "refused", "failed", "dry_run"]
             .map(|outcome| format!(r#"{{action="stop",outcome="{outcome}"}}"#));
@@ -117,7 +117,7 @@ fn late(scenario: &Sandbox, begin: DateTime<Utc>) -> f64 {
     (last - begin).as_seconds_f64()
 }
 
-pub(super) fn a_transition_is_as_late_as_its_patch_after_the_boundary(row: &mut Row) {
+pub(super) fn transition_lateness_is_the_time_from_boundary_to_patch(row: &mut Row) {
     let scenario = before_the_stop();
     let busy = Fault::Answer(Status::too_many_requests(3));
     scenario.api.fail_next(is_patch, busy);
@@ -146,7 +146,7 @@ pub(super) fn a_transition_is_as_late_as_its_patch_after_the_boundary(row: &mut 
     row.expect(&scenario, r#"_bucket{action="start",le="0.001"}"#, 1.0);
 }
 
-pub(super) fn a_wake_is_as_late_as_its_patch_after_the_edit(row: &mut Row) {
+pub(super) fn request_lateness_is_the_time_from_edit_to_patch(row: &mut Row) {
     let scenario = before_the_stop();
     scenario.sleep_until("20:00");
     let busy = Fault::Answer(Status::too_many_requests(3));
@@ -164,7 +164,7 @@ pub(super) fn a_wake_is_as_late_as_its_patch_after_the_edit(row: &mut Row) {
     row.expect(&scenario, r#"_count{action="stop"}"#, 0.0);
 }
 
-pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
+pub(super) fn counts_events_by_outcome(row: &mut Row) {
     let (sent, failed, dropped) = (
         r#"{outcome="sent"}"#,
         r#"{outcome="failed"}"#,
@@ -191,7 +191,7 @@ pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
     stops_while(row, Some(Fault::Answer(internal)), dropped);
 }
 
-pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
+pub(super) fn counts_reverts_by_manager(row: &mut Row) {
     let scenario = before_the_stop();
     scenario.apply(deployment("api").replicas(3).hours(OFFICE));
     scenario.sleep_until("19:00:30");
@@ -216,10 +216,9 @@ pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
     row.expect_all(&scenario, both);
 }
 
-/// By team too. Each series exists with 0 before the first revert, because Prometheus sees no
-/// increase in a series that begins at 1. If there are more namespaces than series, the excess
-/// shares one series.
-pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
+/// Also by team. Each series starts at 0, because Prometheus sees no increase in a series that starts at 1.
+/// If there are more namespaces than series, the other namespaces share one series.
+pub(super) fn counts_reverts_by_namespace(row: &mut Row) {
     let before_the_stop = |settings: Settings, count: usize| {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
         scenario.start_scaler(settings);
@@ -298,7 +297,7 @@ pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
     row.expect_all(&scenario, [("", 1.0)]);
 }
 
-pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
+pub(super) fn counts_stop_notices_by_workload(row: &mut Row) {
     let scenario = before_the_stop();
     scenario.annotate("web", "notice", Some("30s"));
     let api = deployment("api").replicas(3).hours(OFFICE);
@@ -312,8 +311,7 @@ pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
     by_team(row);
 }
 
-/// Each series begins at zero, before the first notice. The first namespaces have a series each,
-/// which no other namespace changes.
+/// Each series starts at 0, before the first notice. The first namespaces have a series each.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_scaler(Settings {
@@ -339,7 +337,8 @@ fn by_namespace(row: &mut Row) {
     row.expect(&scenario, &of("(other)"), 2.0);
 }
 
-/// A team counts the notices while it owns the namespace; its series ends with its last namespace.
+/// A team's counter includes the notices that its namespace got while it belonged to the team. The series
+/// ends with the team's last namespace.
 fn by_team(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_scaler(Settings {
@@ -367,7 +366,7 @@ fn by_team(row: &mut Row) {
     row.expect_all(&scenario, [(&*pay, 1.0)]);
 }
 
-pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {
+pub(super) fn counts_jobs_by_outcome_of_their_patch(row: &mut Row) {
     let [done, refused, resumed] = [
         r#"{action="suspend",outcome="done"}"#,
         r#"{action="suspend",outcome="refused"}"#,

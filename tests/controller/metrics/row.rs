@@ -26,7 +26,7 @@ pub(super) fn samples(scrape: &str, metric: &str) -> BTreeMap<String, f64> {
     samples.collect()
 }
 
-/// The same with the labels ordered by name, and without empty brackets.
+/// The series with its labels ordered by name, and without empty brackets.
 fn in_order(series: &str) -> String {
     let Some((name, labels)) = series.split_once('{') else {
         return series.to_owned();
@@ -40,10 +40,10 @@ fn in_order(series: &str) -> String {
 }
 
 impl Row {
-    /// Runs the scenario of a row.
+    /// Runs the scenario of a metric.
     ///
     /// # Panics
-    /// If it expected fewer than two different values: a single one might always be there.
+    /// If the scenario expected fewer than two different values, because a constant might always pass.
     pub(super) fn tell(metric: &'static str, scenario: fn(&mut Self)) {
         let mut row = Self {
             metric,

@@ -1,4 +1,4 @@
-//! Metrics that answer: what does it save?
+//! Metrics that answer: what does dayshift save?
 
 use dayshift_controller::{Scope, Settings};
 use serde_json::json;
@@ -8,11 +8,11 @@ use crate::sandbox::{Sandbox, cron_job, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// The sandbox lets 50 ms pass after each change: this share of one hour's value.
+/// The tolerance as a share of one hour's value: the sandbox lets 50 ms pass after each change.
 const SHARE: f64 = 1e-3;
 
-/// A metric from Friday 18:00 on, beginning with 0: each hour of `dev` adds `hour`, and each hour
-/// of `test` twice as much.
+/// Asserts that a metric grows from 0 on Friday 18:00: by `hour` for each hour in `dev`, and by twice as much
+/// in `test`.
 fn adds_up(row: &mut Row, hour: f64) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.api.namespace("test");
@@ -77,19 +77,19 @@ fn by_team(row: &mut Row, hour: f64) {
     row.expect_about(&scenario, "{team=\"pay\"}", 2.0 * hour, hour * SHARE);
 }
 
-pub(super) fn the_time_of_replicas_that_are_held_down_adds_up(row: &mut Row) {
+pub(super) fn sums_the_time_of_stopped_replicas(row: &mut Row) {
     adds_up(row, 3.0 * 3600.0);
 }
 
-pub(super) fn the_time_of_their_cores_adds_up(row: &mut Row) {
+pub(super) fn sums_the_core_seconds_of_stopped_replicas(row: &mut Row) {
     adds_up(row, 3.0 * 3600.0 * 0.5);
 }
 
-pub(super) fn the_time_of_their_memory_adds_up(row: &mut Row) {
+pub(super) fn sums_the_byte_seconds_of_stopped_replicas(row: &mut Row) {
     adds_up(row, 3.0 * 3600.0 * 268_435_456.0);
 }
 
-pub(super) fn replicas_that_are_held_down_are_counted(row: &mut Row) {
+pub(super) fn counts_stopped_replicas(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let few = deployment("few").replicas(4).hours(OFFICE);
@@ -103,7 +103,7 @@ pub(super) fn replicas_that_are_held_down_are_counted(row: &mut Row) {
     row.expect(&scenario, "", 0.0);
 }
 
-pub(super) fn replicas_of_scheduled_workloads_that_run_are_counted(row: &mut Row) {
+pub(super) fn counts_running_replicas_of_scheduled_workloads(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("plain").replicas(9));
     scenario.apply(cron_job("report").hours(OFFICE));
@@ -121,7 +121,7 @@ pub(super) fn replicas_of_scheduled_workloads_that_run_are_counted(row: &mut Row
     by_namespace(row);
 }
 
-/// As for stopped replicas.
+/// As for the stopped replicas.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_scaler(Settings {
@@ -140,7 +140,7 @@ fn by_namespace(row: &mut Row) {
     row.expect_all(&scenario, [(&*dev, 3.0), (&test, 2.0)]);
 }
 
-pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
+pub(super) fn counts_workloads_without_resource_requests(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("plain"));
     let web = || deployment("web").replicas(3).hours(OFFICE);
@@ -154,7 +154,7 @@ pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
     row.expect(&scenario, "", 1.0);
 }
 
-pub(super) fn namespaces_beyond_the_largest_are_counted(row: &mut Row) {
+pub(super) fn counts_namespaces_without_their_own_series(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 20:00 UTC");
     scenario.start_scaler(Settings {
         per_namespace_metrics: true,

@@ -1,4 +1,4 @@
-//! Metrics that answer: which workloads are there, and which boundary is next?
+//! Metrics that answer: which workloads exist, and which boundary is next?
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::sandbox::{Sandbox, cron_job, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
+pub(super) fn counts_workloads_by_state(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 08:00 UTC");
     scenario.apply(deployment("plain"));
     row.expect_all(&scenario, []);
@@ -54,7 +54,7 @@ pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
     by_namespace(row);
 }
 
-/// One of two teams has no label yet; a namespace takes its workloads along to another team.
+/// One of two teams has no label at first. If a namespace moves to another team, its workloads move too.
 fn by_team(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let belongs = |scenario: &Sandbox, namespace: &str| {
@@ -83,7 +83,7 @@ fn by_team(row: &mut Row) {
     row.expect_all(&scenario, [(&*none, 1.0), (&pay, 2.0)]);
 }
 
-/// More namespaces than series: the namespaces with most workloads have their own.
+/// If there are more namespaces than series, the namespaces with the most workloads have their own.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_scaler(Settings {
@@ -104,8 +104,9 @@ fn by_namespace(row: &mut Row) {
     row.expect(&scenario, &adopted("team-200"), None);
 }
 
-/// The schedule might be its own, its Namespace's, or the default of the flags.
-pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
+/// The excluded schedule might be the workload's own, its Namespace's, or the default schedule of the
+/// controller.
+pub(super) fn counts_workloads_excluded_from_a_schedule(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_scaler(Settings {
         per_namespace_metrics: true,
@@ -144,7 +145,7 @@ pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
     row.expect_all(&by_flag, [("", 1.0)]);
 }
 
-pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
+pub(super) fn exports_stopped_workloads_by_name(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_scaler(Settings {
         per_workload_metrics: true,
@@ -168,9 +169,9 @@ pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
     row.expect(&unasked, web, None);
 }
 
-/// The override of the object precedes that of its Namespace while it lasts. An unsigned override
-/// belongs to no user.
-pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut Row) {
+/// An override of the workload precedes one of its Namespace. An override without a recorded user is counted
+/// for no user.
+pub(super) fn counts_overrides_by_recorded_user(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_scaler(Settings {
         per_user_metrics: true,
@@ -209,7 +210,7 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     scenario.sleep_until("21:30");
     row.expect_all(&scenario, [(woken, 1.0), (paused, 1.0)]);
 
-    // The users with most overrides, and one series for the others.
+    // The users with the most overrides have their own series; the others share one.
     for number in 0..200 {
         let (name, user) = (format!("of-{number}"), format!("user-{number:03}"));
         scenario.apply(by(&name, "pause", "true", &user));
@@ -219,7 +220,7 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     row.expect(&scenario, &of("user-199"), 2.0);
     row.expect(&scenario, &of("(other)"), 2.0);
     assert_eq!(row.samples(&scenario).len(), 3 * 201);
-    // Without the admission policy every user may write every name.
+    // Without the admission policy, a user can write any name into the annotation.
     for name in ["third", "fourth", "fifth"] {
         scenario.apply(by(name, "pause", "true", "(other)"));
     }
@@ -232,7 +233,7 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     assert_eq!(row.samples(&unasked).len(), 0);
 }
 
-pub(super) fn the_soonest_boundary_of_all_is_told(row: &mut Row) {
+pub(super) fn exports_the_next_boundary_of_all_workloads(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     row.expect(&scenario, "", None);
     // `date -ud 2026-11-20T19:00Z +%s`
@@ -253,7 +254,7 @@ pub(super) fn the_soonest_boundary_of_all_is_told(row: &mut Row) {
     row.expect(&scenario, "", None);
 }
 
-pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
+pub(super) fn exports_the_last_date_of_each_calendar(row: &mut Row) {
     let (scenario, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
     let de = r#"{calendar="de"}"#;
     // `date -ud 2027-01-01 +%s`
@@ -263,7 +264,7 @@ pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
     fs::write(&file, calendar("2027-01-06")).unwrap();
     scenario.sleep_until("18:01");
     row.expect(&scenario, de, new_year + 5.0 * 86_400.0);
-    // Its dates remain, and with them their end.
+    // The controller keeps the last dates that it could read.
     fs::write(&file, "<html>").unwrap();
     scenario.sleep_until("18:02");
     row.expect(&scenario, de, new_year + 5.0 * 86_400.0);
@@ -273,7 +274,7 @@ pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
     row.expect(&scenario, de, None);
 }
 
-pub(super) fn the_program_and_its_zones_are_told(row: &mut Row) {
+pub(super) fn exports_version_and_time_zone_data(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let info = |tzdata: &str| {
         let version = env!("CARGO_PKG_VERSION");

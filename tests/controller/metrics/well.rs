@@ -1,4 +1,4 @@
-//! Metrics that answer: is all well?
+//! Metrics that answer: does dayshift work?
 
 use std::{fs, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::sandbox::{Sandbox, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-pub(super) fn what_is_more_than_ten_seconds_late_is_overdue(row: &mut Row) {
+pub(super) fn counts_workloads_more_than_ten_seconds_late(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web", "worker"] {
         scenario.apply(deployment(name).replicas(3).hours(OFFICE));
@@ -33,7 +33,7 @@ pub(super) fn what_is_more_than_ten_seconds_late_is_overdue(row: &mut Row) {
     row.expect(&scenario, "", 0.0);
 }
 
-pub(super) fn what_does_not_become_ready_is_counted_until_it_is(row: &mut Row) {
+pub(super) fn counts_started_workloads_until_they_are_ready(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let ready = |name: &str, ready: u32| {
         let generation = scenario.object(name)["metadata"]["generation"].clone();
@@ -56,14 +56,14 @@ pub(super) fn what_does_not_become_ready_is_counted_until_it_is(row: &mut Row) {
     }
     ready("web", 3);
     row.expect(&scenario, "", 1.0);
-    // As in a rollout: it was ready since its start.
+    // It has been ready since its start; this is a rollout.
     ready("web", 1);
     row.expect(&scenario, "", 1.0);
     scenario.sleep_until("19:01");
     row.expect(&scenario, "", 0.0);
 }
 
-pub(super) fn a_start_that_waits_is_counted_until_it_is_sent(row: &mut Row) {
+pub(super) fn counts_waiting_starts_until_they_are_sent(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("db").replicas(3));
     for name in ["api", "web"] {
@@ -76,7 +76,7 @@ pub(super) fn a_start_that_waits_is_counted_until_it_is_sent(row: &mut Row) {
     }
 }
 
-pub(super) fn a_schedule_that_is_refused_is_counted_until_it_is_right(row: &mut Row) {
+pub(super) fn counts_invalid_schedules_until_they_are_corrected(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").hours(OFFICE));
     row.expect(&scenario, "", 0.0);
@@ -87,7 +87,7 @@ pub(super) fn a_schedule_that_is_refused_is_counted_until_it_is_right(row: &mut 
     row.expect(&scenario, "", 1.0);
 }
 
-pub(super) fn a_namespace_that_is_refused_is_counted_until_it_is_right(row: &mut Row) {
+pub(super) fn counts_invalid_namespaces_until_they_are_corrected(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.api.namespace("test");
     let annotate = |namespace: &str, hours: &str| {
@@ -104,7 +104,7 @@ pub(super) fn a_namespace_that_is_refused_is_counted_until_it_is_right(row: &mut
     row.expect(&scenario, "", 1.0);
 }
 
-pub(super) fn a_copy_that_stays_down_in_running_hours_is_counted(row: &mut Row) {
+pub(super) fn counts_stopped_copies_within_their_hours(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     scenario.sleep_until("2026-11-21 12:00");
@@ -122,7 +122,7 @@ pub(super) fn a_copy_that_stays_down_in_running_hours_is_counted(row: &mut Row) 
     row.expect(&scenario, "", 0.0);
 }
 
-pub(super) fn a_kind_that_may_not_be_watched_is_not_up(row: &mut Row) {
+pub(super) fn watch_of_a_forbidden_kind_is_not_up(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let all = ["CronJob", "Deployment", "Namespace", "StatefulSet"];
     let up = |kind: &str| format!("{{kind=\"{kind}\"}}");
@@ -172,7 +172,7 @@ pub(super) fn with_calendar(at: &str, file: &str) -> (Sandbox, TempDir) {
     (scenario, folder)
 }
 
-pub(super) fn a_calendar_whose_file_breaks_is_not_read(row: &mut Row) {
+pub(super) fn reload_of_an_invalid_calendar_file_fails(row: &mut Row) {
     let (scenario, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
     let de = r#"{calendar="de"}"#;
     row.expect(&scenario, de, 1.0);
@@ -189,7 +189,7 @@ pub(super) fn a_calendar_whose_file_breaks_is_not_read(row: &mut Row) {
 }
 
 /// The `Date` header has whole seconds.
-pub(super) fn the_clock_is_so_far_ahead_of_the_servers(row: &mut Row) {
+pub(super) fn measures_the_skew_to_the_server_clock(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     row.expect_about(&scenario, "", 0.0, 1.0);
     for server_ahead in [20, -25, 90] {
@@ -211,9 +211,8 @@ pub(super) fn the_clock_is_so_far_ahead_of_the_servers(row: &mut Row) {
     row.expect(&unasked, "", None);
 }
 
-/// The stop of 19:00:00 can be sent 3 s later, when the start of :01 and the stop of :02 are due
-/// too.
-pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Row) {
+/// The stop of 19:00:00 is sent 3 s late, when the start of 19:00:01 and the stop of 19:00:02 are due too.
+pub(super) fn counts_boundaries_replaced_by_a_newer_one(row: &mut Row) {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).start("1 0 19 * * *");
     scenario.apply(web.stop("0,2 0 19 * * *"));
@@ -229,7 +228,7 @@ pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Ro
         (0, 2)
     );
 
-    // The patch of 19:00:00 is in flight meanwhile, and is answered late or never.
+    // The patch of 19:00:00 is still in flight then: its response is late or never arrives.
     for slow in [Fault::Delay(Duration::from_secs(3)), Fault::Hang] {
         let scenario = Sandbox::at("2026-11-20 18:00 UTC");
         let web = deployment("web").replicas(3).start("1 0 19 * * *");
@@ -242,7 +241,7 @@ pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Ro
         row.expect(&scenario, "", 1.0);
         assert_eq!(scenario.replicas("web"), 0);
     }
-    // It is the only one, and late.
+    // This boundary is late, but no newer one replaces it.
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     scenario.sleep_until("18:59");

@@ -50,7 +50,7 @@ fn state_of(scenario: &Sandbox, kind: &str, name: &str) -> Option<String> {
 }
 
 #[test]
-fn object_annotations_override_the_namespace_by_key_and_the_schedule_as_a_whole() {
+fn object_annotations_override_each_namespace_setting_and_its_whole_schedule() {
     let scenario = Sandbox::at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("own").replicas(3).stop("13:00"));
     scenario.apply(
@@ -69,17 +69,21 @@ fn object_annotations_override_the_namespace_by_key_and_the_schedule_as_a_whole(
         ("timezone", Some("Europe/Berlin")),
     ];
     annotate(&scenario, "dev", &texts);
-    // 13:00 in Berlin is 12:00 UTC, which has just passed.
+    // 13:00 in Berlin is 12:00 UTC, so the stop of `own` has passed.
     scenario.sleep_until("12:59");
     assert_eq!(scenario.replicas("own"), 3);
     scenario.sleep_until("13:00");
     assert_eq!(
         scenario.replicas("own"),
         3,
-        "its own time is of Berlin by now"
+        "its stop is at 13:00 in Berlin, which has passed"
     );
     scenario.sleep_until("2026-11-21 12:00");
-    assert_eq!(scenario.replicas("own"), 1, "one is left by the Namespace");
+    assert_eq!(
+        scenario.replicas("own"),
+        1,
+        "stop-replicas comes from the Namespace"
+    );
     // 14:00 in Tokyo is 05:00 UTC.
     scenario.sleep_until("2026-11-23 04:59");
     assert_eq!(scenario.replicas("zoned"), 3);
@@ -106,10 +110,14 @@ fn namespace_edit_affects_only_workloads_that_inherit() {
     annotate(&scenario, "dev", &office());
     let before = patches(&scenario);
     annotate(&scenario, "dev", &[("hours", Some("Mon-Fri 09:00-11:00"))]);
-    assert_eq!(patches(&scenario) - before, 1, "of `web` alone");
-    assert_eq!(scenario.replicas("web"), 3, "it never acts backwards");
+    assert_eq!(patches(&scenario) - before, 1, "only `web` is patched");
+    assert_eq!(
+        scenario.replicas("web"),
+        3,
+        "the schedule never acts on the past"
+    );
     assert_eq!(scenario.events("web"), ["ScheduleChanged"]);
-    // Counts and overrides are no edit.
+    // A change of counts or overrides is no edit of the schedule.
     annotate(
         &scenario,
         "dev",
@@ -120,7 +128,8 @@ fn namespace_edit_affects_only_workloads_that_inherit() {
     assert_eq!(scenario.replicas("web"), 0);
     scenario.sleep_until("2026-11-24 09:00");
     assert_eq!(scenario.replicas("web"), 2);
-    // Removed while the workload is stopped, it scales nothing and keeps the count.
+    // A Namespace schedule that is removed while the workload is stopped scales nothing and keeps the saved
+    // count.
     scenario.sleep_until("12:00");
     let texts = [("hours", None), ("replicas", None)];
     annotate(&scenario, "dev", &texts);
@@ -200,7 +209,7 @@ fn invalid_key_affects_only_workloads_that_inherit_it() {
     assert_eq!(scenario.events("dev").len(), 2, "one for each edit");
     scenario.sleep_until("19:00");
     assert_eq!(scenario.replicas("zoned"), 0);
-    assert_eq!(scenario.replicas("plain"), 3, "which zone is not known");
+    assert_eq!(scenario.replicas("plain"), 3, "its time zone is unknown");
 }
 
 #[test]
@@ -234,9 +243,9 @@ fn namespace_override_applies_to_all_unless_the_object_has_its_own() {
     let texts = &namespace["metadata"]["annotations"];
     assert_eq!(
         texts["dayshift/sleep-until"], "2026-11-20 15:00",
-        "it is left there"
+        "the annotation of a Namespace stays"
     );
-    // A pause of the Namespace, and an object that opts out.
+    // A pause of the Namespace, and a workload that is excluded from it.
     annotate(&scenario, "dev", &[("pause", Some("true"))]);
     scenario
         .api
@@ -248,7 +257,7 @@ fn namespace_override_applies_to_all_unless_the_object_has_its_own() {
     assert_eq!(
         counts(&scenario),
         [3, 0, 3, 3],
-        "the wake is over, and it is paused"
+        "after its wake, the pause of the Namespace applies"
     );
     assert_eq!(scenario.label("woken", "state").as_deref(), Some("paused"));
     annotate(&scenario, "dev", &[("pause", None)]);
@@ -285,7 +294,7 @@ fn workload_can_switch_between_its_own_and_the_namespace_schedule() {
     assert_eq!(
         saved(&scenario),
         Some("3".to_owned()),
-        "it can be brought back"
+        "the saved count remains"
     );
     scenario.annotate("web", "exclude", None);
     scenario.sleep_until("2026-11-23 09:00");
@@ -317,8 +326,8 @@ fn saved(scenario: &Sandbox) -> Option<String> {
     scenario.label("web", "saved-replicas")
 }
 
-/// An excluded workload is adopted in its current state: boundaries that passed meanwhile are not
-/// carried out.
+/// A workload that is no longer excluded is adopted in its current state: boundaries that passed meanwhile
+/// are not carried out.
 #[test]
 fn adopts_a_workload_that_is_no_longer_excluded() {
     let scenario = Sandbox::at("2026-11-20 12:00 UTC");

@@ -21,8 +21,7 @@ fn by_default(scope: Scope) -> Settings {
     }
 }
 
-/// Most users of other tools do this: every workload of these namespaces stops outside office
-/// hours.
+/// The most common use of other tools: every workload of these namespaces stops outside office hours.
 #[test]
 fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
     let (_guard, log) = logged();
@@ -63,7 +62,11 @@ fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
     scenario.sleep_until("19:00");
     assert_eq!(all(), ([0, 3, 3, 0], [2, 2, 2, 2]));
     scenario.sleep_until("20:00");
-    assert_eq!(all(), ([0, 3, 3, 0], [0, 2, 2, 2]), "its Namespace's own");
+    assert_eq!(
+        all(),
+        ([0, 3, 3, 0], [0, 2, 2, 2]),
+        "the schedule of its Namespace"
+    );
     scenario.sleep_until("2026-11-23 09:00");
     assert_eq!(all(), ([3, 3, 3, 4], [2, 2, 2, 2]));
 }
@@ -109,7 +112,11 @@ fn changed_default_schedule_is_an_edit() {
         ..by_default(scope())
     });
     scenario.sleep_until("19:30");
-    assert_eq!(scenario.replicas("web"), 3, "it says running now");
+    assert_eq!(
+        scenario.replicas("web"),
+        3,
+        "by the new schedule it runs now"
+    );
     scenario.sleep_until("21:30");
     assert_eq!(
         scenario.label("web", "saved-replicas").as_deref(),
@@ -154,7 +161,8 @@ fn namespace_selector_limits_the_scope() {
     };
     scenario.sleep_until("19:00");
     assert_eq!(all(), [0, 0, 3]);
-    // One leaves, and is forgotten without a write; another enters, and is adopted.
+    // One namespace leaves the scope, and its workloads are forgotten without a write; another enters, and
+    // its workloads are adopted.
     let before = patches(&scenario);
     let label = |namespace: &str, text: Option<&str>| {
         let patch = serde_json::json!({"metadata": {"labels": {"env": text}}});
@@ -170,8 +178,8 @@ fn namespace_selector_limits_the_scope() {
     scenario.sleep_until("2026-11-21 18:00");
     assert_eq!(all(), [0, 0, 0]);
     scenario.sleep_until("2026-11-23 12:00");
-    assert_eq!(all(), [0, 0, 3], "what has left stays as it is");
-    // After its return it continues: the missed start is caught up with.
+    assert_eq!(all(), [0, 0, 3], "a namespace out of scope stays unchanged");
+    // When it is in scope again, the missed start is caught up with.
     label("dev", Some("dev"));
     scenario.settle();
     assert_eq!(all(), [3, 3, 3]);

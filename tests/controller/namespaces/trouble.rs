@@ -49,8 +49,8 @@ fn adopting_a_thousand_workloads_delays_no_other() {
     assert_eq!(scenario.replicas("web-999"), 0);
 }
 
-/// Two controllers of which one has not observed the edit yet: each takes the schedule of the other
-/// for an edit, until both have observed it, or three times.
+/// One of two controllers has not observed an edit yet. Each controller takes the other's schedule for an
+/// edit until both have observed it, at most three times.
 #[test]
 fn two_controllers_with_different_namespace_versions_converge() {
     let mut scenario = Sandbox::at("2026-11-20 12:00 UTC");
@@ -87,7 +87,7 @@ fn waits_for_namespaces_before_it_acts() {
     scenario.sleep_until("19:00");
     assert_eq!(scenario.replicas("web"), 0);
     scenario.kill_controllers();
-    // The next one observes the Namespaces late.
+    // The next controller observes the Namespaces late.
     scenario
         .api
         .on_request(|line| (line.resource == "namespaces").then_some(Fault::Hang));
@@ -132,7 +132,7 @@ fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
         .on_request(move |line| (line.resource == "namespaces").then(|| forbidden.clone()));
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("2026-11-21 12:00");
-    assert_eq!(scenario.replicas("own"), 3, "it has all it needs");
+    assert_eq!(scenario.replicas("own"), 3, "own does not inherit");
     assert_eq!(
         scenario.label("own", "next").as_deref(),
         Some("2026-11-21T19.00.00Z")
@@ -209,7 +209,11 @@ fn namespace_being_deleted_keeps_its_defaults() {
     let before = patches(&scenario);
     scenario.api.delete_of("Namespace", "", "dev").unwrap();
     scenario.sleep_until("2026-11-23 09:00");
-    assert_eq!(patches(&scenario), before, "what goes is never patched");
+    assert_eq!(
+        patches(&scenario),
+        before,
+        "nothing is patched during the deletion"
+    );
     assert!(scenario.telemetry.ready().is_ok());
 }
 
@@ -252,7 +256,7 @@ fn recreated_namespace_does_not_keep_old_defaults() {
     let again = |texts: &[(&str, Option<&str>)]| {
         scenario.api.delete_of("Namespace", "", "team").unwrap();
         scenario.settle();
-        // The next one is observed late.
+        // The next Namespace is observed late.
         let away = || Fault::Answer(Status::internal("away"));
         scenario
             .api
@@ -280,10 +284,9 @@ fn recreated_namespace_does_not_keep_old_defaults() {
     );
 }
 
-/// The problem of a deleted Namespace ends, and an author who recreates it from the same manifest
-/// was not informed.
+/// Someone who recreates the Namespace from the same invalid manifest must get the Event again.
 #[test]
-fn namespace_problem_ends_with_it_and_is_reported_for_its_successor() {
+fn recreated_namespace_with_the_same_problem_is_reported_again() {
     let scenario = Sandbox::at("2026-11-20 12:00 UTC");
     let make = || {
         let texts = json!({"dayshift/hours": "whenever"});

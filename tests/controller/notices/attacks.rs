@@ -1,5 +1,5 @@
-//! Attacks on stop notices: notices twice, too late, of stops that do not happen, or delays for
-//! others.
+//! Stop notices in adverse conditions: they must not be sent twice, too late, or for stops that do not
+//! happen, and must not delay others.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn moved_stop_is_announced_again_and_a_removed_one_is_not() {
     scenario.apply(office("web"));
     scenario.apply(office("gone").hours("Mon-Fri 09:00-19:02"));
     scenario.sleep_until("18:44:59");
-    // At the last moment, and after it.
+    // One edit just before the notice is due, and one after it was sent.
     scenario.annotate("gone", "hours", Some("Mon-Fri 09:00-21:00"));
     scenario.sleep_until("18:47");
     assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
@@ -69,7 +69,7 @@ fn clock_jump_announces_no_past_stop_and_none_twice() {
     });
     scenario.apply(office("web"));
     scenario.apply(office("early").hours("Mon-Fri 09:00-18:30"));
-    // Past the notice and the stop of one of them.
+    // The clock jumps beyond the notice of `web`, and beyond the notice and the stop of `early`.
     scenario.sleep_until("18:10");
     scenario.step_clock(TimeDelta::minutes(25));
     assert_eq!((scenario.replicas("early"), told(&scenario).len()), (0, 0));
@@ -103,13 +103,13 @@ fn forbidden_namespace_does_not_suppress_a_notice_on_the_object() {
     scenario.apply(office("web"));
     scenario.apply(office("api"));
     scenario.sleep_until("18:46");
-    // Without the UID, which is unknown.
+    // The Event has no UID, because the UID is unknown.
     assert_eq!(told_when(&scenario), [entry("18:45:00", "Namespace/dev")]);
     scenario.sleep_until("19:00:01");
     assert_eq!((scenario.replicas("web"), scenario.replicas("api")), (0, 0));
 }
 
-/// Each with its own notice, and a stop on the hour in between.
+/// Each workload has its own notice, and other workloads stop on the hour in between.
 #[test]
 fn two_thousand_notices_delay_no_stop() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");

@@ -44,7 +44,7 @@ fn told(scenario: &Sandbox) -> Vec<(String, String, String)> {
     each.collect()
 }
 
-/// The same without the text.
+/// The notices of the last hour: time and object.
 fn told_when(scenario: &Sandbox) -> Vec<(String, String)> {
     told(scenario)
         .into_iter()
@@ -72,7 +72,7 @@ fn announces_a_stop_on_time_without_writing_the_object() {
     assert_eq!(version(), before);
     scenario.sleep_until("19:00:01");
     assert_eq!((scenario.replicas("web"), told(&scenario).len()), (0, 1));
-    // No notice on the weekend, and one again on Monday.
+    // No notice on the weekend, and the next one on Monday.
     scenario.sleep_until("2026-11-23 18:44:59");
     assert_eq!(told(&scenario), []);
     scenario.sleep_until("2026-11-23 18:45:01");

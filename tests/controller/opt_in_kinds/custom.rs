@@ -62,8 +62,8 @@ fn kafka_connect_without_a_count_starts_with_three() {
     }
 }
 
-/// The version in which it was found is no longer served, and another is: the same objects exist
-/// with the same state. A boundary that passed meanwhile is carried out once, and nothing else.
+/// The API server stops serving the watched version and serves another one: the same objects exist with the
+/// same state. A boundary that passed meanwhile is carried out once.
 #[test]
 fn follows_a_custom_kind_to_another_version() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -95,7 +95,7 @@ fn follows_a_custom_kind_to_another_version() {
         (shown.0.as_str().unwrap().to_owned(), shown.1.clone())
     };
     let at = |version: &str, count: u32| (format!("sky.example.com/{version}"), json!(count));
-    // It moves in the hour of the stop: the stop is late, and the count is saved.
+    // The version changes around the time of the stop: the stop is late, and the count is saved.
     scenario.sleep_until("18:59");
     scenario.api.withdraw("Glider");
     scenario.sleep_until("19:10");
@@ -116,13 +116,13 @@ fn follows_a_custom_kind_to_another_version() {
     let what = "an adoption, the stop that met a 404, and the stop";
     assert_eq!(line.count(), 3, "{what}");
 
-    // Directly from one to the other: nothing happens that was not due.
+    // From one version directly to the next: no extra request is sent.
     scenario.api.serve_in("Glider", "v1").unwrap();
     scenario.sleep_until("20:59");
     assert_eq!((replicas(&scenario), line.count()), (at("v1", 0), 3));
     scenario.sleep_until("21:00");
     assert_eq!((replicas(&scenario), line.count()), (at("v1", 3), 4));
-    // And back to an earlier version.
+    // To an earlier version.
     scenario.api.serve_in("Glider", "v1alpha1").unwrap();
     scenario.sleep_until("2026-11-21 19:00");
     assert_eq!((replicas(&scenario), line.count()), (at("v1alpha1", 0), 5));

@@ -76,7 +76,7 @@ fn autoscaler_without_min_replicas_has_a_minimum_of_1() {
     assert_eq!(object.unwrap()["spec"]["minReplicas"], 1);
 }
 
-/// A concurrent manual count at the stop is neither lost nor undone at the start.
+/// A count that a user sets while the stop is sent is neither lost nor reverted by the start.
 #[test]
 fn keeps_a_count_that_a_user_sets_during_a_stop() {
     fn merge(api: &Api, kind: &str, patch: &Value) {
@@ -150,7 +150,7 @@ fn manually_paused_scaled_object_stays_at_its_count() {
         scenario.sleep_until(time);
         assert_eq!(paused(), "4", "{time}");
     }
-    // Until the user removes it.
+    // The pause lasts until the user removes it.
     let free = json!({"metadata": {"annotations": {PAUSED: null}}});
     scenario
         .api

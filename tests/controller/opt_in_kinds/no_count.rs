@@ -41,7 +41,7 @@ fn rejects_objects_without_a_count_and_keeps_no_state() {
     for name in ["web", "api"] {
         scenario.api.create(plane("Plane", name)).unwrap();
     }
-    // Nothing else that is scheduled in the same minute is affected.
+    // Other workloads that are scheduled in the same minute are not affected.
     scenario.apply(
         crate::sandbox::deployment("deploy")
             .replicas(3)
@@ -100,7 +100,7 @@ fn scales_a_kind_whose_schema_gets_the_field_later() {
         .api
         .merge("Kite", "dev", "web", &with_field)
         .unwrap();
-    // Another object does not have the field yet, and counts as 1.
+    // The other object does not have the field, which counts as 1 replica.
     scenario.api.create(plane("Kite", "api")).unwrap();
     scenario.sleep_until("2026-11-21 19:30");
     for name in ["web", "api"] {

@@ -6,7 +6,7 @@ use dayshift_controller::{Scope, Settings};
 use dayshift_workload::{Kind, KindTable, savings::StoppedCapacity};
 use serde_json::{Value, json};
 
-use crate::{bill::by_status::held_down_by_status, sandbox::Sandbox};
+use crate::{bill::by_status::stopped_by_status, sandbox::Sandbox};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
@@ -70,7 +70,7 @@ fn all_say(scenario: &Sandbox, expected: [u64; 3]) {
     let sample = format!("dayshift_stopped_replicas {replicas}\n");
     assert!(metrics.contains(&sample), "{metrics}");
     let query = Query::all(&kinds(), &[], None);
-    let shown = held_down_by_status(scenario, &query);
+    let shown = stopped_by_status(scenario, &query);
     assert_eq!(shown, expected);
 }
 

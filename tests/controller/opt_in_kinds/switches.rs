@@ -1,5 +1,4 @@
-//! Kinds with an on/off field, under controllers that are killed, run twice, and see concurrent
-//! changes.
+//! Kinds with an on/off field: killed controllers, two controllers at once, and concurrent changes.
 
 use dayshift_controller::{Scope, Settings};
 use dayshift_workload::KindTable;
@@ -152,7 +151,7 @@ fn restores_a_value_that_a_user_wrote_during_a_stop() {
     assert_eq!(get(&scenario, "Cluster").pointer(PATH), Some(&json!("off")));
 }
 
-/// At every boundary there are two controllers without memory of the previous one.
+/// At each boundary both controllers are replaced by two new ones without memory.
 #[test]
 fn two_repeatedly_killed_controllers_lose_no_value() {
     let mut scenario = served();
@@ -180,7 +179,8 @@ fn two_repeatedly_killed_controllers_lose_no_value() {
     }
 }
 
-/// The state that a manifest without dayshift's values produces if it is applied while stopped.
+/// The state after a user applies a manifest, which does not contain dayshift's values, while the workload is
+/// stopped.
 #[test]
 fn manifest_applied_while_stopped_starts_it_until_the_next_stop() {
     let line = Line::default();

@@ -94,7 +94,7 @@ fn rollout_undo_revives_no_ended_override() {
         assert_eq!(
             seen(&scenario).1,
             phase,
-            "a new one with the same text counts"
+            "a new override with the same value applies"
         );
     }
 }
@@ -126,11 +126,12 @@ fn rollout_undo_without_a_controller_revives_no_pause() {
     assert_eq!(
         seen(&scenario),
         (0, "stopped".to_owned()),
-        "not paused for good"
+        "not paused permanently"
     );
 }
 
-/// The guard: the new override has the same value as the old one that is restored.
+/// The undo restores an old override whose value equals the new one, so only the guarded patch can tell them
+/// apart.
 #[test]
 fn override_replaced_by_an_undo_does_not_begin() {
     let scenario = by_day();
@@ -143,7 +144,7 @@ fn override_replaced_by_an_undo_does_not_begin() {
     assert_eq!(left(&scenario), [""; 0]);
 }
 
-/// The guard: the removed old override has the same value as the new one.
+/// A user adds a new override, whose value equals the old one, while the old one is being removed.
 #[test]
 fn new_override_during_the_removal_of_an_old_one_applies() {
     let scenario = by_day();

@@ -65,7 +65,11 @@ fn restarts_during_an_override_and_across_its_end() {
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("21:00");
     assert_eq!(seen(&scenario), expect(4, "woken", None));
-    assert_eq!(scenario.patched("web").len(), 1, "it has begun already");
+    assert_eq!(
+        scenario.patched("web").len(),
+        1,
+        "the override has already begun"
+    );
     scenario.kill_controllers();
     scenario.sleep_until("2026-11-21 12:00");
     scenario.start_scaler(Settings::default());
@@ -176,7 +180,11 @@ fn enforces_three_times_between_two_boundaries() {
     let scenario = at_night();
     scenario.sleep_until("21:00");
     scenario.annotate("web", "enforce", Some("true"));
-    assert_eq!(scenario.patched("web").len(), 0, "it asks for nothing now");
+    assert_eq!(
+        scenario.patched("web").len(),
+        0,
+        "enforce sends nothing yet"
+    );
     for expected in [0, 0, 0, 2, 2] {
         scenario.scale("web", 2);
         assert_eq!(scenario.replicas("web"), expected);
@@ -229,7 +237,8 @@ fn dry_run_reports_each_change_once_and_writes_nothing() {
     );
 }
 
-/// A deployment while stopped: it is reported, and stopped after the grace with its count saved.
+/// A deployment while the workload is stopped: it is announced, and stopped after the grace period with its
+/// count saved.
 #[test]
 fn stops_a_deployment_made_while_stopped_after_the_grace() {
     let scenario = Sandbox::at("2026-11-20 20:00 UTC");
@@ -248,7 +257,7 @@ fn stops_a_deployment_made_while_stopped_after_the_grace() {
         Some("3")
     );
     assert_eq!(scenario.events("web"), ["StopsSoon", "Enforced"]);
-    // A manual increase has the same grace, and a start is a start.
+    // A manual increase has the same grace period; a later start is not affected.
     scenario.scale("web", 5);
     scenario.sleep_until("20:59");
     assert_eq!(scenario.replicas("web"), 5);
@@ -263,8 +272,8 @@ fn stops_a_deployment_made_while_stopped_after_the_grace() {
     assert_eq!(scenario.replicas("web"), 5);
 }
 
-/// A webhook denies all patches for longer than the grace: no workload is stopped without notice
-/// when it allows them again.
+/// A webhook denies all patches for longer than the grace period. When it allows them again, the workload
+/// must not stop without notice.
 #[test]
 fn grace_begins_when_the_change_is_observed() {
     let scenario = Sandbox::at("2026-11-20 20:00 UTC");

@@ -29,7 +29,7 @@ fn with(count: u32) -> Sandbox {
     scenario
 }
 
-fn put_all_back(scenario: &Sandbox, count: u32) {
+fn revert_all(scenario: &Sandbox, count: u32) {
     let patch = json!({"spec": {"replicas": 3}});
     for number in 0..count {
         let name = format!("web-{number}");
@@ -49,12 +49,12 @@ fn stops(scenario: &Sandbox) -> Vec<RequestLine> {
 #[test]
 fn a_thousand_reverts_are_read_once_and_reported_together() {
     let scenario = with(1000);
-    put_all_back(&scenario, 1000);
+    revert_all(&scenario, 1000);
     scenario.sleep_until("19:01:20");
     assert_eq!(
         stops(&scenario)[0].at,
         scenario.utc("2026-11-20 19:01"),
-        "to the millisecond"
+        "the stops in prod are on time to the millisecond"
     );
     assert_eq!(
         (reads(&scenario), counted(&scenario, "argocd")),
@@ -62,7 +62,11 @@ fn a_thousand_reverts_are_read_once_and_reported_together() {
     );
     let mut events = scenario.api.list("Event");
     events.retain(|it| it["reason"] == "Reverted");
-    assert_eq!(events.len(), 6, "five of their own, and one for all others");
+    assert_eq!(
+        events.len(),
+        6,
+        "five single Events, and one summary for the others"
+    );
     let sum = events.iter().find(|it| {
         it["note"]
             .as_str()
@@ -89,7 +93,7 @@ fn failing_revert_lookups_delay_nothing_and_are_not_retried() {
         scenario
             .api
             .on_request(move |line| (line.verb == "get").then(|| spoilt.clone()));
-        put_all_back(&scenario, 100);
+        revert_all(&scenario, 100);
         scenario.sleep_until("19:01:10");
         assert_eq!(
             stops(&scenario)[0].at,
@@ -104,15 +108,15 @@ fn failing_revert_lookups_delay_nothing_and_are_not_retried() {
         assert!(events.is_empty(), "{fault:?}");
         scenario.api.serve_well();
         scenario.sleep_until("23:00");
-        assert!(reads(&scenario) <= 100, "{fault:?}: none is tried again");
+        assert!(reads(&scenario) <= 100, "{fault:?}: no lookup is retried");
     }
 }
 
-/// A summary that is due while nothing may be sent is sent later, without polling until then.
+/// A summary that is due during an outage is sent after it, without polling meanwhile.
 #[test]
 fn revert_summary_waits_for_an_unavailable_server() {
     let scenario = with(10);
-    put_all_back(&scenario, 10);
+    revert_all(&scenario, 10);
     let away = || Fault::Answer(Status::new(503, "ServiceUnavailable", "away"));
     scenario
         .api

@@ -141,13 +141,13 @@ fn intended_manager_is_not_reported() {
 
 #[test]
 fn reads_only_reverts_within_the_window() {
-    // After the window of 15 minutes.
+    // After the window of 15 minutes, a change is not looked up.
     let scenario = stopped();
     scenario.sleep_until("19:15:02");
     set_by(&scenario, ARGO_CD, "web", 3);
     assert_eq!((reads(&scenario), told(&scenario, "web").len()), (0, 0));
 
-    // Any other change, and workloads that dayshift did not stop.
+    // Other changes, and workloads that dayshift did not stop, are not looked up.
     let scenario = stopped();
     scenario.annotate("web", "note", None);
     scenario.apply(web("other"));
@@ -232,7 +232,7 @@ fn names_a_manager_that_also_removes_the_labels() {
     assert_eq!((told.len(), reads(&scenario)), (1, 1));
 }
 
-/// Only the last manager is remembered: a revert by another one is reported, and so is the next one by the first.
+/// The controller remembers only the last manager, so the first manager is reported again after another one.
 #[test]
 fn reports_a_revert_again_only_after_another_manager() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");

@@ -1,4 +1,4 @@
-//! Reverts of dayshift's changes: one read, one Event, and nothing waits for them.
+//! Reverts of dayshift's changes: each is looked up once, reported in one Event, and delays nothing.
 
 mod admission;
 mod crowd;

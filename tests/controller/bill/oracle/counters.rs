@@ -67,7 +67,7 @@ fn nine_days(seed: u64, begin: &str) {
                 object.look(at);
             }
         }
-        // Never at a boundary, which is always at a quarter of an hour.
+        // Boundaries are at multiples of a quarter of an hour; these times never are.
         if minute % 15 == 7 && down_until.is_none() {
             if dice.roll(250) == 0 {
                 reach(&scenario, at);

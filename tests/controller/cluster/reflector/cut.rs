@@ -37,7 +37,7 @@ async fn incomplete_event_ends_the_watch_and_is_sent_again() {
     assert_eq!(seen(&mut events, 2).await, "early =web");
     assert_eq!(begun.elapsed().as_secs(), 10);
     nothing(&mut events).await;
-    assert_eq!(script.went_on_from(), ["7"]);
+    assert_eq!(script.resumed_from(), ["7"]);
 }
 
 /// The version of the first page counts: its objects might have changed before the last page was read.
@@ -52,7 +52,7 @@ async fn watch_continues_from_the_version_of_the_first_page() {
     ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 6).await, "init +api +db +web ready open");
-    let asked = script.went_on_from();
+    let asked = script.resumed_from();
     assert_eq!(asked.last().map(String::as_str), Some("7"), "{asked:?}");
 }
 
@@ -105,7 +105,7 @@ async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
     assert_eq!(seen(&mut events, 4).await, LISTED);
     let told = seen(&mut events, 7).await;
     assert_eq!(told, "open error early error early error early");
-    let versions = script.went_on_from();
+    let versions = script.resumed_from();
     assert!(versions.iter().all(|it| it == "7"), "{versions:?}");
 }
 
@@ -122,7 +122,7 @@ async fn continues_from_a_bookmark_with_an_older_version() {
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 5).await, format!("{LISTED} =web"));
     while seen(&mut events, 1).await != "=web" {}
-    assert_eq!(script.went_on_from(), ["6"]);
+    assert_eq!(script.resumed_from(), ["6"]);
 }
 
 /// An object of the maximum size that etcd accepts.

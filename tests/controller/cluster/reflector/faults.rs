@@ -35,7 +35,7 @@ async fn watch_resumes_after_the_last_event_or_bookmark() {
         let told = seen(&mut events, LISTED.split(' ').count()).await;
         assert_eq!(told, LISTED);
         while seen(&mut events, 1).await != "early" {}
-        assert_eq!(script.went_on_from(), [version]);
+        assert_eq!(script.resumed_from(), [version]);
     }
 }
 
@@ -74,7 +74,7 @@ async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
         let mut events = script.watch();
         assert_eq!(seen(&mut events, 4).await, LISTED);
         assert_eq!(seen(&mut events, 2).await, format!("error {told}"));
-        assert_eq!(script.went_on_from(), [expected]);
+        assert_eq!(script.resumed_from(), [expected]);
         let pause = script.pauses()[0];
         assert!(pause >= Duration::from_millis(100), "{pause:?}");
     }
@@ -90,7 +90,7 @@ async fn unreadable_event_does_not_hide_later_events() {
     assert_eq!(seen(&mut events, 4).await, LISTED);
     assert_eq!(seen(&mut events, 3).await, "error open =web");
     nothing(&mut events).await;
-    assert_eq!(script.went_on_from(), [""; 0]);
+    assert_eq!(script.resumed_from(), [""; 0]);
 }
 
 /// A watch without a version would show only new events and hide the changes in between.
@@ -113,7 +113,7 @@ async fn lists_again_if_an_event_has_no_version() {
         let mut events = script.watch();
         let told = seen(&mut events, 9).await;
         assert_eq!(told, format!("{LISTED} error {LISTED}"), "{kind}");
-        assert_eq!(script.went_on_from(), ["list"]);
+        assert_eq!(script.resumed_from(), ["list"]);
     }
 }
 
@@ -131,7 +131,7 @@ async fn stops_reading_an_endless_event() {
     let begun = Instant::now();
     assert_eq!(seen(&mut events, 2).await, "error early");
     assert!(begun.elapsed() < Duration::from_secs(1));
-    assert_eq!(script.went_on_from(), ["7"]);
+    assert_eq!(script.resumed_from(), ["7"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -148,7 +148,7 @@ async fn gives_up_a_watch_that_does_not_open_within_20_s() {
     assert!((20..22).contains(&begun.elapsed().as_secs()));
     assert_eq!(seen(&mut events, 1).await, "early");
     assert!(begun.elapsed().as_secs() < 22);
-    assert_eq!(script.went_on_from(), ["7", "7"]);
+    assert_eq!(script.resumed_from(), ["7", "7"]);
 }
 
 /// For example, behind a firewall that dropped the connection. The server was asked to end each
@@ -162,7 +162,7 @@ async fn reopens_a_watch_that_stays_silent_beyond_its_timeout() {
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
     assert_eq!(seen(&mut events, 3).await, "open open open");
-    assert_eq!(script.went_on_from(), ["7", "7", "7"]);
+    assert_eq!(script.resumed_from(), ["7", "7", "7"]);
     let pauses = script.pauses();
     for (pause, (_, query)) in pauses.iter().zip(&*script.asked.lock().unwrap()) {
         let mut pairs = form_urlencoded::parse(query.as_bytes());

@@ -100,7 +100,7 @@ impl Script {
     }
 
     /// The version from which each request except the first resumes.
-    pub(super) fn went_on_from(&self) -> Vec<String> {
+    pub(super) fn resumed_from(&self) -> Vec<String> {
         let asked = self.asked.lock().unwrap();
         let versions = asked.iter().skip(1).map(|(_, query)| {
             let mut pairs = form_urlencoded::parse(query.as_bytes());

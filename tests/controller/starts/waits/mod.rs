@@ -74,7 +74,7 @@ fn is_none_told(scenario: &Sandbox) -> bool {
     told(scenario).is_empty()
 }
 
-/// Whether or not the dependency is ready before the start stops waiting.
+/// Readiness before and after `db` stops being a new start.
 #[test]
 fn wake_starts_as_soon_as_its_dependency_is_ready() {
     for (after, goes) in [(1, 5), (20, 20)] {
@@ -140,7 +140,7 @@ fn starts_within_milliseconds_of_its_dependency_being_ready() {
     assert!(is_none_told(&scenario));
     scenario.sleep_until("19:01");
     assert_eq!((scenario.replicas("db"), scenario.replicas("web")), (0, 0));
-    // A start that waited is not late, and no boundary was skipped.
+    // A start that waited is not counted as late, and no boundary is skipped.
     let metrics = scenario.metrics();
     let late = "dayshift_transition_lateness_seconds_bucket{le=\"0.01\",action=\"start\"} 2";
     assert!(metrics.contains(late), "{metrics}");
@@ -245,7 +245,7 @@ fn stop_edit_pause_or_removal_ends_a_wait() {
 #[test]
 fn wakes_and_ends_of_sleeps_wait_too() {
     let scenario = app_and_database();
-    // One after another, as a command writes them: the database last.
+    // A command writes one workload after the other; the database is last.
     scenario.annotate("web", "wake-until", Some("2026-11-21 12:00"));
     scenario.pass(Duration::from_secs(2));
     scenario.annotate("db", "wake-until", Some("2026-11-21 12:00"));

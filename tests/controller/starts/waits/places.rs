@@ -86,7 +86,7 @@ fn next_start_follows_within_milliseconds_of_readiness() {
         (running(&scenario).len(), waiting(&scenario)),
         (5, "1".to_owned())
     );
-    // A start that waited is not late, and its time to become ready begins with it.
+    // A start that waited is not counted as late, and its `ready-within` begins with the start.
     let metrics = scenario.metrics();
     let late = "dayshift_transition_lateness_seconds_bucket{le=\"0.01\",action=\"start\"} 5";
     assert!(metrics.contains(late), "{metrics}");
@@ -181,7 +181,7 @@ fn slots_that_one_namespace_holds_are_free_for_others_in_time() {
     scenario.sleep_until("09:09:59");
     assert_eq!(running(&scenario).len(), 5);
     assert_eq!(waiting(&scenario), "5");
-    // It has waited for the shortest time, and its namespace holds no slot.
+    // `test-1` has waited for the shortest time, but its namespace holds no slot.
     let started = |name: &str| {
         let patches = scenario.requests("patch").into_iter();
         let mut patches = patches.filter(|line| line.name == name);
@@ -300,7 +300,7 @@ fn restarted_controller_counts_running_starts() {
     );
 }
 
-/// The list of Deployments, one of which is starting, arrives later than that of StatefulSets.
+/// The list of StatefulSets arrives first; the list of Deployments, one of which is starting, arrives later.
 #[test]
 fn waits_for_complete_lists_before_it_grants_slots() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -383,7 +383,7 @@ fn start_that_waits_for_a_dependency_holds_no_slot() {
     );
     ready(&scenario, "db", 3);
     assert_eq!(running(&scenario), ["db", "other"]);
-    // It has no dependency any more, and needs a slot.
+    // `app` no longer waits for its dependency, but for a slot.
     assert_eq!(waiting(&scenario), "1");
     ready(&scenario, "other", 3);
     assert_eq!(
