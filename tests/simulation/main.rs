@@ -58,10 +58,10 @@ use harness::{
 };
 use scenario::{definition::Scenario, stored};
 
-/// The fixed seeds of each run: some 50 s of CPU time.
+/// The number of fixed seeds of each run, which takes some 50 s of CPU time.
 const SEEDS: u64 = 400;
 
-/// The maximum number, per thousand checks of settled objects, with these inconclusive results.
+/// The maximum number of these inconclusive results in a thousand checks.
 const MAX_INCONCLUSIVE: [(Look, usize); 6] = [
     (Look::Unknown, 0),
     (Look::Dry, 30),
@@ -143,7 +143,7 @@ fn random_scenarios_follow_the_rules() {
     }
 }
 
-/// Inconclusive checks must be few: a checker that accepts everything finds nothing.
+/// Fails if too many checks are inconclusive: a checker that accepts everything finds no defects.
 fn assert_few_inconclusive(looks: &BTreeMap<Look, usize>) {
     let all: usize = looks.values().sum();
     for (look, most) in MAX_INCONCLUSIVE {
@@ -185,7 +185,7 @@ fn same_seed_runs_identically() {
     }
 }
 
-/// Checks only that each patch applies; `.ci/nightly seeded` checks that the scenarios detect the defects.
+/// This test only applies each patch; `.ci/nightly seeded` checks that the scenarios detect the defects.
 #[test]
 fn each_seeded_defect_applies() {
     let root = env!("CARGO_MANIFEST_DIR");

@@ -1,5 +1,6 @@
-//! The parts of the checker that use dayshift's code: error texts, which have their own tests.
-//! Whether there is an error, and whether it concerns only the Namespace, must match [`refusal`].
+//! The only part of the checker that uses dayshift's code: it takes error texts from there, because they have
+//! their own tests. Whether there is an error, and whether it concerns only the Namespace, must match
+//! [`refusal`].
 
 use std::{
     collections::BTreeMap,
@@ -60,7 +61,7 @@ pub fn kind_of(row: &Row) -> Kind {
     }
 }
 
-/// Only the names of calendars matter.
+/// Computes them from the annotations. Of the calendars only the names matter.
 pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let prefix = Prefix::parse(&prefix::current()).unwrap();
     let kind = kind_of(object.kind);
@@ -90,7 +91,7 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     };
     let expected = refusal(object, holidays);
     let inputs = object.inputs();
-    assert_eq!(refused, expected, "what is refused of {inputs:?}");
+    assert_eq!(refused, expected, "rejected annotations of {inputs:?}");
     match parsed {
         ParsedInputs::Invalid(refusal) => Assumptions {
             complaint: Some(refusal.text(&prefix)),

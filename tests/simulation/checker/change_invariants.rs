@@ -1,5 +1,5 @@
-//! Invariants of every write, whatever caused it. They do not use the rules, so that a mistake in
-//! the model of the rules cannot hide one in the code.
+//! Invariants of every write, regardless of its cause. They do not use the rules: a mistake in the model of
+//! the rules must not hide the same mistake in the code.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub fn check(
     check_last(old, new, outcome, now)
 }
 
-/// `last` goes back only if it was ahead, and is ahead only if it was before.
+/// `last` moves back only if it was ahead of the clock, and is ahead only if it was ahead before.
 fn check_last(old: &Object, new: &Object, outcome: &Outcome, now: i64) -> Result<(), String> {
     let (before, after) = (old.state.last, new.state.last);
     let was_ahead = before.is_some_and(|last| last > now + AHEAD);

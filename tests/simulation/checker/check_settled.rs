@@ -17,7 +17,7 @@ use crate::{
 /// The result of checking one object for one controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Look {
-    /// The object is as the rules require.
+    /// The object is in the state that the rules require.
     Settled,
     /// The checker did not observe its creation.
     Unknown,
@@ -27,16 +27,16 @@ pub enum Look {
     Failing,
     /// It has not settled: writes to it failed and might not have been retried.
     Recovering,
-    /// Another controller might have another zone, or other calendars.
+    /// Another controller might use another zone or other calendars.
     OfAnother,
-    /// The last correction waits, or a response was lost.
+    /// The last correction is pending, or a response was lost.
     Waits,
-    /// Its labels were corrected three times.
+    /// Its labels were corrected three times, which is the limit.
     GivenUp,
 }
 
 impl Observer {
-    /// Everything is quiet: no work is left for any of these processes.
+    /// Checks that no work is left for any of these processes.
     pub fn check_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);
@@ -101,12 +101,13 @@ impl Observer {
         self.hears_all(by, uid) && self.reports.hides_revert(by, uid, at)
     }
 
-    /// Whether each Event of a process about an object reaches the server.
+    /// Whether all Events of a process about an object reach the server.
     fn hears_all(&self, by: &str, uid: &str) -> bool {
         self.exact && self.event_troubles == 0 && self.lost_answers(by, Some(uid)) == 0
     }
 
-    /// No work is left for this process: it knows the object as it is, and does not change it.
+    /// Checks that no work is left for this process: it has observed the current object, and the rules
+    /// require no write.
     fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<Look, String> {
         if self.processes[by].is_dry {
             return Ok(Look::Dry);
@@ -117,7 +118,7 @@ impl Observer {
         let (namespace, name) = (&object.namespace, &object.name);
         let known = self.processes[by].shown.known(namespace, name, now.truth);
         let Some(known) = known.first() else {
-            if object.is_no_concern() {
+            if object.has_no_schedule_or_state() {
                 return Ok(Look::Settled);
             }
             return Err(format!("{by} does not know {}", object.full_name()));
@@ -127,7 +128,7 @@ impl Observer {
         }
         let outcomes = self.outcomes(by, known, now.clock);
         if outcomes.iter().any(Option::is_none) {
-            self.newest_has_won(by, known, now.clock.div_euclid(1000))?;
+            self.newest_has_applied(by, known, now.clock.div_euclid(1000))?;
             return Ok(Look::Settled);
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
@@ -135,8 +136,8 @@ impl Observer {
             let applied = known.applied(&it.state, it.error.as_ref());
             known.is_corrective(it, &applied).1
         };
-        // A patch whose response is lost might be visible on the object, and its sender then counts
-        // it.
+        // A patch whose response is lost might be visible on the object; its sender then counts it as
+        // successful.
         let lost = self.lost_answers(by, Some(&object.uid));
         let counted = usize::from(known.corrections.1) + lost;
         let second = now.clock.div_euclid(1000);
@@ -154,7 +155,7 @@ impl Observer {
         let is_at_limit = counted >= usize::from(MAX_CORRECTIONS);
         if is_at_limit && outcomes.iter().any(is_corrective) {
             let is_sure = known.corrections.0 >= MAX_CORRECTIONS;
-            if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
+            if self.exact && is_sure && known.limit_events == 0 && self.event_troubles == 0 {
                 return Err(format!("{by} does not say that it has its hands off"));
             }
             return Ok(Look::GivenUp);
@@ -166,9 +167,9 @@ impl Observer {
         ))
     }
 
-    /// The last boundary wins, without the other rules: if nothing holds an object, no boundary is
-    /// between the last action and now.
-    fn newest_has_won(&self, by: &str, known: &Known, now: i64) -> Result<(), String> {
+    /// Independently of the other rules: unless an override or a pause is active, no boundary is between the
+    /// last action and now.
+    fn newest_has_applied(&self, by: &str, known: &Known, now: i64) -> Result<(), String> {
         let (object, zone) = (&known.object, self.processes[by].zone);
         let state = &object.state;
         let is_held = object.deleting || state.phase.is_some_and(Phase::is_held);

@@ -36,8 +36,8 @@ impl Observer {
         let process = &self.processes[&write.sent.by];
         let record = &self.records[&old.uid];
         let off = write.sent.at.clock - write.sent.at.truth;
-        // A clock that is behind by as much as a machine has just slept, or as a response was late,
-        // looks right: due work is only late by that.
+        // A clock that is behind by the last sleep of the machine, or by a late response, cannot be detected:
+        // due work is only late by that time.
         let (woke, slept) = self.woke;
         let hidden = if write.at < woke + UNHEARD { slept } else { 0 };
         // The server's `Date` has whole seconds.
@@ -109,7 +109,8 @@ impl Observer {
         switches::check(&known.object, new, outcome.kind, record.held.as_ref())?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
-            // Any outcome can match, because only the controller knows when the grace period began.
+            // It is enough that one outcome is on time, because only the controller knows when the grace
+            // period began.
             let mut punctual = found.iter().map(|(outcome, known, ..)| {
                 self.check_on_time(write, outcome, known, process, record)
             });
@@ -179,8 +180,7 @@ impl Observer {
                 .iter()
                 .map(move |raised_ranges| (seen, *raised_ranges))
         });
-        // At the correction limit no notice is sent either, and other calendars might
-        // require one.
+        // At the correction limit no notice is sent, and with other calendars a notice might be required.
         let at_limit = known.corrections.1 >= MAX_CORRECTIONS;
         let is_unreported = at_limit || known.has_other_calendars();
         let told = self.told(by, old);
@@ -256,7 +256,7 @@ impl Observer {
             && new.state.garbled.is_empty()
     }
 
-    /// Checks that no count is lost, without the rules: by the counts that could be restored
+    /// Checks independently of the rules that no count is lost: compares the counts that could be restored
     /// before and after.
     fn keeps_the_count(
         &self,
@@ -293,7 +293,7 @@ impl Observer {
         ))
     }
 
-    /// A workload that is stopped after a grace had the complete grace since the announcement.
+    /// If a workload is stopped after a grace period, the complete period has passed since the announcement.
     fn check_grace_announced(
         &self,
         write: &Write<'_>,
@@ -331,7 +331,7 @@ impl Observer {
         let known = process.started.max(record.touched).max(process.clock_set);
         let known = known.max(process.calendars_read);
         let due = outcome.due.into_iter().chain(intent.ends());
-        // By its clock: the first millisecond of the server's clock at which that time has passed.
+        // The first millisecond of the server's clock at which the controller's clock has passed that time.
         let awaited = due
             .map(|due| due * 1000 - off)
             .chain(earliest_last_correction);

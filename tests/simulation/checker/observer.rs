@@ -32,7 +32,8 @@ use crate::{
     },
 };
 
-/// How long a controller can be without a `Date` of the server after it woke up, in milliseconds.
+/// The maximum time after a wake-up during which a controller has not received the server's `Date`, in
+/// milliseconds.
 pub const UNHEARD: i64 = 60 * 1000;
 
 /// The maximum number of writes between two steps: some days of boundaries.
@@ -43,13 +44,13 @@ pub(crate) type Texts = BTreeMap<String, String>;
 /// One run of a controller, from its start to its end.
 pub struct Process {
     pub zone: Tz,
-    /// Whether it compares its clock with the server's.
+    /// Whether the controller compares its clock with the server's.
     pub guarded: bool,
-    /// In hours.
+    /// The catch-up limit, in hours.
     pub catch_up: u32,
-    /// By the server's clock, in milliseconds.
+    /// When it started, by the server's clock, in milliseconds.
     pub started: i64,
-    /// Its own clock.
+    /// The controller's own clock.
     pub clock: Clock,
     pub shown: Shown,
     pub reads: Reads,
@@ -63,7 +64,7 @@ pub struct Process {
     pub is_dry: bool,
 }
 
-/// A patch in flight, and the knowledge that it was decided from.
+/// A patch in flight, and the process's knowledge when it decided on the patch.
 #[derive(Clone)]
 pub struct Sent {
     pub by: String,
@@ -81,7 +82,7 @@ pub struct Sent {
 pub(crate) struct Record {
     /// When another client last changed it, in milliseconds.
     pub(crate) touched: i64,
-    /// When it left the scope, and how long all machines had slept until then.
+    /// When it left the scope, and how long all machines had slept until then, in milliseconds.
     pub(crate) left: Option<(i64, i64)>,
     /// The value that a stop found in its on/off field.
     pub(crate) held: Option<Value>,
@@ -89,7 +90,7 @@ pub(crate) struct Record {
     pub(crate) warned: HashMap<String, i64>,
 }
 
-/// The intent of the annotations of an object and of its Namespace, in a zone, with these
+/// Cached results of parsing: by the annotations of an object and its Namespace, the zone, and the known
 /// calendars.
 type ParseCache = Mutex<HashMap<(String, [Texts; 2], Tz, Names), Arc<Assumptions>>>;
 type Names = [bool; NAMES.len()];
@@ -98,13 +99,13 @@ pub struct Observer {
     pub plans: Arc<[Plan]>,
     pub timelines: Timelines,
     pub processes: HashMap<String, Process>,
-    /// No faults: everything happens at its exact millisecond.
+    /// No faults occur, so that everything happens at its exact millisecond.
     pub exact: bool,
     /// Whether only objects in scope are watched.
     pub scoped: bool,
     pub namespaces: Vec<String>,
     pub excluded: Vec<String>,
-    /// The namespace and name of the workload whose pods the controllers are.
+    /// The namespace and name of the workload that owns the controllers' pods.
     pub own: Option<(&'static str, String)>,
     /// The Namespaces with the selected labels, if there is a selector.
     pub selected: Option<&'static [&'static str]>,
@@ -112,8 +113,8 @@ pub struct Observer {
     pub(crate) reports: Reports,
     /// When Events last had a fault.
     pub(crate) event_troubles: i64,
-    /// Since when there is no fault beyond single objects, and all earlier ones have been recovered
-    /// from.
+    /// The time since which no fault affects more than single objects, and since which all earlier faults
+    /// have been recovered from.
     pub(crate) recovered: i64,
     /// When all machines last woke up, by the server's clock, and how long they had slept, in
     /// milliseconds.
@@ -127,7 +128,7 @@ pub struct Observer {
     pub looks: BTreeMap<Look, usize>,
     /// Writes since the last step of the scenario.
     pub since: usize,
-    /// The server's clock, which is right.
+    /// The server's clock, which is always right.
     pub(super) truth: Clock,
     pub sent: Vec<Sent>,
     /// The number of requests in a millisecond.
@@ -262,8 +263,8 @@ impl Observer {
         }
     }
 
-    /// A write was accepted: a process that waits for a response takes it for its own, and might
-    /// never get another response.
+    /// A write was accepted. A process that waits for a response to its own patch takes this write for its
+    /// own when it observes it.
     fn waits_for_answer(&mut self, by: &str, new: &Object, done: &Done) {
         let of_this = |it: &Known| it.object.uid == new.uid;
         let waits = |it: &&Sent| !it.is_answered && it.known.iter().any(of_this);
@@ -275,7 +276,7 @@ impl Observer {
         }
     }
 
-    /// A count was set; a process that waits for a response takes it for its own.
+    /// A count was set. A process that waits for a response to its own patch takes this write for its own.
     fn sets(&mut self, by: &str, old: &Object, new: &Object) {
         let of_this = |it: &&Known| it.object.uid == new.uid;
         let waiting = self.sent.iter().filter(|it| it.by == by || !it.is_answered);
@@ -328,9 +329,12 @@ impl Observer {
             let made = text(&event["eventTime"]).parse::<DateTime<Utc>>().unwrap();
             let made = made.timestamp_millis() - off;
             let may_skip = self.troubled.is_any();
-            let told =
-                self.reports
-                    .tells((&by, &uid), (&reason, &kind, &note), (made, at), may_skip);
+            let told = self.reports.check_event(
+                (&by, &uid),
+                (&reason, &kind, &note),
+                (made, at),
+                may_skip,
+            );
             if let Err(why) = told
                 && self.lost_answers(&by, Some(&uid)) == 0
             {
@@ -344,21 +348,21 @@ impl Observer {
         let Some(process) = self.processes.get_mut(&by) else {
             return;
         };
-        // If a response is lost, it is reported again.
-        if process.shown.tells_correction_limit(&uid) > 1 && self.exact {
+        // If a response is lost, the Event can be created twice.
+        if process.shown.record_correction_limit_event(&uid) > 1 && self.exact {
             self.fail(at, "the limit is reported twice");
         }
     }
 
-    /// The number of missing responses of a process about an object, or about any object: it takes
-    /// what the watch shows for its own write.
+    /// The number of missing responses of a process about an object, or about any object. For each of them it
+    /// takes an observed write for its own.
     pub fn lost_answers(&self, by: &str, uid: Option<&str>) -> usize {
         let is_it = |known: &Known| uid.is_none_or(|uid| known.object.uid == uid);
         let of_it = |it: &&Sent| it.by == by && !it.is_answered && it.known.iter().any(is_it);
         self.sent.iter().filter(of_it).count()
     }
 
-    /// Events have a fault from now on, or no longer.
+    /// Events have a fault from now on, or the fault ends.
     pub fn record_event_troubles(&mut self, at: i64) {
         self.troubled.set_events();
         self.event_troubles = at;

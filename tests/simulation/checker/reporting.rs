@@ -1,5 +1,5 @@
-//! Reports about writes: each Event belongs to a write, each write that changes a count has an
-//! Event, and the metrics count the same. Checked if there are no faults.
+//! Reports about writes, if there are no faults: each Event belongs to a write, each write that changes a
+//! count has an Event, and the metrics count the same writes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,14 +28,14 @@ const WARNINGS: [&str; 11] = [
     "StateFromFuture",
 ];
 
-/// No object of a scenario is ever unready, waits for others or has a Service.
-const NEVER_TOLD: [&str; 3] = ["NotReady", "StartedWithout", "WokenByRequest"];
+/// In scenarios no object is unready, depends on another one, or has a Service.
+const NEVER_REPORTED: [&str; 3] = ["NotReady", "StartedWithout", "WokenByRequest"];
 
 /// The maximum length of an Event note, in bytes.
 const MAX_NOTE: usize = 1024;
 
-/// The maximum delay of an Event after its write, in milliseconds: while many starts and stops
-/// wait, one is sent each second.
+/// The maximum delay of an Event after its write, in milliseconds. If many workloads start and stop, the
+/// controller sends one Event per second.
 const MAX_DELAY: i64 = 5 * 60_000;
 
 /// The time until a program that reverted a count is reported again, in milliseconds.
@@ -44,7 +44,7 @@ const REVERT_AGAIN: i64 = 12 * 3_600_000;
 /// A write that was accepted and has no Event yet.
 pub(crate) struct Unreported {
     pub(crate) at: i64,
-    /// The kinds that it can be, and whether that adopts the current schedule.
+    /// The possible kinds of the write, each with whether it adopts the current schedule.
     pub(crate) kinds: Vec<(WriteKind, bool)>,
     /// Whether it changed the count.
     pub(crate) scales: bool,
@@ -57,14 +57,14 @@ pub(crate) struct Unreported {
 /// The writes of all processes.
 #[derive(Default)]
 pub(crate) struct Reports {
-    /// By process and object.
+    /// The writes without an Event, by process and object.
     unreported: HashMap<(String, String), Vec<Unreported>>,
-    /// The number of starts and stops of each process; `None` if there might be one more.
+    /// The number of starts and stops of each process; `None` if one of them is uncertain.
     transitions: HashMap<String, Option<usize>>,
     /// Failed attempts to write since the last success, by process and object.
     failing: HashMap<(String, String), Failing>,
-    /// Objects that are read to find the manager of their counts, and the results; by process and
-    /// path, and by process and object.
+    /// Reads that look up the manager of a count: those in flight by process and path, and the results by
+    /// process and object.
     looking: HashSet<(String, String)>,
     found: HashMap<(String, String), Found>,
     /// When a process last reported a program that reverts an object.
@@ -76,14 +76,14 @@ struct Failing {
     since: i64,
     /// Whether an admission webhook denied it.
     is_denied: bool,
-    is_told: bool,
+    is_reported: bool,
 }
 
 /// The manager that reverted a count.
 struct Found {
     at: i64,
     programs: Vec<&'static str>,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl Unreported {
@@ -97,8 +97,9 @@ impl Unreported {
         }
     }
 
-    /// Whether an Event with this reason reports it; other reasons can report several writes.
-    fn is_told_by(&self, reason: &str) -> bool {
+    /// Whether an Event with this reason reports this write and no other. Events with other reasons can
+    /// report several writes.
+    fn is_reported_by(&self, reason: &str) -> bool {
         let is = |kind: WriteKind| self.kinds.iter().any(|(it, _)| *it == kind);
         let carries_out = |kind: WriteKind| self.kinds.contains(&(kind, false)) && self.scales;
         match reason {
@@ -136,11 +137,11 @@ impl Reports {
         self.unreported.entry(place).or_default().push(write);
     }
 
-    /// Another client changed an object: an error then is new.
+    /// Another client changed an object, so that an error is reported again.
     pub(crate) fn touched(&mut self, uid: &str) {
         let of_it = self.failing.iter_mut();
         let of_it = of_it.filter(|((_, object), _)| object == uid);
-        of_it.for_each(|(_, it)| it.is_told = false);
+        of_it.for_each(|(_, it)| it.is_reported = false);
     }
 
     /// A process failed to write to an object.
@@ -149,18 +150,18 @@ impl Reports {
         let failing = self.failing.entry(place).or_insert(Failing {
             since: at,
             is_denied: false,
-            is_told: false,
+            is_reported: false,
         });
         failing.is_denied |= answered == Some(Trouble::Denies);
     }
 
-    /// A process reads the object at a path to find the manager of its count.
-    pub(crate) fn looks_up(&mut self, by: &str, path: &str) {
+    /// A process reads the object at a path to look up the manager of its count.
+    pub(crate) fn begin_lookup(&mut self, by: &str, path: &str) {
         self.looking.insert((by.to_owned(), path.to_owned()));
     }
 
-    /// An object is shown to a process that requested it.
-    pub(crate) fn looked_up(&mut self, by: &str, path: &str, object: &Value, at: i64) {
+    /// A process received the object that it looked up.
+    pub(crate) fn end_lookup(&mut self, by: &str, path: &str, object: &Value, at: i64) {
         if !self.looking.remove(&(by.to_owned(), path.to_owned())) {
             return;
         }
@@ -168,13 +169,14 @@ impl Reports {
         let found = Found {
             at,
             programs: programs_that_set_the_count(object),
-            is_told: false,
+            is_reported: false,
         };
         self.found.insert((by.to_owned(), uid.to_owned()), found);
     }
 
-    /// A process reports a note of `made` about an object; returns why it must not.
-    pub(crate) fn tells(
+    /// A process creates an Event with a note of the time `made` about an object. Returns the violated rule,
+    /// if any.
+    pub(crate) fn check_event(
         &mut self,
         (by, uid): (&str, &str),
         (reason, kind, note): (&str, &str, &str),
@@ -188,26 +190,26 @@ impl Reports {
         if note.is_empty() || note.len() > MAX_NOTE {
             return Err(format!("{reason} has {} bytes", note.len()));
         }
-        if NEVER_TOLD.contains(&reason) {
+        if NEVER_REPORTED.contains(&reason) {
             return Err(format!("{reason} is reported without a cause"));
         }
-        // These reasons report no write.
+        // Events with these reasons do not report a write.
         match reason {
             "StopsSoon" | "CorrectionLimitReached" => return Ok(()),
             "BoundariesSkipped" if may_skip => return Ok(()),
             "BoundariesSkipped" => return Err("boundaries are skipped, and nothing is slow".into()),
-            "ScaleFailed" => return self.tells_failure(by, uid),
-            "Reverted" => return self.tells_revert(by, uid, note, at),
+            "ScaleFailed" => return self.check_failure_event(by, uid),
+            "Reverted" => return self.check_revert_event(by, uid, note, at),
             _ => {}
         }
         let unreported = self.unreported.entry((by.to_owned(), uid.to_owned()));
         let unreported = unreported.or_default();
-        // Some adoptions have no Event, so it might belong to a later write than the first.
-        let is_told = unreported
+        // Some adoptions have no Event, so this Event might report a later write than the first one.
+        let is_reported = unreported
             .iter()
             .enumerate()
-            .filter(|(_, it)| it.is_told_by(reason));
-        match is_told.min_by_key(|(_, it)| (it.at - made).abs()) {
+            .filter(|(_, it)| it.is_reported_by(reason));
+        match is_reported.min_by_key(|(_, it)| (it.at - made).abs()) {
             Some((place, _)) => {
                 unreported.remove(place);
                 Ok(())
@@ -216,40 +218,46 @@ impl Reports {
         }
     }
 
-    fn tells_failure(&mut self, by: &str, uid: &str) -> Result<(), String> {
+    fn check_failure_event(&mut self, by: &str, uid: &str) -> Result<(), String> {
         let failing = self.failing.get_mut(&(by.to_owned(), uid.to_owned()));
         let Some(failing) = failing else {
             return Err(format!("{by} tells of a failure, and nothing has failed"));
         };
-        if std::mem::replace(&mut failing.is_told, true) {
+        if std::mem::replace(&mut failing.is_reported, true) {
             return Err(format!("{by} tells twice that writes fail"));
         }
         Ok(())
     }
 
-    fn tells_revert(&mut self, by: &str, uid: &str, note: &str, at: i64) -> Result<(), String> {
-        // The sixth Event in a namespace summarizes all others.
+    fn check_revert_event(
+        &mut self,
+        by: &str,
+        uid: &str,
+        note: &str,
+        at: i64,
+    ) -> Result<(), String> {
+        // After five Events in a namespace, one Event summarizes the others.
         if note.contains(" more in namespace ") {
             return Ok(());
         }
         let found = self.found.get_mut(&(by.to_owned(), uid.to_owned()));
-        let Some(found) = found.filter(|it| !it.is_told) else {
+        let Some(found) = found.filter(|it| !it.is_reported) else {
             return Err(format!(
-                "{by} tells who has set a count back, and has not looked"
+                "{by} reports the manager of a count without a lookup"
             ));
         };
-        found.is_told = true;
+        found.is_reported = true;
         let programs = &found.programs;
         let Some(program) = programs.iter().find(|it| note.starts_with(**it)) else {
             return Err(format!(
-                "it was set back by {programs:?}, and {by} tells: {note}"
+                "{programs:?} reverted the count, and {by} reports: {note}"
             ));
         };
         let place = (by.to_owned(), uid.to_owned(), *program);
         let before = self.reverts.insert(place, at);
         match before.filter(|before| at < before + REVERT_AGAIN) {
             Some(before) => Err(format!(
-                "{by} tells of {program} again, {} ms later",
+                "{by} reports {program} again after {} ms",
                 at - before
             )),
             None => Ok(()),
@@ -259,13 +267,13 @@ impl Reports {
     /// Whether an admission denial has lasted for too long without an Event.
     pub(crate) fn hides_failure(&self, by: &str, uid: &str, now: i64) -> bool {
         let failing = self.failing.get(&(by.to_owned(), uid.to_owned()));
-        failing.is_some_and(|it| it.is_denied && !it.is_told && it.since + MAX_DELAY < now)
+        failing.is_some_and(|it| it.is_denied && !it.is_reported && it.since + MAX_DELAY < now)
     }
 
     /// Whether a revert by a single known program has lasted for too long without an Event.
     pub(crate) fn hides_revert(&self, by: &str, uid: &str, now: i64) -> bool {
         let found = self.found.get(&(by.to_owned(), uid.to_owned()));
-        let Some(found) = found.filter(|it| !it.is_told && it.at + MAX_DELAY < now) else {
+        let Some(found) = found.filter(|it| !it.is_reported && it.at + MAX_DELAY < now) else {
             return false;
         };
         let [program] = found.programs[..] else {

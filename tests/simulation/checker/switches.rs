@@ -1,6 +1,6 @@
-//! The effect of a write on an on/off field, only from `docs/reference/kinds.md` and
-//! `operators.md`: a stop saves the value that it found, a start restores it, including a missing
-//! one, and no other write changes it.
+//! The effect of a write on an on/off field, only according to `docs/reference/kinds.md` and
+//! `operator-kinds.md`: a stop saves the previous value, a start restores it (also if it was missing), and no
+//! other write changes the field.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
     scenario::kinds::{Switch, json_of},
 };
 
-/// Checks a write to the on/off field of an object in which the previous stop found this value.
+/// Checks a write to an object with an on/off field. `found` is the value before the last stop.
 pub fn check(
     old: &Object,
     new: &Object,
@@ -21,12 +21,12 @@ pub fn check(
     };
     let saved = old.saved_value.as_deref().filter(|_| switch.is_saved);
     let (members, labels) = if new.replicas < old.replicas {
-        // A value that `enforce` reverts was set after the stop, whose label stays.
+        // `enforce` reverts a value that was set after the stop, and does not change the label.
         let stays = saved.filter(|_| kind == WriteKind::Enforce);
         let label = stays.map_or_else(|| label_of(switch, &old.switch), str::to_owned);
         (vec![stopped(switch, old)], vec![Some(label)])
     } else if new.replicas > old.replicas {
-        let known = saved.map(|label| brought_back(switch, &old.switch, label));
+        let known = saved.map(|label| restored(switch, &old.switch, label));
         let known = known.filter(|member| !switch.is_off(member));
         let started = with(switch, &old.switch, json_of(switch.started));
         let unknown = || held.cloned().into_iter().chain([started]).collect();
@@ -48,14 +48,12 @@ pub fn check(
     }
     if switch.is_saved && !labels.contains(&new.saved_value) {
         let (kept, all) = (&new.saved_value, labels);
-        return Err(format!(
-            "the label keeps {kept:?} of the switch, not {all:?}"
-        ));
+        return Err(format!("the label saves {kept:?}, not one of {all:?}"));
     }
     Ok(())
 }
 
-/// The value that a write found in the on/off field of an object and replaced.
+/// The value of the on/off field that this write replaced, if it is a stop.
 pub fn held(old: &Object, new: &Object) -> Option<Value> {
     let switch = old.kind.switch.filter(|_| new.replicas < old.replicas)?;
     let label = label_of(switch, &old.switch);
@@ -63,7 +61,7 @@ pub fn held(old: &Object, new: &Object) -> Option<Value> {
     is_kept.then(|| old.switch.clone())
 }
 
-/// The member after a stop.
+/// The member that contains the field, after a stop.
 fn stopped(switch: &Switch, old: &Object) -> Value {
     let in_force = old.in_force();
     let count = in_force.get("stop-replicas").map_or("0", |it| it.trim());
@@ -71,7 +69,7 @@ fn stopped(switch: &Switch, old: &Object) -> Value {
     with(switch, &old.switch, off)
 }
 
-/// The member with this value, and otherwise unchanged.
+/// The member with this value in the field, otherwise unchanged.
 fn with(switch: &Switch, member: &Value, value: Value) -> Value {
     let Some(inner) = switch.inner else {
         return value;
@@ -81,8 +79,8 @@ fn with(switch: &Switch, member: &Value, value: Value) -> Value {
     member
 }
 
-/// The label for a value: `absent` if it is missing, `absent.1` if the member that would contain it
-/// is missing.
+/// The label that saves a value: `absent` if the value is missing, `absent.1` if also the member that would
+/// contain it is missing.
 fn label_of(switch: &Switch, member: &Value) -> String {
     match switch.value_in(member) {
         Value::Null if member.is_null() && switch.inner.is_some() => "absent.1".to_owned(),
@@ -92,8 +90,8 @@ fn label_of(switch: &Switch, member: &Value) -> String {
     }
 }
 
-/// The member after a start that restores the value of the label.
-fn brought_back(switch: &Switch, member: &Value, label: &str) -> Value {
+/// The member after a start that restores the value in the label.
+fn restored(switch: &Switch, member: &Value, label: &str) -> Value {
     if !label.starts_with("absent") {
         let is_flag = matches!(label, "true" | "false");
         let value = if is_flag {

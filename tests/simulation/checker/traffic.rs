@@ -1,4 +1,4 @@
-//! The requests and responses that the observer sees, and other inputs of a controller.
+//! The requests and responses that the observer receives, and other inputs of a controller.
 
 use std::sync::Arc;
 
@@ -19,13 +19,12 @@ use crate::{
 /// The maximum number of requests while no time passes.
 const MAX_REQUESTS: u32 = 2_000;
 
-/// The time after a suspend or a clock change after which no version queries are sent, in
-/// milliseconds.
+/// The time after a suspend or a clock change after which no version query is allowed, in milliseconds.
 const CALM: i64 = 5 * 60_000;
 
 impl Observer {
-    /// A request leaves a process; returns whether requests repeat endlessly while no time passes.
-    pub fn asks(&mut self) -> bool {
+    /// A process sends a request. Returns whether it repeats requests endlessly while no time passes.
+    pub fn record_request(&mut self) -> bool {
         let now = self.truth.now().timestamp_millis();
         let count = if self.requests.0 == now {
             self.requests.1 + 1
@@ -40,7 +39,7 @@ impl Observer {
         is_endless
     }
 
-    /// Namespaces are requested.
+    /// A process requests Namespaces.
     pub fn asks_for_namespaces(&mut self, by: &str) {
         if !self.processes[by].shown.asks_for_namespaces() {
             let now = self.truth.now().timestamp_millis();
@@ -51,7 +50,7 @@ impl Observer {
         }
     }
 
-    /// A patch leaves a process; returns its number.
+    /// A process sends a patch. Returns the number of the patch.
     pub fn sends(&mut self, by: &str, path: &str) -> usize {
         let at = self.instants(by);
         let (namespace, name) = name_of(path).unwrap();
@@ -69,9 +68,9 @@ impl Observer {
         self.sent.len() - 1
     }
 
-    /// A list of one object is requested, for the server's time or its latest version. This must
-    /// not happen without faults.
-    pub fn asks_how_far(&mut self, by: &str) {
+    /// A process lists one object to query the server's time or its latest version. Without faults this must
+    /// not happen.
+    pub fn record_version_query(&mut self, by: &str) {
         let at = self.instants(by);
         let process = &self.processes[by];
         let calm = [self.recovered, self.woke.0 + CALM, process.clock_set + CALM];
@@ -84,7 +83,7 @@ impl Observer {
         }
     }
 
-    /// A single object is read.
+    /// A process reads a single object.
     pub fn reads_object(&mut self, by: &str, path: &str) {
         let Some((namespace, name)) = name_of(path) else {
             return;
@@ -95,14 +94,14 @@ impl Observer {
         let clock_set = process.clock_set;
         let read = process.reads.read((namespace, name), &known, at, clock_set);
         match read {
-            Ok(true) => self.reports.looks_up(by, path),
+            Ok(true) => self.reports.begin_lookup(by, path),
             Ok(false) => {}
             Err(why) => self.fail(at.truth, &format!("{by}: {namespace}/{name}: {why}")),
         }
     }
 
-    /// The server has another object than the one that a patch was decided from. Its sender must
-    /// not have been shown the current one, or the conflict would repeat forever.
+    /// A patch conflicts with the current object. Its sender must not have observed this object before:
+    /// otherwise the conflict would repeat forever.
     pub fn conflicted(&mut self, number: usize, object: Option<&Value>) {
         let (Some(object), known) = (object, &self.sent[number].known) else {
             return;
@@ -117,13 +116,13 @@ impl Observer {
         }
     }
 
-    /// An attempt to write to an object meets its fault, which the server reports if `answered`.
-    pub fn meets_trouble(&mut self, by: &str, patch: Option<usize>, answered: Option<Trouble>) {
+    /// A write to an object meets the fault of the object. The server reports the fault if `answered` is set.
+    pub fn record_fault(&mut self, by: &str, patch: Option<usize>, answered: Option<Trouble>) {
         let at = self.truth.now().timestamp_millis();
         let Some(sent) = patch.map(|number| &mut self.sent[number]) else {
             return;
         };
-        // After a 500 or no response it is unknown whether it took effect.
+        // After a 500 or a lost response, it is unknown whether the patch took effect.
         sent.is_answered = matches!(
             answered,
             Some(Trouble::Denies | Trouble::Forbidden | Trouble::Busy)
@@ -133,7 +132,7 @@ impl Observer {
         }
     }
 
-    /// A patch is answered with a conflict.
+    /// The response to a patch is a conflict.
     pub fn conflicts(&mut self, by: &str, path: &str) {
         if let Some((namespace, name)) = name_of(path) {
             self.process(by).reads.conflicted(namespace, name);
@@ -144,12 +143,12 @@ impl Observer {
         self.process(by).shown.opens(request);
     }
 
-    pub fn tells(&mut self, by: &str, request: &Request, lines: &[u8]) {
+    pub fn receive_events(&mut self, by: &str, request: &Request, lines: &[u8]) {
         let at = self.instants(by);
-        self.process(by).shown.tells(request, lines, at);
+        self.process(by).shown.receive_events(request, lines, at);
     }
 
-    pub fn answers(&mut self, by: &str, request: &Request, code: u16, body: &[u8]) {
+    pub fn receive_response(&mut self, by: &str, request: &Request, code: u16, body: &[u8]) {
         let at = self.instants(by);
         let done = request
             .patch
@@ -157,7 +156,8 @@ impl Observer {
         if code == 200
             && let Ok(object) = serde_json::from_slice::<Value>(body)
         {
-            self.reports.looked_up(by, &request.path, &object, at.truth);
+            self.reports
+                .end_lookup(by, &request.path, &object, at.truth);
         }
         if let Some(number) = request.patch {
             self.sent[number].is_answered = true;
@@ -166,16 +166,16 @@ impl Observer {
             }
         }
         let shown = &mut self.process(by).shown;
-        shown.answers(request, code, body, done.as_ref(), at);
+        shown.receive_response(request, code, body, done.as_ref(), at);
     }
 
-    /// A response of the server arrived this many milliseconds late.
-    pub fn heard_late(&mut self, by: &str, time: u32) {
+    /// A response of the server arrived late by this many milliseconds.
+    pub fn record_late_response(&mut self, by: &str, time: u32) {
         let process = self.process(by);
         process.late = process.late.max(time.into());
     }
 
-    /// The clock of a controller was set, possibly back.
+    /// The clock of a controller was set, possibly to an earlier time.
     pub fn clock_set(&mut self, by: &str) {
         let at = self.instants(by);
         let process = self.process(by);

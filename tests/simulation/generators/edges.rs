@@ -40,7 +40,7 @@ impl Scenario {
             4 => self.excluded = names(&["stage", "dev"]),
             _ => {}
         }
-        // Three controllers with different settings conflict more often than they retry at once.
+        // Three controllers with different settings could conflict more often than they may correct.
         if self.scalers == 2 && random.u8(..3) == 0 {
             let place = |_| PLACES[random.usize(..PLACES.len())].0.name().to_owned();
             self.zones = (0..self.scalers).map(place).collect();
@@ -71,15 +71,15 @@ impl Scenario {
             self.prefix = Some(prefix::OTHER.to_owned());
         }
         self.without_defaults = random.u8(..6) == 0 && self.namespace_selector.is_none();
-        // In the controller's own namespace its default schedule does not apply, which no scenario
-        // covers.
+        // In the controllers' own namespace their default schedule does not apply, and the checker does not
+        // model that.
         let has_flag = self.steps.iter().any(|it| matches!(it.op, Op::Flag(_)));
         self.scales_itself = random.u8(..6) == 0 && !has_flag && !self.is_switch(0);
     }
 }
 
 impl Scenario {
-    /// ScaledObjects are paused at a count of their own in every other scenario.
+    /// In every other scenario, users pause ScaledObjects at a count of their own.
     pub fn pause_at_counts(&mut self) {
         let is_scaled = SWITCHES[self.switch_kind] == &SCALED_OBJECT;
         let made = self.steps.iter().filter_map(|step| match step.op {
@@ -104,7 +104,7 @@ impl Steps<'_> {
         let scaler = self.scaler();
         let is_fault_free = self.scenario.kind == Kind::NoFaults;
         let by = if is_fault_free || self.random.bool() {
-            // At 30 s it might be wrong, and at 31 s it must be noticed.
+            // A deviation of 30 s might be detected, and one of 31 s must be.
             let edges = [500, 20_000, 29_900, 30_000, 31_100, 33_000, 900_000];
             self.random.choice(edges)
         } else {
@@ -132,7 +132,7 @@ impl Steps<'_> {
         self.add(back, Op::ClockRight(scaler));
     }
 
-    /// Gives writes to one object, or Events, a fault for a while.
+    /// For some time, writes to one object, or Events, have a fault.
     pub(crate) fn trouble(&mut self, at: u32) {
         let all = [
             Trouble::Hangs,

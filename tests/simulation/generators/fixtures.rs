@@ -1,4 +1,4 @@
-//! Fixtures: steps that belong together, and that random steps seldom produce.
+//! Fixtures: sequences of steps that random steps seldom produce.
 
 use chrono::Days;
 use fastrand::Rng;
@@ -39,8 +39,8 @@ impl Steps<'_> {
         });
     }
 
-    /// Adds reportable conditions to some scenarios without faults.
-    pub(super) fn add_told(&mut self) {
+    /// Adds conditions that cause Events to some of the scenarios without faults.
+    pub(super) fn add_reportable(&mut self) {
         if self.scenario.kind == Kind::Faults {
             return;
         }
@@ -63,9 +63,9 @@ impl Steps<'_> {
         );
     }
 
-    /// Adds a fixture to half of the scenarios: an object has a plan and no override for some time
-    /// before a boundary, at which the fixture begins. It has its own generator: other scenarios do
-    /// not depend on these draws.
+    /// Adds a fixture to half of the scenarios: it begins at a boundary, and its object has a plan and no
+    /// override for some time before. The draws come from a separate generator, so that other scenarios do
+    /// not depend on them.
     fn add_with_draws(
         &mut self,
         salt: u64,
@@ -94,7 +94,7 @@ impl Steps<'_> {
         play(&mut fixture, slot, at);
     }
 
-    /// An admission webhook denies due transitions.
+    /// An admission webhook denies the transitions of a boundary for some minutes.
     fn deny_for_minutes(&mut self, slot: Slot, at: u32) {
         let begun = at.saturating_sub(SECOND);
         self.add(begun, Op::Trouble(slot, Some(Trouble::Denies)));
@@ -102,7 +102,8 @@ impl Steps<'_> {
         self.add(at + 7 * MINUTE, Op::Trouble(slot, None));
     }
 
-    /// A boundary of a plan, in milliseconds since the beginning, with time before and after it.
+    /// A random boundary of a plan that has enough time before and after it, in milliseconds since the
+    /// beginning.
     fn boundary_of(&mut self, plan: usize) -> Option<u32> {
         let scenario = &*self.scenario;
         let begin = scenario.begin.timestamp_millis();
@@ -138,7 +139,7 @@ impl Steps<'_> {
         self.add(undone, Op::UndoToOverride(slot));
     }
 
-    /// A user raises the count of a stopped workload within its grace.
+    /// A user raises the count of a stopped workload within its grace period.
     fn raise_within_a_grace(&mut self, slot: Slot, at: u32) {
         let grace = self.random.choice([60, 300, 1800]).unwrap();
         self.add(at.saturating_sub(MINUTE), Op::Grace(slot, Some(grace)));
@@ -151,8 +152,7 @@ impl Steps<'_> {
         self.add(raised, Op::Scale(slot, count));
     }
 
-    /// A clock that deviates by one to five times the allowed skew reaches a boundary too early, or
-    /// too late.
+    /// A clock that deviates by one to five times the allowed skew passes a boundary too early or too late.
     fn set_the_clock_over(&mut self, at: u32) {
         let scaler = self.scaler();
         let wrong = self.random.i32(31_100..150_000);
@@ -163,7 +163,7 @@ impl Steps<'_> {
         self.add(right, Op::ClockRight(scaler));
     }
 
-    /// An object is being deleted at its boundary.
+    /// An object is being deleted when its boundary is due.
     fn delete_before(&mut self, slot: Slot, at: u32) {
         let deleted = at.saturating_sub(self.random.u32(SECOND..MINUTE));
         self.add(deleted, Op::DeleteWithFinalizer(slot));
@@ -171,8 +171,7 @@ impl Steps<'_> {
         self.add(gone, Op::Delete(slot));
     }
 
-    /// A user scales at the boundary, and the controller observes it later, or its requests arrive
-    /// later.
+    /// A user scales at the boundary, but the controller observes that late, or its own requests arrive late.
     fn scale_unseen(&mut self, slot: Slot, at: u32) {
         let late = self.random.choice([2000, 11_000]).unwrap();
         let (scaler, count) = (self.scaler(), self.random.u32(1..9));
@@ -190,7 +189,7 @@ impl Steps<'_> {
         self.add(at + 20 * SECOND, Op::Faults(scaler, Vec::new(), 0));
     }
 
-    /// Each event is followed by an older one, while a user scales.
+    /// Each watch event is followed by an older one, while a user scales.
     fn show_old_events(&mut self, slot: Slot, at: u32) {
         let scaler = self.scaler();
         let begun = at.saturating_sub(MINUTE);

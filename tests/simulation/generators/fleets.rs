@@ -1,5 +1,5 @@
-//! A fleet: many objects of one namespace whose writes fail at their boundary, beside objects
-//! without faults.
+//! A fleet: many objects of one namespace whose writes fail at their boundary, while other objects have no
+//! faults.
 
 use chrono::{TimeDelta, Timelike as _};
 
@@ -17,8 +17,8 @@ use crate::{
 const DAILY: u8 = 0x7f;
 
 impl Steps<'_> {
-    /// From a minute before its boundary on, each write to the fleet hangs or fails. Users make
-    /// other changes in the same minutes.
+    /// From a minute before its boundary, each write to the fleet hangs or fails, and users make other
+    /// changes.
     pub(crate) fn write_fleet(&mut self) {
         self.scenario.scalers = self.random.choice([1, 1, 1, 2]).unwrap();
         self.scenario.in_flight = self.random.choice([0, 0, 0, 8]).unwrap();
@@ -58,7 +58,7 @@ impl Steps<'_> {
         self.scenario.steps.sort_by_key(|step| step.at);
     }
 
-    /// A plan that stops each day at the minute of this time of the scenario.
+    /// A plan that stops each day at this time of the scenario, to the minute.
     fn stop_at(&self, at: u32) -> Plan {
         let at = self.scenario.instant(at) + TimeDelta::seconds(59);
         let local = at.with_timezone(&self.scenario.zone);

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// A separate generator: a scenario without calendars does not depend on these draws.
+/// A separate generator, so that scenarios without calendars do not depend on these draws.
 fn own_draws(seed: u64) -> Rng {
     Rng::with_seed(seed ^ 0xca1e_0da2)
 }
@@ -31,7 +31,7 @@ impl Scenario {
             let names = random.choice([vec![0], vec![0], vec![1], vec![0, 1], vec![]]);
             plan.calendars = names.unwrap_or_default();
             if random.u8(..4) == 0 {
-                // If calendars exclude each of them, no boundary is left.
+                // If the calendars exclude every date, no boundary is left.
                 let once = |_| {
                     let date = self.begin.date_naive() + Days::new(random.u64(..3));
                     At::Once(date.and_hms_opt(random.u32(..24), 30, 0).unwrap())
@@ -50,8 +50,8 @@ impl Scenario {
 }
 
 impl Steps<'_> {
-    /// The changes of calendars: their first dates, and later ones, which each controller reads at
-    /// its own time.
+    /// Draws the changes of calendars: the first dates, and later ones. Each controller reads a change at its
+    /// own time.
     pub(crate) fn change_calendars(&mut self, boundaries: &[u32]) {
         let random = &mut own_draws(!self.scenario.seed);
         let is_named = |plan: &Plan| !plan.calendars.is_empty();
@@ -93,8 +93,8 @@ impl Steps<'_> {
         }
     }
 
-    /// A schedule gets a single boundary, which a calendar excludes, so that none is left. Then the
-    /// calendar includes it again: while it is in the future, or after it has passed.
+    /// A schedule has a single boundary. First a calendar excludes its date, so that no boundary is left, and
+    /// then includes it again, before or after the boundary has passed.
     fn give_back(&mut self, random: &mut Rng, files: &[Dates; NAMES.len()]) {
         let name = self.scenario.calendars.first().copied().unwrap_or_default();
         let zone = self.scenario.zone;
@@ -137,7 +137,7 @@ impl Steps<'_> {
         self.read(random, given);
     }
 
-    /// A file is missing for a while: a controller that starts meanwhile waits for it.
+    /// A file is missing for some time: a controller that starts meanwhile waits for it.
     fn lose(&mut self, random: &mut Rng, at: u32, name: Name, dates: &mut Dates) {
         self.add(at, Op::LoseCalendar(name));
         self.read(random, at);
@@ -157,8 +157,8 @@ impl Steps<'_> {
         self.read(random, back);
     }
 
-    /// Each controller reads the files every 10 s, once its kubelet has written them. One might be
-    /// restarted instead, or read later.
+    /// Each controller reads the files every 10 s, after its kubelet has written them. One controller might
+    /// be restarted instead, or read later.
     fn read(&mut self, random: &mut Rng, at: u32) {
         for scaler in 0..self.scenario.scalers {
             let late = random.choice([0, 1, 10_000, 2 * MINUTE]).unwrap();

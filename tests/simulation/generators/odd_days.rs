@@ -10,8 +10,8 @@ use crate::scenario::{
 };
 
 impl Scenario {
-    /// Draws which times are on days within the month, and which dates count as other days, from
-    /// its own generator: other scenarios do not depend on these draws.
+    /// Draws which times are on days within the month, and which dates count as other days of the week. The
+    /// draws come from a separate generator, so that other scenarios do not depend on them.
     pub fn draw_odd_days(&mut self) {
         let random = &mut Rng::with_seed(self.seed ^ 0x0dd_da75);
         let begin = self.begin.date_naive();
@@ -32,7 +32,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Draws additional windows, also from their own generator.
+    /// Draws additional windows from another separate generator.
     pub fn draw_extra(&mut self) {
         let random = &mut Rng::with_seed(self.seed ^ 0xe874_a000);
         if random.u8(..4) != 0 {
@@ -55,7 +55,7 @@ impl Scenario {
     }
 }
 
-/// Moves some times and windows to days within the month that the scenario reaches.
+/// Changes some times and windows to days within the month that occur during the scenario.
 fn make_monthly(random: &mut Rng, plan: &mut Plan, begin: NaiveDate) {
     let mut drawn = || {
         let date = begin + Days::new(random.u64(..4));
@@ -75,7 +75,7 @@ fn make_monthly(random: &mut Rng, plan: &mut Plan, begin: NaiveDate) {
     }
 }
 
-/// A form of this date, if it is among the first four or the last of its unit.
+/// A day within the month that matches this date: one of the first four of its unit, or the last one.
 fn within(random: &mut Rng, date: NaiveDate) -> Within {
     let is_weekday = date.weekday().num_days_from_monday() < 5;
     let units = [Unit::Day, Unit::Weekday, Unit::SameDay];
@@ -85,7 +85,7 @@ fn within(random: &mut Rng, date: NaiveDate) -> Within {
         is_counted && (before < 4 || unit.in_month(date).last() == Some(date))
     });
     let fitting: Vec<_> = fitting.collect();
-    // There is no form for a fifth one that is not the last: then any day is suitable.
+    // A fifth one that is not the last cannot be written, so another day is drawn.
     let unit = random.choice(fitting).unwrap_or(Unit::Day);
     let is_last = unit.in_month(date).last() == Some(date);
     let before = unit.in_month(date).filter(|it| *it < date).count();

@@ -68,8 +68,8 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
                 let up = start.into_iter().map(|at| (at, random.u32(1..6)));
                 let mut steps: Vec<_> = up.collect();
                 steps.extend(stop.into_iter().map(|at| (at, random.u32(..3) / 2)));
-                // Two counts at one time are rejected by their texts, which the checker does not
-                // evaluate: each time of day, and each moment, occurs once.
+                // Two counts at the same time are rejected, which the checker does not model: each time of
+                // day, and each date with time, occurs once.
                 let mut known = Vec::new();
                 steps.retain(|(at, _)| {
                     let is_new = !known.contains(&time_of(at));
@@ -103,7 +103,7 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
     }
 }
 
-/// The same schedule with one change, as in most edits.
+/// The same schedule with one change, as most edits are.
 pub fn edited(random: &mut Rng, first: &Plan, zone: Tz, begin: DateTime<Utc>) -> Plan {
     let (first, other) = (first.clone(), plan(random, zone, begin));
     match random.u8(..4) {
@@ -126,7 +126,7 @@ pub fn edited(random: &mut Rng, first: &Plan, zone: Tz, begin: DateTime<Utc>) ->
     }
 }
 
-/// The time of day of a recurring time, or else the moment.
+/// The time of day of a recurring time, or else the date with its time.
 fn time_of(at: &At) -> (Option<u32>, Option<NaiveDateTime>) {
     match at {
         At::Once(moment) => (None, Some(*moment)),

@@ -67,7 +67,7 @@ impl Scenario {
             in_flight: 0,
             is_local: random.u8(..4) == 0,
             switches: random.u8(..4) == 0,
-            // A third are CronJobs.
+            // A third of these objects are CronJobs.
             switch_kind: [0, 0, 1, 2, 3, 4][usize::try_from(seed % 6).unwrap()],
             has_sets: seed % 3 == 1,
             is_mixed: random.u8(..3) == 0,
@@ -153,14 +153,14 @@ impl Steps<'_> {
         self.change_calendars(&boundaries);
         self.end_pauses_at(&boundaries);
         self.add_fixture();
-        self.add_told();
+        self.add_reportable();
         self.scenario.steps.sort_by_key(|step| step.at);
         if self.scenario.kind == Kind::Faults {
             self.sleep_over();
         }
     }
 
-    /// Lets some pauses end exactly at a boundary, or a second beside it.
+    /// Lets some pauses end exactly at a boundary, or a second before or after it.
     fn end_pauses_at(&mut self, boundaries: &[u32]) {
         for step in &mut self.scenario.steps {
             let (Op::Pause(_, hold) | Op::Defaults(_, Asked::Pause(hold))) = &mut step.op else {
@@ -199,8 +199,8 @@ impl Steps<'_> {
             .collect()
     }
 
-    /// Suspends the cluster if nothing happens for long: an idle hour costs a watch every five
-    /// minutes, and shows little more than an idle minute.
+    /// Suspends the cluster if nothing happens for a long time: an idle hour costs a watch request every five
+    /// minutes, and tests little more than an idle minute.
     fn sleep_over(&mut self) {
         let ends = self
             .scenario
@@ -325,7 +325,7 @@ impl Steps<'_> {
             Asked::Pause(_) | Asked::Wake(_) | Asked::Sleep(_) | Asked::Exclude(_)
         );
         if is_override && self.random.u8(..3) != 0 {
-            // An object in it has its own at the same time.
+            // An object in the Namespace has its own schedule at the same time.
             let slot = (2 * place + self.random.usize(..2)).min(self.objects - 1);
             let op = self.overlay(slot);
             let later = self.random.u32(..20 * MINUTE);

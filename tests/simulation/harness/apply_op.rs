@@ -33,7 +33,7 @@ impl Harness<'_> {
     pub(super) async fn apply_op(&mut self, op: &Op) {
         self.trouble_by(op);
         self.carry_out(op).await;
-        self.trouble_by(op); // a suspend includes its time
+        self.trouble_by(op); // the time of a suspend counts as trouble too
     }
 
     fn trouble_by(&mut self, op: &Op) {
@@ -92,7 +92,7 @@ impl Harness<'_> {
                 self.trouble_object(*slot, *trouble);
             }
             Op::FleetTrouble(trouble) => {
-                for slot in NAMED..self.wishes.len() {
+                for slot in NAMED..self.slot_intents.len() {
                     self.trouble_object(slot, *trouble);
                 }
             }
@@ -104,9 +104,9 @@ impl Harness<'_> {
             Op::Cut(number) => self.scalers[*number].faults.cut(),
             Op::Compact => self.api.compact(),
             Op::Suspend(time) => self.suspend((*time).into()),
-            Op::Quiet => self.look(),
+            Op::Quiet => self.check_objects(),
             users => {
-                self.act(users);
+                self.apply_user_op(users);
                 let now = self.now();
                 for object in self.objects() {
                     let object_ref = Object::of(&object);
@@ -144,7 +144,7 @@ impl Harness<'_> {
         observer.slept += milliseconds;
     }
 
-    /// As with other arguments: all end before any begins.
+    /// Restarts all controllers with new arguments: all end before the first one starts.
     fn restart_all(&mut self) {
         for number in 0..self.scalers.len() {
             self.scalers[number].kill();
@@ -226,7 +226,7 @@ impl Harness<'_> {
     }
 }
 
-/// A pod of the first object.
+/// The pod that runs the controllers, as one of the first object.
 fn own_pod(scenario: &Scenario) -> OwnPod {
     let (namespace, name) = place(0);
     let pod = match scenario.kind_of(0).name {
@@ -239,7 +239,7 @@ fn own_pod(scenario: &Scenario) -> OwnPod {
     }
 }
 
-/// `--kinds`: the kinds that its objects can have.
+/// The value of `--kinds`: all kinds of the scenario's objects.
 fn kinds_of(scenario: &Scenario) -> Vec<Kind> {
     let is_any = |row: &&Row| (0..=NAMED).any(|slot| scenario.kind_of(slot) == *row);
     let rows = kinds::ALL.into_iter().filter(is_any);

@@ -24,7 +24,7 @@ struct Inner {
     of_namespaces: bool,
     kill: Option<(u32, Stage)>,
     process: Option<AbortHandle>,
-    /// It wakes waiting tasks in order; a `watch` channel does it in random order.
+    /// Wakes waiting tasks in order, so that runs repeat; a `watch` channel wakes them in random order.
     cut: broadcast::Sender<()>,
     happened: usize,
 }
@@ -47,7 +47,7 @@ impl Faults {
         self.0.lock().unwrap()
     }
 
-    /// From now on this percentage of requests and events has one of these faults.
+    /// From now on this percentage of requests and watch events has one of these faults.
     pub fn turn(&self, faults: &[Fault], percent: u8) {
         let mut inner = self.lock();
         inner.faults = faults.to_vec();
@@ -67,11 +67,11 @@ impl Faults {
         self.lock().kill = None;
     }
 
-    /// Ends the open watches now.
+    /// Ends all open watches now.
     pub fn cut(&self) {
         let mut inner = self.lock();
         inner.happened += 1;
-        // Without an open watch there is no receiver.
+        // If no watch is open, there is no receiver.
         let _ = inner.cut.send(());
     }
 
@@ -83,7 +83,7 @@ impl Faults {
         self.lock().process = Some(process);
     }
 
-    /// Kills the controller during a write, after this many others.
+    /// Kills the controller during one of its next writes: after this many others.
     pub fn kill_in(&self, writes: u32, stage: Stage) {
         self.lock().kill = Some((writes, stage));
     }
@@ -100,7 +100,7 @@ impl Faults {
         Some(stage)
     }
 
-    /// As SIGKILL does.
+    /// Kills the controller as SIGKILL does.
     pub fn kill(&self) {
         if let Some(process) = self.lock().process.take() {
             process.abort();

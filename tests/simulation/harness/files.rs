@@ -1,4 +1,4 @@
-//! The current files of calendars, and which of them the controllers have flags for.
+//! The current calendar files, and the files that the controllers have flags for.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::{
     scenario::holidays::{Dates, Holidays, NAMES, Name},
 };
 
-/// Two names, each with a file that has no dates at first.
+/// The two possible names, each with a file that has no dates at first.
 #[derive(Clone, Default)]
 pub struct Files {
     dates: [Dates; NAMES.len()],
     is_lost: [bool; NAMES.len()],
-    /// Whether the controllers have a flag for it.
+    /// Whether the controllers have a flag for the file.
     is_given: [bool; NAMES.len()],
 }
 
@@ -45,16 +45,16 @@ impl Files {
         self.is_lost = [false; NAMES.len()];
     }
 
-    /// The calendars of a controller that starts; `None` if a file is unreadable: it does not
-    /// start.
+    /// The calendars of a controller that starts. `None` if a file is unreadable, because the controller then
+    /// does not start.
     pub fn at_start(&self) -> Option<Holidays> {
         let mut lost = self.is_given.iter().zip(self.is_lost);
         let is_good = !lost.any(|(is_given, is_lost)| *is_given && is_lost);
         is_good.then(|| self.read_after(&Holidays::default()))
     }
 
-    /// The calendars of a controller that reads again: it keeps the previous dates of unreadable
-    /// files.
+    /// The calendars of a running controller that reads the files again: it keeps the previous dates of an
+    /// unreadable file.
     fn read_after(&self, known: &Holidays) -> Holidays {
         let mut now = known.clone();
         for name in 0..NAMES.len() {

@@ -10,7 +10,7 @@ use crate::{
     scenario::kinds,
 };
 
-/// Passes every write to the observer when the server accepts it.
+/// Passes every accepted write to the observer.
 pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
     let query = Arc::new(Mutex::new(String::new()));
     api.on_request({
@@ -51,7 +51,7 @@ pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
                 new,
             };
             observer.wrote(&write);
-            // After the first violation the scenario ends.
+            // The scenario ends after the first violation.
             return observer
                 .failure
                 .as_ref()

@@ -1,4 +1,5 @@
-//! Runs a scenario in a cluster in memory, and checks objects whenever they must be in order.
+//! Runs a scenario in a cluster in memory, and checks the objects whenever all faults have been recovered
+//! from.
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +37,7 @@ use crate::{
     },
 };
 
-/// The time to settle after a user's change, without faults.
+/// The time in which a user's change is applied if there are no faults, in milliseconds.
 pub(super) const SETTLING: i64 = 20;
 
 pub struct Harness<'a> {
@@ -47,7 +48,7 @@ pub struct Harness<'a> {
     pub(super) scalers: Vec<Scaler>,
     crashes: Crashes,
     pub(super) troubles: Troubles,
-    pub(crate) wishes: Vec<Wish>,
+    pub(crate) slot_intents: Vec<SlotIntent>,
     /// The intent of the annotations of each Namespace.
     pub(crate) defaults: [Intent; PLACES.len()],
     pub(crate) snapshots: Vec<Vec<(Value, Intent)>>,
@@ -56,15 +57,15 @@ pub struct Harness<'a> {
     /// keys.
     pub(super) flag: BTreeMap<String, String>,
     pub(super) files: Files,
-    /// Until when not everything must be in order, in milliseconds.
+    /// Until when faults might not have been recovered from, in milliseconds.
     troubled: i64,
-    /// The longest recovery of the faults so far, in milliseconds.
+    /// The longest recovery time of the faults so far, in milliseconds.
     pub(super) recovery: i64,
 }
 
-/// The user's intent for a slot: the annotations, and the manifest in the repository.
+/// The user's intent for an object: the annotations, and the manifest in the repository.
 #[derive(Clone, Default)]
-pub(crate) struct Wish {
+pub(crate) struct SlotIntent {
     pub(crate) intent: Intent,
     pub(crate) manifest: Intent,
     pub(crate) replicas: u32,
@@ -80,8 +81,8 @@ pub struct ScenarioOutcome {
     pub looks: BTreeMap<Look, usize>,
 }
 
-/// The plans, and each as it is for an object that inherits from a Namespace with another one: each
-/// key that it does not specify.
+/// The plans; then each plan combined with each other one, for an object that inherits from a Namespace with
+/// that plan each key that it does not specify.
 fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
     let mut all = plans.to_vec();
     all.extend(plans.iter().filter_map(Plan::bare));
@@ -153,7 +154,7 @@ impl<'a> Harness<'a> {
             truth,
             observer,
             scalers: (0..scenario.scalers).map(scaler).collect(),
-            wishes: vec![Wish::default(); objects],
+            slot_intents: vec![SlotIntent::default(); objects],
             defaults: std::array::from_fn(|_| Intent::default()),
             snapshots: vec![Vec::new(); objects],
             crashes,
@@ -171,7 +172,8 @@ impl<'a> Harness<'a> {
         self.observer.lock().unwrap()
     }
 
-    /// Whether there was a failure; the end of a controller precedes its consequences.
+    /// Whether there was a failure. If a controller ended, that is reported before the failures that it
+    /// causes.
     fn has_failed(&self) -> bool {
         let crash = self.crashes.lock().unwrap().first().cloned();
         let mut observer = self.observer();
@@ -188,7 +190,7 @@ impl<'a> Harness<'a> {
             self.pass_until(self.scenario.instant(step.at).timestamp_millis())
                 .await;
             if self.scenario.kind == Kind::NoFaults {
-                self.look();
+                self.check_objects();
             }
             if self.has_failed() {
                 return;
@@ -201,10 +203,11 @@ impl<'a> Harness<'a> {
         self.end().await;
     }
 
-    /// All faults end: soon everything must be in order, and due work is done exactly on time.
+    /// All faults end: after the recovery, all objects must be settled, and due work must be done exactly on
+    /// time.
     async fn end(&mut self) {
-        // The last action is observed by the clocks of that time: the order within one millisecond
-        // is unknown.
+        // The last step is observed with the clocks of its time, because the order within a millisecond is
+        // unknown.
         self.pass(1).await;
         self.files.mend();
         for number in 0..self.scalers.len() {
@@ -230,7 +233,7 @@ impl<'a> Harness<'a> {
         let recovered = self.troubled;
         self.pass(recovered - now).await;
         self.observer().record_recovery(recovered);
-        self.look();
+        self.check_objects();
         self.are_ready();
         let now = self.now();
         let next = self
@@ -253,11 +256,10 @@ impl<'a> Harness<'a> {
         }
         self.pass(next + SETTLING - self.now()).await;
         self.troubled = 0;
-        self.look();
+        self.check_objects();
     }
 
-    /// Drifting clocks are set slightly wrong every few seconds. Work that becomes due by that is
-    /// done a millisecond later.
+    /// Sets drifting clocks every few seconds. Work that a clock step makes due is done a millisecond later.
     async fn pass_until(&mut self, at: i64) {
         let mut set = self.now();
         while self.now() < at {
@@ -286,7 +288,7 @@ impl<'a> Harness<'a> {
         self.scenario.kind == Kind::NoFaults
     }
 
-    /// For this many milliseconds not everything must be in order.
+    /// For this many milliseconds, objects might not be settled.
     pub(crate) fn trouble(&mut self, time: i64) {
         self.troubled = self.troubled.max(self.now() + time);
     }
@@ -301,17 +303,17 @@ impl<'a> Harness<'a> {
         kinds.flat_map(|kind| self.api.list(kind.name)).collect()
     }
 
-    /// Checks the objects if they must be in order by now.
-    pub(super) fn look(&mut self) {
+    /// Checks the objects if all faults must have been recovered from by now.
+    pub(super) fn check_objects(&mut self) {
         let now = self.now();
         let (is_guarded, is_fault_free) = (self.scenario.guarded, self.is_fault_free());
         let is_faulty = |it: &Scaler| {
             let off = it.off.num_milliseconds().abs();
             let is_right = off == 0 || is_fault_free && (!is_guarded || off <= 30_000);
-            // A controller with a surely wrong clock does nothing, and has nothing to do.
+            // A controller whose clock is surely wrong does nothing.
             it.is_faulty || !is_right && (!is_fault_free || off < 31_000)
         };
-        // Work that is due in this second might be done in this millisecond, or not yet.
+        // Work that becomes due in this second might or might not be done in this millisecond.
         let is_instant = now % 1000 == 0;
         if is_instant || now < self.troubled || self.scalers.iter().any(is_faulty) {
             return;

@@ -1,4 +1,4 @@
-//! One controller: unchanged, with its clock and its connection to the server.
+//! One controller of a scenario: the real one, with its own clock and its own connection to the server.
 
 use std::{
     any::Any,
@@ -26,9 +26,9 @@ use crate::{
 pub struct Scaler {
     pub clock: Clock,
     pub off: TimeDelta,
-    /// The drift of its clock, in millionths.
+    /// The drift of the clock, in millionths.
     pub drift: i32,
-    /// The part of the drift below a millisecond, in millionths of one.
+    /// The part of the accumulated drift below a millisecond, in millionths of a millisecond.
     rest: i64,
     pub faults: Faults,
     starts: u32,
@@ -37,7 +37,7 @@ pub struct Scaler {
     pub crashes: Crashes,
 }
 
-/// Processes that ended by themselves: each is a failure.
+/// The panics of processes, each of which is a failure.
 pub type Crashes = Arc<Mutex<Vec<String>>>;
 
 pub struct Running {
@@ -50,7 +50,7 @@ pub struct Running {
 }
 
 impl Scaler {
-    /// A controller that does not run yet, with faults drawn from a seed.
+    /// A controller that is not started yet; its faults are drawn from the seed.
     pub fn of(seed: u64, now: DateTime<Utc>, crashes: Crashes) -> Self {
         Self {
             clock: Clock::simulated(now),
@@ -65,7 +65,7 @@ impl Scaler {
         }
     }
 
-    /// Starts it, unless it runs; returns the name of the process.
+    /// Starts the controller unless it runs. Returns the name of the process.
     pub fn start(
         &mut self,
         number: usize,
@@ -106,7 +106,7 @@ impl Scaler {
             let is_stopped = AtomicBool::new(false);
             let shutdown = async {
                 if stopped.await.is_err() {
-                    std::future::pending::<()>().await; // it is killed at this point
+                    std::future::pending::<()>().await; // the controller is killed here
                 }
                 is_stopped.store(true, Ordering::Relaxed);
             };
@@ -132,14 +132,14 @@ impl Scaler {
         Some(by)
     }
 
-    /// Steps its clock by this many milliseconds.
+    /// Steps the controller's clock by this many milliseconds.
     pub fn step(&mut self, milliseconds: i32) {
         let by = TimeDelta::milliseconds(milliseconds.into());
         self.off += by;
         self.clock.step(by);
     }
 
-    /// Lets its clock drift for this many milliseconds.
+    /// Lets the controller's clock drift for this many milliseconds.
     pub fn drifts(&mut self, time: i64) {
         let by = time * i64::from(self.drift) + self.rest;
         self.rest = by % 1_000_000;
@@ -152,14 +152,14 @@ impl Scaler {
         self.off = TimeDelta::zero();
     }
 
-    /// As SIGKILL does.
+    /// Kills the controller as SIGKILL does.
     pub fn kill(&mut self) {
         if let Some(process) = self.process.take() {
             process.task.abort();
         }
     }
 
-    /// As SIGTERM does, which can take a while.
+    /// Ends the controller as SIGTERM does, which can take some time.
     pub async fn stop(&mut self) {
         if let Some(process) = self.process.take() {
             let _ = process.stop.send(());

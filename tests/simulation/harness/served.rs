@@ -2,15 +2,16 @@
 
 use crate::harness::run::Harness;
 
-/// A clock with a larger deviation is wrong: 30 s, and the fraction of a second that a `Date`
-/// omits.
+/// The maximum deviation of a clock that is not certainly wrong, in milliseconds: 30 s, and rounding, because
+/// a `Date` has whole seconds.
 const MAX_OFF: i64 = 31_000;
 
-/// The time after its start, or after its clock was set, in which a controller notices that.
+/// The time in which a controller detects a wrong clock, after its start or after the clock was set, in
+/// milliseconds.
 const NOTICED: i64 = 5_000;
 
 impl Harness<'_> {
-    /// Without faults each running controller is ready, and has counted its work.
+    /// Checks, without faults, that each running controller is ready, and that its metrics count its writes.
     pub(super) fn are_ready(&self) {
         let now = self.now();
         let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
@@ -29,8 +30,8 @@ impl Harness<'_> {
         }
     }
 
-    /// A controller that compares its clock with the server's is not ready while it is surely
-    /// wrong.
+    /// Checks that each controller whose clock is certainly wrong is not ready, if it compares its clock with
+    /// the server's.
     pub(super) fn are_unready_by_wrong_clocks(&self) {
         let now = self.now();
         for scaler in &self.scalers {

@@ -1,4 +1,4 @@
-//! Earlier objects, which `kubectl rollout undo` and a restore from a backup restore.
+//! Earlier states of objects, for `kubectl rollout undo` and for restores from a backup.
 
 use serde_json::{Map, Value, json};
 
@@ -11,13 +11,13 @@ use crate::{
 type Snapshot = (Value, Intent);
 
 impl Harness<'_> {
-    /// The snapshot with that number, modulo their count.
+    /// The snapshot with this number, modulo the number of snapshots.
     pub(super) fn snapshot(&self, slot: Slot, number: usize) -> Option<Snapshot> {
         let all = &self.snapshots[slot];
         all.get(number % all.len().max(1)).cloned()
     }
 
-    /// The newest snapshot in which an override had begun and was not removed yet.
+    /// The newest snapshot with an active override.
     pub(super) fn held_by_override(&self, slot: Slot) -> Option<Snapshot> {
         let has = |object: &Value, key: &str| {
             object["metadata"]["annotations"][prefix::full(key)].is_string()
@@ -46,7 +46,7 @@ impl Harness<'_> {
             annotations.entry(key.clone()).or_insert(Value::Null);
         }
         self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
-        self.wishes[slot].intent = intent;
+        self.slot_intents[slot].intent = intent;
     }
 
     /// Restores the complete object from a backup.
@@ -61,6 +61,6 @@ impl Harness<'_> {
         let mut manifest = self.manifest(slot, Some(metadata));
         self.scenario.kind_of(slot).set_as(&mut manifest, &then);
         self.replace(&live, manifest);
-        self.wishes[slot].intent = intent;
+        self.slot_intents[slot].intent = intent;
     }
 }

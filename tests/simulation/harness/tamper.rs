@@ -24,7 +24,7 @@ impl Harness<'_> {
             |minutes: i32| label_of(self.now().div_euclid(1000) + i64::from(minutes) * 60);
         let (label, text) = match tampering {
             Tampering::Drop(label) => (label, None),
-            // For each label, and a valid label value.
+            // For each label, two unreadable values, of which the second is a valid label value.
             Tampering::Garble(label) => (label, Some("v1-yesterday".to_owned())),
             Tampering::Saved(count) => (Label::SavedReplicas, Some(count.to_string())),
             Tampering::Last(minutes) => (Label::Last, Some(in_minutes(minutes))),
@@ -46,13 +46,13 @@ impl Harness<'_> {
         self.merge(slot, &json!({"metadata": {"labels": labels}}));
     }
 
-    /// The state that a controller left on an object this many hours ago; `None` if the schedule is
-    /// unreadable.
+    /// The labels that a controller would have left on an object this many hours ago. `None` if the schedule
+    /// is unreadable.
     pub(super) fn state_left(&self, slot: Slot, count: u32, hours: i64) -> Option<Value> {
         let object = Object::shown(&self.object_of(slot)?);
         let holidays = self.files.at_start()?;
         let assumed = assumptions::of(&object, self.zone, &holidays);
-        let plan = self.wishes[slot].intent.plan?;
+        let plan = self.slot_intents[slot].intent.plan?;
         let plan = &self.scenario.plans[plan];
         let plan = plan.with_dates(&holidays.dates(&plan.calendars));
         let boundaries = plan.boundaries(self.zone, self.scenario.dates(), assumed.delay);

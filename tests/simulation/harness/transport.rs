@@ -33,18 +33,18 @@ use crate::{
     },
 };
 
-/// After this time without a byte the program's own transport gives up; it is not part of this.
+/// The read timeout of dayshift's own transport, which this client replaces.
 const READ_TIMEOUT: Duration = Duration::from_secs(295);
 
 #[derive(Clone)]
 pub struct Transport {
     pub server: Client,
-    /// The same, for inspection.
+    /// The faults, for inspection.
     pub api: Api,
     pub faults: Faults,
     /// The server's clock.
     pub truth: Clock,
-    /// The sending process.
+    /// The name of the process that sends the requests.
     pub by: String,
     /// Whether the server streams lists, or only serves pages.
     pub streams: bool,
@@ -67,7 +67,7 @@ impl Service<Request<Body>> for Transport {
         let transport = self.clone();
         let is_patch = request.method() == http::Method::PATCH;
         if is_patch {
-            // So that the observer knows the knowledge that it was decided from.
+            // The observer records the knowledge from which the patch was decided.
             let number = self.observer().sends(&self.by, request.uri().path());
             let uri = format!("{}&sent={number}", request.uri());
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
@@ -77,15 +77,15 @@ impl Service<Request<Body>> for Transport {
                 self.observer().asks_for_namespaces(&self.by);
             }
             if request.uri().query() == Some("limit=1") {
-                self.observer().asks_how_far(&self.by);
+                self.observer().record_version_query(&self.by);
             }
         }
         if !self.streams {
-            // Two are a page, so that there are pages after the first.
+            // Pages of two objects, so that lists have several pages.
             let uri = request.uri().to_string().replace("limit=100", "limit=2");
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         }
-        if self.observer().asks() {
+        if self.observer().record_request() {
             return Box::pin(never());
         }
         let stage = is_patch.then(|| self.faults.killed()).flatten();
@@ -123,15 +123,15 @@ impl Transport {
         match self.troubles.of(request.method(), request.uri().path()) {
             None => {}
             Some(Trouble::Hangs) => {
-                self.observer().meets_trouble(&self.by, parsed.patch, None);
+                self.observer().record_fault(&self.by, parsed.patch, None);
                 return never().await;
             }
             Some(trouble) => {
                 let mut observer = self.observer();
-                observer.meets_trouble(&self.by, parsed.patch, Some(trouble));
+                observer.record_fault(&self.by, parsed.patch, Some(trouble));
                 drop(observer);
                 let (code, message) = trouble.answer();
-                return Ok(self.says(code, message, &json!({}), None));
+                return Ok(self.respond_with(code, message, &json!({}), None));
             }
         }
         let is_watch = parsed.is_watch;
@@ -154,7 +154,7 @@ impl Transport {
             Some(Fault::AnswerLate(time)) => {
                 let answer = self.reach(request).await?;
                 sleep(millis(time)).await;
-                self.observer().heard_late(&self.by, time);
+                self.observer().record_late_response(&self.by, time);
                 return self.passes(answer, parsed).await;
             }
             Some(Fault::Torn) => {
@@ -172,24 +172,24 @@ impl Transport {
                 if parsed.patch.is_some() && matches!(code, 409 | 422) {
                     self.observer().conflicts(&self.by, &parsed.path);
                 }
-                return Ok(self.answers(code, &json!({}), None));
+                return Ok(self.respond(code, &json!({}), None));
             }
             Some(Fault::Refused) => {
                 let causes = json!({"causes": [{"message": "no", "field": "spec.replicas"}]});
-                return Ok(self.answers(422, &causes, None));
+                return Ok(self.respond(422, &causes, None));
             }
-            Some(Fault::Busy(seconds)) => return Ok(self.answers(429, &json!({}), Some(seconds))),
+            Some(Fault::Busy(seconds)) => return Ok(self.respond(429, &json!({}), Some(seconds))),
             Some(other) => unreachable!("{other:?} befalls no request"),
         }
         let query = request.uri().query().unwrap_or_default();
         if query.contains("sendInitialEvents") && !self.streams {
-            return Ok(self.answers(422, &json!({}), None));
+            return Ok(self.respond(422, &json!({}), None));
         }
         let answer = self.reach(request).await?;
         self.passes(answer, parsed).await
     }
 
-    /// It reaches the server.
+    /// Forwards the request to the server.
     async fn reach(&self, request: Request<Body>) -> kube::Result<Response<Body>> {
         let Parsed { path, patch, .. } = Parsed::of(&request);
         let answer = self.server.send(request).await?;
@@ -203,7 +203,7 @@ impl Transport {
         Ok(answer)
     }
 
-    /// Sends it later, even if its sender no longer waits for it.
+    /// Forwards the request later, even if its sender no longer waits for the response.
     fn arrives_in(
         &self,
         request: Request<Body>,
@@ -216,15 +216,15 @@ impl Transport {
         })
     }
 
-    fn answers(&self, code: u16, details: &serde_json::Value, wait: Option<u16>) -> Answer {
+    fn respond(&self, code: u16, details: &serde_json::Value, wait: Option<u16>) -> Answer {
         let message = match code {
             403 => r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#,
             _ => "it is spoilt",
         };
-        self.says(code, message, details, wait)
+        self.respond_with(code, message, details, wait)
     }
 
-    fn says(
+    fn respond_with(
         &self,
         code: u16,
         message: &str,
@@ -260,7 +260,8 @@ impl Transport {
         if !parsed.is_watch || !head.status.is_success() {
             let body = body.collect_bytes().await?;
             let code = head.status.as_u16();
-            self.observer().answers(&self.by, &parsed, code, &body);
+            self.observer()
+                .receive_response(&self.by, &parsed, code, &body);
             let body = Full::new(body).map_err(Into::into).boxed_unsync();
             return Ok(Response::from_parts(head, body));
         }
@@ -278,7 +279,11 @@ impl Transport {
         let frames = stream::unfold(start, |mut watch| async move {
             let frame = watch.0.next().await?;
             if let Ok(lines) = &frame {
-                watch.1.lock().unwrap().tells(&watch.2, &watch.3, lines);
+                watch
+                    .1
+                    .lock()
+                    .unwrap()
+                    .receive_events(&watch.2, &watch.3, lines);
             }
             Some((frame.map(Frame::data), watch))
         });
@@ -326,7 +331,7 @@ impl Events {
             Some(Fault::Silent) => future::pending().await,
             _ => {}
         }
-        // The first event of a watch is the old one that might be repeated.
+        // The first event of a watch; it might be repeated later as an old event.
         self.older.get_or_insert_with(|| frame.clone());
         Some(Ok(frame))
     }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::scenario::{fault::Trouble, kinds};
 
-/// The faults of one object or of Events; they affect the requests of every controller.
+/// The faults of single objects, and of Events, for the requests of every controller.
 #[derive(Clone, Default)]
 pub struct Troubles(Arc<Mutex<Inner>>);
 
@@ -41,7 +41,7 @@ impl Troubles {
         inner.events = None;
     }
 
-    /// The fault of this request.
+    /// The fault of this request, if any.
     pub fn of(&self, method: &http::Method, path: &str) -> Option<Trouble> {
         let mut inner = self.0.lock().unwrap();
         let trouble = match *method {

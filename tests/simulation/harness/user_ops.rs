@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// The object that a step changes; `None` if it changes none.
+/// The object that a step changes, if any.
 pub fn slot(op: &Op) -> Option<Slot> {
     match op {
         Op::Make(slot, ..)
@@ -64,10 +64,10 @@ pub fn touches(op: &Op, object: &Object) -> bool {
 }
 
 impl Harness<'_> {
-    pub(crate) fn act(&mut self, op: &Op) {
+    pub(crate) fn apply_user_op(&mut self, op: &Op) {
         if let Op::MakeFleet(count, replicas, plan) = op {
             for slot in NAMED..NAMED + count {
-                self.act(&Op::Make(slot, *replicas, *plan));
+                self.apply_user_op(&Op::Make(slot, *replicas, *plan));
             }
         }
         if let Op::Defaults(place, change) = op {
@@ -76,8 +76,8 @@ impl Harness<'_> {
         let Some(slot) = slot(op) else { return };
         let then = (self.now().div_euclid(1000), slot);
         match op {
-            Op::Make(_, count, plan) => self.make_anew(slot, *count, Some(*plan)),
-            Op::MakePlain(_, count) => self.make_anew(slot, *count, None),
+            Op::Make(_, count, plan) => self.recreate_without_state(slot, *count, Some(*plan)),
+            Op::MakePlain(_, count) => self.recreate_without_state(slot, *count, None),
             Op::MakeWithState(_, count, plan, hours) => {
                 let most = if self.scenario.is_switch(slot) {
                     1
@@ -85,44 +85,46 @@ impl Harness<'_> {
                     u32::MAX
                 };
                 let count = most.min(*count);
-                self.make_anew(slot, count, Some(*plan));
+                self.recreate_without_state(slot, count, Some(*plan));
                 if let Some(patch) = self.state_left(slot, count, (*hours).into()) {
                     self.merge(slot, &patch);
                 }
             }
             Op::Tamper(_, tampering) => self.tamper(slot, *tampering),
-            Op::PlanAndStopReplicas(_, plan, count) => self.ask(slot, |intent| {
+            Op::PlanAndStopReplicas(_, plan, count) => self.change_intent(slot, |intent| {
                 intent.plan = *plan;
                 intent.stop_replicas = *count;
             }),
             Op::Scale(_, count) => self.merge(slot, &self.scenario.kind_of(slot).patch(*count)),
             Op::Autoscale(_, count) => self.autoscale(slot, *count),
-            Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
-            Op::Replicas(_, count) => self.ask(slot, |intent| intent.replicas = *count),
-            Op::StopReplicas(_, count) => self.ask(slot, |intent| intent.stop_replicas = *count),
-            Op::Pause(_, until) => self.ask(slot, |intent| {
+            Op::Plan(_, plan) => self.change_intent(slot, |intent| intent.plan = *plan),
+            Op::Replicas(_, count) => self.change_intent(slot, |intent| intent.replicas = *count),
+            Op::StopReplicas(_, count) => {
+                self.change_intent(slot, |intent| intent.stop_replicas = *count)
+            }
+            Op::Pause(_, until) => self.change_intent(slot, |intent| {
                 intent.pause = match until {
                     Hold::Lifted => None,
                     Hold::Forever => Some(Pause::Forever),
                     Hold::For(seconds) => Some(Pause::Until(then.0 + i64::from(*seconds))),
                 };
             }),
-            Op::Wake(_, until) => self.ask(slot, |intent| {
+            Op::Wake(_, until) => self.change_intent(slot, |intent| {
                 intent.wake = until.map(|seconds| then.0 + i64::from(seconds));
             }),
-            Op::Sleep(_, until) => self.ask(slot, |intent| {
+            Op::Sleep(_, until) => self.change_intent(slot, |intent| {
                 intent.sleep = until.map(|seconds| then.0 + i64::from(seconds));
             }),
             Op::Enforce(_, is_on) => {
                 let enforce = is_on.then_some(Enforce::AtOnce);
-                self.ask(slot, |intent| intent.enforce = enforce);
+                self.change_intent(slot, |intent| intent.enforce = enforce);
             }
             Op::Grace(_, grace) => {
-                self.ask(slot, |intent| intent.enforce = grace.map(Enforce::After));
+                self.change_intent(slot, |intent| intent.enforce = grace.map(Enforce::After));
             }
-            Op::Exclude(_, exclude) => self.ask(slot, |intent| intent.exclude = *exclude),
-            Op::Break(_, bad) => self.ask(slot, |intent| intent.bad = Some(*bad)),
-            Op::Fix(_) => self.ask(slot, |intent| intent.bad = None),
+            Op::Exclude(_, exclude) => self.change_intent(slot, |intent| intent.exclude = *exclude),
+            Op::Break(_, bad) => self.change_intent(slot, |intent| intent.bad = Some(*bad)),
+            Op::Fix(_) => self.change_intent(slot, |intent| intent.bad = None),
             Op::Delete(_) => self.delete(slot),
             Op::Recreate(_, count) => self.recreate(slot, *count),
             Op::DeleteWithFinalizer(_) => {
@@ -147,7 +149,7 @@ impl Harness<'_> {
             _ => {}
         }
         if let Some(object) = self.object_of(slot) {
-            self.snapshots[slot].push((object, self.wishes[slot].intent.clone()));
+            self.snapshots[slot].push((object, self.slot_intents[slot].intent.clone()));
         }
     }
 
@@ -176,14 +178,14 @@ impl Harness<'_> {
         self.observer().annotated(&namespace.unwrap());
     }
 
-    fn make_anew(&mut self, slot: Slot, count: u32, plan: Option<usize>) {
+    fn recreate_without_state(&mut self, slot: Slot, count: u32, plan: Option<usize>) {
         let intent = Intent {
             plan,
             ..Intent::default()
         };
-        self.wishes[slot].manifest = intent.clone();
-        self.wishes[slot].intent = intent;
-        self.wishes[slot].replicas = count;
+        self.slot_intents[slot].manifest = intent.clone();
+        self.slot_intents[slot].intent = intent;
+        self.slot_intents[slot].replicas = count;
         self.make(slot, None);
     }
 
@@ -216,20 +218,20 @@ impl Harness<'_> {
             return;
         }
         self.delete(slot);
-        self.wishes[slot].intent = self.wishes[slot].manifest.clone();
-        self.wishes[slot].replicas = count;
+        self.slot_intents[slot].intent = self.slot_intents[slot].manifest.clone();
+        self.slot_intents[slot].replicas = count;
         self.make(slot, None);
     }
 
-    /// Changes the intent; annotations that the controller removed meanwhile stay removed.
-    fn ask(&mut self, slot: Slot, change: impl FnOnce(&mut Intent)) {
-        let before = self.texts(&self.wishes[slot].intent);
-        change(&mut self.wishes[slot].intent);
-        let after = self.texts(&self.wishes[slot].intent);
+    /// Changes the intent. Annotations that the controller removed meanwhile stay removed.
+    fn change_intent(&mut self, slot: Slot, change: impl FnOnce(&mut Intent)) {
+        let before = self.texts(&self.slot_intents[slot].intent);
+        change(&mut self.slot_intents[slot].intent);
+        let after = self.texts(&self.slot_intents[slot].intent);
         self.merge(slot, &annotations_from(&before, &after));
     }
 
-    /// The annotations, with end times in the form of this scenario.
+    /// The annotations, with end times in the time format of this scenario.
     fn texts(&self, intent: &Intent) -> BTreeMap<String, String> {
         let mut texts = intent.texts(&self.scenario.plans);
         if self.scenario.is_local {
@@ -252,7 +254,7 @@ impl Harness<'_> {
     }
 
     pub(super) fn manifest(&self, slot: Slot, metadata: Option<Value>) -> Value {
-        let ((namespace, name), wish) = (place(slot), &self.wishes[slot]);
+        let ((namespace, name), wish) = (place(slot), &self.slot_intents[slot]);
         let mut metadata = metadata.unwrap_or_else(|| {
             let texts = self.texts(&wish.manifest).into_iter();
             let mut annotations: Map<_, _> = texts
@@ -264,7 +266,8 @@ impl Harness<'_> {
                 json!({})
             };
             if self.scenario.prefix.is_some() {
-                // Belongs to a controller with the default prefix, and means nothing to this one.
+                // An annotation of a controller with the default prefix, which a controller with another
+                // prefix ignores.
                 annotations.insert(format!("{}/stop", prefix::USUAL), json!("* * * * *"));
                 labels[format!("{}/state", prefix::USUAL)] = json!("running");
             }
@@ -287,7 +290,7 @@ impl Harness<'_> {
                     "spec": {"containers": containers},
                 },
             }),
-            // A field of its operator, which nothing reads here.
+            // A field that only its operator reads.
             _ => json!({kind.mark: {"name": "other"}}),
         };
         let mut manifest = json!({
@@ -315,11 +318,11 @@ impl Harness<'_> {
             manifest["metadata"]["labels"] = live["metadata"]["labels"].clone();
         }
         self.replace(&live, manifest);
-        self.wishes[slot].intent = self.wishes[slot].manifest.clone();
+        self.slot_intents[slot].intent = self.slot_intents[slot].manifest.clone();
     }
 
     pub(super) fn replace(&self, live: &Value, mut manifest: Value) {
-        // Without a version the server replaces no custom kind.
+        // The server does not replace custom objects without a resourceVersion.
         for member in ["finalizers", "resourceVersion"] {
             manifest["metadata"][member] = live["metadata"][member].clone();
         }
@@ -335,14 +338,14 @@ impl Harness<'_> {
             "labels": live["metadata"]["labels"],
             "annotations": live["metadata"]["annotations"],
         });
-        self.wishes[to].manifest = self.wishes[from].manifest.clone();
-        self.wishes[to].replicas = Object::of(&live).replicas;
-        self.wishes[to].intent = self.wishes[from].intent.clone();
+        self.slot_intents[to].manifest = self.slot_intents[from].manifest.clone();
+        self.slot_intents[to].replicas = Object::of(&live).replicas;
+        self.slot_intents[to].intent = self.slot_intents[from].intent.clone();
         self.make(to, Some(metadata));
     }
 }
 
-/// The patch that changes these annotations to those.
+/// The merge patch from the first annotations to the second ones.
 fn annotations_from(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Value {
     let gone = before.keys().filter(|key| !after.contains_key(*key));
     let gone = gone.map(|key| (prefix::full(key), Value::Null));

@@ -1,13 +1,12 @@
 //! Mornings: starts that wait for dependencies, and for a slot of `--max-starting`.
 //!
 //! - `scenario`: the objects and events, from a seed
-//! - `world`: the controller, pods that become ready, users and kills
+//! - `world`: the controller, pods that become ready, users, and kills
 //! - `seen`: the oracle's knowledge of an object, and its due start
 //! - `notices`: Events about starts that wait for a slot
-//! - `oracle`: which starts are allowed, only from the documentation: `docs/guides/start-order.md` and
-//!   `max-starting.md`
+//! - `oracle`: which starts are allowed, only from the documentation: `docs/guides/start-order.md`
 //!
-//! No morning names a Service: `tests/controller/starts/waits/services.rs` does.
+//! Dependencies on Services have their own tests in `tests/controller/starts/waits/services.rs`.
 
 mod notices;
 mod oracle;
@@ -24,7 +23,7 @@ use scenario::Morning;
 
 use crate::{number, seeds};
 
-/// This many mornings for each of the other scenarios.
+/// One morning for this many of the other scenarios.
 const SHARE: usize = 4;
 
 #[test]
@@ -61,8 +60,11 @@ fn no_start_precedes_its_dependency_or_waits_forever() {
     if let Some(seed) = failed {
         fail_if_wrong(seed, false);
     }
-    assert!(waited * 5 > starts, "too few wait");
-    assert!(notices * 4 > seeds.len(), "too few are told of");
+    assert!(waited * 5 > starts, "too few starts wait");
+    assert!(
+        notices * 4 > seeds.len(),
+        "too few Events about waiting starts"
+    );
 }
 
 fn fail_if_wrong(seed: u64, is_asked: bool) {

@@ -1,4 +1,4 @@
-//! Events about starts that wait for a slot, on their Namespaces: `docs/guides/start-order.md`.
+//! Events on Namespaces about starts that wait for a slot: `docs/guides/start-order.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::seen::{MOMENT, Milli, Place, SOON, Seen};
 
-/// The interval of Events while any start waits.
+/// The interval between Events while a start waits.
 const AGAIN: Milli = 5 * 60_000;
 /// The delay of the first Event after the first start begins to wait.
 const SETTLING: Milli = 1_000;
@@ -15,9 +15,9 @@ const SETTLING: Milli = 1_000;
 /// The Events of the running controller.
 #[derive(Default)]
 pub(super) struct Notices {
-    /// The last Event by Namespace.
+    /// The time of the last Event of each Namespace.
     outcome: BTreeMap<String, Milli>,
-    /// Events since the last check.
+    /// The Events since the last check.
     news: Vec<Notice>,
     pub(super) count: usize,
 }
@@ -29,14 +29,14 @@ struct Notice {
 }
 
 impl Notices {
-    /// Another controller starts, which does not know earlier Events.
-    pub(super) fn begin_anew(&mut self) {
+    /// Another controller starts, which does not know the earlier Events.
+    pub(super) fn forget_events(&mut self) {
         self.outcome.clear();
         self.news.clear();
     }
 
-    /// Records an Event on a day that began at `day`. Returns why it must not exist.
-    pub(super) fn take_in(&mut self, event: &Value, day: DateTime<Utc>) -> Result<(), String> {
+    /// Records an Event, given the beginning of the day. Returns the violated rule, if any.
+    pub(super) fn record(&mut self, event: &Value, day: DateTime<Utc>) -> Result<(), String> {
         if event["reason"] != "StartsWait" {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl Notices {
         Ok(())
     }
 
-    /// Checks the Events that the controller running since `up` has created, or should have.
+    /// Checks the Events of the controller that has run since `up`.
     pub(super) fn check(
         &mut self,
         seen: &BTreeMap<Place, Seen>,
@@ -87,7 +87,7 @@ impl Notices {
             };
             if !(least..=most).any(|count| text == outcome(count)) {
                 return Err(format!(
-                    "{least} to {most} starts wait in {namespace}, and people are outcome: {text}"
+                    "{least} to {most} starts wait in {namespace}, and the Event reports: {text}"
                 ));
             }
             let before = self.outcome.insert(namespace.clone(), at);
@@ -114,14 +114,14 @@ impl Notices {
 }
 
 impl Seen {
-    /// Whether its start might have waited for a slot at that time, less than a check ago.
+    /// Whether the start might have waited for a slot at this time, or since the last check.
     fn may_wait(&self, at: Milli) -> bool {
         let was_down = self.replicas == 0 || self.started.is_some_and(|it| it.0 >= at);
         let was_due = self.due(at).or_else(|| self.due(at - MOMENT)).is_some();
         was_down && (was_due || self.edited + MOMENT >= at)
     }
 
-    /// Since when its start has certainly waited for a slot, if long enough to be counted.
+    /// Since when the start has certainly waited for a slot, if that is long enough to be counted.
     fn waiting_since(&self, at: Milli, up: Milli) -> Option<Milli> {
         let waits = self.replicas == 0
             && !self.is_refused

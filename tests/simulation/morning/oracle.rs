@@ -11,7 +11,7 @@ use super::{
     seen::{Due, MOMENT, Milli, Place, SOON, Seen, time_of_label},
 };
 
-/// How long a user's start waits for stopped dependencies.
+/// How long a start requested by a user waits for dependencies that are stopped.
 const SETTLING: Milli = 5_000;
 
 pub(super) struct Oracle {
@@ -73,7 +73,7 @@ impl Oracle {
         if is_up {
             self.last_up = now;
         }
-        self.notices.begin_anew();
+        self.notices.forget_events();
     }
 
     /// The number of Events about starts that wait for a slot.
@@ -81,9 +81,9 @@ impl Oracle {
         self.notices.count
     }
 
-    /// The controller creates an Event, on a day that began at `day`.
-    pub(super) fn tells(&mut self, event: &Value, day: DateTime<Utc>, now: Milli) {
-        if let Err(why) = self.notices.take_in(event, day) {
+    /// Checks an Event of the controller, given the beginning of the day.
+    pub(super) fn check_event(&mut self, event: &Value, day: DateTime<Utc>, now: Milli) {
+        if let Err(why) = self.notices.record(event, day) {
             self.fail(now, why);
         }
     }
@@ -121,7 +121,7 @@ impl Oracle {
         self.get(place).is_refused = true;
     }
 
-    /// The status changes to this readiness.
+    /// The readiness in the status changes.
     pub(super) fn record_readiness(&mut self, place: &Place, now: Milli, is_ready: bool) {
         self.note(
             now,
@@ -170,7 +170,7 @@ impl Oracle {
         self.check_number_starting(now);
     }
 
-    /// No start precedes the readiness of its dependencies, unless its time is over.
+    /// Checks that no start precedes the readiness of its dependencies within `after`'s time limit.
     fn check_start(&mut self, place: &Place, now: Milli) {
         let seen = &self.seen[place];
         let Some(due) = seen.due(now) else {
@@ -201,8 +201,8 @@ impl Oracle {
     ) -> Option<&'static str> {
         let it = self.seen.get(needed).filter(|it| !it.is_gone)?;
         let until = due.since + self.seen[place].within;
-        // A dependency that was ready once since the start fell due is sufficient: the start might
-        // have waited for a slot since.
+        // A dependency is sufficient if it was ready at any time since the start became due: the start might
+        // have waited for a slot since then.
         let was_ready = it.ready_since.is_some() || it.ready_until + MOMENT >= due.since;
         if was_ready || self.leads_to(needed, place) {
             return None;
@@ -219,7 +219,7 @@ impl Oracle {
             return None;
         }
         Some(if is_late {
-            "somebody may be about to wake"
+            "a user might be about to wake"
         } else {
             "starts in time"
         })
@@ -242,9 +242,9 @@ impl Oracle {
         false
     }
 
-    /// No start of a namespace takes a slot while one of a namespace that holds fewer waits.
+    /// Checks that no start takes a slot while a start waits in a namespace that holds fewer slots.
     fn check_share(&mut self, place: &Place, now: Milli) {
-        // A controller that has just started counts the slots again.
+        // A controller that has just started counts the slots anew from the labels.
         let up = self.last_up;
         if self.max_starting.is_none() || now - up < SETTLING {
             return;
@@ -256,13 +256,13 @@ impl Oracle {
                 .map(|(_, seen)| seen)
         };
         let holds = |seen: &&Seen| {
-            seen.place_until(up)
+            seen.slot_until(up)
                 .is_some_and(|until| until > now + MOMENT)
         };
-        // It may have had its slot when this start got one.
+        // The waiting start might have got a slot at the same time.
         let held = |seen: &&Seen| {
             let was_ready = seen.ready_since.is_some_and(|since| now - since <= SOON);
-            let until = seen.place_until(up);
+            let until = seen.slot_until(up);
             was_ready || until.is_some_and(|until| until > now - SOON)
         };
         let own = of(&place.0).filter(holds).count();
@@ -282,21 +282,21 @@ impl Oracle {
         }
     }
 
-    /// At most `--max-starting` workloads are starting.
+    /// Checks that at most `--max-starting` workloads are starting.
     fn check_number_starting(&mut self, now: Milli) {
         let Some(max) = self.max_starting else {
             return;
         };
         let up = self.last_up;
-        let starting = self.seen.values().filter_map(|it| it.place_until(up));
+        let starting = self.seen.values().filter_map(|it| it.slot_until(up));
         let count = starting.filter(|until| *until > now + MOMENT).count();
         if count > max {
             self.fail(now, format!("{count} are starting, and {max} may be"));
         }
     }
 
-    /// No start waits forever, or for nothing.
-    pub(super) fn look(&mut self, now: Milli) {
+    /// Checks that no start waits for longer than allowed.
+    pub(super) fn check_waits(&mut self, now: Milli) {
         let Some(up) = self.up.filter(|up| now - up > SOON) else {
             return;
         };
@@ -339,9 +339,8 @@ impl Oracle {
         let has_place = self.max_starting.is_none_or(|max| {
             let holds = |it: &&Seen| {
                 let (started, _) = it.started.unwrap_or((i64::MIN / 2, 0));
-                // A recovering dependency might be observed soon, and a ready one might have been
-                // ready just now. A controller that starts later goes by the label, which a wake
-                // sets again.
+                // A recovering dependency might be observed late, and a ready one might have been ready until
+                // just now. A restarted controller relies on the label, which a wake sets again.
                 let from = if up > started {
                     started.max(it.label)
                 } else {

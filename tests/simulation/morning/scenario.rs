@@ -28,9 +28,9 @@ pub(super) struct Thing {
     pub(super) start: Second,
     /// The value of `dayshift/after`; empty if missing.
     pub(super) after: String,
-    /// The value of `dayshift/ready-within`, with its seconds.
+    /// The value of `dayshift/ready-within`, also in seconds.
     pub(super) ready_within: Option<(&'static str, Second)>,
-    /// The milliseconds after a start until it is ready; `None` if it never is.
+    /// The time from a start to readiness in milliseconds; `None` if it never becomes ready.
     pub(super) ready_after: Option<u64>,
 }
 
@@ -42,14 +42,14 @@ pub(super) enum Step {
     WakeUntil(usize, Second),
     SleepUntil(usize, Second),
     Resume(usize),
-    /// Other hours from then on.
+    /// Sets other hours.
     Hours(usize, Second),
     Delete(usize),
-    /// A change that concerns no controller.
+    /// Changes a field that concerns no controller.
     Touch(usize),
-    /// It is unready for this many seconds, if it was ready.
+    /// Makes the object unready for this many seconds, if it was ready.
     Flicker(usize, u64),
-    /// The server denies each patch of it until then.
+    /// The server denies each patch of the object until this time.
     Refuse(usize, Second),
 }
 
@@ -107,7 +107,7 @@ impl Thing {
         let others = places.iter().filter(|it| it.0 == namespace);
         let mut named = Vec::new();
         for (_, other) in others {
-            // Most depend on earlier ones, so that cycles are few.
+            // Most objects depend on earlier ones, so that few cycles occur.
             let is_likely = *other < name || random.u8(..20) == 0;
             if is_likely && random.u8(..3) == 0 {
                 named.push(format!("deploy/{other}"));
@@ -127,7 +127,7 @@ impl Thing {
             Some(("1m", 60)),
             Some(("0", 600)),
             Some(("3m", 180)),
-            // A slot is held at most for the 10 min of the controller.
+            // At most the controller's 10 min, after which a slot is released.
             Some(("20m", 600)),
         ];
         Self {

@@ -2,7 +2,7 @@
 
 use super::scenario::Thing;
 
-/// In milliseconds of the day.
+/// Milliseconds since the beginning of the day.
 pub(super) type Milli = i64;
 
 /// The maximum time of an action that nothing delays.
@@ -23,7 +23,7 @@ pub(super) struct Seen {
     pub(super) start: Milli,
     pub(super) replicas: i64,
     pub(super) is_gone: bool,
-    /// Since when it is ready, and until when it last was.
+    /// Since when the object is ready, and until when it was last ready.
     pub(super) ready_since: Option<Milli>,
     pub(super) ready_until: Milli,
     /// The last start, and its label `last`.
@@ -31,12 +31,12 @@ pub(super) struct Seen {
     pub(super) was_ready: bool,
     /// The label `last`.
     pub(super) label: Milli,
-    /// Whether its labels show a start: an edit of its schedule removes that.
+    /// Whether its labels show a start. An edit of the schedule removes that.
     pub(super) is_started: bool,
     pub(super) edited: Milli,
     pub(super) wake_until: Milli,
     pub(super) sleep_until: Milli,
-    /// Since when all dependencies of the due start are ready, or it has none.
+    /// Since when all dependencies of the due start are ready; also set if it has none.
     pub(super) free_since: Option<Milli>,
     pub(super) is_refused: bool,
 }
@@ -45,11 +45,11 @@ pub(super) struct Seen {
 #[derive(Clone, Copy)]
 pub(super) struct Due {
     pub(super) since: Milli,
-    /// Whether a user requested it, and not the clock.
+    /// Whether a user requested the start, as opposed to a boundary.
     pub(super) is_request: bool,
 }
 
-/// `sts/db; deploy/cache, 5m` as names and milliseconds.
+/// `sts/db; deploy/cache, 5m` as names, and the time limit in milliseconds.
 fn read_after(namespace: &str, text: &str) -> (Vec<Place>, Milli) {
     let (names, within) = text.split_once(',').unwrap_or((text, "10m"));
     let (number, unit) = within.trim().split_at(within.trim().len() - 1);
@@ -85,7 +85,7 @@ impl Seen {
         }
     }
 
-    /// The start that is due at `now`, running or not.
+    /// The start that is due at `now`, whether or not the object already runs.
     pub(super) fn due(&self, now: Milli) -> Option<Due> {
         if self.is_gone {
             return None;
@@ -100,25 +100,25 @@ impl Seen {
             return None;
         }
         let by_clock = self.start.max(self.sleep_until);
-        // A start from before a wake that waited until its end is due again.
+        // A start that waited from before a wake until the end of the wake is due again.
         let is_request = self.edited >= by_clock && self.wake_until == 0;
         let since = if is_request { self.edited } else { by_clock };
         let is_open = self.start <= now && now < EVENING;
         is_open.then_some(Due { since, is_request })
     }
 
-    /// The next start if none is due.
+    /// The time of the next start, if no start is due.
     pub(super) fn next_start(&self, now: Milli) -> Milli {
         self.start.max(self.sleep_until).max(now)
     }
 
-    /// Until when it holds a slot, if it does.
-    pub(super) fn place_until(&self, up: Milli) -> Option<Milli> {
+    /// Until when the object holds a slot, if it holds one.
+    pub(super) fn slot_until(&self, up: Milli) -> Option<Milli> {
         let (started, last) = self.started?;
         if self.is_gone || self.was_ready || self.replicas == 0 {
             return None;
         }
-        // A controller that starts later counts from the labels.
+        // A restarted controller counts from the time in the labels.
         if up > started && !self.is_started {
             return None;
         }

@@ -62,11 +62,11 @@ struct World<'m> {
     api: Api,
     oracle: Arc<Mutex<Oracle>>,
     scaler: Option<JoinHandle<()>>,
-    /// Objects whose patches are denied, until when.
+    /// The objects whose patches are denied, each with the end of that.
     refused: Arc<Mutex<BTreeMap<Place, Milli>>>,
-    /// The generation of each object that its pods have.
+    /// The generation that the pods of each object have.
     generations: BTreeMap<Place, i64>,
-    /// The latest version of the server at the last check.
+    /// The server's latest resourceVersion at the last check.
     revision: u64,
     /// The future changes of pods.
     pods: BTreeSet<(Milli, usize, Pods)>,
@@ -74,7 +74,7 @@ struct World<'m> {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Pods {
-    /// The spec is observed, and no pod is ready.
+    /// The new spec is observed, and no pod is ready.
     Seen,
     Ready,
 }
@@ -112,7 +112,7 @@ impl<'m> World<'m> {
         (self.clock.now() - self.day).num_milliseconds()
     }
 
-    /// All run, and are stopped at six.
+    /// Creates all objects; they run and are stopped at 18:00.
     async fn evening(&mut self) {
         for thing in &self.morning.objects {
             self.api.create(manifest(thing)).unwrap();
@@ -141,16 +141,16 @@ impl<'m> World<'m> {
             let now = self.now();
             while let Some((_, step)) = steps.next_if(|(at, _)| at * 1000 <= now) {
                 self.oracle().note(now, &format!("{step:?}"));
-                self.does(step, now);
+                self.apply(step, now);
             }
-            self.grow(now);
+            self.update_pods(now);
             sleep(Duration::from_millis(1)).await;
-            self.oracle().look(now);
+            self.oracle().check_waits(now);
         }
     }
 
-    /// The controllers of Kubernetes observe new specs, and pods become ready.
-    fn grow(&mut self, now: Milli) {
+    /// Does the work of the controllers of Kubernetes: new specs are observed, and pods become ready.
+    fn update_pods(&mut self, now: Milli) {
         let revision = self.api.revision();
         let is_news = std::mem::replace(&mut self.revision, revision) != revision;
         for number in (0..self.morning.objects.len()).filter(|_| is_news) {
@@ -175,7 +175,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// Sets the status.
+    /// Writes the status.
     fn show(&mut self, number: usize, pods: Pods) {
         let thing = &self.morning.objects[number];
         let Some(object) = self.get(thing) else {
@@ -196,7 +196,7 @@ impl<'m> World<'m> {
             .record_readiness(&place(thing), now, ready > 0);
     }
 
-    fn does(&mut self, step: &Step, now: Milli) {
+    fn apply(&mut self, step: &Step, now: Milli) {
         let thing = |number: &usize| &self.morning.objects[*number];
         let minute = |second: Second| {
             let at = self.day + TimeDelta::seconds(second);
@@ -332,7 +332,10 @@ impl<'m> World<'m> {
                 oracle.lock().unwrap().wrote(&place, now(), new);
             }
             if admission.resource == "events" {
-                oracle.lock().unwrap().tells(admission.new, day, now());
+                oracle
+                    .lock()
+                    .unwrap()
+                    .check_event(admission.new, day, now());
             }
             None
         });

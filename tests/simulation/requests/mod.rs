@@ -1,9 +1,9 @@
-//! Nights on which clients connect to Services of stopped workloads: the controller, the activator on loopback
-//! sockets, and requests.
+//! Nights on which clients connect to Services of stopped workloads: the controller, the activator on
+//! loopback sockets, and the requests.
 //!
 //! - `night`: the objects and events, from a seed
-//! - `world`: the cluster in memory, both programs and the clients
-//! - `oracle`: which workloads a request can wake, and the Events, only from `docs/guides/wake-on-request.md`
+//! - `world`: the cluster in memory, both programs, and the clients
+//! - `oracle`: which workloads a request wakes, and the Events, only from `docs/guides/wake-on-request.md`
 
 mod night;
 mod oracle;
@@ -13,7 +13,7 @@ use night::Night;
 
 use crate::{number, seeds};
 
-/// This many nights for each of the other scenarios.
+/// One night for this many of the other scenarios.
 const SHARE: usize = 16;
 
 /// Linux accepts every address of 127.0.0.0/8 without configuration, so that each process has its
@@ -34,7 +34,7 @@ fn only_counted_requests_wake_a_workload() {
         wakes += outcome.wakes;
     }
     eprintln!("{nights} nights with {wakes} wakes");
-    assert!(wakes >= nights, "too few are woken");
+    assert!(wakes >= nights, "too few workloads are woken");
 }
 
 fn fail_if_wrong(seed: u64) {

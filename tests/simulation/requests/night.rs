@@ -2,12 +2,12 @@
 
 use fastrand::Rng;
 
-/// The objects, and the steps from six in the evening on.
+/// The objects, and the steps from 18:00 on.
 #[derive(Debug)]
 pub(super) struct Night {
     pub(super) seed: u64,
     pub(super) objects: Vec<Thing>,
-    /// Each after this many seconds.
+    /// Each step, and the seconds before it.
     pub(super) steps: Vec<(u64, Step)>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Thing {
     pub(super) wake: Option<&'static str>,
     /// The names in its `dayshift/after`.
     pub(super) after: Vec<String>,
-    /// Whether requests for `/healthz` are ignored.
+    /// Whether requests for `/healthz` must not wake it.
     pub(super) ignores_health: bool,
 }
 

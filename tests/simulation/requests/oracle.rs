@@ -1,4 +1,4 @@
-//! Which workloads a request can wake and which Events report it, without code of dayshift.
+//! Which workloads a request wakes, and which Events report that, without code of dayshift.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::night::{Client, Thing};
 /// The namespace and name of an object.
 pub(super) type Place = (String, String);
 
-/// The current objects by their places.
+/// The current objects by namespace and name.
 pub(super) type Objects = BTreeMap<Place, (Thing, Value)>;
 
 #[derive(Default)]
 pub(super) struct Oracle {
-    /// Workloads that a request woke and that have no Event yet.
+    /// Workloads that a request woke and whose Event was not created yet.
     awaited: BTreeMap<Place, Wake>,
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) struct Oracle {
 struct Wake {
     until: DateTime<Utc>,
     is_written: bool,
-    /// The text of its Event; the part after `; it needs` is not compared.
+    /// The expected text of the Event, without the part after `; it needs`.
     note: String,
     without: Vec<String>,
 }
@@ -33,13 +33,13 @@ struct Wake {
 /// The state of a dependency.
 enum NeededState {
     Up,
-    /// It is woken, and its start is pending.
+    /// It was woken, and its start is pending.
     Starts,
     Asleep,
     Off,
 }
 
-/// The response to a client.
+/// The response that a client receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Refused,
@@ -75,9 +75,9 @@ impl Oracle {
         self.failure.get_or_insert(why);
     }
 
-    /// A client connects to the Service of an object. Returns the expected response; the woken
-    /// workloads are expected from then on.
-    pub(super) fn asks(
+    /// A client connects to the Service of an object. Returns the expected response, and records the wakes
+    /// that are expected from then on.
+    pub(super) fn expect_response(
         &mut self,
         objects: &Objects,
         place: &Place,
@@ -91,7 +91,7 @@ impl Oracle {
         if client == Client::Probe || client == Client::Health && thing.ignores_health {
             return Answer::Ignored;
         }
-        match standing(object, now) {
+        match needed_state(object, now) {
             NeededState::Up | NeededState::Starts => return Answer::Starting,
             NeededState::Asleep if counts => {}
             NeededState::Asleep | NeededState::Off => return Answer::Stopped,
@@ -117,7 +117,7 @@ impl Oracle {
         Answer::Starting
     }
 
-    /// A user writes another `dayshift/wake-until`.
+    /// The activator writes another `dayshift/wake-until`.
     pub(super) fn wrote(&mut self, place: &Place, until: &str, now: DateTime<Utc>) {
         self.note(
             now,
@@ -135,8 +135,8 @@ impl Oracle {
         }
     }
 
-    /// An Event reports a wake by that client.
-    pub(super) fn tells(&mut self, event: &Value, client: &str, now: DateTime<Utc>) {
+    /// Checks an Event that reports a wake by this client.
+    pub(super) fn check_event(&mut self, event: &Value, client: &str, now: DateTime<Utc>) {
         if event["reason"] != "WokenByRequest" {
             return;
         }
@@ -145,7 +145,13 @@ impl Oracle {
         let note = event["note"].as_str().unwrap();
         self.note(now, note);
         let Some(wake) = self.awaited.remove(&place).filter(|it| it.is_written) else {
-            return self.fail(now, format!("{} is told of, and is not woken", place.1));
+            return self.fail(
+                now,
+                format!(
+                    "an Event reports a wake of {}, which was not woken",
+                    place.1
+                ),
+            );
         };
         let mut parts = note.split("; it needs ");
         let expected = format!("A request from {client} {}", wake.note);
@@ -160,11 +166,11 @@ impl Oracle {
         }
     }
 
-    /// No work must be left.
-    pub(super) fn look(&mut self, now: DateTime<Utc>) {
+    /// Checks that every expected wake was written and reported.
+    pub(super) fn check_wakes(&mut self, now: DateTime<Utc>) {
         if let Some((place, wake)) = self.awaited.pop_first() {
             let what = if wake.is_written {
-                "and nobody is outcome"
+                "and no Event reports it"
             } else {
                 "and is not woken"
             };
@@ -173,8 +179,8 @@ impl Oracle {
     }
 }
 
-/// The workloads that are woken with an object, and its dependencies that stay stopped, ordered by
-/// name.
+/// The workloads that are woken together with an object, and those of its dependencies that stay stopped,
+/// ordered by name.
 fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place>, Vec<String>) {
     let (mut woken, mut without, mut seen) = (Vec::new(), Vec::new(), vec![root.clone()]);
     let mut next = 0;
@@ -183,7 +189,7 @@ fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place
         let (thing, object) = &objects[&place];
         if place != *root {
             let counts = thing.wake.map(|it| read_wake(it, now).1);
-            match standing(object, now) {
+            match needed_state(object, now) {
                 NeededState::Asleep if counts == Some(true) => woken.push(place.clone()),
                 NeededState::Starts => {}
                 NeededState::Up => continue,
@@ -204,7 +210,7 @@ fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place
     (woken, without)
 }
 
-fn standing(object: &Value, now: DateTime<Utc>) -> NeededState {
+fn needed_state(object: &Value, now: DateTime<Utc>) -> NeededState {
     if object["spec"]["replicas"].as_u64() > Some(0) {
         return NeededState::Up;
     }
@@ -219,7 +225,7 @@ fn standing(object: &Value, now: DateTime<Utc>) -> NeededState {
     }
 }
 
-/// `90m; 17:00-20:00`: the length of a wake, and whether requests count at that time.
+/// `90m; 17:00-20:00`: the length of a wake, and whether a request wakes at this time.
 fn read_wake(text: &str, now: DateTime<Utc>) -> (TimeDelta, bool) {
     let (lasts, hours) = text.split_once("; ").unwrap_or((text, ""));
     let (number, unit) = lasts.split_at(lasts.len() - 1);
@@ -233,7 +239,7 @@ fn read_wake(text: &str, now: DateTime<Utc>) -> (TimeDelta, bool) {
     (lasts, counts)
 }
 
-/// A time in one of the two forms, in UTC.
+/// A time in UTC, in one of the two possible forms.
 fn moment(text: &str) -> DateTime<Utc> {
     let local = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M");
     local.map_or_else(|_| text.parse().unwrap(), |it| it.and_utc())

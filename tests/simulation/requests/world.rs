@@ -42,11 +42,11 @@ pub(super) struct Outcome {
 const EVENING: &str = "2026-11-24T17:59:00Z";
 /// The maximum time of each action.
 const SOON: Duration = Duration::from_secs(3);
-/// The ports of the Services: each night uses ports that no other has used.
+/// The ports of the Services. Each night uses other ports.
 const PORTS: (u16, u16) = (20_000, 59_999);
 static NEXT_PORT: AtomicU16 = AtomicU16::new(PORTS.0);
 
-/// An address for this process only.
+/// An address that no other process uses.
 fn address() -> IpAddr {
     let [_, high, middle, low] = process::id().to_be_bytes();
     Ipv4Addr::new(127, 64 + high % 64, middle, low).into()
@@ -63,10 +63,10 @@ pub(super) fn run(night: &Night) -> Outcome {
         world.evening().await;
         for (pause, step) in &night.steps {
             sleep(Duration::from_secs(*pause)).await;
-            world.does(*step).await;
+            world.apply(*step).await;
             sleep(SOON).await;
             let now = world.clock.now();
-            world.oracle().look(now);
+            world.oracle().check_wakes(now);
         }
         let mut oracle = world.oracle();
         Outcome {
@@ -82,7 +82,7 @@ struct World<'n> {
     clock: Clock,
     api: Api,
     oracle: Arc<Mutex<Oracle>>,
-    /// The name of the last client in Events.
+    /// The name of the last client, as Events contain it.
     client: Arc<Mutex<String>>,
     ports: Vec<u16>,
     activator: Option<JoinHandle<()>>,
@@ -118,7 +118,7 @@ impl<'n> World<'n> {
         self.oracle.lock().unwrap()
     }
 
-    /// All run, and are stopped at six.
+    /// Creates all objects; they run and are stopped at 18:00.
     async fn evening(&mut self) {
         for thing in &self.night.objects {
             self.api.create(deployment(thing)).unwrap();
@@ -140,7 +140,8 @@ impl<'n> World<'n> {
                 .await;
         });
         sleep(Duration::from_secs(90)).await;
-        // The activator begins with the ports in its slices, as after a restart: it cannot apply slices here.
+        // The activator starts with ports in its slices, as after a restart, because the API in memory cannot
+        // apply slices.
         for (thing, port) in self.night.objects.iter().zip(&self.ports) {
             self.api.create(slice(thing, *port)).unwrap();
         }
@@ -180,7 +181,7 @@ impl<'n> World<'n> {
         }));
     }
 
-    async fn does(&mut self, step: Step) {
+    async fn apply(&mut self, step: Step) {
         let now = self.clock.now();
         self.oracle().note(now, &format!("{step:?}"));
         match step {
@@ -211,7 +212,7 @@ impl<'n> World<'n> {
         let (thing, now) = (&self.night.objects[number], self.clock.now());
         let expected = {
             let (objects, place) = (self.objects(), place(thing));
-            self.oracle().asks(&objects, &place, client, now)
+            self.oracle().expect_response(&objects, &place, client, now)
         };
         let path = if client == Client::Health {
             "/healthz"
@@ -268,7 +269,10 @@ impl<'n> World<'n> {
             };
             if admission.resource == "events" {
                 let client = client.lock().unwrap();
-                oracle.lock().unwrap().tells(admission.new, &client, now);
+                oracle
+                    .lock()
+                    .unwrap()
+                    .check_event(admission.new, &client, now);
             } else if admission.resource == "deployments"
                 && let Some(new) = until(admission.new)
                 && admission.old.and_then(until).as_ref() != Some(&new)

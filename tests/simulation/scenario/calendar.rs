@@ -17,14 +17,15 @@ use crate::scenario::{
 /// The action of a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BoundaryAction {
-    // In this order: at the same time and local time a start wins, and a larger count.
+    // Ordered by precedence: of two boundaries at the same local time, a start applies rather than a stop,
+    // and the larger count.
     Off,
     To(u32),
     On,
 }
 
 impl BoundaryAction {
-    /// Whether nothing runs after it.
+    /// Whether the workload is stopped after it.
     pub const fn is_off(self) -> bool {
         matches!(self, Self::Off | Self::To(0))
     }
@@ -42,7 +43,7 @@ pub struct Plan {
     /// Additional windows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extra: Vec<Extra>,
-    /// The calendars whose dates are excluded too.
+    /// The calendars whose dates are also excluded.
     #[serde(default)]
     pub calendars: Vec<Name>,
     #[serde(with = "as_text")]
@@ -52,8 +53,8 @@ pub struct Plan {
     pub style: Style,
 }
 
-/// A window on each date from the first to the last, from and to in minutes of the day. A window
-/// that does not end after its beginning ends on the next day.
+/// An additional window on each date of a range, with its beginning and end in minutes of the day. If the end
+/// is not after the beginning, the window ends on the next day.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Extra {
     #[serde(with = "as_text")]
@@ -146,7 +147,7 @@ impl Plan {
         !self.except.is_empty() || !self.calendars.is_empty()
     }
 
-    /// The same with these dates instead of the calendars that it names.
+    /// The plan with these excluded dates instead of the calendars that it names.
     pub fn with_dates(&self, dates: &Dates) -> Self {
         Self {
             except: [&self.except[..], dates].concat(),
@@ -155,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// Only its times, as in a controller's `--default-hours`; `None` if they set counts.
+    /// Only the times, as in a controller's `--default-hours`; `None` if they set counts.
     pub fn bare(&self) -> Option<Self> {
         (!matches!(self.rule, Rule::Scale(_))).then(|| Self {
             except: Vec::new(),
@@ -168,7 +169,7 @@ impl Plan {
         })
     }
 
-    /// The plan of an object with this one in a Namespace with another.
+    /// The effective plan of an object with this plan in a Namespace with the other one.
     pub fn beside(&self, other: &Self) -> Self {
         let excepting = if self.has_exceptions() { self } else { other };
         Self {
@@ -199,7 +200,7 @@ impl Plan {
         }
     }
 
-    /// Its boundaries on the dates from `first` to `last`, in seconds, with starts moved by
+    /// The boundaries on the dates from `first` to `last`, in seconds since 1970. Starts are later by
     /// `delay`.
     pub fn boundaries(
         &self,
@@ -227,8 +228,8 @@ impl Plan {
                     .map(|(local, action)| (instant(zone, local), local, action))
                     .collect();
                 all.sort();
-                // Boundaries that a clock change moved to one time keep their order: the last one
-                // applies.
+                // If a clock change moves several boundaries to one time, they keep their order, so that the
+                // last one applies.
                 all.reverse();
                 all.dedup_by_key(|(at, ..)| *at);
                 all.reverse();
@@ -240,7 +241,7 @@ impl Plan {
         moved(&painted, delay)
     }
 
-    /// The times of `start`, `stop` and `scale` with their actions; not those of `hours`.
+    /// The times of `start`, `stop` and `scale` with their actions, without those of `hours`.
     fn actions(&self) -> Vec<(At, BoundaryAction)> {
         match &self.rule {
             Rule::Hours(_) => Vec::new(),
@@ -257,7 +258,7 @@ impl Plan {
         }
     }
 
-    /// Whether anything is on days within the month.
+    /// Whether any time is on a day within the month.
     pub fn is_monthly(&self) -> bool {
         let is_monthly = |at: &At| matches!(at, At::Monthly { .. });
         match &self.rule {
@@ -267,7 +268,7 @@ impl Plan {
         }
     }
 
-    /// The largest of its exact counts, if it has any.
+    /// The largest exact count, if there is one.
     pub fn largest(&self) -> Option<u32> {
         match &self.rule {
             Rule::Scale(steps) => steps.iter().map(|(_, count)| *count).max(),
@@ -275,7 +276,7 @@ impl Plan {
         }
     }
 
-    /// The action at the beginning of the first date, before any boundary.
+    /// The state at the beginning of the first date, before any boundary.
     pub fn before(
         &self,
         default_zone: Tz,
@@ -292,7 +293,7 @@ impl Plan {
         })
     }
 
-    /// Boundaries are the changes of color.
+    /// The boundaries, computed from the minutes: they are where the state changes.
     fn painted(
         &self,
         windows: &[Window],
@@ -316,7 +317,7 @@ impl Plan {
             .collect()
     }
 
-    /// One cell for each minute from the first one on.
+    /// The state in each minute from the first one on.
     fn cells(
         &self,
         windows: &[Window],
@@ -358,8 +359,8 @@ impl Plan {
         (begin, cells)
     }
 
-    /// The beginning and the end of each additional window, in local time. Windows that overlap or
-    /// touch are one.
+    /// The beginning and the end of each additional window, in local time. Windows that overlap or touch are
+    /// merged.
     fn extra_edges(
         &self,
         (first, last): (NaiveDate, NaiveDate),
@@ -408,8 +409,8 @@ impl Plan {
     }
 }
 
-/// The boundaries with their jitter: starts are later by `delay`, but before the next stop. Of
-/// several that would come just before one stop the last applies.
+/// The boundaries with jitter: each start is later by `delay`, but before the next stop. If several starts
+/// would be just before the same stop, the last one applies.
 fn moved(painted: &[(i64, BoundaryAction)], delay: i64) -> Vec<(i64, BoundaryAction)> {
     let place = |(index, &(at, action)): (usize, &(i64, BoundaryAction))| {
         if action.is_off() || delay == 0 {
@@ -426,7 +427,7 @@ fn moved(painted: &[(i64, BoundaryAction)], delay: i64) -> Vec<(i64, BoundaryAct
     moved
 }
 
-/// The instant of a local time: the first of two, and the end of the gap for a skipped one.
+/// The time of a local time: the first one in a DST overlap, and the end of the gap for a skipped time.
 pub fn instant(zone: Tz, mut local: NaiveDateTime) -> i64 {
     loop {
         match zone.from_local_datetime(&local) {

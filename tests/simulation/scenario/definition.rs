@@ -30,9 +30,9 @@ pub struct Scenario {
     pub guarded: bool,
     /// The controllers' `--catch-up`, in hours.
     pub catch_up: u32,
-    /// Whether the controllers have a selector.
+    /// Whether the controllers select objects by label.
     pub scoped: bool,
-    /// Their selector, if it is not `shift=on`.
+    /// Their label selector, if it is not `shift=on`.
     #[serde(default)]
     pub selector: Option<String>,
     /// `--namespace`; all if empty.
@@ -50,10 +50,10 @@ pub struct Scenario {
     /// `--namespace-defaults=false`.
     #[serde(default)]
     pub without_defaults: bool,
-    /// Whether the controllers are pods of the first object.
+    /// Whether the controllers run in pods of the first object.
     #[serde(default)]
     pub scales_itself: bool,
-    /// The zones of controllers that have their own.
+    /// The time zones of the controllers that have their own.
     #[serde(default)]
     pub zones: Vec<String>,
     /// The controllers with `--dry-run`.
@@ -62,19 +62,19 @@ pub struct Scenario {
     /// `--max-in-flight`; 0 means 32.
     #[serde(default)]
     pub in_flight: usize,
-    /// Whether its objects have an on/off field, and are no Deployments.
+    /// Whether the objects have an on/off field instead of a count.
     #[serde(default)]
     pub switches: bool,
-    /// Which of `SWITCHES` those are.
+    /// The kind of these objects: an index of `SWITCHES`.
     #[serde(default)]
     pub switch_kind: usize,
-    /// Whether those of the second Namespace are StatefulSets, and not Deployments.
+    /// Whether the objects in the second Namespace are StatefulSets instead of Deployments.
     #[serde(default)]
     pub has_sets: bool,
-    /// Whether every other object is of the other kind.
+    /// Whether every second object has the other kind.
     #[serde(default)]
     pub is_mixed: bool,
-    /// Whether end times are written in local time.
+    /// Whether end times of overrides are written in local time.
     #[serde(default)]
     pub is_local: bool,
     /// The calendars for which the controllers have a flag at first.
@@ -85,14 +85,14 @@ pub struct Scenario {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// Only users and restarts: no faults, and everything happens at its exact millisecond.
+    /// Only users and restarts. Without faults, everything happens at its exact millisecond.
     NoFaults,
-    /// Faults of the network, the server and the clocks too.
+    /// Also faults of the network, of the server, and of the clocks.
     Faults,
 }
 
 impl Scenario {
-    /// The dates for which its calendars are computed: later boundaries are unknown.
+    /// The range of dates for which calendars are computed. Later boundaries are unknown.
     pub fn dates(&self) -> (NaiveDate, NaiveDate) {
         let first = self.begin.date_naive() - Days::new(21);
         let days = u64::from(self.length / 86_400_000);

@@ -2,21 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How long a watch can be blind unnoticed: the longest time for which a server keeps one open, and
-/// some pauses before it is open again. Silent connections are noticed below this level.
+/// The maximum time for which a watch shows nothing without being detected, in milliseconds: the longest time
+/// for which a server keeps a watch open, and some pauses before it is open again. The transport detects
+/// silent connections earlier.
 pub const BLIND: i64 = 15 * 60_000;
 
-/// The maximum retry interval of a denied patch: ten minutes.
+/// The maximum retry interval of a denied patch, in milliseconds: ten minutes.
 pub const REFUSED: i64 = 10 * 60_000;
 
-/// The maximum retry interval of any other failure: half a minute, and five seconds for an
-/// unavailable server.
+/// The maximum retry interval of any other failure, in milliseconds: half a minute, of which an unavailable
+/// server needs five seconds.
 pub const RETRIED: i64 = 30_000;
 
-/// The timeout of a request.
+/// The timeout of a request, in milliseconds.
 const UNANSWERED: i64 = 10_000;
 
-/// The time of the attempts of some objects, one after the other.
+/// The time for attempts to write some objects one after the other, in milliseconds.
 pub const A_MOMENT: i64 = 10_000;
 
 /// A kind of fault.
@@ -24,31 +25,32 @@ pub const A_MOMENT: i64 = 10_000;
 pub enum Fault {
     /// The connection breaks before the server has read the request.
     Lost,
-    /// It breaks after the request took effect.
+    /// The connection breaks after the request took effect.
     AnswerLost,
     /// The request never arrives, and the connection stays open.
     Hangs,
-    /// It takes effect, and no response ever arrives.
+    /// The request takes effect, and no response ever arrives.
     AnswerHangs,
-    /// It takes effect this many milliseconds later, whether or not its sender still waits for it.
+    /// The request takes effect this many milliseconds later, whether or not its sender still waits for the
+    /// response.
     Late(u32),
-    /// It takes effect at once and is answered this many milliseconds later.
+    /// The request takes effect at once, and the response arrives this many milliseconds later.
     AnswerLate(u32),
     /// The response ends in the middle.
     Torn,
     /// The server answers with this status code instead.
     Code(u16),
-    /// 422 with causes: a policy denies it.
+    /// A policy denies the request: 422 with causes.
     Refused,
-    /// 429, and this many seconds to wait.
+    /// 429, with this many seconds to wait.
     Busy(u16),
     /// An event of the watch, and all later ones, arrive this many milliseconds later.
     EventLate(u32),
     /// An event arrives twice.
     EventTwice,
-    /// An older event arrives once more.
+    /// An older event arrives again.
     EventStale,
-    /// The watch ends instead of an event.
+    /// The watch ends instead of sending an event.
     Cut,
     /// The watch breaks in the middle of an event.
     Broken,
@@ -57,8 +59,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The time after which everything is in order again at the latest, in milliseconds: the
-    /// promise of `docs/production/reliability.md`, and the time to notice.
+    /// The maximum time after which everything works again, in milliseconds: the value that
+    /// `docs/production/reliability.md` promises, and the time to detect the fault.
     pub fn recovery(self) -> i64 {
         let after = match self {
             Self::Silent => BLIND,
@@ -73,7 +75,7 @@ impl Fault {
         after + A_MOMENT
     }
 
-    /// Whether it is a fault of an open watch, and not of a request.
+    /// Whether it affects an open watch, as opposed to a request.
     pub const fn is_of_the_watch(self) -> bool {
         matches!(
             self,
@@ -103,7 +105,7 @@ pub enum Stage {
 pub enum Trouble {
     /// An admission webhook takes longer than any timeout.
     Hangs,
-    /// An admission webhook does not answer, and the server reports that.
+    /// An admission webhook does not answer, and the server reports the timeout.
     Fails,
     /// An admission webhook denies it.
     Denies,
@@ -114,7 +116,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// The time after its end in which the last failed write has been retried, in milliseconds.
+    /// The time after the end of the fault in which the last failed write is retried, in milliseconds.
     pub const fn recovery(self) -> i64 {
         let after = match self {
             Self::Denies => REFUSED,
@@ -124,7 +126,7 @@ impl Trouble {
         after + A_MOMENT
     }
 
-    /// The code and the message of a real API server.
+    /// The status code and message of a real API server.
     pub const fn answer(self) -> (u16, &'static str) {
         match self {
             Self::Hangs => (

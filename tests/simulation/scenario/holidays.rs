@@ -10,10 +10,10 @@ pub const NAMES: [&str; 2] = ["de", "office"];
 /// A calendar: its index in [`NAMES`].
 pub type Name = usize;
 
-/// Ranges of dates: the first and the last of each.
+/// Ranges of dates: the first and the last date of each.
 pub type Dates = Vec<(NaiveDate, NaiveDate)>;
 
-/// The dates of calendars as a process read them; `None` if the name has no flag.
+/// The dates of each calendar as a process read them; `None` if the calendar has no flag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Holidays([Option<Dates>; NAMES.len()]);
 
@@ -22,12 +22,12 @@ impl Holidays {
         self.0[name] = dates;
     }
 
-    /// Which names are known.
+    /// For each name, whether the calendar is known.
     pub fn known(&self) -> [bool; NAMES.len()] {
         std::array::from_fn(|name| self.0[name].is_some())
     }
 
-    /// The dates of all named calendars.
+    /// The dates of all these calendars.
     pub fn dates(&self, names: &[Name]) -> Dates {
         let known = names.iter().filter_map(|name| self.0[*name].as_ref());
         known.flatten().copied().collect()
@@ -40,7 +40,7 @@ impl Holidays {
     }
 }
 
-/// An iCalendar file with these dates, and one that no scenario reaches: a file without any is
+/// An iCalendar file with these dates, and one date that no scenario reaches, because a file without dates is
 /// invalid.
 fn file(dates: &Dates) -> String {
     let far = NaiveDate::from_ymd_opt(2040, 1, 1).unwrap();

@@ -1,4 +1,4 @@
-//! A user's intent in annotations, as a value and as strings.
+//! A user's intent: the annotations as plain values, and as strings.
 
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Intent {
     pub sleep: Option<i64>,
     pub enforce: Option<Enforce>,
     pub exclude: bool,
-    /// The overrides of its Namespace, which apply if it has none of its own.
+    /// The overrides of the Namespace, which apply if the object has none of its own.
     pub inherited: Overrides,
 }
 
@@ -30,11 +30,11 @@ pub struct Overrides {
     pub sleep: Option<i64>,
 }
 
-/// When a count that was raised while stopped is corrected.
+/// When `enforce` corrects a count that was raised while stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforce {
     AtOnce,
-    /// After this many seconds, and workloads that appeared while stopped too.
+    /// After this many seconds; this also applies to workloads that are created while stopped.
     After(u32),
 }
 
@@ -44,7 +44,7 @@ pub enum Pause {
     Until(i64),
 }
 
-/// The possible errors in annotations.
+/// Possible errors in annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bad {
     Day,
@@ -71,10 +71,10 @@ impl Bad {
         Self::Override,
     ];
 
-    /// A name that is not a key.
+    /// An unknown annotation key.
     pub const UNKNOWN_KEY: &str = "strat";
 
-    /// The annotations that it writes.
+    /// The invalid annotations.
     pub fn texts(self) -> Vec<(String, String)> {
         let mut texts = Vec::new();
         self.spoil(&mut texts);
@@ -149,7 +149,7 @@ impl Intent {
         texts
     }
 
-    /// The overrides of its own.
+    /// The object's own overrides.
     pub const fn own(&self) -> Overrides {
         Overrides {
             pause: self.pause,
@@ -158,13 +158,13 @@ impl Intent {
         }
     }
 
-    /// The override that is active at a time, and its end: one of its own, or else one of its
+    /// The override that is active at a time, and its end. An override of the object precedes one of its
     /// Namespace.
     pub fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
         self.own().held(now).or_else(|| self.inherited.held(now))
     }
 
-    /// The end of the override of a phase, the later one of two.
+    /// The end of the override that causes a phase; the later one if both objects have one.
     pub fn end_of(&self, phase: Phase) -> Option<i64> {
         self.own().end_of(phase).max(self.inherited.end_of(phase))
     }
@@ -198,7 +198,7 @@ impl Overrides {
         }
     }
 
-    /// The ends of all of them.
+    /// The ends of all overrides.
     pub fn ends(&self) -> impl Iterator<Item = i64> {
         let pause = self.end_of(Phase::Paused);
         pause.into_iter().chain(self.wake).chain(self.sleep)

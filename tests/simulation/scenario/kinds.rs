@@ -1,4 +1,4 @@
-//! The kinds of objects in scenarios, by `docs/reference/kinds.md` and `operators.md`.
+//! The kinds of objects in scenarios, by `docs/reference/kinds.md` and `operator-kinds.md`.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 pub struct Row {
     pub name: &'static str,
     pub api_version: &'static str,
-    /// The path prefix of its collections.
+    /// The path of the API group and version.
     pub root: &'static str,
     pub plural: &'static str,
-    /// A member that its specs have, and those of no kind before it in [`ALL`].
+    /// A member that only the specs of this kind have, compared with the kinds before it in [`ALL`].
     pub mark: &'static str,
     /// Its on/off field; `None` if it has `spec.replicas`.
     pub switch: Option<&'static Switch>,
@@ -19,20 +19,21 @@ pub struct Row {
 /// The on/off field that an object has instead of a count. Values are JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// Whether it is an annotation, and not below `spec`.
+    /// Whether it is an annotation, as opposed to a field of `spec`.
     pub is_annotation: bool,
     pub member: &'static str,
-    /// The member that contains the value, if it is nested.
+    /// The member inside it that contains the value, if the field is nested.
     pub inner: Option<&'static str>,
-    /// The value that a stop writes; `None` for `stop-replicas`, where any string is off.
+    /// The value that a stop writes; `None` if `stop-replicas` specifies it, in which case any string means
+    /// off.
     pub off: Option<&'static str>,
-    /// The values that users have in the member while it runs.
+    /// The values of the member that users write while the workload runs.
     pub on: &'static [&'static str],
-    /// The value that a start writes if no value was saved.
+    /// The value that a start writes if no value is saved.
     pub started: &'static str,
-    /// Whether the label `saved-value` saves the value before a stop.
+    /// Whether the label `saved-value` saves the previous value at a stop.
     pub is_saved: bool,
-    /// Annotations that do not apply to it.
+    /// Annotations that do not apply to the kind.
     pub refuses: &'static [&'static str],
 }
 
@@ -97,7 +98,7 @@ const PAUSE: Switch = Switch {
     refuses: COUNTS,
 };
 
-/// A row of the table of kinds with a field.
+/// A built-in kind definition whose switch is a field.
 pub const XTRA_DB: Row = Row {
     name: "PerconaXtraDBCluster",
     api_version: "pxc.percona.com/v1",
@@ -107,7 +108,7 @@ pub const XTRA_DB: Row = Row {
     switch: Some(&PAUSE),
 };
 
-/// And one with an annotation.
+/// A built-in kind definition whose switch is an annotation.
 pub const CLOUD_NATIVE_PG: Row = Row {
     name: "Cluster",
     api_version: "postgresql.cnpg.io/v1",
@@ -124,7 +125,7 @@ pub const CLOUD_NATIVE_PG: Row = Row {
     }),
 };
 
-/// A kind of [`KIND_FILE`].
+/// The kind that [`KIND_FILE`] defines.
 pub const WIDGET: Row = Row {
     name: "Widget",
     api_version: "example.com/v1",
@@ -175,26 +176,26 @@ pub const ALL: [&Row; 7] = [
 ];
 
 impl Row {
-    /// The path of one object.
+    /// The path of an object.
     pub fn path(&self, namespace: &str, name: &str) -> String {
         let Self { root, plural, .. } = self;
         format!("{root}/namespaces/{namespace}/{plural}/{name}")
     }
 
-    /// The group, version, plural and name of a kind with a CustomResourceDefinition.
+    /// The group, version, plural and name, if the kind has a CustomResourceDefinition.
     pub fn custom(&self) -> Option<[&'static str; 4]> {
         let (group, version) = self.api_version.split_once('/')?;
         let is_custom = group.contains('.');
         is_custom.then_some([group, version, self.plural, self.name])
     }
 
-    /// The kind of an object with that spec: lists and watches do not name it.
+    /// The kind of an object with this spec; items of lists and watches do not contain their kind.
     pub fn of_spec(spec: &Value) -> &'static Self {
         let is_it = |row: &&Self| !spec[row.mark].is_null();
         ALL.into_iter().find(is_it).unwrap_or(&DEPLOYMENT)
     }
 
-    /// The count of an object: with an on/off field 1 while it runs, else 0.
+    /// The count of an object. With an on/off field, it is 1 while the object runs, else 0.
     pub fn count_of(&self, object: &Value) -> u32 {
         match self.switch {
             Some(switch) => u32::from(!switch.is_off(&switch.member_of(object))),
@@ -202,7 +203,7 @@ impl Row {
         }
     }
 
-    /// The merge patch with which a user sets a count.
+    /// The merge patch that a user sends to set a count.
     pub fn patch(&self, count: u32) -> Value {
         let Some(switch) = self.switch else {
             return json!({"spec": {"replicas": count}});
@@ -222,7 +223,7 @@ impl Row {
         }
     }
 
-    /// Sets the count in a manifest to that of another.
+    /// Copies the count of one manifest to another.
     pub fn set_as(&self, manifest: &mut Value, other: &Value) {
         match self.switch {
             Some(switch) => switch.set(manifest, switch.member_of(other)),
@@ -232,7 +233,7 @@ impl Row {
 }
 
 impl Switch {
-    /// The member of an object that contains it; null if missing.
+    /// The member of an object that contains the value; null if missing.
     pub fn member_of(&self, object: &Value) -> Value {
         let holder = if self.is_annotation {
             &object["metadata"]["annotations"]
@@ -242,7 +243,7 @@ impl Switch {
         holder[self.member].clone()
     }
 
-    /// The value in such a member; null if missing.
+    /// The value in that member; null if missing.
     pub fn value_in<'a>(&self, member: &'a Value) -> &'a Value {
         self.inner.map_or(member, |inner| &member[inner])
     }
@@ -253,7 +254,7 @@ impl Switch {
             .map_or(!value.is_null(), |off| *value == json_of(off))
     }
 
-    /// The value that a user writes into the member for a count.
+    /// The value that a user writes for this count.
     fn written(&self, count: u32) -> Value {
         if count > 0 {
             return json_of(self.on[count as usize % self.on.len()]);
@@ -301,7 +302,7 @@ pub fn object_at(path: &str) -> Option<(&'static Row, &str, &str)> {
     })
 }
 
-/// Whether a path is that of a collection.
+/// Whether a path is that of a collection of objects.
 pub fn is_collection(path: &str) -> bool {
     let ends = |kind: &Row| {
         path.rsplit_once('/')

@@ -1,4 +1,4 @@
-//! The operations of a scenario, and their objects.
+//! The operations of a scenario, and the objects that they change.
 
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,26 @@ use crate::scenario::{
     tampering::Tampering,
 };
 
-/// One step: milliseconds since the beginning, and the operation.
+/// A step: milliseconds since the beginning of the scenario, and the operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     pub at: u32,
     pub op: Op,
 }
 
-/// An object: the first ones have names, the others are a fleet.
+/// The index of an object: the first ones have names, the others are a fleet.
 pub type Slot = usize;
 
-/// A Namespace: its index in [`PLACES`].
+/// The index of a Namespace in [`PLACES`].
 pub type Place = usize;
 
 /// The Namespaces.
 pub const PLACES: [&str; 2] = ["dev", "prod"];
 
-/// The label `team` of each of them.
+/// The label `team` of each Namespace.
 pub const TEAMS: [&str; PLACES.len()] = ["shop", "billing"];
 
-/// The values of `--namespace-selector`, and the Namespaces with such labels.
+/// The values of `--namespace-selector`, and the Namespaces that each selects.
 pub const SELECTED: [(&str, &[&str]); 4] = [
     ("team=shop", &["dev"]),
     ("team!=shop,team", &["prod"]),
@@ -53,19 +53,19 @@ pub fn place(slot: Slot) -> (&'static str, String) {
     (namespace, name.to_owned())
 }
 
-/// An operation. An operation on a missing object does nothing. Plans and snapshots are indices,
-/// modulo the length of their list. Times are in seconds from the step on.
+/// An operation, which does nothing if its object is missing. Plans and snapshots are indices, modulo the
+/// length of their list. Times are in seconds after the step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Op {
     Make(Slot, u32, usize),
     Scale(Slot, u32),
-    /// Creates an object with the state that a controller left on it, this many hours ago.
+    /// Creates an object with the labels that a controller left on it this many hours ago.
     MakeWithState(Slot, u32, usize, u8),
-    /// Creates this many objects at once, with a count and a plan.
+    /// Creates this many objects at once, with this count and plan.
     MakeFleet(usize, u32, usize),
-    /// The fault of writes to each object of the fleet from now on; `None` ends it.
+    /// Gives writes to each object of the fleet this fault; `None` ends it.
     FleetTrouble(Option<Trouble>),
-    /// An autoscaler sets the count of a running workload.
+    /// Sets the count of a running workload as an autoscaler does.
     Autoscale(Slot, u32),
     Plan(Slot, Option<usize>),
     Replicas(Slot, Option<u32>),
@@ -83,21 +83,21 @@ pub enum Op {
     Break(Slot, Bad),
     Fix(Slot),
     Delete(Slot),
-    /// Deletes the object, and creates it at once from the same manifest.
+    /// Deletes the object, and creates it again from the same manifest.
     Recreate(Slot, u32),
-    /// Deletes the object, but a finalizer keeps it.
+    /// Deletes the object, while a finalizer keeps it.
     DeleteWithFinalizer(Slot),
     /// `kubectl rollout undo`: earlier annotations, current labels.
     Undo(Slot, usize),
-    /// The same, to the annotations with which the last override was active.
+    /// `kubectl rollout undo` to the annotations of the time when the last override was active.
     UndoToOverride(Slot),
-    /// Restores the manifest, with or without its labels.
+    /// Replaces the object with its manifest, with or without its current labels.
     ReplaceFromManifest(Slot, bool),
     /// Restores the complete object from a backup.
     Restore(Slot, usize),
     /// Changes values that dayshift wrote.
     Tamper(Slot, Tampering),
-    /// Creates a copy of another object with all its annotations and labels.
+    /// Copies another object with all its annotations and labels.
     Copy(Slot, Slot),
     Scope(Slot, bool),
     /// Creates an object without any annotation.
@@ -112,37 +112,37 @@ pub enum Op {
     Rezone(#[serde(with = "as_text")] Tz),
     /// Restarts all controllers with the times of a plan as their `--default-hours`, or none.
     Flag(Option<usize>),
-    /// The file of a calendar has these dates from now on.
+    /// Writes these dates into the file of a calendar.
     Calendar(Name, #[serde(with = "as_text")] Dates),
-    /// The file of a calendar is unreadable until it is written again.
+    /// Makes the file of a calendar unreadable until it is written again.
     LoseCalendar(Name),
-    /// A controller reads the files.
+    /// Lets a controller read the files.
     ReadCalendars(usize),
-    /// Restarts all controllers with or without the flag for this calendar.
+    /// Restarts all controllers with or without the flag of this calendar.
     NameCalendar(Name, bool),
-    /// Steps the controller's clock, by milliseconds.
+    /// Steps a controller's clock by milliseconds.
     Clock(usize, i32),
     ClockRight(usize),
-    /// Faults from now on, in this percentage of requests and events; an empty list ends them.
+    /// Gives this percentage of requests and events these faults; an empty list ends them.
     Faults(usize, Vec<Fault>, u8),
-    /// The same only for its requests for Namespaces.
+    /// Does the same only for requests for Namespaces.
     NamespaceFaults(usize, Vec<Fault>, u8),
     Cut(usize),
-    /// From now on the controller's clock drifts by this many millionths; 0 ends it.
+    /// Lets a controller's clock drift by this many millionths; 0 ends it.
     Drift(usize, i32),
-    /// The fault of writes to one object from now on; `None` ends it.
+    /// Gives writes to one object this fault; `None` ends it.
     Trouble(Slot, Option<Trouble>),
-    /// The fault of Events from now on; `None` ends it.
+    /// Gives requests for Events this fault; `None` ends it.
     EventTrouble(Option<Trouble>),
-    /// Versions of watches expire.
+    /// Lets the versions of watches expire.
     Compact,
-    /// The whole cluster is suspended this long, except for clocks.
+    /// Suspends the whole cluster for this time, while clocks continue.
     Suspend(u32),
-    /// Nothing happens for so long that everything must be in order.
+    /// Does nothing for so long that all objects must be settled.
     Quiet,
 }
 
-/// A change in the annotations of a Namespace.
+/// A change of the annotations of a Namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Asked {
     Plan(Option<usize>),
@@ -156,7 +156,7 @@ pub enum Asked {
     Fix,
 }
 
-/// A change of a pause; times are in seconds from the step on.
+/// A change of a pause. Times are in seconds after the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hold {
     Lifted,

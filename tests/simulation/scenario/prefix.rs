@@ -12,7 +12,7 @@ thread_local! {
     static PREFIX: RefCell<String> = RefCell::new(USUAL.to_owned());
 }
 
-/// Sets the prefix of the scenario that begins.
+/// Sets the prefix for the scenario that begins.
 pub fn begin(prefix: Option<&str>) {
     PREFIX.set(prefix.unwrap_or(USUAL).to_owned());
 }
@@ -27,7 +27,7 @@ pub fn full(name: &str) -> String {
     PREFIX.with_borrow(|prefix| format!("{prefix}/{name}"))
 }
 
-/// `stop` for `dayshift/stop`, and `None` without the prefix.
+/// `stop` for `dayshift/stop`; `None` for names without the prefix.
 pub fn strip(full: &str) -> Option<&str> {
     let (prefix, name) = full.split_once('/')?;
     PREFIX.with_borrow(|own| own == prefix).then_some(name)

@@ -1,5 +1,5 @@
-//! Scenarios as text: those that failed once are stored with all their steps, because a seed means
-//! another scenario as soon as the generator changes.
+//! Scenarios as text. Scenarios that failed are stored with all their steps, because a change of the
+//! generator changes the scenarios of all seeds.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::scenario::definition::Scenario;
 
 impl Scenario {
-    /// JSON with a line for each step. Fields that a later generator adds have defaults, so that
-    /// the meaning of the text never changes.
+    /// JSON with a line for each step. Fields that are added later have defaults, so that stored scenarios
+    /// keep their meaning.
     pub fn to_text(&self) -> String {
         let Value::Object(fields) = serde_json::to_value(self).unwrap() else {
             unreachable!("a scenario is a struct")
@@ -39,7 +39,7 @@ pub fn asked_for() -> Option<Scenario> {
     Some(Scenario::of_text(&fs::read_to_string(file).unwrap()))
 }
 
-/// The scenarios that failed once, by directory and name.
+/// The stored scenarios, by directory and name.
 pub fn regressions() -> Vec<(String, Scenario)> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulation/regressions");
     let files_of = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());

@@ -14,17 +14,17 @@ pub enum Label {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tampering {
     Drop(Label),
-    /// An unreadable value replaces it.
+    /// Replaces the label with an unreadable value.
     Garble(Label),
     Saved(u32),
-    /// `last` becomes this many minutes from now.
+    /// Sets `last` to this many minutes from now.
     Last(i32),
     Next(i32),
-    /// A fingerprint of a version that does not exist yet.
+    /// Writes a fingerprint with the form of a later version.
     LaterFingerprint,
-    /// A value that is no fingerprint any more.
+    /// Writes a value that is no fingerprint.
     OtherFingerprint,
-    /// The fingerprint of another object.
+    /// Writes the fingerprint of another object.
     ForeignFingerprint,
     DropError,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::as_text;
 
-/// Which of several texts is written for the same schedule.
+/// Which of several equivalent texts is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Style {
     Names,
@@ -15,12 +15,12 @@ pub enum Style {
     Loud,
 }
 
-/// A window, from and to in minutes of the day. A window that does not end after its beginning ends
-/// on the next day.
+/// A window with its beginning and end in minutes of the day. If the end is not after the beginning, the
+/// window ends on the next day.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Window {
     pub days: u8,
-    /// Instead of days of the week.
+    /// The day within the month, instead of days of the week.
     #[serde(default)]
     pub within: Option<Within>,
     pub from: u32,
@@ -41,7 +41,7 @@ pub enum At {
     Once(#[serde(with = "as_text")] NaiveDateTime),
 }
 
-/// The day within the month of a date: the last one if `from_end`.
+/// The number of a day within its month; it counts from the end if `from_end` is set.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Within {
     #[serde(with = "as_text")]
@@ -50,13 +50,13 @@ pub struct Within {
     pub from_end: bool,
 }
 
-/// The unit that is counted within a month.
+/// The days that are counted within a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     Day,
     /// Monday to Friday.
     Weekday,
-    /// The day of the week of the date.
+    /// The days with the same day of the week as the date.
     SameDay,
 }
 
@@ -86,7 +86,7 @@ impl Window {
         }
     }
 
-    /// Whether it begins on a date that counts as that day of the week.
+    /// Whether the window begins on a date that counts as this day of the week.
     pub fn is_on(self, date: NaiveDate, day: u32) -> bool {
         match self.within {
             Some(within) => within.is_on(date),
@@ -113,7 +113,7 @@ impl At {
         }
     }
 
-    /// Its time on a date that counts as that day of the week.
+    /// The time on a date that counts as this day of the week; `None` if there is none.
     pub fn on(self, date: NaiveDate, day: u32) -> Option<NaiveDateTime> {
         match self {
             Self::Weekly { days, minute } => (days & 1 << day != 0).then(|| local(date, minute)),
@@ -124,7 +124,7 @@ impl At {
 }
 
 impl Within {
-    /// With a time or a window after it.
+    /// The text of the day within the month, followed by a time or a window.
     fn text(self, time: &str, style: Style) -> String {
         let Self { like, unit, .. } = self;
         let nth = if self.from_end {

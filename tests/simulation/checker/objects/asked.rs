@@ -53,7 +53,7 @@ impl Intent {
             texts.map(|(key, text)| (key.to_owned(), text)).collect()
         };
         let plan = plans.iter().position(|plan| schedule == written(plan));
-        assert!(plan.is_some(), "a schedule of nobody: {schedule:?}");
+        assert!(plan.is_some(), "a schedule of no plan: {schedule:?}");
         Self {
             plan,
             bad: None,
@@ -73,8 +73,8 @@ impl Intent {
         }
     }
 
-    /// The intent without overrides that ended earlier and that a rollout undo restored, by the
-    /// annotation that was restored with them; and their names.
+    /// The intent without overrides that had ended earlier and that a rollout undo restored, recognized by
+    /// the annotation `override-began`; and the names of these overrides.
     pub fn without_ended(
         mut self,
         began: Option<&str>,
@@ -99,14 +99,14 @@ impl Intent {
         (self, ended.map(|(key, _)| key).collect())
     }
 
-    /// The ends of all overrides.
+    /// When each override ends.
     pub fn ends(&self) -> impl Iterator<Item = i64> {
         let own: Vec<_> = self.own().ends().collect();
         own.into_iter().chain(self.inherited.ends())
     }
 
-    /// The override annotations of the object itself that have ended at `now`; those of its
-    /// Namespace stay.
+    /// The override annotations of the object itself that have ended at `now`. Annotations of its Namespace
+    /// stay.
     pub fn over(&self, now: i64) -> Vec<&'static str> {
         let ends = [
             ("pause", self.own().end_of(Phase::Paused)),

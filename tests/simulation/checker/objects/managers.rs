@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::scenario::kinds::Row;
 
-/// The programs of scenarios, by their names in `managedFields` and in Events
-/// (`docs/guides/troubleshooting.md`). A user with kubectl is not one.
+/// The programs that act in scenarios, by their names in `managedFields` and in Events
+/// (`docs/guides/troubleshooting.md`). A user with kubectl is not reported by name.
 const PROGRAMS: [(&str, &str); 2] = [
     ("kubectl-replace", "kubectl-replace (kubectl replace) "),
     (
@@ -14,8 +14,8 @@ const PROGRAMS: [(&str, &str); 2] = [
     ),
 ];
 
-/// The names in Events of the programs that own an object's count; empty if other managers own it
-/// too.
+/// The names of the programs that own an object's count, as Events name them. Empty if a user's manager also
+/// owns it.
 pub fn programs_that_set_the_count(object: &Value) -> Vec<&'static str> {
     let entries = object["metadata"]["managedFields"].as_array();
     let path = match Row::of_spec(&object["spec"]).switch {
@@ -31,7 +31,11 @@ pub fn programs_that_set_the_count(object: &Value) -> Vec<&'static str> {
     };
     let owners = entries.into_iter().flatten().filter(owns);
     let names = owners.map(|entry| entry["manager"].as_str().unwrap_or_default());
-    let told = names.map(|name| PROGRAMS.iter().find(|(program, _)| *program == name));
-    let told: Option<Vec<_>> = told.collect();
-    told.into_iter().flatten().map(|(_, told)| *told).collect()
+    let reported = names.map(|name| PROGRAMS.iter().find(|(program, _)| *program == name));
+    let reported: Option<Vec<_>> = reported.collect();
+    reported
+        .into_iter()
+        .flatten()
+        .map(|(_, reported)| *reported)
+        .collect()
 }

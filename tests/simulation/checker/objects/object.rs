@@ -13,7 +13,7 @@ use crate::{
     scenario::{kinds::Row, prefix},
 };
 
-/// The label that controllers with a selector select by.
+/// The label that the controllers' selector uses.
 pub const SCOPE: &str = "shift";
 
 /// The value of the label `next` if no boundary is left: later than every time.
@@ -28,7 +28,7 @@ pub struct State {
     pub next: Option<i64>,
     pub saved: Option<u32>,
     pub owner: Option<String>,
-    /// Labels that exist and are unreadable.
+    /// Labels that exist and have an unreadable value.
     pub garbled: BTreeSet<&'static str>,
 }
 
@@ -37,10 +37,10 @@ pub struct Object {
     pub uid: String,
     pub namespace: String,
     pub name: String,
-    /// The count; of a kind with an on/off field 1 while it runs, else 0.
+    /// The count. An object with an on/off field has 1 while it runs, else 0.
     pub replicas: u32,
     pub kind: &'static Row,
-    /// The member with its on/off field, and the label that saves its value.
+    /// The member of the object that contains its on/off field, and the label that saves its value.
     pub switch: Value,
     pub saved_value: Option<String>,
     /// A user's annotations, without the prefix.
@@ -49,7 +49,7 @@ pub struct Object {
     pub defaults: BTreeMap<String, String>,
     pub state: State,
     pub error: Option<String>,
-    /// When the active override began, which only dayshift reads.
+    /// The annotation `override-began`, which only dayshift writes and reads.
     pub began: Option<String>,
     pub deleting: bool,
     /// Everything that a controller must not change.
@@ -79,7 +79,7 @@ impl Object {
             match prefix::strip(key) {
                 Some("error") => error = Some(text),
                 Some("override-began") => began = Some(text),
-                // No decision depends on it.
+                // No decision depends on the other fields.
                 Some("inherited") => {}
                 Some(key) => {
                     texts.insert(key.to_owned(), text);
@@ -105,14 +105,14 @@ impl Object {
         }
     }
 
-    /// Whether it is in the collection with this path.
+    /// Whether it is an object of the collection with this path.
     pub fn is_in(&self, path: &str) -> bool {
         path.rsplit_once('/')
             .is_some_and(|(_, end)| end == self.kind.plural)
     }
 
-    /// The same with the annotations that it inherits from its Namespace: a kind with an on/off
-    /// field inherits no counts.
+    /// The object with the annotations that it inherits from its Namespace. An object with an on/off field
+    /// inherits no counts.
     pub fn beside(mut self, defaults: &BTreeMap<String, String>) -> Self {
         self.defaults.clone_from(defaults);
         let refuses = self.kind.switch.map_or(&[][..], |it| it.refuses);
@@ -125,7 +125,7 @@ impl Object {
         self.kind.switch.is_some()
     }
 
-    /// The count after a stop; an unreadable one counts as none.
+    /// The count after a stop. An unreadable value means 0.
     pub fn stop_count(&self) -> u32 {
         let in_force = self.in_force();
         let text = in_force.get("stop-replicas").filter(|_| !self.is_switch());
@@ -146,32 +146,32 @@ impl Object {
         texts::in_force(&self.texts, &self.defaults)
     }
 
-    /// Whether it has its own schedule and its state matches it, so that its Namespace does not
-    /// change it.
+    /// Whether it has its own schedule and its state matches that, so that edits of its Namespace cause no
+    /// write.
     pub fn rests_on_itself(&self) -> bool {
         let is_of = |owner: &String| texts::is_fingerprint(owner, &self.in_force(), &self.uid);
         texts::has_schedule(&self.texts) && self.state.owner.as_ref().is_none_or(is_of)
     }
 
-    /// Whether it has no schedule and nothing that concerns a controller.
-    pub fn is_no_concern(&self) -> bool {
-        self.is_nothing_of_ours() && !texts::has_schedule(&self.defaults)
+    /// Whether it has no schedule and no state of dayshift.
+    pub fn has_no_schedule_or_state(&self) -> bool {
+        self.has_no_state() && !texts::has_schedule(&self.defaults)
     }
 
-    /// The count that a start restores. A kind that is suspended without a stop of ours was
-    /// suspended manually.
+    /// The count that a start restores. An on/off field that is off without a stop by dayshift was set by a
+    /// user.
     pub fn remembered(&self, state: &State) -> Option<u32> {
         self.wanted(state.remembered())
     }
 
-    /// The same for a count that is known from elsewhere.
+    /// The count that a start restores if `known` is the known count.
     pub fn wanted(&self, known: Option<u32>) -> Option<u32> {
         let is_wish = self.is_switch() && self.replicas == 0;
         known.or(is_wish.then_some(0))
     }
 
-    /// Whether nothing on it concerns a controller.
-    pub fn is_nothing_of_ours(&self) -> bool {
+    /// Whether it has no label or annotation that dayshift writes.
+    pub fn has_no_state(&self) -> bool {
         self.texts.is_empty()
             && self.state == State::default()
             && self.error.is_none()
@@ -185,20 +185,20 @@ impl Object {
 }
 
 impl State {
-    /// The value of `override-began` that belongs to this state.
+    /// The value of `override-began` that matches this state.
     pub fn began(&self) -> Option<String> {
         self.phase.filter(|phase| phase.is_held())?;
         let at = DateTime::from_timestamp(self.last?, 0).unwrap();
         Some(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
-    /// The count that a start restores. After a start of ours with nothing saved, that is 0.
+    /// The count that a start restores: 0 if dayshift started it before and saved nothing.
     pub fn remembered(&self) -> Option<u32> {
         let has_started = matches!(self.phase, Some(Phase::Running | Phase::Woken));
         self.saved.or(has_started.then_some(0))
     }
 
-    /// Whether there is only a saved count because the schedule was removed.
+    /// Whether only the saved count is left, because the schedule was removed.
     pub fn is_only_saved(&self) -> bool {
         let only = Self {
             saved: self.saved,
@@ -207,7 +207,7 @@ impl State {
         self.saved.is_some() && self.read() == only
     }
 
-    /// The state that remains after the schedule was removed.
+    /// The state after the removal of the schedule.
     pub fn after_removal(&self, replicas: u32) -> Self {
         Self {
             saved: self.saved.filter(|saved| *saved > replicas),

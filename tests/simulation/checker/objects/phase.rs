@@ -11,7 +11,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Whether an override or a pause is active, or was until now.
+    /// Whether an override or a pause is active, or ends with the current write.
     pub const fn is_held(self) -> bool {
         matches!(self, Self::Woken | Self::Slept | Self::Paused)
     }

@@ -1,5 +1,6 @@
-//! Whether annotations are rejected, implemented again from the pages of `docs/schedules/`: every
-//! value of a scenario comes from a plan or a user, or is one of the few invalid ones.
+//! Whether annotations are rejected, implemented independently from the pages of
+//! `docs/reference/annotations.md` and `times.md`: in scenarios, every value comes from a plan, from a user,
+//! or from a short list of invalid values.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::scenario::{
     intent::Bad,
 };
 
-/// Larger values are rejected unread.
+/// Larger values are rejected without parsing.
 const MAX_TEXT: usize = 4096;
 
 const OVERRIDES: [&str; 3] = ["pause", "wake-until", "sleep-until"];
@@ -50,13 +51,13 @@ pub fn refusal(object: &Object, holidays: &Holidays) -> Option<Wrong> {
     })
 }
 
-/// For each invalid annotation, whether it is the object's own.
+/// For each invalid annotation, whether it is on the object itself.
 fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holidays) -> Vec<bool> {
     let is_scheduled = texts::has_schedule(in_force);
     let is_inherited = |key: &String| key != Bad::UNKNOWN_KEY && !object.texts.contains_key(key);
     let inherits = in_force.keys().any(is_inherited);
     let refuses = object.kind.switch.map_or(&[][..], |it| it.refuses);
-    // Overrides apply from both places, so those of the Namespace are read too.
+    // Overrides apply from both objects, so those of the Namespace are checked too.
     let hidden = object
         .defaults
         .iter()
@@ -68,7 +69,7 @@ fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holida
         let is_override = ["wake-until", "sleep-until"].contains(&&***key);
         let is_about_nothing = *is_own && is_override && !is_scheduled;
         let is_count = is_scheduled && refuses.contains(&&***key);
-        // Beside an inherited schedule it might be a misspelt part of it.
+        // If the schedule is inherited, the annotation might be a misspelled part of it.
         let is_unknown = **key == Bad::UNKNOWN_KEY && (*is_own || inherits);
         is_unknown || is_about_nothing || is_count || is_wrong(key, text, is_scheduled, holidays)
     });
@@ -102,7 +103,7 @@ fn is_wrong(key: &str, text: &str, is_scheduled: bool, holidays: &Holidays) -> b
     }
 }
 
-/// For each forbidden combination, whether one of the two annotations is the object's own.
+/// For each forbidden combination, whether at least one of the two annotations is on the object itself.
 fn beside<'a>(
     object: &'a Object,
     in_force: &'a BTreeMap<String, String>,

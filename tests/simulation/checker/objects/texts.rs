@@ -13,7 +13,7 @@ const FINGERPRINTED: [&str; 9] = [
     "start", "stop", "hours", "scale", "timezone", "except", "treat-as", "jitter", "extra",
 ];
 
-/// The annotations with the prefix, without it, in this metadata.
+/// The annotations or labels with the prefix in this metadata, without the prefix.
 pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
     let texts = metadata["annotations"].as_object().into_iter().flatten();
     let ours = texts.filter_map(|(key, text)| {
@@ -23,9 +23,9 @@ pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
     ours.collect()
 }
 
-/// The effective annotations of an object with `own` in a Namespace with `defaults`: each key falls
-/// back by itself, but a schedule comes from one place only, and an object's exact counts do not
-/// combine with those of the Namespace.
+/// The effective annotations of an object with `own` in a Namespace with `defaults`. Each key is inherited
+/// separately, with two exceptions: a schedule comes completely from one object, and exact counts of an
+/// object do not combine with a schedule of the Namespace.
 pub fn in_force<'a>(
     own: &'a BTreeMap<String, String>,
     defaults: &BTreeMap<String, String>,
@@ -45,7 +45,7 @@ pub fn in_force<'a>(
     Cow::Owned(all)
 }
 
-/// Whether the effective annotations specify a schedule; `exclude` opts out.
+/// Whether the effective annotations contain a schedule, unless `exclude` is set.
 pub fn is_scheduled(in_force: &BTreeMap<String, String>) -> bool {
     has_schedule(in_force) && in_force.get("exclude").is_none_or(|it| it != "true")
 }
@@ -60,7 +60,7 @@ pub fn names_calendars(in_force: &BTreeMap<String, String>) -> bool {
     except.is_some_and(|text| text.contains("calendar:"))
 }
 
-/// The values that a fingerprint is computed from.
+/// The values that are part of the fingerprint.
 pub fn schedule(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut schedule = texts.clone();
     schedule.retain(|key, _| FINGERPRINTED.contains(&&**key));
@@ -91,7 +91,7 @@ pub fn is_any_fingerprint(label: &str) -> bool {
     }
 }
 
-/// Whether a fingerprint is of a version that does not exist yet.
+/// Whether the fingerprint has the form of a later version.
 pub fn is_of_later_version(label: &str) -> bool {
     !label.starts_with("v2-")
 }
@@ -111,7 +111,7 @@ fn fingerprinted(texts: &BTreeMap<String, String>) -> String {
         .collect()
 }
 
-/// The first sixteen hexadecimal digits of its SHA-256.
+/// The first sixteen hexadecimal digits of the SHA-256 hash.
 pub fn digits(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     digest.as_ref()[..8]

@@ -23,7 +23,7 @@ impl RuleInputs<'_> {
         held: Option<(Phase, Option<i64>)>,
     ) -> Outcome {
         let (phase, next) = held.unwrap_or((Phase::Adopted, None));
-        // A wake that continues implies that a start came before.
+        // A wake that continues shows that a start came before, so a saved 0 adds nothing.
         let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
         Outcome {
             state: State {
@@ -42,9 +42,14 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// Adopts the schedule that was edited, resumed, or missed for too long. If more is saved for
-    /// this object than runs and the schedule requires it to run, the saved count is restored.
-    pub(crate) fn take_up(&self, since: (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
+    /// Adopts a schedule that was edited, resumed, or missed for longer than the catch-up limit. If the
+    /// schedule requires the object to run and its saved count exceeds the current one, the saved count is
+    /// restored.
+    pub(crate) fn adopt_or_restore(
+        &self,
+        since: (i64, i64),
+        held: Option<(Phase, Option<i64>)>,
+    ) -> Outcome {
         let adoption = self.adopt(since, held);
         let (seen, saved) = (self.object.replicas, self.state.saved);
         let owner = self.state.owner.as_deref();
@@ -52,7 +57,7 @@ impl RuleInputs<'_> {
         if held.is_some() || !is_same || saved.is_none_or(|saved| saved <= seen) {
             return adoption;
         }
-        let (kind, count) = match self.timeline.says(self.now) {
+        let (kind, count) = match self.timeline.action_at(self.now) {
             Some(BoundaryAction::On) => (WriteKind::Start, self.count_of_start()),
             Some(BoundaryAction::To(count)) => (WriteKind::Scale, count),
             Some(BoundaryAction::Off) | None => return adoption,

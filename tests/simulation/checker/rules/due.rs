@@ -3,8 +3,8 @@
 use crate::checker::rules::{outcome::Outcome, rule_inputs::RuleInputs};
 
 impl RuleInputs<'_> {
-    /// The newest boundary, if it is due: not considered before, and not before the next boundary
-    /// by the object's label or by this controller's own write.
+    /// The newest boundary, if it is due: it was not considered before, and it is not before the next
+    /// boundary that the object's label or this controller's last write specifies.
     pub(crate) fn due(&self) -> Option<Outcome> {
         let last = self.state.last.unwrap();
         let (at, action) = self

@@ -11,18 +11,18 @@ use crate::{
 pub struct Outcome {
     pub kind: WriteKind,
     pub state: State,
-    /// If `last` is not known to the second, its latest possible value.
+    /// The latest possible value of `last`, if the value is not known to the second.
     pub last_until: Option<i64>,
-    /// Whether `next` is the boundary after `last`, whatever that is.
+    /// Whether `next` must be the first boundary after `last`.
     pub follows: bool,
     pub replicas: u32,
     pub expired: Vec<&'static str>,
     pub error: Option<String>,
-    /// The time at which it is due.
+    /// When the write is due.
     pub due: Option<i64>,
-    /// Whether it considers a boundary that was not considered before.
+    /// Whether the write considers a new boundary.
     pub considers: bool,
-    /// Whether it adopts the current schedule.
+    /// Whether the write adopts the current schedule.
     pub adopts: bool,
 }
 
@@ -66,7 +66,7 @@ impl WriteKind {
 }
 
 impl Outcome {
-    /// Whether it changes only `next`, which another controller might have written.
+    /// Whether the write changes only `next`, which another controller might have written with its own value.
     pub(crate) fn corrects_only_next(&self, object: &Object, now: i64) -> bool {
         let state = State {
             next: object.state.next,
@@ -107,7 +107,7 @@ impl fmt::Display for Outcome {
         };
         write!(
             f,
-            ", next {next}, saved {:?}, lifts {expired:?}",
+            ", next {next}, saved {:?}, removes {expired:?}",
             state.saved
         )
     }

@@ -47,8 +47,8 @@ impl RuleInputs<'_> {
                 ..State::default()
             },
             replicas,
-            // During a pause only overrides that ended earlier are removed, because they would
-            // begin again after it.
+            // During a pause, only overrides that have ended are removed: otherwise they would apply again
+            // after the pause.
             expired: if phase == Phase::Paused {
                 self.ended.to_vec()
             } else {
@@ -59,11 +59,11 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// A pause has ended; boundaries from its end on are carried out. A pause that was cut short
-    /// ended within its second: only the controller knows whether that was before a boundary of the
-    /// same second.
+    /// A pause has ended, and the boundaries since its end are carried out. If it was removed early, it ended
+    /// at an unknown time within a second: only the controller knows whether that was before a boundary of
+    /// the same second.
     pub(crate) fn after_pause(&self) -> Vec<Outcome> {
-        let ended = self.let_go();
+        let ended = self.end_of_override();
         let is_cut_short = self.own_end().is_none();
         let newest = self.timeline.newest(self.now);
         let newest = newest.filter(|(at, _)| Some(*at) > self.state.last);
@@ -72,15 +72,15 @@ impl RuleInputs<'_> {
             let due = newest.filter(|(at, _)| *at >= to);
             outcomes.extend(due.map(|(at, action)| self.boundary(at, action)));
             if due.is_none_or(|(at, _)| at == to && is_cut_short) {
-                outcomes.push(self.take_up(self.considered((from, to)), None));
+                outcomes.push(self.adopt_or_restore(self.considered((from, to)), None));
             }
         }
         outcomes
     }
 
-    /// An override has ended; the newest boundary decides, even one before it.
+    /// An override has ended. The newest boundary decides the count, even one before the end of the override.
     pub(crate) fn after_override(&self) -> Vec<Outcome> {
-        let ended = self.let_go();
+        let ended = self.end_of_override();
         let slept = self.state.phase == Some(Phase::Slept);
         let newest = self.timeline.newest(self.now);
         let said = newest.map(|(_, action)| action).or(self.timeline.before);
@@ -106,15 +106,15 @@ impl RuleInputs<'_> {
         outcomes
     }
 
-    /// When the override or pause ended: at its time, or when its removal was observed.
-    pub(crate) fn let_go(&self) -> (i64, i64) {
+    /// When the override or pause ended: at its end time, or when its removal was observed.
+    pub(crate) fn end_of_override(&self) -> (i64, i64) {
         let (from, to) = self.own_end().map_or(self.seen, |end| (end, end));
         let begun = self.state.last.map(|last| last.min(self.now));
         let not_before = |at: i64| begun.map_or(at, |begun| begun.max(at)).min(self.now);
         (not_before(from), not_before(to))
     }
 
-    /// Its own end, if it was reached.
+    /// The end time of the override or pause, if it has passed.
     fn own_end(&self) -> Option<i64> {
         let written = self.state.phase.and_then(|phase| self.intent.end_of(phase));
         let known = self.object.state.next.filter(|next| *next != NEVER);

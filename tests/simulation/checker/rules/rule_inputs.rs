@@ -1,7 +1,7 @@
-//! The actions of a controller on an object at a time, without memory, as all outcomes that the
-//! documentation (`docs/concepts/behavior.md`) allows. It shares no code with `decide`.
+//! The writes of a controller on an object at a time, as all outcomes that the documentation
+//! (`docs/concepts/behavior.md`) allows. It shares no code with `decide`.
 //!
-//! There is one outcome, unless something matters that only the controller knows: when it first
+//! There is one outcome, unless it depends on something that only the controller knows: when it first
 //! observed the annotations, and the value of `stop-replicas` at the stop.
 
 use crate::{
@@ -28,7 +28,7 @@ pub struct RuleInputs<'a> {
     pub state: &'a State,
     /// The error in the annotations.
     pub complaint: Option<&'a str>,
-    /// Whether the error concerns only its Namespace.
+    /// Whether the error is only in the annotations of its Namespace.
     pub is_inherited: bool,
     /// The intent of the annotations, without overrides that ended earlier.
     pub intent: &'a Intent,
@@ -36,18 +36,19 @@ pub struct RuleInputs<'a> {
     pub ended: &'a [&'static str],
     pub timeline: &'a Timeline,
     pub now: i64,
-    /// Milliseconds of `now`.
+    /// The milliseconds of the current second.
     pub fraction: i64,
-    /// When these annotations were first observed: between these two.
+    /// When these annotations were first observed: the earliest and the latest possible time.
     pub seen: (i64, i64),
-    /// When its count was last observed to rise, likewise.
+    /// When the count was last observed to rise: the earliest and the latest possible time.
     pub raised_ranges: Option<(i64, i64)>,
-    /// When a stop after a grace was last announced.
+    /// When a stop after a grace period was last announced.
     pub told: Reported,
-    /// The next boundary by its own last write, if that was for this schedule and these dates.
+    /// The next boundary of the controller's last write, if that write had the same schedule and the same
+    /// excluded dates.
     pub planned: Option<i64>,
-    /// Whether its last write reported another error: the new one is reported with a write, even if
-    /// an undo restored everything that the write contains.
+    /// Whether the last write reported another error. A new error is reported with a write, even if a rollout
+    /// undo already restored all values of that write.
     pub is_refusal_news: bool,
     pub stop_count: u32,
     /// `--catch-up`, in hours.
@@ -66,7 +67,7 @@ pub struct Reported {
 impl RuleInputs<'_> {
     /// The allowed outcomes; `None` means no write.
     pub fn outcomes(&self) -> Vec<Option<Outcome>> {
-        // An object written by a later version is not changed.
+        // A controller does not change an object that a later version wrote.
         if self.object.deleting || self.object.state.is_of_later_version() {
             return vec![None];
         }
@@ -76,7 +77,8 @@ impl RuleInputs<'_> {
             (None, None) => vec![self.remove()],
             (None, Some(_)) => self.follow(),
         };
-        // A kind with an on/off field has no larger count, whatever a user wrote into the labels.
+        // An object with an on/off field has at most 1 replica, even if a user wrote a larger number into the
+        // labels.
         let most = if self.object.is_switch() { 1 } else { u32::MAX };
         let outcomes = outcomes.into_iter().map(|outcome| Outcome {
             replicas: outcome.replicas.min(most),
@@ -84,7 +86,8 @@ impl RuleInputs<'_> {
         });
         let owned = |outcome: Outcome| match outcome.kind {
             WriteKind::Refuse | WriteKind::Remove => outcome,
-            // A schedule that a pause keeps from being adopted stays as it was.
+            // If a pause prevents the adoption of an edited schedule, the fingerprint stays that of the
+            // earlier schedule.
             WriteKind::Tidy | WriteKind::Enforce if !self.is_ours() => outcome,
             _ => Outcome {
                 state: State {
@@ -95,7 +98,7 @@ impl RuleInputs<'_> {
             },
         };
         let news = |outcome: Outcome| {
-            // Another controller began the same override in this second.
+            // Another controller might have begun the same override in the same second.
             let has_begun = matches!(
                 outcome.kind,
                 WriteKind::Wake | WriteKind::Sleep | WriteKind::Pause
@@ -111,7 +114,7 @@ impl RuleInputs<'_> {
         outcomes.map(|outcome| outcome.map(owned)).collect()
     }
 
-    /// Whether the state belongs to this schedule on this object.
+    /// Whether the labels belong to this schedule on this object.
     fn is_ours(&self) -> bool {
         let (texts, uid) = (self.object.in_force(), &self.object.uid);
         let is_of = |owner: &String| texts::is_fingerprint(owner, &texts, uid);
@@ -122,7 +125,7 @@ impl RuleInputs<'_> {
         texts::fingerprint(&self.object.in_force(), &self.object.uid)
     }
 
-    /// Whether the object might lack a later next boundary than known here, or show one of another
+    /// Whether the object might show an older next boundary than the controller knows, or one in another
     /// zone.
     fn may_have_lost_next(&self, outcome: &Outcome) -> bool {
         let shown = &self.object.state;
@@ -159,7 +162,7 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// An outcome that changes nothing except the error.
+    /// An outcome that changes at most the error annotation.
     pub(crate) fn keep(&self, kind: WriteKind) -> Outcome {
         Outcome {
             kind,
@@ -175,14 +178,14 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// The Namespace's schedule is rejected: workloads that inherit it do not change, except that a
-    /// corrected error of their own is removed.
+    /// The Namespace's schedule is invalid: workloads that inherit it do not change, except that their own
+    /// corrected error is removed.
     fn leave_alone(&self) -> Option<Outcome> {
         let is_in_error = self.object.error.is_some();
         is_in_error.then(|| self.keep(WriteKind::Refuse))
     }
 
-    /// An invalid schedule changes nothing except the error annotation.
+    /// An invalid schedule only changes the error annotation.
     fn refuse(&self, complaint: &str) -> Outcome {
         Outcome {
             error: Some(complaint.to_owned()),
@@ -190,7 +193,8 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// The schedule was removed: nothing is scaled, and a saved count stays if fewer run.
+    /// The schedule was removed: nothing is scaled, and the saved count remains if it exceeds the current
+    /// one.
     fn remove(&self) -> Outcome {
         let ours = [&self.object.error, &self.object.began];
         let is_gone = *self.state == State::default() || self.state.is_only_saved();
@@ -224,8 +228,12 @@ impl RuleInputs<'_> {
         }
         if !is_ours {
             let let_go = held.is_none() && state.phase.is_some_and(Phase::is_held);
-            let from = if let_go { self.let_go() } else { self.seen };
-            return vec![self.take_up(self.considered(from), held)];
+            let from = if let_go {
+                self.end_of_override()
+            } else {
+                self.seen
+            };
+            return vec![self.adopt_or_restore(self.considered(from), held)];
         }
         let quiet = || {
             if is_ahead(&self.object.state) {
@@ -244,8 +252,8 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// The known count when the object is adopted again. A running workload has nothing to do with
-    /// the count saved for the object that it copies, or before its schedule was removed.
+    /// The known count at a new adoption. A running workload does not restore the count of the object that it
+    /// was copied from, or of a removed schedule.
     pub(crate) fn remembered(&self) -> Option<u32> {
         if self.is_another() {
             let is_down = self.object.replicas <= self.stop_count;
@@ -254,7 +262,7 @@ impl RuleInputs<'_> {
         self.state.remembered()
     }
 
-    /// Whether the knowledge is about another object, or about another time.
+    /// Whether the labels belong to another object, or to a time in the future.
     pub fn is_another(&self) -> bool {
         let owner = self.state.owner.as_ref();
         let is_ours = owner.and_then(|it| texts::is_of_object(it, &self.object.uid));
@@ -268,8 +276,8 @@ impl RuleInputs<'_> {
         over
     }
 
-    /// Whether the clock explains it: a boundary is considered that was not before, or the last one
-    /// considered is now in the future.
+    /// Whether the clock explains the write: a new boundary is considered, or the last considered boundary is
+    /// in the future.
     pub(crate) fn considers(&self, last: i64) -> bool {
         let is_ahead = |at: i64| at > self.now + HOUR;
         let was_ahead = self.state.last.is_some_and(is_ahead);
@@ -278,7 +286,7 @@ impl RuleInputs<'_> {
         was_ahead && !is_ahead(last) || newest.is_some_and(|(at, _)| is_new(at))
     }
 
-    /// Not before the last considered time.
+    /// Never before the last considered time.
     pub(crate) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
         let known = self.state.last.filter(|last| *last <= self.now);
         let at = |at: i64| known.map_or(at, |last| last.max(at)).min(self.now.max(at));
@@ -291,18 +299,18 @@ impl RuleInputs<'_> {
         let remembered = self.object.remembered(self.state);
         let is_wish = texts::has_schedule(texts) || texts.contains_key("replicas");
         match (remembered, self.intent.replicas) {
-            // A Namespace's schedule does not start a workload that a user keeps at 0.
+            // A Namespace's schedule does not start a workload that a user set to 0.
             (None | Some(0), _) if seen == 0 && !is_wish => 0,
             (_, Some(exact)) => exact,
             (remembered, None) => seen.max(remembered.unwrap_or(1)),
         }
     }
 
-    /// A boundary is due, unless it was missed for longer than the catch-up.
+    /// A boundary is due, unless it is older than the catch-up limit.
     pub(crate) fn boundary(&self, at: i64, action: BoundaryAction) -> Outcome {
         let catch_up = i64::from(self.catch_up) * HOUR;
         if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
-            return self.take_up((self.now, self.now), None);
+            return self.adopt_or_restore((self.now, self.now), None);
         }
         let seen = self.object.replicas;
         let (kind, phase, replicas, saved) = match action {
@@ -321,7 +329,7 @@ impl RuleInputs<'_> {
                     saved,
                 )
             }
-            // Exactly this count, and nothing is saved.
+            // The count is exact, so nothing is saved.
             BoundaryAction::To(0) => (WriteKind::Scale, Phase::Stopped, 0, None),
             BoundaryAction::To(count) => (WriteKind::Scale, Phase::Running, count, None),
         };
@@ -342,7 +350,7 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// The count that a stop saves: the larger of the known and the observed one.
+    /// The count that a stop saves: the larger one of the known count and the observed count.
     pub(crate) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
         let seen = self.object.replicas;
         known.max((seen > 0).then_some(seen))

@@ -14,21 +14,21 @@ use crate::scenario::{
     holidays::{Dates, Holidays},
 };
 
-/// How long before a scenario days within the month certainly occurred, unless all are excluded.
+/// The time before a scenario in which every day within the month has occurred, unless all are excluded.
 const MONTHS: Days = Days::new(70);
 
 pub struct Timeline {
     boundaries: Vec<(i64, BoundaryAction)>,
     /// The largest exact count of the schedule, if it has any.
     pub largest: Option<u32>,
-    /// The action before the first boundary.
+    /// The state before the first boundary.
     pub before: Option<BoundaryAction>,
     /// The end of the computed days; later boundaries are unknown.
     horizon: i64,
 }
 
 impl Timeline {
-    /// The timeline of no schedule.
+    /// The timeline without a schedule.
     pub fn empty() -> Self {
         Self {
             boundaries: Vec::new(),
@@ -38,7 +38,7 @@ impl Timeline {
         }
     }
 
-    /// The first boundary after a time; [`NEVER`] without one.
+    /// The first boundary after a time; [`NEVER`] if there is none.
     pub fn after(&self, at: i64) -> i64 {
         let first = self
             .boundaries
@@ -55,24 +55,24 @@ impl Timeline {
     }
 
     /// The action at a time; `None` before the first boundary.
-    pub fn says(&self, at: i64) -> Option<BoundaryAction> {
+    pub fn action_at(&self, at: i64) -> Option<BoundaryAction> {
         self.newest(at).map(|(_, action)| action).or(self.before)
     }
 
-    /// Whether two times are equal, as far as they are known.
+    /// Whether two times are equal, or both unknown.
     pub fn same(&self, one: Option<i64>, other: Option<i64>) -> bool {
         let told = |at: Option<i64>| at.map(|at| if at < self.horizon { at } else { NEVER });
         told(one) == told(other)
     }
 }
 
-/// The timelines of a scenario: each is computed once, because that is slow.
+/// The timelines of a scenario. Each is computed only once, because that is slow.
 pub struct Timelines {
     dates: (NaiveDate, NaiveDate),
     known: Mutex<HashMap<Key, Arc<Timeline>>>,
 }
 
-/// A plan, the zone if it has none, the delay of starts, and the dates of its calendars.
+/// A plan, its default zone, the delay of starts, and the dates of its calendars.
 type Key = (usize, Tz, i64, Dates);
 
 impl Timelines {
@@ -83,7 +83,7 @@ impl Timelines {
         }
     }
 
-    /// The timeline of a plan if its calendars have these dates.
+    /// The timeline of a plan with these dates of its calendars.
     pub fn of(
         &self,
         plans: &[Plan],

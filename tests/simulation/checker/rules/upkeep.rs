@@ -12,15 +12,15 @@ use crate::{
 };
 
 impl RuleInputs<'_> {
-    /// No boundary is due; deviations are corrected.
+    /// No boundary is due: deviations of the labels are corrected.
     pub(crate) fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
         let outcomes = self.enforced(held.is_some()).into_iter();
         outcomes.map(|due| self.tidied(held, due)).collect()
     }
 
-    /// Whether `enforce` corrects the count, and since when that is due, in seconds; `None` means
-    /// not due. Both are possible if only the controller knows when the grace began. It begins with
-    /// the announcement: at once, unless writes failed before.
+    /// Whether `enforce` corrects the count, and since when that is due, in seconds; `None` means not due.
+    /// Both are possible if only the controller knows when the grace period began: it begins with the
+    /// announcement, which failed writes might have delayed.
     fn enforced(&self, is_held: bool) -> Vec<Option<Option<i64>>> {
         let phase = self.state.phase.unwrap_or(Phase::Adopted);
         let is_down = matches!(phase, Phase::Stopped | Phase::Slept);
@@ -29,7 +29,9 @@ impl RuleInputs<'_> {
         }
         match self.intent.enforce {
             Some(Enforce::AtOnce) if is_down => vec![Some(None)],
-            Some(Enforce::After(grace)) if is_down || !is_held && self.has_appeared(phase) => {
+            Some(Enforce::After(grace))
+                if is_down || !is_held && self.was_adopted_running(phase) =>
+            {
                 let seen = self.seen;
                 let (from, to) = self.raised_ranges.map_or(seen, |raised_ranges| {
                     (raised_ranges.0.max(seen.0), raised_ranges.1.max(seen.1))
@@ -51,9 +53,9 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// Whether it was adopted as it is while its schedule requires it to be stopped.
-    fn has_appeared(&self, phase: Phase) -> bool {
-        let says = self.timeline.says(self.now);
+    /// Whether it was adopted while running, although its schedule requires it to be stopped.
+    fn was_adopted_running(&self, phase: Phase) -> bool {
+        let says = self.timeline.action_at(self.now);
         phase == Phase::Adopted && matches!(says, Some(BoundaryAction::Off | BoundaryAction::To(0)))
     }
 
@@ -63,7 +65,7 @@ impl RuleInputs<'_> {
         let following = self.timeline.after(last);
         (state.last, state.next) = match (held, following) {
             (Some((_, until)), _) => (Some(last), Some(until.unwrap_or(NEVER))),
-            // A boundary passed that was not the object's own next one.
+            // A boundary passed that is not the next one of the object's label.
             (None, next) if next <= self.now => {
                 (Some(self.now), Some(self.timeline.after(self.now)))
             }

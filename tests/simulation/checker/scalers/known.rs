@@ -14,61 +14,61 @@ use crate::{
     scenario::{holidays::Holidays, intent::Bad},
 };
 
-/// The maximum deviation from the server's clock that looks right, in seconds: 30, and the fraction
-/// of a second that a `Date` omits.
+/// The maximum deviation from the server's clock that a controller accepts, in seconds: 30, and rounding,
+/// because a `Date` has whole seconds.
 pub const LOOKS_RIGHT: i64 = 32;
 
-/// The longest annotation that is kept completely, in bytes.
+/// The longest annotation that a controller keeps completely, in bytes.
 const MAX_TEXT: usize = 4096;
 
 /// The maximum number of corrections between two boundaries.
 pub const MAX_CORRECTIONS: u8 = 3;
 
-/// The delay of the last correction after the previous one, in milliseconds.
+/// The minimum time between the last two corrections, in milliseconds.
 const LAST_CORRECTION_AFTER: i64 = 30_000;
 
-/// A process's own clock at a time of the server's clock, in milliseconds.
+/// The time by a process's own clock and by the server's clock, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Instants {
     pub truth: i64,
     pub clock: i64,
-    /// How long all machines have slept until then.
+    /// How long all machines had slept until then.
     pub slept: i64,
-    /// Whether the process might consider its clock wrong.
+    /// Whether the process might consider its own clock wrong.
     pub unsure: bool,
 }
 
 /// The knowledge of a process about one object.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// The object as it was last shown.
+    /// The last observed object.
     pub object: Object,
     pub(crate) version: u64,
-    /// When its current annotations were first shown.
+    /// When its current annotations were first observed.
     pub seen: Instants,
-    /// The count as last shown or written, and when it was last shown to have raised_ranges above that of a
+    /// The count as last observed or written, and when it was last observed to rise above the count of a
     /// stop.
     count: u32,
     raised_ranges: Option<Instants>,
-    /// The newest state of all that were shown.
+    /// The newest observed state.
     pub state: State,
-    /// The inputs of its last write here.
+    /// The inputs of the process's last write to the object.
     pub applied: Option<Applied>,
-    /// The next boundary by that write.
+    /// The next boundary of that write.
     planned: Option<i64>,
-    /// A later write, perhaps its own, without a response.
+    /// A later write without a response, possibly the process's own.
     unanswered: Option<Unanswered>,
-    /// The number of corrections since the last boundary: certain, and possible.
+    /// The number of corrections since the last boundary: the certain and the possible ones.
     pub corrections: (u8, u8),
-    /// When it possibly made the last one, by its own clock, in milliseconds.
+    /// When it last corrected the object, possibly, by its own clock, in milliseconds.
     pub corrected: Option<i64>,
     /// How often the limit of corrections was reported.
-    pub told: usize,
-    /// The calendars as it read them.
+    pub limit_events: usize,
+    /// The calendars that the process has read.
     pub holidays: Arc<Holidays>,
 }
 
-/// The inputs of an object when it was written: other changes are corrected.
+/// The inputs of an object at the time of a write. Later changes of other clients are corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     owner: Option<String>,
@@ -78,24 +78,24 @@ pub struct Applied {
     error: Option<String>,
 }
 
-/// An accepted write whose sender might never get a response: it treats an observed one as its
-/// own.
+/// An accepted write for which a process might never receive a response: when it observes the write, it takes
+/// it for its own.
 #[derive(Clone, Debug)]
 struct Unanswered {
     applied: Applied,
-    /// The written state; `None` if it is another process's.
+    /// The written state; `None` if the write is another process's.
     state: Option<State>,
 }
 
-/// The effect of a write on the limit of corrections.
+/// The effect of a write on the correction limit.
 #[derive(Clone, Debug)]
 pub struct Done {
     pub applied: Applied,
-    /// Whether it is a correction: certainly, and possibly.
+    /// Whether the write is a correction: certainly, and possibly.
     pub corrective: (bool, bool),
-    /// Whether the count of corrections starts again.
+    /// Whether the number of corrections is reset.
     pub restarts_correction_count: bool,
-    /// The kinds that it can be, and whether that adopts the current schedule.
+    /// The possible kinds of the write, each with whether it adopts the current schedule.
     pub kinds: Vec<(WriteKind, bool)>,
 }
 
@@ -114,7 +114,7 @@ impl Known {
             unanswered: None,
             corrections: (0, 0),
             corrected: None,
-            told: 0,
+            limit_events: 0,
             seen: at,
             count: object.replicas,
             raised_ranges: None,
@@ -123,13 +123,13 @@ impl Known {
         }
     }
 
-    /// It read other calendars.
+    /// The process has read other calendars.
     pub(crate) fn reads(mut self, holidays: Arc<Holidays>) -> Self {
         self.holidays = holidays;
         self
     }
 
-    /// The inputs when it writes this state.
+    /// The inputs of a write with this state.
     pub(crate) fn applied(&self, state: &State, error: Option<&String>) -> Applied {
         if error.is_some() {
             return Applied {
@@ -148,7 +148,7 @@ impl Known {
         }
     }
 
-    /// Whether its last write here reported another error, or none.
+    /// Whether its last write to the object reported another error, or none.
     pub(crate) fn is_refusal_news(&self, complaint: Option<&str>) -> bool {
         let applied = self.applied.as_ref();
         applied.is_some_and(|applied| applied.error.as_deref() != complaint)
@@ -159,7 +159,7 @@ impl Known {
         names.then(|| self.holidays.clone())
     }
 
-    /// The next boundary by its last write, if that was for this schedule and these calendars.
+    /// The next boundary of its last write, if that write had this schedule and these calendars.
     pub(crate) fn planned(&self) -> Option<i64> {
         let applied = self.applied.as_ref()?;
         let owner = texts::fingerprint(&self.object.in_force(), &self.object.uid);
@@ -194,7 +194,7 @@ impl Known {
         self
     }
 
-    /// Its knowledge, if the object's own state went backwards, too far ahead or vanished.
+    /// The state that it relies on if the labels of the object moved back, too far ahead, or were removed.
     pub fn newest(&self, now: i64) -> State {
         let (own, uid) = (&self.object.state.read(), &self.object.uid);
         let known = &self.state;
@@ -209,8 +209,8 @@ impl Known {
         let in_force = self.object.in_force();
         let is_of = |owner: &String| texts::is_fingerprint(owner, &in_force, uid);
         let is_of_schedule = |state: &State| state.owner.as_ref().is_some_and(is_of);
-        // Another controller corrected a state from the future, or adopted a copy, or an edit of a
-        // state from the next hour.
+        // Another controller corrected a state from the future, adopted a copy, or adopted an edit of a state
+        // that is up to an hour ahead.
         let is_right = is_ahead(known_last) && own.last.is_some_and(|last| !is_ahead(last));
         let is_adopted = own.owner != known.owner && is_ours(own) && !is_ours(known);
         let has_come = known_last > now && own.last.is_some_and(|last| last <= now);
@@ -224,7 +224,7 @@ impl Known {
         let too_far = own.last.is_some_and(is_ahead) && !is_ahead(known_last);
         if own.last < known.last || too_far {
             let is_down = self.object.replicas <= self.object.stop_count();
-            // A 0 means only that a start came before.
+            // A saved 0 only shows that a start came before.
             let more = known.saved.filter(|saved| *saved > 0);
             let saved = more.or(own.saved.filter(|_| is_down));
             return State {
@@ -232,8 +232,8 @@ impl Known {
                 ..known.clone()
             };
         }
-        // In the same second another controller might have acted too: that shows in more than one
-        // label, which any client can change.
+        // Another controller might have written in the same second. Then several labels differ, but any
+        // client can change labels too.
         let alike = State {
             phase: known.phase,
             ..own.clone()
@@ -252,9 +252,9 @@ impl Known {
         }
     }
 
-    /// Whether an outcome corrects another client's change: certainly, and possibly. It does not if
-    /// a boundary explains it, or other calendars, or inputs that changed since the last write.
-    /// Other dates do not matter to a rejected schedule, which names an unknown calendar.
+    /// Whether an outcome corrects the change of another client: certainly, and possibly. It is no correction
+    /// if a boundary, other calendars, or inputs that changed since the last write explain it. Other dates do
+    /// not matter to a schedule that is rejected for an unknown calendar.
     pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> (bool, bool) {
         let is_explained = outcome.considers;
         let is_as_answered = self.applied.as_ref() == Some(applied);
@@ -269,8 +269,8 @@ impl Known {
         )
     }
 
-    /// A write was accepted that it might take for its own, without a response so far; `own` is the
-    /// written object if it is its own.
+    /// A write was accepted while the process waits for a response, so it might take the write for its own.
+    /// `own` is the written object if it really is its own.
     pub(crate) fn waits_for_answer(&mut self, done: &Done, own: Option<&Object>) {
         self.unanswered = Some(Unanswered {
             applied: done.applied.clone(),
@@ -281,16 +281,15 @@ impl Known {
         }
     }
 
-    /// When the last correction between two boundaries is made, if this outcome can be that: half a
-    /// minute after the previous one, by its own clock in milliseconds. A change of the count does
-    /// not wait.
+    /// When the last correction between two boundaries is made, if this outcome can be that: half a minute
+    /// after the previous one, by its own clock in milliseconds. A change of the count is not delayed.
     pub fn last_correction(&self, outcome: &Outcome) -> Option<i64> {
         let is_next_to_last = self.corrections.1 + 1 >= MAX_CORRECTIONS;
         let corrected = self.corrected.filter(|_| is_next_to_last)?;
         (outcome.replicas == self.object.replicas).then_some(corrected + LAST_CORRECTION_AFTER)
     }
 
-    /// Its own write was accepted, and it knows.
+    /// Its own write was accepted, and the process received the response.
     pub(crate) fn wrote_it(mut self, done: &Done, written: &Object, at: Instants) -> Self {
         self.state.clone_from(&written.state);
         self.planned = written.state.next;
@@ -303,13 +302,13 @@ impl Known {
         self.corrected = perhaps.then_some(at.clock).or(self.corrected);
         if done.restarts_correction_count && !surely {
             self.corrections = (0, if perhaps { self.corrections.1 } else { 0 });
-            self.told = 0;
+            self.limit_events = 0;
         }
         self
     }
 
-    /// Whether a patch decided from this knowledge applies to the current object: all its inputs
-    /// are unchanged, except annotations that it does not test.
+    /// Whether a patch that was decided from this knowledge applies to the current object: all its inputs are
+    /// unchanged, except annotations that the patch does not test.
     pub fn is_still(&self, object: &Object) -> bool {
         let known = &self.object;
         let tested = |object: &Object| {
@@ -324,13 +323,13 @@ impl Known {
                 == (&object.uid, &object.error, &object.began)
     }
 
-    /// Not an unknown key, nor a value that is too long to be kept.
+    /// Unknown keys, and values too long to be kept, are not tested.
     fn is_tested(&self, key: &str) -> bool {
         let text = self.object.texts.get(key);
         key != Bad::UNKNOWN_KEY && text.is_none_or(|text| text.len() <= MAX_TEXT)
     }
 
-    /// The result of a write on the object as it was known.
+    /// The expected object after a write, if the object was as the process knows it.
     pub fn wrote(&self, old: &Object, new: &Object) -> Object {
         let mut new = new.clone();
         let keys: BTreeSet<_> = old.texts.keys().chain(self.object.texts.keys()).collect();
@@ -345,7 +344,7 @@ impl Known {
         new
     }
 
-    /// When its annotations were first observed, by its clock: the possible ranges in seconds.
+    /// The possible times at which its annotations were first observed, by its clock, as ranges in seconds.
     pub fn seen(&self, slept: i64) -> Vec<(i64, i64)> {
         self.seen.ranges(slept)
     }
@@ -358,8 +357,8 @@ impl Known {
         })
     }
 
-    /// When its count was last observed to rise above that of a stop, likewise; empty if it was
-    /// not.
+    /// The possible times at which the count was last observed to rise above that of a stop, as ranges in
+    /// seconds; empty if it never did.
     pub fn raised_ranges(&self, slept: i64) -> Vec<(i64, i64)> {
         self.raised_ranges
             .map_or_else(Vec::new, |raised_ranges| raised_ranges.ranges(slept))
@@ -367,8 +366,8 @@ impl Known {
 }
 
 impl Instants {
-    /// The possible ranges by the process's clock, in seconds. An observation by a wrong clock is
-    /// known by its age, without the time that the machine has `slept` since.
+    /// The possible times by the process's clock, as ranges in seconds. If the clock was wrong, only the age
+    /// of the observation is known, without the time for which the machine has `slept` since.
     fn ranges(self, slept: i64) -> Vec<(i64, i64)> {
         let clock = self.clock.div_euclid(1000);
         let mut ranges = vec![(clock, clock)];

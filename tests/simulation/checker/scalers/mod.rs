@@ -1,4 +1,4 @@
-//! The requests of each controller, the responses, and the resulting knowledge of an object.
+//! The requests of each controller, their responses, and the resulting knowledge about each object.
 
 pub mod known;
 pub mod namespaces;

@@ -8,20 +8,21 @@ use crate::checker::objects::texts::{has_schedule, under_prefix};
 
 type Texts = BTreeMap<String, String>;
 
-/// The Namespaces as one process knows them.
+/// The Namespaces that one process has observed.
 #[derive(Default)]
 pub struct Namespaces {
     known: HashMap<String, (Texts, u64)>,
-    /// The watches that have not listed everything yet: of one Namespace, or of all.
+    /// The watches without a complete list: each of one Namespace, or one watch of all.
     awaited: Vec<Option<String>>,
-    /// The default schedule of workloads that neither have nor inherit one.
+    /// The default schedule, which workloads without their own and without an inherited schedule follow.
     flag: Texts,
-    /// Whether they are no defaults, with `--namespace-defaults=false`.
+    /// Whether `--namespace-defaults=false` is set.
     are_ignored: bool,
 }
 
 impl Namespaces {
-    /// None of these is known yet; all Namespaces if `names` is empty.
+    /// A process that has observed none of the Namespaces with these names, or of all Namespaces if `names`
+    /// is empty.
     pub fn of(names: &[String], flag: Texts) -> Self {
         let mut awaited: Vec<_> = names.iter().cloned().map(Some).collect();
         if awaited.is_empty() {
@@ -34,7 +35,7 @@ impl Namespaces {
         }
     }
 
-    /// The same for a process with `--namespace-defaults=false`.
+    /// A process with `--namespace-defaults=false`.
     pub fn ignored(flag: Texts) -> Self {
         Self {
             flag,
@@ -43,17 +44,17 @@ impl Namespaces {
         }
     }
 
-    /// Whether they are watched.
-    pub const fn are_asked_for(&self) -> bool {
+    /// Whether the process watches Namespaces.
+    pub const fn are_watched(&self) -> bool {
         !self.are_ignored
     }
 
-    /// Whether all of them were shown.
+    /// Whether all Namespaces were observed.
     pub fn are_known(&self) -> bool {
         self.awaited.is_empty()
     }
 
-    /// One watch has shown everything.
+    /// The list of one watch is complete.
     pub fn listed(&mut self, one: Option<&str>) {
         self.awaited.retain(|it| it.as_deref() != one);
     }
@@ -63,8 +64,8 @@ impl Namespaces {
         self.inherited(&self.known.get(namespace).unwrap_or(&none).0)
     }
 
-    /// The annotations that workloads inherit from these: the default schedule of the controller
-    /// comes last.
+    /// The annotations that workloads inherit from a Namespace with these annotations. The default schedule
+    /// of the controller has the lowest precedence.
     pub fn inherited(&self, annotations: &Texts) -> Texts {
         let mut all = annotations.clone();
         if self.are_ignored {
@@ -76,8 +77,8 @@ impl Namespaces {
         all
     }
 
-    /// A Namespace is shown; returns its name and annotations if they changed.
-    pub fn shows(&mut self, value: &Value, version: u64) -> Option<(String, Texts)> {
+    /// The process observes a Namespace. Returns its name and annotations if they changed.
+    pub fn observe(&mut self, value: &Value, version: u64) -> Option<(String, Texts)> {
         let name = value["metadata"]["name"].as_str()?.to_owned();
         let texts = under_prefix(&value["metadata"]);
         let known = self.known.entry(name.clone()).or_default();

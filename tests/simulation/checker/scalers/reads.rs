@@ -1,4 +1,4 @@
-//! Which reads of one object a controller may send: one after a conflict, and one to find the
+//! The reads of single objects that a controller may send: one after each conflict, and one to look up the
 //! manager that reverted a recent count.
 
 use std::collections::HashMap;
@@ -8,31 +8,31 @@ use crate::checker::scalers::known::{Instants, Known};
 /// `--revert-window`, in milliseconds.
 const REVERT_WINDOW: i64 = 15 * 60_000;
 
-/// The reasons of one process for reads of an object, by namespace and name.
+/// The reasons for which one process may read an object, by namespace and name.
 #[derive(Default)]
 pub struct Reads {
     conflicts: HashMap<(String, String), u32>,
-    /// Recent counts that it set, and that others set while it waited for a response.
+    /// Recent counts that the process set, and counts that others set while it waited for a response.
     counts: HashMap<(String, String), Vec<SetCount>>,
 }
 
-/// A count that it set and did not look up since.
+/// A count that the process set and has not looked up since.
 struct SetCount {
     uid: String,
     from: u32,
     to: u32,
-    /// Without the time that the machine has slept.
+    /// Does not include the time for which the machine slept.
     at: i64,
 }
 
 impl Reads {
-    /// A patch was answered with a conflict.
+    /// The response to a patch was a conflict.
     pub fn conflicted(&mut self, namespace: &str, name: &str) {
         let object = (namespace.to_owned(), name.to_owned());
         *self.conflicts.entry(object).or_default() += 1;
     }
 
-    /// A patch was accepted that sets a count: its own, or one that it might take for its own.
+    /// A patch that sets a count was accepted: the process's own, or one that it might take for its own.
     pub fn set(&mut self, known: &Known, (from, to): (u32, u32), at: Instants, is_own: bool) {
         let object = &known.object;
         let set = SetCount {
@@ -49,8 +49,8 @@ impl Reads {
         counts.push(set);
     }
 
-    /// An object with this knowledge is read. Returns whether that is a lookup of the count's
-    /// manager and not a read after a conflict, or why it must not be read.
+    /// The process reads an object. Returns whether that is a lookup of the count's manager, as opposed to a
+    /// read after a conflict, or the violated rule.
     pub fn read(
         &mut self,
         (namespace, name): (&str, &str),
@@ -79,7 +79,7 @@ impl Reads {
 }
 
 impl SetCount {
-    /// It is read to find the manager that reverted it; returns why it must not be.
+    /// The process looks up the manager of the count. Returns the violated rule, if any.
     fn is_read(&self, known: &[Known], at: Instants, clock_set: i64) -> Result<(), String> {
         let is_back = |it: &Known| {
             let count = it.object.replicas;
@@ -91,7 +91,7 @@ impl SetCount {
             it.object.uid == self.uid && is_back
         };
         let later = at.truth - at.slept - self.at;
-        // A process whose clock was wrong meanwhile reads once the clock is right.
+        // A process whose clock was wrong at the revert looks it up once the clock is right.
         if later > REVERT_WINDOW && clock_set <= self.at + at.slept {
             return Err(format!("it is read {later} ms after its count was set"));
         }

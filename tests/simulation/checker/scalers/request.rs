@@ -7,20 +7,20 @@ use crate::scenario::kinds::{is_collection, object_at};
 /// The subject of a request.
 pub struct Request {
     pub path: String,
-    /// The one Namespace that is requested, for requests of Namespaces.
+    /// The name of the Namespace, if only one is requested.
     pub one: Option<String>,
     pub is_watch: bool,
-    /// Whether it is the first request of a list: a stream, or the first page.
+    /// Whether the request begins a list: as a stream, or with the first page.
     pub begins: bool,
     pub is_list: bool,
     /// The number of the patch.
     pub patch: Option<usize>,
 }
 
-/// The path of Namespaces.
+/// The path of the Namespace collection.
 pub const NAMESPACES: &str = "/api/v1/namespaces";
 
-/// Selects the Namespace with that name; `metadata.name!=dev` selects others.
+/// Selects the Namespace with this name; `metadata.name!=dev` excludes one.
 const NAME_IS: &str = "fieldSelector=metadata.name%3D";
 
 impl Request {
@@ -30,7 +30,7 @@ impl Request {
         let number = query.split('&').find_map(|it| it.strip_prefix("sent="));
         let path = request.uri().path().to_owned();
         let is_watch = has("watch=true");
-        // A limit of one is a request for the time.
+        // A list with a limit of one only queries the server's time.
         let one = query.split('&').find_map(|it| it.strip_prefix(NAME_IS));
         let is_list = (is_collection(&path) || path == NAMESPACES)
             && request.method() == Method::GET
@@ -47,7 +47,7 @@ impl Request {
     }
 }
 
-/// Namespace and name of the object at a path.
+/// The namespace and name of the object with this path.
 pub fn name_of(path: &str) -> Option<(&str, &str)> {
     object_at(path).map(|(_, namespace, name)| (namespace, name))
 }

@@ -19,12 +19,12 @@ use crate::{
     scenario::holidays::Holidays,
 };
 
-/// An object for one process: its knowledge, and its knowledge before something was shown in this
+/// An object for one process: the current knowledge, and the knowledge before the last update of this
 /// millisecond.
 #[derive(Default)]
 struct Track {
     known: Option<Known>,
-    /// The object and its version if it has no schedule, in case its Namespace gets one.
+    /// The object and its version while it has no schedule; a Namespace might give it one.
     bystander: Option<(Object, u64)>,
     before: Vec<Known>,
     at: i64,
@@ -40,12 +40,12 @@ pub struct Shown {
     /// The objects of incomplete lists, by path.
     lists: HashMap<String, HashSet<Name>>,
     namespaces: Namespaces,
-    /// The calendars as it read them.
+    /// The calendars that the process has read.
     holidays: Arc<Holidays>,
 }
 
 impl Shown {
-    /// The possible knowledge about an object now: more than one if something was shown in this
+    /// The possible current knowledge about an object: more than one if there was an update in this
     /// millisecond.
     pub fn known(&self, namespace: &str, name: &str, truth: i64) -> Vec<Known> {
         let Some(track) = self.tracks.get(&(namespace.into(), name.into())) else {
@@ -58,21 +58,21 @@ impl Shown {
         all
     }
 
-    /// The limit of corrections was reported; returns how often so far.
-    pub fn tells_correction_limit(&mut self, uid: &str) -> usize {
+    /// The correction limit was reported. Returns the number of reports so far.
+    pub fn record_correction_limit_event(&mut self, uid: &str) -> usize {
         let known = self.tracks.values_mut().filter_map(|it| it.known.as_mut());
         let known = known.filter(|known| known.object.uid == uid);
         known
             .map(|known| {
-                known.told += 1;
-                known.told
+                known.limit_events += 1;
+                known.limit_events
             })
             .max()
             .unwrap_or(0)
     }
 
-    /// A patch was accepted that might be its own, and is if `is_own`: it concludes that if the
-    /// response is lost.
+    /// A patch was accepted that a process takes for its own if it receives no response. `is_own` specifies
+    /// whether it is its own.
     pub fn waits_for_answer(&mut self, written: &Object, done: &Done, is_own: bool) {
         let name = (written.namespace.clone(), written.name.clone());
         let track = self.tracks.get_mut(&name);
@@ -81,18 +81,18 @@ impl Shown {
         }
     }
 
-    /// Its clock was set back: another controller might have corrected its knowledge from the
-    /// future.
+    /// The clock of the process was set back. Another controller might have corrected a state that is in the
+    /// future by now.
     pub fn set_back(&mut self, at: Instants) {
         for track in self.tracks.values_mut() {
             if let Some(known) = track.known.clone() {
                 let (object, version) = (known.object.clone(), known.version);
-                track.becomes(Some(known.shown(object, version, at)), at.truth);
+                track.replace_known(Some(known.shown(object, version, at)), at.truth);
             }
         }
     }
 
-    fn shows(&mut self, value: &Value, at: Instants) {
+    fn observe(&mut self, value: &Value, at: Instants) {
         let object = Object::shown(value);
         let defaults = self.namespaces.defaults(&object.namespace);
         let object = object.beside(&defaults);
@@ -116,21 +116,21 @@ impl Shown {
             }
         };
         let ahead = track.ahead_of_its_namespace(&known, at);
-        track.takes(known, at.truth);
+        track.store(known, at.truth);
         track.before.extend(ahead);
     }
 
-    /// Whether it was shown all Namespaces.
+    /// Whether the process has observed all Namespaces.
     pub fn knows_namespaces(&self) -> bool {
         self.namespaces.are_known()
     }
 
-    /// Whether it watches Namespaces.
+    /// Whether the process watches Namespaces.
     pub const fn asks_for_namespaces(&self) -> bool {
-        self.namespaces.are_asked_for()
+        self.namespaces.are_watched()
     }
 
-    /// A process that watches these Namespaces and read these calendars.
+    /// A process that watches these Namespaces and has read these calendars.
     pub fn of(namespaces: Namespaces, holidays: Arc<Holidays>) -> Self {
         Self {
             namespaces,
@@ -139,14 +139,14 @@ impl Shown {
         }
     }
 
-    /// It reads the calendars; returns whether they changed.
+    /// The process reads the calendars. Returns whether they changed.
     pub fn reads(&mut self, holidays: &Arc<Holidays>, at: Instants) -> bool {
         let is_news = *holidays != self.holidays;
         if is_news {
             self.holidays.clone_from(holidays);
             for track in self.tracks.values_mut() {
                 if let Some(known) = track.known.clone() {
-                    track.becomes(Some(known.reads(holidays.clone())), at.truth);
+                    track.replace_known(Some(known.reads(holidays.clone())), at.truth);
                 }
             }
         }
@@ -158,9 +158,9 @@ impl Shown {
         self.namespaces.inherited(annotations)
     }
 
-    /// A Namespace is shown: its workloads might have other defaults now.
-    fn shows_namespace(&mut self, value: &Value, at: Instants) {
-        let Some((namespace, defaults)) = self.namespaces.shows(value, version_of(value)) else {
+    /// The process observes a Namespace: its workloads might have other defaults now.
+    fn observe_namespace(&mut self, value: &Value, at: Instants) {
+        let Some((namespace, defaults)) = self.namespaces.observe(value, version_of(value)) else {
             return;
         };
         let tracks = self.tracks.iter_mut();
@@ -168,16 +168,16 @@ impl Shown {
             if let Some(known) = track.known.clone() {
                 let object = known.object.clone().beside(&defaults);
                 let version = known.version;
-                track.takes(known.shown(object, version, at), at.truth);
+                track.store(known.shown(object, version, at), at.truth);
             } else if let Some((object, version)) = track.bystander.take() {
                 let object = object.beside(&defaults);
                 let known = Known::first(object, version, at, self.holidays.clone());
-                track.takes(known, at.truth);
+                track.store(known, at.truth);
             }
         }
     }
 
-    /// A patch of its own was accepted.
+    /// The server accepted a patch of this process.
     pub fn wrote(&mut self, value: &Value, done: &Done, at: Instants) {
         let object = Object::shown(value);
         let name = (object.namespace.clone(), object.name.clone());
@@ -186,16 +186,16 @@ impl Shown {
             && known.object.uid == object.uid
         {
             let known = known.wrote_it(done, &object, at);
-            track.becomes(Some(known), at.truth);
+            track.replace_known(Some(known), at.truth);
         }
-        self.shows(value, at);
+        self.observe(value, at);
     }
 
-    fn gone(&mut self, namespace: &str, name: &str, uid: Option<&str>, at: Instants) {
+    fn remove(&mut self, namespace: &str, name: &str, uid: Option<&str>, at: Instants) {
         if let Some(track) = self.tracks.get_mut(&(namespace.into(), name.into())) {
             let known = track.known.as_ref();
             if known.is_some_and(|known| uid.is_none_or(|uid| known.object.uid == uid)) {
-                track.becomes(None, at.truth);
+                track.replace_known(None, at.truth);
             }
             let bystander = track.bystander.as_ref();
             if bystander.is_some_and(|(object, _)| uid.is_none_or(|uid| object.uid == uid)) {
@@ -204,7 +204,7 @@ impl Shown {
         }
     }
 
-    /// A watch was opened.
+    /// The process opened a watch.
     pub fn opens(&mut self, request: &Request) {
         if request.path == NAMESPACES {
             return;
@@ -214,8 +214,8 @@ impl Shown {
         }
     }
 
-    /// A watch sends these events.
-    pub fn tells(&mut self, request: &Request, lines: &[u8], at: Instants) {
+    /// The process receives these watch events.
+    pub fn receive_events(&mut self, request: &Request, lines: &[u8], at: Instants) {
         let lines = lines.split(|byte| *byte == b'\n');
         for line in lines.filter(|line| !line.is_empty()) {
             let Ok(event) = serde_json::from_slice::<Value>(line) else {
@@ -225,11 +225,13 @@ impl Shown {
             let text = |key: &str| metadata[key].as_str().unwrap_or_default();
             let is_of_namespaces = request.path == NAMESPACES;
             match event["type"].as_str() {
-                Some("ADDED" | "MODIFIED") if is_of_namespaces => self.shows_namespace(object, at),
+                Some("ADDED" | "MODIFIED") if is_of_namespaces => {
+                    self.observe_namespace(object, at)
+                }
                 Some("DELETED") if is_of_namespaces => {}
-                Some("ADDED" | "MODIFIED") => self.lists(&request.path, object, at),
+                Some("ADDED" | "MODIFIED") => self.observe_listed(&request.path, object, at),
                 Some("DELETED") => {
-                    self.gone(text("namespace"), text("name"), Some(text("uid")), at);
+                    self.remove(text("namespace"), text("name"), Some(text("uid")), at);
                 }
                 Some("BOOKMARK")
                     if metadata["annotations"]["k8s.io/initial-events-end"] == "true" =>
@@ -241,8 +243,8 @@ impl Shown {
         }
     }
 
-    /// A complete response of the server itself.
-    pub fn answers(
+    /// The process receives a complete response of the server.
+    pub fn receive_response(
         &mut self,
         request: &Request,
         code: u16,
@@ -257,9 +259,9 @@ impl Shown {
             self.opens(request);
             for item in value["items"].as_array().into_iter().flatten() {
                 if request.path == NAMESPACES {
-                    self.shows_namespace(item, at);
+                    self.observe_namespace(item, at);
                 } else {
-                    self.lists(&request.path, item, at);
+                    self.observe_listed(&request.path, item, at);
                 }
             }
             let more = value["metadata"]["continue"].as_str().unwrap_or_default();
@@ -269,11 +271,11 @@ impl Shown {
         } else if let Some((namespace, name)) = name_of(&request.path) {
             match code {
                 200 if done.is_some() => self.wrote(&value, done.unwrap(), at),
-                // Only a watch decides whether an object is in scope: another object of that name is
-                // not known yet.
-                200 if self.knows(namespace, name, &value) => self.shows(&value, at),
-                200 => self.gone(namespace, name, None, at),
-                404 => self.gone(namespace, name, None, at),
+                // Only the watch decides whether an object is in scope, so a response about an unknown object
+                // adds nothing.
+                200 if self.knows(namespace, name, &value) => self.observe(&value, at),
+                200 => self.remove(namespace, name, None, at),
+                404 => self.remove(namespace, name, None, at),
                 _ => {}
             }
         }
@@ -288,15 +290,15 @@ impl Shown {
         object.is_some_and(|object| value["metadata"]["uid"] == *object.uid)
     }
 
-    fn lists(&mut self, path: &str, value: &Value, at: Instants) {
+    fn observe_listed(&mut self, path: &str, value: &Value, at: Instants) {
         let name = |key: &str| value["metadata"][key].as_str().unwrap().to_owned();
         if let Some(names) = self.lists.get_mut(path) {
             names.insert((name("namespace"), name("name")));
         }
-        self.shows(value, at);
+        self.observe(value, at);
     }
 
-    /// Objects that the list did not contain are gone.
+    /// Objects that the list did not contain are removed.
     fn list_ends(&mut self, request: &Request, at: Instants) {
         if request.path == NAMESPACES {
             self.namespaces.listed(request.one.as_deref());
@@ -317,22 +319,22 @@ impl Shown {
                 && !names.contains(name)
                 && namespace.is_none_or(|namespace| namespace == name.0)
             {
-                track.becomes(None, at.truth);
+                track.replace_known(None, at.truth);
                 track.bystander = None;
             }
         }
     }
 }
 
-/// The version of an object as the server numbers it.
+/// The resourceVersion of an object as a number.
 pub(crate) fn version_of(value: &Value) -> u64 {
     let text = value["metadata"]["resourceVersion"].as_str();
     text.and_then(|text| text.parse().ok()).unwrap()
 }
 
 impl Track {
-    /// Additional knowledge if an object is shown in the same millisecond in which another watch
-    /// shows its Namespace, which might be processed later.
+    /// The additional possible knowledge if an object and its Namespace are observed by two watches in the
+    /// same millisecond: the Namespace might be processed later.
     fn ahead_of_its_namespace(&self, shown: &Known, at: Instants) -> Vec<Known> {
         let before = self.before.iter().filter(|_| self.at == at.truth);
         let of_this = before.filter(|it| it.object.uid == shown.object.uid);
@@ -345,15 +347,15 @@ impl Track {
             .collect()
     }
 
-    /// Stores this knowledge while the object has a schedule.
-    fn takes(&mut self, known: Known, at: i64) {
-        let is_over = known.object.is_no_concern() && known.applied.is_none();
+    /// Stores this knowledge, unless the object has no schedule any more.
+    fn store(&mut self, known: Known, at: i64) {
+        let is_over = known.object.has_no_schedule_or_state() && known.applied.is_none();
         let bystander = is_over.then(|| (known.object.clone(), known.version));
         self.bystander = bystander;
-        self.becomes((!is_over).then_some(known), at);
+        self.replace_known((!is_over).then_some(known), at);
     }
 
-    fn becomes(&mut self, known: Option<Known>, at: i64) {
+    fn replace_known(&mut self, known: Option<Known>, at: i64) {
         if self.at != at {
             self.before.clear();
             self.at = at;

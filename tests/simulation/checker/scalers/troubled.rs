@@ -1,4 +1,4 @@
-//! Which objects have their own faults, and how late others can be because of them.
+//! The objects whose writes have a fault, and how much these faults can delay other objects.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,30 +13,29 @@ const SLOW: i64 = 1_000;
 /// The default of `--max-in-flight`.
 const IN_FLIGHT: usize = 32;
 
-/// With at most this many hanging objects every queue has free slots.
+/// With at most this many objects whose requests hang, every queue has free slots.
 const FEW: usize = 3;
 
 /// Times are in milliseconds by the server's clock.
 #[derive(Debug, Default)]
 pub struct Troubled {
-    /// Until when writes to these fail or might not have been retried; and the longest recovery
-    /// among their faults since they were last in order.
+    /// By object: until when writes fail or are waiting for a retry, and the longest recovery time of its
+    /// faults since the last successful write.
     objects: HashMap<(String, String), (i64, i64)>,
-    /// The same of all objects in these namespaces: if a permission is missing, one object probes
-    /// for all.
+    /// The same for all objects of a namespace: if a permission is missing, one object probes for all.
     forbidden: HashMap<String, (i64, i64)>,
-    /// Objects that may not be written while the fault lasts.
+    /// Objects whose writes are never accepted during the fault.
     asking: HashSet<(String, String)>,
-    /// Until when a request to these might hang.
+    /// By object: until when a request might hang.
     hanging: HashMap<(String, String), i64>,
-    /// Whether there was any fault.
+    /// Whether any fault has occurred.
     is_any: bool,
     /// `--max-in-flight`.
     pub in_flight: usize,
 }
 
 impl Troubled {
-    /// Writes to this object have this fault from now on, or none.
+    /// Writes to this object have this fault from now on; `None` ends it.
     pub fn set(&mut self, namespace: &str, name: &str, trouble: Option<Trouble>, at: i64) {
         self.is_any = true;
         let object = (namespace.to_owned(), name.to_owned());
@@ -49,7 +48,7 @@ impl Troubled {
         let is_last = self.asking.iter().all(|(place, _)| place != namespace);
         if is_forbidden || was_forbidden && is_last {
             let trouble = trouble.filter(|_| is_forbidden);
-            befalls(
+            set_fault(
                 self.forbidden.entry(namespace.to_owned()).or_default(),
                 trouble,
                 at,
@@ -60,7 +59,7 @@ impl Troubled {
         } else if let Some(hanging) = self.hanging.get_mut(&object) {
             *hanging = (*hanging).min(at + MAX_REQUEST);
         }
-        befalls(self.objects.entry(object).or_default(), trouble, at);
+        set_fault(self.objects.entry(object).or_default(), trouble, at);
     }
 
     /// Whether a request to any object might hang.
@@ -68,7 +67,7 @@ impl Troubled {
         self.hanging.values().any(|until| at < *until)
     }
 
-    /// Whether there was any fault.
+    /// Whether any fault has occurred.
     pub const fn is_any(&self) -> bool {
         self.is_any
     }
@@ -77,12 +76,12 @@ impl Troubled {
         self.is_any = true;
     }
 
-    /// Requests have no faults any more. Returns when everything has been retried, or `None` if
-    /// nothing had a fault.
+    /// All faults of requests end. Returns when everything has been retried, or `None` if no fault has
+    /// occurred.
     pub fn end(&mut self, at: i64) -> Option<i64> {
         let objects = self.objects.values_mut();
         let all = objects.chain(self.forbidden.values_mut());
-        all.for_each(|it| befalls(it, None, at));
+        all.for_each(|it| set_fault(it, None, at));
         let hanging = self.hanging.values_mut();
         hanging.for_each(|until| *until = (*until).min(at + MAX_REQUEST));
         let objects = self.objects.values().chain(self.forbidden.values());
@@ -90,20 +89,20 @@ impl Troubled {
         self.is_any.then(|| latest.unwrap_or(at).max(at))
     }
 
-    /// Whether writes to this object fail, or failed and might not have been retried.
+    /// Whether writes to this object fail, or have failed and are waiting for a retry.
     pub fn is(&self, object: &Object, at: i64) -> bool {
         self.until(object).is_some_and(|until| at < until)
     }
 
-    /// When failed writes to this object have been retried.
+    /// When all failed writes to this object have been retried.
     pub fn until(&self, object: &Object) -> Option<i64> {
         let name = (object.namespace.clone(), object.name.clone());
         let until = self.objects.get(&name).max(self.forbidden.get(&name.0));
         until.map(|(until, _)| *until)
     }
 
-    /// How late an object without faults can be, in milliseconds: immediate failures delay nothing;
-    /// a hanging request holds its slot for a second, and no namespace takes the last slots.
+    /// The maximum delay of an object without faults, in milliseconds. Immediate failures delay nothing. A
+    /// hanging request holds its slot for a second, and one namespace cannot take the last slots.
     pub fn may_delay(&self, object: &Object, at: i64) -> i64 {
         let hanging = self.hanging.iter().filter(|(_, until)| at < **until);
         let namespaces: Vec<_> = hanging.map(|((namespace, _), _)| namespace).collect();
@@ -119,14 +118,14 @@ impl Troubled {
         } else {
             self.in_flight
         };
-        // Adoptions have half as many slots as transitions.
+        // Adoptions have half as many slots as starts and stops.
         let waves = (2 * count).div_ceil(places);
         SLOW * i64::try_from(waves).unwrap()
     }
 }
 
-/// Starts or ends a fault of an entry that records until when it is not in order.
-fn befalls((until, recovery): &mut (i64, i64), trouble: Option<Trouble>, at: i64) {
+/// Starts or ends a fault in an entry of these tables.
+fn set_fault((until, recovery): &mut (i64, i64), trouble: Option<Trouble>, at: i64) {
     match trouble {
         Some(trouble) => {
             let before = if at < *until { *recovery } else { 0 };
