@@ -252,8 +252,7 @@ impl WatchedCalendar {
             ),
             (Err(why), Err(_)) => tracing::error!(
                 calendar,
-                "the calendar file cannot be read; every schedule that names it is refused until \
-                    it can: {why}"
+                "the calendar file cannot be read; every schedule that names it is rejected until it can be read: {why}"
             ),
         }
     }

@@ -61,7 +61,7 @@ pub(crate) struct PreviewedChange {
     pub(crate) object: String,
     /// The count before and after, if they are known and numbers of replicas.
     pub(crate) counts: Option<(Replicas, Replicas)>,
-    /// The effect, for example `woken until 22:00 CET`.
+    /// The effect, for example `awake until 22:00 CET`.
     pub(crate) outcome: String,
     /// The arguments of the equivalent `kubectl annotate` or `kubectl scale`.
     pub(crate) written: String,

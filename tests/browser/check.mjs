@@ -68,7 +68,7 @@ async function act(tab, browser, address) {
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake: done"`);
   const said = await tab.evaluate(`document.querySelector("main").textContent`);
-  if (!said.includes("woken until ")) problems.push(`the result says: ${said}`);
+  if (!said.includes("awake until ")) problems.push(`the result says: ${said}`);
   await everywhere("what came of it");
   for (const { method, params } of browser.takeEvents()) {
     if (method === "Log.entryAdded") problems.push(`while acting: ${params.entry.text}`);

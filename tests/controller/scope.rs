@@ -169,7 +169,7 @@ fn dry_run_begins_with_a_summary_by_namespace() {
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
-    for not in ["would adopt", "the schedule says stopped"] {
+    for not in ["would adopt", "the schedule specifies stopped"] {
         assert!(!text.contains(not), "{not}: {text}");
     }
     // Later workloads are logged one by one.

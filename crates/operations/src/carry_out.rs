@@ -161,7 +161,7 @@ impl OverrideRequest {
             {
                 let subject = subject(workload);
                 report_to(refused(format!(
-                    "{subject}: annotated, but somebody has changed that since: {what}"
+                    "{subject}: annotated, but another client has changed that since: {what}"
                 )));
             }
             WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
@@ -204,7 +204,7 @@ impl OverrideRequest {
                 for line in why.lines() {
                     let subject = subject(workload);
                     report_to(refused(format!(
-                        "{subject}: its schedule is refused: {line}"
+                        "{subject}: its schedule is rejected: {line}"
                     )));
                 }
             }

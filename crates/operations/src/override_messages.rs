@@ -17,7 +17,7 @@ use crate::{
     status::time_format::short_time,
 };
 
-/// The action of a controller, such as `woken until 22:00 CET`.
+/// The action of a controller, such as `awake until 22:00 CET`.
 pub(crate) fn action(annotated: &AnnotatedWorkload, now: DateTime<Utc>) -> String {
     action_text(annotated.command, annotated.zone, now)
 }
@@ -30,11 +30,21 @@ pub fn action_text(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> 
     }
 }
 
-/// For example `woken until 22:00 CET`.
+/// For example `awake until 22:00 CET`.
 fn override_text(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
+    let state = state_word(by);
     match by.until() {
-        Some(until) => format!("{} until {}", by.phase(), short_time(until, zone, now)),
-        None => by.phase().to_string(),
+        Some(until) => format!("{state} until {}", short_time(until, zone, now)),
+        None => state.to_owned(),
+    }
+}
+
+/// The state of a workload under an override.
+const fn state_word(by: Override) -> &'static str {
+    match by {
+        Override::Wake(_) => "awake",
+        Override::Sleep(_) => "asleep",
+        Override::Pause(_) => "paused",
     }
 }
 
@@ -45,11 +55,7 @@ pub(crate) fn active_text(
     zone: Zone,
     now: DateTime<Utc>,
 ) -> String {
-    let state = match active {
-        Override::Wake(_) => "awake",
-        Override::Sleep(_) => "asleep",
-        Override::Pause(_) => "paused",
-    };
+    let state = state_word(active);
     let until = active.until();
     let until = until.map_or_else(String::new, |until| {
         format!(" until {}", short_time(until, zone, now))
@@ -72,7 +78,7 @@ pub fn synced_text(scaled: SyncedCount, now: DateTime<Utc>) -> String {
     format!("scaled{until}, {} -> {}", scaled.before, scaled.after)
 }
 
-/// The result of a request, such as `woken until 22:00 CET, 0 -> 3`, and its expected effect
+/// The result of a request, such as `awake until 22:00 CET, 0 -> 3`, and its expected effect
 /// next if that is not obvious.
 pub(crate) fn done_text(
     annotated: &AnnotatedWorkload,
@@ -96,7 +102,7 @@ pub(crate) fn done_text(
     let outlook = match annotated.command {
         OverrideCommand::Begin(Override::Pause(Pause::Forever)) => {
             format!(
-                "; nothing is done until `{}`",
+                "; dayshift changes nothing until `{}`",
                 command("resume", seen, request)
             )
         }
@@ -109,7 +115,7 @@ pub(crate) fn done_text(
             // Manual changes hold during an override, and a new end does not start a new override.
             if before == after && !does.is_empty() {
                 let resume = command("resume", seen, request);
-                format!("; a manual change holds it there: after `{resume}` a {does} it")
+                format!("; a manual change keeps it there: after `{resume}` a {does} it")
             } else {
                 String::new()
             }
@@ -121,7 +127,7 @@ pub(crate) fn done_text(
                     ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
                 };
                 let text = override_text(by, zone, request.now);
-                format!("; an override of its Namespace is in force: {text}")
+                format!("; an override of its Namespace is active: {text}")
             }
             None => outlook(seen, request).unwrap_or_default(),
         },
@@ -148,7 +154,7 @@ fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
         };
         let sync = command("sync", seen, request);
         return Some(format!(
-            "; the schedule says {says}: `{sync}` {does} it now"
+            "; the schedule specifies {says}: `{sync}` {does} it now"
         ));
     }
     let next = spec.next_after(&seen.object, now)?;
@@ -165,11 +171,11 @@ fn command(command: &str, seen: &Observed, request: &OverrideRequest) -> String 
 pub(crate) fn inaction_reason(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
     let state = seen.state();
     if let Some(why) = seen.error.as_deref().and_then(|error| error.lines().next()) {
-        return format!("its schedule was refused before: {why}");
+        return format!("its schedule was rejected before: {why}");
     }
     match state.last.filter(|_| state.phase.is_some()) {
         Some(last) => format!(
-            "one did at {}, so it may be down by now, a start may wait for others (--max-starting), or the API server may refuse its patch (kubectl events --for {})",
+            "one did at {}, so it may be down by now, a start may wait for others (--max-starting), or the API server may reject its patch (kubectl events --for {})",
             short_time(last, zone, now),
             seen.object.argument()
         ),
@@ -200,7 +206,7 @@ pub(crate) fn unready_text(seen: &Observed, limit: Duration) -> String {
     };
     let object = &seen.object;
     format!(
-        "{ready} after {} s; kubectl describe {}/{} -n {} says more",
+        "{ready} after {} s; kubectl describe {}/{} -n {} shows more",
         limit.as_secs(),
         object.kind.unambiguous(),
         object.name,
@@ -221,7 +227,7 @@ fn never_seen(seen: &Observed) -> String {
     let mut why = "none ever has; perhaps no `dayshift run` runs in this cluster".to_owned();
     if seen.inputs.schedule_origin() == Some(Origin::Namespace) {
         why += &format!(
-            ", or it refuses the annotations of the Namespace (kubectl events --for namespace/{})",
+            ", or it rejects the annotations of the Namespace (kubectl events --for namespace/{})",
             object.namespace
         );
     }

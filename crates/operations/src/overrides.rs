@@ -110,7 +110,7 @@ pub enum RequestError {
     )]
     Unwatched(Kind),
     /// The schedule would be rejected with an additional window.
-    #[error("with this window its schedule would be refused: {0}")]
+    #[error("with this window its schedule would be rejected: {0}")]
     Window(InvalidSchedule),
     /// The kind definition that has the on/off field is missing.
     #[error("{0}")]

@@ -56,7 +56,7 @@ impl Selection {
                 .filter(|observed| named || includes(observed))
                 .collect(),
             missing: found.missing,
-            unreadable: Unreadable::workloads(&query, &refused, "left alone"),
+            unreadable: Unreadable::workloads(&query, &refused, "left unchanged"),
             query: query.without(&refused),
             defaults,
             is_previewed: false,

@@ -43,7 +43,7 @@ pub enum OverrideError {
     NoSchedule,
     /// The labels show that the object has a schedule, but it is not written on the object.
     #[error(
-        "no schedule is written on it, so what the schedule says now is unknown; wake or sleep it \
+        "no schedule is written on it, so what the schedule specifies now is unknown; wake or sleep it \
             instead"
     )]
     ScheduleNotSeen,
@@ -51,19 +51,19 @@ pub enum OverrideError {
     #[error("it is being deleted")]
     Deleting,
     /// The object's schedule is rejected.
-    #[error("its schedule is refused: {0}")]
+    #[error("its schedule is rejected: {0}")]
     Refused(InvalidSchedule),
     /// A pause has priority over all other overrides.
     #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
     /// An override on its Namespace is active.
     #[error(
-        "an override of its Namespace is in force: run dayshift resume ns/{0}, or wake or \
+        "an override of its Namespace is active: run dayshift resume ns/{0}, or wake or \
         sleep it alone"
     )]
     HeldByNamespace(Arc<str>),
     /// The schedule has had no boundary yet, so it requires nothing now.
-    #[error("its schedule says nothing yet: its first boundary is still to come")]
+    #[error("its schedule specifies nothing yet: its first boundary is still to come")]
     SaysNothing,
     /// A later version of dayshift wrote its labels, which may mean something else.
     #[error(

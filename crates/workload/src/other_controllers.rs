@@ -358,7 +358,7 @@ impl Revert {
 /// The change of dayshift: `the stop`.
 fn change_text(by: ChangeKind) -> String {
     match by {
-        ChangeKind::Enforce => "it was put back by `enforce`".to_owned(),
+        ChangeKind::Enforce => "`enforce` had reverted it".to_owned(),
         ChangeKind::Scale(count) => format!("the count of {count}"),
         by => format!("the {by}"),
     }

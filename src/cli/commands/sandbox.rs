@@ -584,7 +584,7 @@ pub(crate) async fn serve_played(
     let dashboard = Arc::new(counted.for_one_user(address.port())?);
     writeln!(
         io::stdout(),
-        "\nFrom here on, time goes on as real time does. Press Ctrl-C to end."
+        "\nThe simulation continues in real time. Press Ctrl-C to end."
     )?;
     announce(&dashboard.url(address))?;
     tokio::select! {

@@ -168,7 +168,7 @@ pub(crate) fn write_roles(out: &mut impl Write, kinds: &[Kind], has_jobs: bool) 
     }
     writeln!(
         out,
-        "# The policy of manifests/policy/scaler.yaml, where you use it, refuses dayshift's own stops until its table has:"
+        "# The policy of manifests/policy/scaler.yaml, if you use it, rejects dayshift's own stops until its table contains:"
     )?;
     lines
         .iter()

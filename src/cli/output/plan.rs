@@ -88,7 +88,7 @@ fn plan_table(plan: &Plan) -> Result<Table<6>, PlanWriteError> {
             push(workload, row);
         }
         if !workload.problems().is_empty() {
-            let refused = Cell::from("refused").painted(Paint::Red);
+            let refused = Cell::from("rejected").painted(Paint::Red);
             push(workload, ["".into(), refused, "".into()]);
         }
     }
@@ -298,7 +298,7 @@ pub(crate) fn write_summary(
         "SET BY OTHERS",
         "OPERATED",
         "LOSE VOLUMES",
-        "REFUSED",
+        "REJECTED",
     ]);
     for (namespace, row) in summary.namespaces() {
         table.push(summary_cells(namespace, row, now));
@@ -365,20 +365,19 @@ fn remedies(summary: &StopSummary, all: &NamespaceSummary, prefix: &Prefix) -> V
             .map(|kind| kind.name().to_owned())
             .collect();
         lines.push(format!(
-            "OPERATED: an operator sets the count again. Schedule what it makes them of: {}.",
+            "OPERATED: an operator sets the count again. Schedule its resource instead: {}.",
             kinds.join(", ")
         ));
     }
     if all.lose_volumes > 0 {
         lines.push(format!(
-            "LOSE VOLUMES: a stop would delete their volumes (whenScaled: Delete). dayshift refuses \
-             them, unless {} is \"true\".",
+            "LOSE VOLUMES: a stop would delete their volumes (whenScaled: Delete). dayshift rejects them unless {} is \"true\".",
             prefix.annotation(Key::AllowVolumeDeletion)
         ));
     }
     if all.refused > 0 {
         lines.push(
-            "REFUSED: nothing is done to them. `dayshift plan -n NAMESPACE` says why.".to_owned(),
+            "REJECTED: their schedules are invalid, so they stay as they are. `dayshift plan -n NAMESPACE` shows why.".to_owned(),
         );
     }
     lines

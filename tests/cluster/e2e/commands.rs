@@ -36,7 +36,7 @@ fn sleep_resume_and_pause_take_effect_and_are_shown(plane: &ControlPlane) {
     let said = dayshift(&team, "sleep deploy/web --for 1h");
     let subject = "deployment.apps/web";
     assert!(
-        said.starts_with(&format!("{subject} slept until ")),
+        said.starts_with(&format!("{subject} asleep until ")),
         "{said}"
     );
     assert!(said.ends_with(", 3 -> 0\n"), "{said}");

@@ -41,7 +41,7 @@ fn skips_an_unreadable_kind_and_changes_the_others() {
     ] {
         let cluster = cluster(&["list", "watch"]);
         let ran = cluster.dayshift(arguments);
-        let expected = no_cron_jobs("", "left alone");
+        let expected = no_cron_jobs("", "left unchanged");
         assert!(ran.err.starts_with(&expected), "{arguments:?}: {ran:?}");
         assert!(ran.out.starts_with("deployment.apps/web "), "{ran:?}");
         assert_eq!(ran.status, 3, "{arguments:?}");
@@ -64,8 +64,8 @@ fn waits_for_readable_kinds_beside_an_unreadable_one() {
     let _scaler = Scaler::on(&cluster);
     let until = ["--until", "2099-12-24T18:00Z"];
     let ran = cluster.dayshift(&[&["wake", "--all"], &until[..]].concat());
-    let woken = "deployment.apps/web woken until Thu 2099-12-24 18:00 UTC, 0 -> 3\n";
-    let expected = no_cron_jobs("", "left alone");
+    let woken = "deployment.apps/web awake until Thu 2099-12-24 18:00 UTC, 0 -> 3\n";
+    let expected = no_cron_jobs("", "left unchanged");
     assert_eq!((ran.status, &*ran.out, ran.err), (3, woken, expected));
     assert_eq!(label(&cluster, "web", "state").as_deref(), Some("woken"));
 }
@@ -88,11 +88,11 @@ fn waits_for_the_other_kinds_if_one_cannot_be_watched() {
     for (target, woken) in [
         (
             "--all",
-            "deployment.apps/web woken until Thu 2099-12-24 18:00 UTC, 0 -> 3\n",
+            "deployment.apps/web awake until Thu 2099-12-24 18:00 UTC, 0 -> 3\n",
         ),
         (
             "ns/dev",
-            "namespace/dev woken until Thu 2099-12-24 18:00 UTC: 1 of 2 workloads\n",
+            "namespace/dev awake until Thu 2099-12-24 18:00 UTC: 1 of 2 workloads\n",
         ),
     ] {
         let cluster = cluster(&["watch"]);
@@ -128,7 +128,7 @@ fn waits_for_the_other_objects_if_one_cannot_be_watched() {
     });
     let until = ["--until", "2099-12-24T18:00Z"];
     let ran = cluster.dayshift(&[&["sleep", "deploy/api", "deploy/web"], &until[..]].concat());
-    let slept = "deployment.apps/web slept until Thu 2099-12-24 18:00 UTC, 1 -> 0\n";
+    let slept = "deployment.apps/web asleep until Thu 2099-12-24 18:00 UTC, 1 -> 0\n";
     assert_eq!((ran.status, &*ran.out), (3, slept), "{ran:?}");
     let unseen = "annotated, but the command cannot see whether a controller acts: not allowed to";
     assert_eq!(ran.err.matches(unseen).count(), 1, "{ran:?}");
@@ -145,7 +145,7 @@ fn wakes_a_namespace_and_reports_unreadable_kinds() {
         ),
         (
             &["wake", "ns/dev"],
-            "namespace/dev woken until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n",
+            "namespace/dev awake until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n",
         ),
     ] {
         let until = ["--until", "2099-12-24T18:00Z"];
@@ -174,7 +174,7 @@ fn cluster_without_schedules() -> Cluster {
 #[test]
 fn limits_nothing_found_to_readable_kinds() {
     let cluster = cluster_without_schedules();
-    let forbidden = no_cron_jobs("", "left alone");
+    let forbidden = no_cron_jobs("", "left unchanged");
     let ran = cluster.dayshift(&["wake", "--all", "--for", "1h"]);
     let nothing = "error: no workload has a schedule in namespace dev, as far as you may read it\n";
     assert_eq!((ran.status, ran.err), (3, forbidden.clone() + nothing));
@@ -191,7 +191,7 @@ fn changes_the_others_beside_an_unreadable_named_object() {
     let cluster = cluster(&["get"]);
     let ran = cluster.dayshift(&["restore", "cj/report", "deploy/web", "deploy/gone"]);
     let expected = format!(
-        "error: cronjob.batch/report is left alone: not allowed to get CronJobs in namespace dev: {}; \
+        "error: cronjob.batch/report is left unchanged: not allowed to get CronJobs in namespace dev: {}; \
          allow get of cronjobs.batch\nerror: deployment.apps/gone is not in namespace dev\n",
         refusal("get", "cronjobs")
     );
@@ -208,7 +208,7 @@ fn skips_a_kind_that_the_server_does_not_serve() {
     let kinds = ["--kinds", "deployments,rollouts.argoproj.io"];
     let ran = cluster.dayshift(&[&["restore", "--all"], &kinds[..]].concat());
     let expected =
-        "error: Rollouts are left alone: the API server does not have rollouts.argoproj.io";
+        "error: Rollouts are left unchanged: the API server does not have rollouts.argoproj.io";
     assert!(ran.err.starts_with(expected), "{ran:?}");
     assert!(
         ran.err.contains("leave them out with --kinds deployments"),

@@ -25,22 +25,22 @@ fn reports_success_after_the_controller_has_acted() {
     for (command, reported, state) in [
         (
             "wake deploy/web --until 2099-12-24T18:00+09:00",
-            "woken until Thu 2099-12-24 18:00 JST, 0 -> 1",
+            "awake until Thu 2099-12-24 18:00 JST, 0 -> 1",
             "woken",
         ),
         (
             "wake deploy/web --until 2099-12-24T20:00+09:00",
-            "woken until Thu 2099-12-24 20:00 JST, replicas 1; it was awake until Thu 2099-12-24 18:00 JST",
+            "awake until Thu 2099-12-24 20:00 JST, replicas 1; it was awake until Thu 2099-12-24 18:00 JST",
             "woken",
         ),
         (
             "sleep deploy/web --until 2099-12-24T20:00+09:00",
-            "slept until Thu 2099-12-24 20:00 JST, 1 -> 0",
+            "asleep until Thu 2099-12-24 20:00 JST, 1 -> 0",
             "slept",
         ),
         (
             "pause deploy/web",
-            "paused, replicas 0; nothing is done until `dayshift resume deploy/web -n dev`",
+            "paused, replicas 0; dayshift changes nothing until `dayshift resume deploy/web -n dev`",
             "paused",
         ),
     ] {
@@ -73,8 +73,7 @@ fn a_manual_change_within_an_override_is_reported() {
     assert!(slept.out.ends_with(" JST, 3 -> 0\n"), "{slept:?}");
     cluster.api.scale("dev", "web", 2).unwrap();
     let ran = sleep("2099-12-24T20:00+09:00");
-    let held = "replicas 2; it was asleep until Thu 2099-12-24 18:00 JST; a manual change holds it \
-        there: after `dayshift resume deploy/web -n dev` a sleep stops it\n";
+    let held = "replicas 2; it was asleep until Thu 2099-12-24 18:00 JST; a manual change keeps it there: after `dayshift resume deploy/web -n dev` a sleep stops it\n";
     assert!(ran.out.ends_with(held), "{ran:?}");
 }
 
@@ -107,7 +106,7 @@ fn the_readme_shows_the_real_output() {
         assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
         // The next boundary and the advice depend on the time of day.
         let before = |line: &str| line.split("; next").next().unwrap().to_owned();
-        let ran = ran.out.replace("; the schedule says", "; next");
+        let ran = ran.out.replace("; the schedule specifies", "; next");
         assert_eq!(
             before(&without_the_time(ran.trim_end())),
             before(&without_the_time(said))
@@ -161,7 +160,7 @@ fn reports_an_obstacle_and_changes_the_others() {
         "deployment.apps/gone is not in namespace dev",
         "deployment.apps/free: not put to sleep: it has no schedule",
         "deployment.apps/off: not put to sleep: it is paused",
-        "deployment.apps/wrong: not put to sleep: its schedule is refused",
+        "deployment.apps/wrong: not put to sleep: its schedule is rejected",
     ] {
         assert!(ran.err.contains(part), "{part}: {}", ran.err);
     }

@@ -47,10 +47,10 @@ fn sync_applies_the_schedule_now() {
     );
     assert_eq!(planned.status, 1);
     for part in [
-        "deployment.apps/new: not synced: its schedule says nothing yet",
+        "deployment.apps/new: not synced: its schedule specifies nothing yet",
         "deployment.apps/paused: not synced: it is paused, and a pause comes before everything else; \
          run dayshift resume first",
-        "deployment.apps/wrong: not synced: its schedule is refused",
+        "deployment.apps/wrong: not synced: its schedule is rejected",
     ] {
         assert!(planned.err.contains(part), "{part}: {}", planned.err);
     }
@@ -60,8 +60,8 @@ fn sync_applies_the_schedule_now() {
     let ran = cluster.dayshift(&["sync", "down", "up"]);
     assert_eq!((ran.status, &*ran.err), (0, ""));
     for line in [
-        "deployment.apps/down woken until Wed 2098-01-01 00:00 UTC, 0 -> 1",
-        "deployment.apps/up slept until Wed 2098-01-01 00:00 UTC, 3 -> 0",
+        "deployment.apps/down awake until Wed 2098-01-01 00:00 UTC, 0 -> 1",
+        "deployment.apps/up asleep until Wed 2098-01-01 00:00 UTC, 3 -> 0",
     ] {
         assert!(ran.out.lines().any(|it| it == line), "{line}: {}", ran.out);
     }
@@ -110,7 +110,7 @@ fn resume_names_the_command_that_applies_the_schedule() {
     let ran = cluster.dayshift(&[&["resume", "web"], &prefix[..]].concat());
     assert_eq!(
         ran.out,
-        "deployment.apps/web resumed, replicas 0; the schedule says running: `dayshift sync deploy/web \
+        "deployment.apps/web resumed, replicas 0; the schedule specifies running: `dayshift sync deploy/web \
          -n dev` starts it now\n"
     );
 }

@@ -19,8 +19,7 @@ fn does_not_report_a_controller_that_acted_before_as_missing() {
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
     assert!(
         ran.err.contains(
-            "it may be down by now, a start may wait for others (--max-starting), or the API \
-             server may refuse its patch (kubectl events --for deploy/web -n dev)"
+            "it may be down by now, a start may wait for others (--max-starting), or the API server may reject its patch (kubectl events --for deploy/web -n dev)"
         ),
         "{ran:?}"
     );
@@ -83,7 +82,7 @@ fn does_not_report_an_earlier_error_as_the_result() {
     cluster.deployment("web", 3, &[RUNNING, &wrong].concat());
     let ran = cluster.dayshift(&["wake", "web", "--for", "1h", "--timeout", "1s"]);
     let still =
-        "; its schedule was refused before: dayshift/wake-until: `tonight`; it will be woken";
+        "; its schedule was rejected before: dayshift/wake-until: `tonight`; it will be awake";
     assert!(ran.status == 1 && ran.err.contains(still), "{ran:?}");
     let (says, waits) = mpsc::channel();
     cluster.api.on_request(move |line| {
@@ -99,7 +98,7 @@ fn does_not_report_an_earlier_error_as_the_result() {
         ran.join().unwrap()
     });
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
-    assert!(ran.out.contains("woken until"), "{ran:?}");
+    assert!(ran.out.contains("awake until"), "{ran:?}");
 }
 
 /// Annotates `web` as soon as the command watches it.
@@ -123,7 +122,7 @@ fn reports_a_later_request_by_another_user() {
     cluster.deployment("web", 3, RUNNING);
     annotate_once_watched(&cluster, "dayshift/wake-until", "2099-12-24T18:00:00Z");
     let ran = cluster.dayshift(&["wake", "web", "--for", "2h", "--timeout", "1s"]);
-    let changed = "error: deployment.apps/web: annotated, but somebody has changed that since: \
+    let changed = "error: deployment.apps/web: annotated, but another client has changed that since: \
                    dayshift/wake-until is 2099-12-24T18:00:00Z\n";
     assert_eq!((ran.status, &*ran.err), (1, changed));
 }
@@ -136,7 +135,7 @@ fn a_rejected_schedule_ends_the_wait() {
     let why = "dayshift/except: no calendar `de`";
     annotate_once_watched(&cluster, "dayshift/error", why);
     let ran = cluster.dayshift(&["wake", "web", "--for", "2h", "--timeout", "1h"]);
-    let refused = "error: deployment.apps/web: its schedule is refused: \
+    let refused = "error: deployment.apps/web: its schedule is rejected: \
                    dayshift/except: no calendar `de`\n";
     assert_eq!((ran.status, &*ran.err), (1, refused));
 }
@@ -179,7 +178,8 @@ fn wait_ready_waits_until_all_replicas_are_ready() {
         cluster.dayshift(&wake)
     };
     let ran = wake("1s");
-    let why = ", but it is not ready after 1 s; kubectl describe deployment/web -n dev says more\n";
+    let why =
+        ", but it is not ready after 1 s; kubectl describe deployment/web -n dev shows more\n";
     assert!(ran.status == 1 && ran.err.ends_with(why), "{ran:?}");
     let ran = thread::scope(|scope| {
         let ran = scope.spawn(|| wake("1h"));
@@ -193,5 +193,5 @@ fn wait_ready_waits_until_all_replicas_are_ready() {
         ran.join().unwrap()
     });
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
-    assert!(ran.out.contains("woken until"), "{ran:?}");
+    assert!(ran.out.contains("awake until"), "{ran:?}");
 }

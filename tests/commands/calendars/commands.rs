@@ -305,7 +305,10 @@ fn status_does_not_guess_calendar_dates() {
         ),
         "{without:?}"
     );
-    assert!(!without.out.contains("the schedule says"), "{without:?}");
+    assert!(
+        !without.out.contains("the schedule specifies"),
+        "{without:?}"
+    );
     let with = cluster.dayshift(&["status", "--calendar", "de=docs/samples/germany.ics"]);
     assert!(!with.out.contains("not known here"), "{with:?}");
 }

@@ -172,7 +172,7 @@ fn run_starts_and_logs_the_error() {
     until(|| {
         scaler
             .log()
-            .contains(&format!("is refused until it can: {said}"))
+            .contains(&format!("is rejected until it can be read: {said}"))
     });
     let metrics = scaler.get("/metrics");
     for (name, is_good) in [("de", 0), ("ok", 1)] {

@@ -107,7 +107,11 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     assert_eq!(cluster.annotation("web", "sleep-until"), None, "not yet");
     let (page, result) = confirmed(&served, &asked);
     let text = page.text();
-    for part in ["dev/web", "slept until ", "annotated dayshift/sleep-until="] {
+    for part in [
+        "dev/web",
+        "asleep until ",
+        "annotated dayshift/sleep-until=",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("dev/api"), "{text}");
@@ -117,7 +121,7 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
         "what was confirmed is what is done: {at}: {text}"
     );
     assert!(
-        result.contains("deployment.apps/web slept until "),
+        result.contains("deployment.apps/web asleep until "),
         "{result}"
     );
     assert!(result.contains(", 2 -> 0"), "{result}");
@@ -356,7 +360,7 @@ fn actions_work_in_the_sandbox() {
         ("object", "default/deploy/office-hours"),
     ];
     let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
-    assert!(result.contains("office-hours slept until "), "{result}");
+    assert!(result.contains("office-hours asleep until "), "{result}");
     let object = served.page("/object/default/deploy/office-hours?refresh=off");
     assert!(
         object.all("span").any(|it| it.text == "slept"),

@@ -119,10 +119,9 @@ fn reports_a_rejected_namespace_until_it_is_corrected() {
     assert_eq!(notes(&cluster, "web"), "");
     annotate(&cluster, &[("except", "calendar:lacking")]);
     cluster.deployment("late", 1, &[]);
-    let command = "; `kubectl events --for namespace/dev` says why";
-    let seen = "the Namespace dev has annotations that no controller has taken up: none runs in \
-        this cluster, or it refuses them";
-    let unseen = "no controller has taken it up yet: none runs in this cluster, or it refuses the \
+    let command = "; `kubectl events --for namespace/dev` shows why";
+    let seen = "the Namespace dev has annotations that no controller has adopted: none runs in this cluster, or it rejects them";
+    let unseen = "no controller has adopted it yet: none runs in this cluster, or it rejects the \
                   annotations of the Namespace dev";
     for _ in 0..2 {
         assert_eq!(notes(&cluster, "web"), format!("{seen}{command}"));
@@ -145,7 +144,7 @@ fn wakes_one_workload_with_an_inherited_schedule() {
     cluster.deployment("web", 0, &[]);
     let _scaler = Scaler::on(&cluster);
     let ran = cluster.dayshift(&["wake", "web", "--until", "2099-12-24T18:00+09:00"]);
-    let said = "deployment.apps/web woken until Thu 2099-12-24 18:00 JST, 0 -> 1\n";
+    let said = "deployment.apps/web awake until Thu 2099-12-24 18:00 JST, 0 -> 1\n";
     assert_eq!(
         (ran.status, ran.out.as_str(), ran.err.as_str()),
         (0, said, "")
@@ -171,7 +170,7 @@ fn sleeps_and_resumes_a_whole_namespace() {
         (ran.status, ran.out.as_str(), ran.err.as_str()),
         (
             0,
-            "namespace/dev slept until Thu 2099-12-24 18:00 JST: 2 of 3 workloads; 1 has an override \
+            "namespace/dev asleep until Thu 2099-12-24 18:00 JST: 2 of 3 workloads; 1 has an override \
              of its own: `dayshift sleep --all -n dev`\n",
             ""
         )
@@ -237,7 +236,7 @@ fn overrides_a_namespace_without_annotations() {
     cluster.deployment("web", 0, ALWAYS);
     let _scaler = Scaler::on(&cluster);
     let ran = cluster.dayshift(&["wake", "ns/dev", "--until", "2099-12-24T18:00Z"]);
-    let said = "namespace/dev woken until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n";
+    let said = "namespace/dev awake until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n";
     assert_eq!(
         (ran.status, ran.out.as_str(), ran.err.as_str()),
         (0, said, "")
@@ -347,7 +346,7 @@ fn reports_obstacles_of_a_namespace_override() {
     assert_eq!(ran.status, 1);
     assert!(
         ran.err
-            .contains("its schedule is refused: dayshift/hours: `9"),
+            .contains("its schedule is rejected: dayshift/hours: `9"),
         "{ran:?}"
     );
 }
@@ -369,7 +368,7 @@ fn resume_reports_the_active_override_of_the_namespace() {
         (ran.status, ran.out.as_str(), ran.err.as_str()),
         (
             0,
-            "deployment.apps/web resumed, replicas 0; an override of its Namespace is in force: \
+            "deployment.apps/web resumed, replicas 0; an override of its Namespace is active: \
                 paused until \
              Thu 2099-12-24 18:00 JST\n",
             ""

@@ -61,7 +61,7 @@ fn a_summary_counts_the_effect_of_the_next_stop_of_each_namespace() {
     for said in [
         "HPA sets the count of 1 workload too: leave out dayshift/stop-replicas: ",
         "Argo CD sets the count of 1 workload too: in the Application, ",
-        "REFUSED: nothing is done to them. `dayshift plan -n NAMESPACE` says why.",
+        "REJECTED: their schedules are invalid, so they stay as they are. `dayshift plan -n NAMESPACE` shows why.",
         "Not shown: 1 workload in 1 other namespace, without a schedule.",
     ] {
         assert!(ran.out.contains(said), "{said}: {}", ran.out);

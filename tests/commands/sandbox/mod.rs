@@ -153,14 +153,14 @@ fn reports_an_invalid_schedule_and_continues_with_the_others() {
     );
     let bad = ended.of("default/bad");
     assert_eq!(bad.len(), 1, "{bad:?}");
-    assert!(bad[0].starts_with("refuse default/bad 3 "), "{bad:?}");
+    assert!(bad[0].starts_with("reject default/bad 3 "), "{bad:?}");
     assert!(bad[0].contains("did you mean `start`?"), "{bad:?}");
     assert!(bad[0].contains("25:00"), "{bad:?}");
     let logged = sandbox(
         &["-", "--from", FRIDAY, "--for", "1d", "--log-level", "warn"],
         &input,
     );
-    let warning = "WARN the schedule is refused: dayshift/strat: `strat` is not an annotation";
+    let warning = "WARN the schedule is rejected: dayshift/strat: `strat` is not an annotation";
     assert!(logged.err.contains(warning), "{}", logged.err);
     assert_eq!(logged.err.matches(" WARN ").count(), 1, "{}", logged.err);
     assert_eq!(

@@ -35,8 +35,8 @@ fn a_workload_in_its_grace_period_stops_within_it() {
     state(&cluster, "old", &[("state", "adopted")]);
     for name in ["new", "raised", "slept"] {
         let stops = format!(
-            "the schedule says stopped; dayshift/enforce stops it within 30 min; \
-             `kubectl events --for deploy/{name} -n dev` says when"
+            "the schedule specifies stopped; dayshift/enforce stops it within 30 min; \
+             `kubectl events --for deploy/{name} -n dev` shows when"
         );
         assert_eq!(notes(&cluster, name), [stops], "{name}");
     }
@@ -55,8 +55,8 @@ fn names_a_start_before_the_end_of_the_grace_period() {
     assert_eq!(
         notes(&cluster, "web"),
         [
-            "the schedule says stopped; dayshift/enforce stops it within 30 min, unless its start of \
-             09:00 JST comes first; `kubectl events --for deploy/web -n dev` says when"
+            "the schedule specifies stopped; dayshift/enforce stops it within 30 min, unless its start of \
+             09:00 JST comes first; `kubectl events --for deploy/web -n dev` shows when"
         ]
     );
 }
@@ -74,7 +74,7 @@ fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
         let (last, next) = (label(tomorrow - Days::new(1)), label(tomorrow));
         state(&cluster, name, &[("last", &last), ("next", &next)]);
     }
-    let truth = "the schedule says stopped; dayshift/enforce stops it within 30 min";
+    let truth = "the schedule specifies stopped; dayshift/enforce stops it within 30 min";
     let by_status = notes(&cluster, "raised");
     assert!(by_status.concat().contains(truth), "{by_status:?}");
     let of_free = notes(&cluster, "free").concat();

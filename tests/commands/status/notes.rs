@@ -113,8 +113,8 @@ fn explains_a_count_that_differs_from_the_schedule() {
     assert_eq!(ran.status, 0, "{ran:?}");
     for note in [
         "note: dev/held: scaled to 6 manually until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
-        "note: dev/adopted: the schedule says stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
-        "note: dev/stop-only: nothing will start it again: its schedule has no further start; `dayshift restore deploy/stop-only -n dev` brings it back",
+        "note: dev/adopted: the schedule specifies stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
+        "note: dev/stop-only: nothing will start it again: its schedule has no further start; `dayshift restore deploy/stop-only -n dev` restores it",
         // Its next stop changes nothing.
         "dev         stop-only   0 of 3     stopped   19:00 JST   <none>",
     ] {
@@ -149,7 +149,7 @@ fn a_workload_stopped_against_its_schedule_is_a_problem() {
     assert_eq!(ran.status, 1, "{ran:?}");
     for (name, count) in [("web", 0), ("some", 1)] {
         let warning = format!(
-            "warning: dev/{name}: the schedule says running, but dayshift holds it down: it stays \
+            "warning: dev/{name}: the schedule specifies running, but dayshift keeps it stopped: it stays \
                 at {count} until \
              Mon 09:00 JST; `dayshift sync deploy/{name} -n dev` starts it now"
         );
@@ -283,7 +283,7 @@ fn inherited_schedule_is_not_reported_as_removed() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
     let said = "nothing happened at 10:30 UTC; is the controller running?; if it was removed, \
-        `dayshift restore deploy/web -n dev` brings it back to 3";
+        `dayshift restore deploy/web -n dev` restores it to 3";
     assert!(ran.out.contains(said), "{}", ran.out);
 }
 
@@ -296,8 +296,7 @@ fn commands_include_a_custom_prefix() {
         .label("dev", "web", "x.io/saved-replicas", Some("5"))
         .unwrap();
     let ran = cluster.dayshift(&["status", "--annotation-prefix", "x.io"]);
-    let command =
-        "`dayshift restore deploy/web -n dev --annotation-prefix x.io` brings it back to 5";
+    let command = "`dayshift restore deploy/web -n dev --annotation-prefix x.io` restores it to 5";
     assert!(ran.out.contains(command), "{}", ran.out);
 }
 
@@ -356,7 +355,7 @@ fn reports_a_workload_that_is_being_deleted() {
     api.delete("dev", "web").unwrap();
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}", ran.out);
-    let note = "note: dev/web: it is being deleted, and dayshift leaves it alone\n";
+    let note = "note: dev/web: it is being deleted, and dayshift does not change it\n";
     assert!(ran.out.contains(note), "{}", ran.out);
     assert!(!ran.out.contains("start Mon"), "{}", ran.out);
     for line in ["wake deploy/web --for 2h", "sync deploy/web"] {

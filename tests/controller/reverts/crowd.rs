@@ -76,7 +76,7 @@ fn a_thousand_reverts_are_read_once_and_reported_together() {
     let sum = sum.unwrap()["note"].as_str().unwrap();
     assert_eq!(
         sum,
-        "995 more in namespace dev were set back after dayshift had set them, by argocd-controller \
+        "995 more in namespace dev were reverted after dayshift had set them, by argocd-controller \
          (995). To see who and what ends it, run dayshift status -n dev"
     );
     assert!(stops(&scenario).len() == 1);

@@ -91,7 +91,7 @@ fn names_each_conflicting_manager() {
             Writer::new("spinnaker"),
             "spinnaker",
             "other",
-            "have it leave /spec/replicas alone",
+            "configure it to ignore /spec/replicas",
         ),
         (
             Writer::new("evil\u{1b}[2J\u{202e}"),
@@ -285,7 +285,7 @@ fn enforce_corrects_three_times_and_then_names_the_manager() {
         set_by(&scenario, ARGO_CD, "web", if round < 3 { 0 } else { 4 });
     }
     let told = told(&scenario, "web");
-    assert!(told[0].contains("set 3 again 5 s after it was put back by `enforce`; `enforce` has put it back, and leaves it"), "{told:?}");
+    assert!(told[0].contains("set 3 again 5 s after `enforce` had reverted it; `enforce` has reverted that too, and makes no correction"), "{told:?}");
     assert_eq!((scenario.patched("web").len(), reads(&scenario)), (3, 1));
 }
 

@@ -215,7 +215,7 @@ impl Core {
         if let Some(error) = news.error {
             tracing::warn!(
                 namespace = &*namespace.name,
-                "its annotations are refused: {error}"
+                "its annotations are rejected: {error}"
             );
             let event = EventText::invalid(error);
             let about = EventObject::from(&namespace);
@@ -308,7 +308,7 @@ impl Core {
             let subject = name.as_ref().map_or("Namespaces", |_| "the Namespace");
             tracing::warn!(
                 namespace = name,
-                "{subject} cannot be read, so what inherits from there is left alone; allow list and watch of namespaces, or set --namespace-defaults=false"
+                "{subject} cannot be read, so workloads that inherit from it are left unchanged; allow list and watch of namespaces, or set --namespace-defaults=false"
             );
             self.mark_in(name.as_deref());
         }

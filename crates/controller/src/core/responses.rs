@@ -422,7 +422,7 @@ fn log_change(object: &WorkloadRef, from: Replicas, change: &Change, at: DateTim
         _ if change.kind == ChangeKind::Refuse => {
             let why = change.error.as_deref().unwrap_or_default();
             let why = why.replace('\n', "; ");
-            tracing::warn!(kind = %object.kind, %object, "the schedule is refused: {why}");
+            tracing::warn!(kind = %object.kind, %object, "the schedule is rejected: {why}");
         }
         Cause::Request { .. } | Cause::Correction => {
             tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);

@@ -185,8 +185,8 @@ impl Reverts {
             Ok(_) | Err(ReadError::Gone) => {}
             Err(error) => {
                 let what = lookup.reverted.words(&object.kind);
-                tracing::warn!(kind = %object.kind, %object, "somebody {what}; managedFields, \
-                    which say who, cannot be read: {error}");
+                tracing::warn!(kind = %object.kind, %object, "another client {what}; managedFields, \
+                    which show which one, cannot be read: {error}");
             }
         }
     }
@@ -206,7 +206,7 @@ fn report(
     now: Now,
 ) {
     let object = &lookup.object;
-    let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
+    let name = manager.map_or_else(|| "another client".to_owned(), FieldManager::name);
     let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
     let reverted = &lookup.reverted;
     let gave_up = lookup.gave_up;

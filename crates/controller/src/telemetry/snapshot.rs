@@ -92,7 +92,7 @@ impl ObjectSnapshot {
         self.parsed.spec()
     }
 
-    /// Why its schedule is refused, if it is.
+    /// Why its schedule is rejected, if it is.
     pub fn error(&self) -> Option<&InvalidSchedule> {
         match &*self.parsed {
             ParsedInputs::Invalid(error) => Some(error),

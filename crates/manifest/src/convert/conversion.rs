@@ -113,7 +113,7 @@ rules! {
         Warning ZoneOfController "zone-of-controller" "The zone is that of the other tool's own clock.",
         Warning Elsewhere "elsewhere" "A name or a label stands for objects that are not among the files.",
         Warning Unclear "unclear" "A name stands for an object of another directory, which may be for another cluster.",
-        Warning Volumes "volumes" "A StatefulSet whose volumes a stop deletes, which dayshift refuses.",
+        Warning Volumes "volumes" "A StatefulSet whose volumes a stop would delete, which dayshift rejects.",
         Warning ByHand "by-hand" "A text of another tool in values, a patch or a template, where no object stands.",
         Info WholeNights "whole-nights" "A night that was cut off at midnight now lasts until the morning.",
         Info Over "over" "A span or a time that is over.",

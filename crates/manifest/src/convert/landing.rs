@@ -162,7 +162,7 @@ impl ConversionRun<'_, '_> {
                 labels,
             }),
         }
-        let (at, help) = (at.unwrap_or(from), "the next start brings it back");
+        let (at, help) = (at.unwrap_or(from), "the next start restores it");
         self.report(at, Topic::SavedCount, message, help, &self.place_of(at));
     }
 

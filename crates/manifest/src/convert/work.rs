@@ -165,7 +165,7 @@ impl<'a> ConversionRun<'_, 'a> {
         let ParsedInputs::Invalid(refusal) = read(&inputs, &self.any_calendar()) else {
             return true;
         };
-        let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
+        let message = format!("dayshift would reject it: {}", refusal.text(prefix));
         let help = "write the schedule by hand";
         self.report(at, Topic::NoEquivalent, message, help, place);
         false
@@ -270,7 +270,7 @@ impl ConversionRun<'_, '_> {
                 continue;
             }
             let place = field.place.clone();
-            let message = "each stop would delete its volumes, and so dayshift refuses it: persistentVolumeClaimRetentionPolicy.whenScaled is Delete";
+            let message = "each stop would delete its volumes, so dayshift rejects it: persistentVolumeClaimRetentionPolicy.whenScaled is Delete";
             let help = format!(
                 "set whenScaled: Retain, or write {allowed}: \"true\" where nothing on them is worth keeping"
             );

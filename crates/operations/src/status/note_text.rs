@@ -105,12 +105,12 @@ impl WorkloadStatus {
     pub fn note_text(&self, note: Note, prefix: &Prefix, now: DateTime<Utc>) -> NoteText {
         let at = |at: DateTime<Utc>| short_time(at, self.zone, now);
         let until = |end: Option<DateTime<Utc>>| {
-            end.map_or("for good".to_owned(), |end| format!("until {}", at(end)))
+            end.map_or("permanently".to_owned(), |end| format!("until {}", at(end)))
         };
         let sync = self.sync(prefix);
         let of_namespace = || {
             let namespace = &self.object.namespace;
-            format!("; `kubectl events --for namespace/{namespace}` says why")
+            format!("; `kubectl events --for namespace/{namespace}` shows why")
         };
         let (replicas, object) = (self.replicas, &self.object);
         let counts = object.kind.counts();
@@ -125,15 +125,14 @@ impl WorkloadStatus {
             ),
             Note::NamespaceAhead => (
                 format!(
-                    "the Namespace {} has annotations that no controller has taken up: none runs \
-                        in this cluster, or it refuses them",
+                    "the Namespace {} has annotations that no controller has adopted: none runs in this cluster, or it rejects them",
                     object.namespace
                 ),
                 of_namespace(),
             ),
             Note::Unseen if self.origin == Origin::Namespace => (
                 format!(
-                    "no controller has taken it up yet: none runs in this cluster, or it refuses \
+                    "no controller has adopted it yet: none runs in this cluster, or it rejects \
                      the annotations of the Namespace {}",
                     object.namespace
                 ),
@@ -141,7 +140,7 @@ impl WorkloadStatus {
             ),
             Note::StoppedAgainstSchedule { until: end } => (
                 format!(
-                    "the schedule says running, but dayshift holds it down: {} {}",
+                    "the schedule specifies running, but dayshift keeps it stopped: {} {}",
                     counts.it_stays_at(replicas),
                     until(end)
                 ),
@@ -188,7 +187,7 @@ impl WorkloadStatus {
                 String::new(),
             ),
             Note::Deleting => (
-                "it is being deleted, and dayshift leaves it alone".to_owned(),
+                "it is being deleted, and dayshift does not change it".to_owned(),
                 String::new(),
             ),
             Note::Reverted { until: end, .. } => {
@@ -201,15 +200,15 @@ impl WorkloadStatus {
             Note::Contradicted { says, until: end } => (
                 match says {
                     Action::Stop => {
-                        format!("the schedule says stopped; it runs {}", until(end))
+                        format!("the schedule specifies stopped; it runs {}", until(end))
                     }
                     Action::Start => {
                         let stays = counts.it_stays_at(replicas);
-                        format!("the schedule says running; {stays} {}", until(end))
+                        format!("the schedule specifies running; {stays} {}", until(end))
                     }
                     Action::Scale(count) => {
                         format!(
-                            "the schedule says {count}; it stays at {replicas} {}",
+                            "the schedule specifies {count}; it stays at {replicas} {}",
                             until(end)
                         )
                     }
@@ -223,13 +222,13 @@ impl WorkloadStatus {
                 let enforce = prefix.annotation(Key::Enforce);
                 let grace = duration(grace);
                 (
-                    format!("the schedule says stopped; {enforce} stops it within {grace}{start}"),
-                    format!("; `kubectl events --for {}` says when", object.argument()),
+                    format!("the schedule specifies stopped; {enforce} stops it within {grace}{start}"),
+                    format!("; `kubectl events --for {}` shows when", object.argument()),
                 )
             }
             Note::EnforceGaveUp { until: end } => (
                 format!(
-                    "the schedule says stopped; {} gave up after several corrections {}",
+                    "the schedule specifies stopped; {} gave up after several corrections {}",
                     prefix.annotation(Key::Enforce),
                     until(end)
                 ),
@@ -293,7 +292,7 @@ impl WorkloadStatus {
                 let namespace = &object.namespace;
                 (
                     format!("{ready} {after} after its start{why}"),
-                    format!("; `kubectl describe {kind}/{name} -n {namespace}` says more"),
+                    format!("; `kubectl describe {kind}/{name} -n {namespace}` shows more"),
                 )
             }
             Note::StopNotice { at: stop } => (
@@ -308,7 +307,7 @@ impl WorkloadStatus {
             }
             Note::NoStart => (
                 "nothing will start it again: its schedule has no further start".to_owned(),
-                format!("; `{}` brings it back", self.restore(prefix)),
+                format!("; `{}` restores it", self.restore(prefix)),
             ),
         };
         NoteText { text, command }

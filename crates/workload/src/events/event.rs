@@ -310,8 +310,8 @@ impl EventText {
         };
         let pointer = kind.pointer();
         let text = format!(
-            "{ADMISSION} made it {made} as {by} set {to}. To end that, have it leave {pointer} alone where \
-             dayshift writes"
+            "{ADMISSION} made it {made} as {by} set {to}. To end that, exclude dayshift's \
+             writes of {pointer} from it"
         );
         Self::new(EventReason::Reverted, text)
     }
@@ -329,11 +329,11 @@ impl EventText {
         if reverted.needs_no_warning(kind) {
             return None;
         }
-        let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
+        let name = manager.map_or_else(|| "another client".to_owned(), FieldManager::name);
         let words = reverted.words(&object.kind);
         let mut text = format!("{name} {words}");
         if gave_up {
-            text += "; `enforce` has put it back, and leaves it until the next start or stop";
+            text += "; `enforce` has reverted that too, and makes no correction until the next start or stop";
         }
         match (kind, manager) {
             (ManagerKind::OtherController(owner), _) => {
@@ -344,9 +344,9 @@ impl EventText {
             }
             (_, Some(_)) => {
                 let pointer = object.kind.pointer();
-                text += &format!(". To end that, have it leave {pointer} alone");
+                text += &format!(". To end that, configure it to ignore {pointer}");
             }
-            (_, None) => text += ". Its managedFields do not say who",
+            (_, None) => text += ". Its managedFields do not show which",
         }
         Some(Self::new(EventReason::Reverted, text))
     }
@@ -366,7 +366,7 @@ impl EventText {
         let each = each.map(|(manager, count)| format!("{manager} ({count})"));
         let each: Vec<_> = each.chain(others).collect();
         let text = format!(
-            "{count} more in namespace {namespace} were set back after dayshift had set them, by {}. \
+            "{count} more in namespace {namespace} were reverted after dayshift had set them, by {}. \
              To see who and what ends it, run dayshift status -n {namespace}{}",
             each.join(", "),
             prefix.flag()

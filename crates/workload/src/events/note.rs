@@ -68,7 +68,9 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
         } => {
             let (action, at) = (boundary.action, local(boundary.at, zone));
             let why = match ended {
-                Some(key) => format!("at the end of `{key}`, {at}: the schedule says {action}"),
+                Some(key) => {
+                    format!("at the end of `{key}`, {at}: the schedule specifies {action}")
+                }
                 None => format!("by the {action} of {at}"),
             };
             let scaled = counts.scaled_from(from, to);
@@ -100,20 +102,20 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             zone,
         } => {
             let until = until.map_or_else(
-                || "until somebody scales it".to_owned(),
+                || "until a user scales it".to_owned(),
                 |at| format!("until {}", local(at, zone)),
             );
             let command = sync_command(object, prefix);
             match says {
                 Action::Start => format!(
-                    "the schedule says running; {} {until}. To start it now, run {command}",
+                    "the schedule specifies running; {} {until}. To start it now, run {command}",
                     counts.it_stays_at(replicas)
                 ),
                 Action::Stop => format!(
-                    "the schedule says stopped; it runs {until}. To stop it now, run {command}"
+                    "the schedule specifies stopped; it runs {until}. To stop it now, run {command}"
                 ),
                 Action::Scale(count) => format!(
-                    "the schedule says {count}; it stays at {replicas} {until}. To scale it now, run {command}"
+                    "the schedule specifies {count}; it stays at {replicas} {until}. To scale it now, run {command}"
                 ),
             }
         }
@@ -122,7 +124,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             adopted_text(adopted, object, prefix)
         ),
         EventNote::Resumed(ref adopted) => format!(
-            "the schedule goes on: {}",
+            "the schedule applies again: {}",
             adopted_text(adopted, object, prefix)
         ),
         EventNote::Restored {
@@ -134,14 +136,14 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
         } => {
             let what = match why {
                 Adoption::Missed => "the schedule was missed for longer than the catch-up",
-                Adoption::Over => "the schedule goes on",
+                Adoption::Over => "the schedule applies again",
                 Adoption::New | Adoption::Changed | Adoption::FromFuture => {
                     "the schedule is edited"
                 }
             };
             let scaled = counts.scaled_from(from, to);
             format!(
-                "{what} and says running now: {scaled}; {}",
+                "{what} and specifies running now: {scaled}; {}",
                 coming(next, zone)
             )
         }
@@ -160,7 +162,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             }
         }
         EventNote::StopsSoon { due, zone } => format!(
-            "the schedule says stopped, and `enforce` stops it at {}. To keep it up, run {}",
+            "the schedule specifies stopped, and `enforce` stops it at {}. To keep it up, run {}",
             local(due, zone),
             wake_command(object, prefix)
         ),
@@ -168,7 +170,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             format!("`{key}` is in the past: dayshift removes the annotation and does nothing else")
         }
         EventNote::EndedBefore(key) => format!(
-            "`{key}` ended before and was brought back, for example by kubectl rollout undo: \
+            "`{key}` ended before and was restored, for example by kubectl rollout undo: \
                 dayshift removes the annotation and does nothing else"
         ),
         EventNote::Removed {
@@ -211,9 +213,7 @@ fn removed(
         format!("{running} ran of {saved}")
     };
     let command = scale_command(object, saved, value);
-    format!(
-        "the schedule was removed while {how}; nothing is scaled. To bring it back, run {command}"
-    )
+    format!("the schedule was removed while {how}; nothing is scaled. To restore it, run {command}")
 }
 
 fn correction_limit_reached(replicas: Replicas, object: &WorkloadRef, prefix: &Prefix) -> String {
@@ -226,7 +226,7 @@ fn correction_limit_reached(replicas: Replicas, object: &WorkloadRef, prefix: &P
         )
     };
     format!(
-        "something else keeps changing what dayshift wrote; dayshift leaves it alone until the next boundary. {help}"
+        "something else keeps changing what dayshift wrote; dayshift does not change it until the next boundary. {help}"
     )
 }
 
@@ -239,15 +239,15 @@ fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix
     match adopted.says {
         None => format!("nothing is scaled now; {next}"),
         Some(Action::Start) => format!(
-            "nothing is scaled now; {next}. It says running now, but {}: to start it now, run {command}",
+            "nothing is scaled now; {next}. It specifies running now, but {}: to start it now, run {command}",
             counts.count_is(replicas)
         ),
         Some(Action::Stop) => format!(
-            "nothing is scaled now; {next}. It says stopped now, but {}: to stop it now, run {command}",
+            "nothing is scaled now; {next}. It specifies stopped now, but {}: to stop it now, run {command}",
             counts.running_at(replicas)
         ),
         Some(Action::Scale(count)) => format!(
-            "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"
+            "nothing is scaled now; {next}. It specifies {count} now, but the count is {replicas}: to scale it now, run {command}"
         ),
     }
 }
@@ -415,7 +415,7 @@ mod tests {
             EventText::from_note(&note, &object, &Prefix::default()),
             EventText::new(
                 EventReason::OverrideExpired,
-                "`sleep-until` ended before and was brought back, for example by kubectl rollout \
+                "`sleep-until` ended before and was restored, for example by kubectl rollout \
                     undo: dayshift removes the annotation and does nothing else"
                     .to_owned()
             )

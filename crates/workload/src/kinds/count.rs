@@ -185,12 +185,12 @@ impl CountKind {
         }
     }
 
-    /// The effect of a command that restores a count: `brings it back to 3`, `sets minReplicas to
+    /// The effect of a command that restores a count: `restores it to 3`, `sets minReplicas to
     /// 3`, `makes it active again`, `starts it again`.
     pub fn restores(self, count: Replicas) -> String {
         let is_down = count == Replicas::ZERO;
         match self {
-            Self::Replicas | Self::Exact => format!("brings it back to {count}"),
+            Self::Replicas | Self::Exact => format!("restores it to {count}"),
             Self::Minimum { .. } => format!("sets minReplicas to {count}"),
             Self::Runners => format!("sets minRunners to {count}"),
             Self::Switch if !is_down => "starts it again".to_owned(),

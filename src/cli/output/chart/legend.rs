@@ -119,8 +119,8 @@ pub(super) fn counts(group: &ScheduleGroup<'_>) -> String {
         (CountKind::Pause, ..) => "start lets it scale".to_owned(),
         (CountKind::Switch, ..) => "start runs it again".to_owned(),
         (counts, Some(count), _) => format!("start sets {}", counts.with_unit(count)),
-        (counts, None, Some(count)) => format!("start brings back {}", counts.with_unit(count)),
-        (_, None, None) => "start brings back the saved count".to_owned(),
+        (counts, None, Some(count)) => format!("start restores {}", counts.with_unit(count)),
+        (_, None, None) => "start restores the saved count".to_owned(),
     };
     let stop = match (spec.counts, spec.stop_replicas) {
         (CountKind::Suspend { .. }, _) => "stop suspends it".to_owned(),
@@ -234,7 +234,7 @@ pub(super) fn laid_over(
             ),
             Override::Pause(Pause::Until(until)) => {
                 let words = format!(
-                    "paused until {}: then started if it is held down in running hours, else left as it is until the next boundary",
+                    "paused until {}: then started if dayshift stopped it and the schedule specifies running; otherwise unchanged until the next boundary",
                     date_and_time(until, zone)
                 );
                 (PlannedState::Paused, words)

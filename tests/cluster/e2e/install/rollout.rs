@@ -264,7 +264,7 @@ fn fifty_namespaces_roll_out_a_first_wave_and_roll_back(plane: &ControlPlane) {
     let [summary] = &teams.run("Preview the effect")[..] else {
         panic!("the summary is not a single line");
     };
-    // SCHEDULED | STOPS REPLICAS AUTOSCALED SET-BY-OTHERS OPERATED LOSE-VOLUMES REFUSED
+    // SCHEDULED | STOPS REPLICAS AUTOSCALED SET-BY-OTHERS OPERATED LOSE-VOLUMES REJECTED
     for (number, expected) in [
         (1, "2 of 2 | 2 5 0 0 0 0 0"),
         (4, "3 of 3 | 2 5 0 0 0 1 1"),

@@ -55,7 +55,7 @@ fn stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it(plane: &Contro
     };
     let slept = run("sleep --for 1h");
     assert!(
-        slept.starts_with("horizontalpodautoscaler.autoscaling/web slept until "),
+        slept.starts_with("horizontalpodautoscaler.autoscaling/web asleep until "),
         "{slept}"
     );
     let shown = run("status");

@@ -149,7 +149,7 @@ fn commands_and_kubectl_use_the_same_name_of_a_cron_job(plane: &ControlPlane) {
     };
     let slept = run("sleep --for 1h");
     assert!(
-        slept.starts_with("cronjob.batch/report slept until "),
+        slept.starts_with("cronjob.batch/report asleep until "),
         "{slept}"
     );
     team.await_suspended("report", true);

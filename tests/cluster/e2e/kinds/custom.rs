@@ -80,7 +80,7 @@ fn stop_pauses_a_scaled_object_and_start_resumes_it(plane: &ControlPlane) {
     };
     let slept = run("sleep --for 1h");
     assert!(
-        slept.starts_with("scaledobject.keda.sh/web slept until "),
+        slept.starts_with("scaledobject.keda.sh/web asleep until "),
         "{slept}"
     );
     await_field(&team, "so/web", PAUSED, 0);
@@ -129,7 +129,7 @@ fn argo_rollout_stops_and_starts(plane: &ControlPlane) {
     };
     let slept = run("sleep --for 1h");
     assert!(
-        slept.starts_with("rollout.argoproj.io/web slept until "),
+        slept.starts_with("rollout.argoproj.io/web asleep until "),
         "{slept}"
     );
     let events = team.kubectl(&["events", "--for", "rollout/web"]).success();

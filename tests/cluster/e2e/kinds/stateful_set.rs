@@ -36,7 +36,7 @@ fn start_restores_the_saved_count_of_a_stateful_set(plane: &ControlPlane) {
     let line = |what: &str| format!("dayshift {what} sts/db -n {}", team.name());
     let slept = plane.shell(&line("sleep --for 1h")).success();
     assert!(
-        slept.starts_with("statefulset.apps/db slept until "),
+        slept.starts_with("statefulset.apps/db asleep until "),
         "{slept}"
     );
     let status: Value =

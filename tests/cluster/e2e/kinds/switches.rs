@@ -181,7 +181,7 @@ fn start_restores_each_on_off_field_exactly(plane: &ControlPlane) {
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");
-    let expected = "virtualmachine.kubevirt.io/vm slept until ";
+    let expected = "virtualmachine.kubevirt.io/vm asleep until ";
     assert!(slept.starts_with(expected), "{slept}");
     await_field(&team, "virtualmachines/vm", "/spec/runStrategy", "Halted");
     let shown = run("status");

@@ -213,7 +213,7 @@ pub(crate) fn one(
             single.remarks.push(remark(
                 Topic::SavedCount,
                 format!("the count {count} is now the label {saved_replicas}"),
-                "the next start brings it back; apply the file while the object is stopped",
+                "the next start restores it; apply the file while the object is stopped",
             ));
         }
         "grace-period" => {
@@ -240,7 +240,7 @@ pub(crate) fn one(
                 .push((Key::Enforce.name(), grace(seconds.max(1))));
             single.remarks.push(remark(
                 Topic::GracePeriod,
-                "what is created or scaled up while the schedule says stopped is stopped after that time; what is new at a stop is stopped with the others".to_owned(),
+                "what is created or scaled up while the schedule specifies stopped is stopped after that time; what is new at a stop is stopped with the others".to_owned(),
                 &format!("to let it run until the next stop, remove {}", name(Key::Enforce)),
             ));
         }

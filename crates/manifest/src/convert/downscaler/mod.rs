@@ -70,7 +70,7 @@ pub(crate) fn convert(
                 Topic::SavedCount,
                 (at, 0..olds[at].1.len()),
                 "the object is stopped and excluded, so that nothing starts it",
-                "dayshift restore brings it back to the saved count",
+                "dayshift restore restores the saved count",
             ));
         }
     }
