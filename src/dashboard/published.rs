@@ -110,7 +110,7 @@ impl Published {
             let status = WorkloadStatus::from_parsed(
                 &observed,
                 object.parsed(),
-                Some(object.asked_at()),
+                Some(object.inputs_seen_at()),
                 &settings.prefix,
                 context.default_zone,
                 snapshot.at,
@@ -121,7 +121,7 @@ impl Published {
                 ignored_dependencies(&observed.object, object.parsed(), snapshot.at, seen);
             let status = status.with_ignored_dependencies(in_vain);
             let status = match object.work {
-                WorkStatus::WaitingForPlace => status.waiting_for_slot(),
+                WorkStatus::WaitingForSlot => status.waiting_for_slot(),
                 _ => status,
             };
             let parsed = Some(object.shared_parsed());

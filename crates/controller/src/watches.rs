@@ -191,16 +191,16 @@ impl Watches {
 
     /// The line for the log about a watch that has just failed, which counts as logged. An absence
     /// is logged once, any other failure at growing intervals.
-    pub(crate) fn take_news(&mut self, watch: WatchId, now: Duration) -> Option<News> {
+    pub(crate) fn take_log_entry(&mut self, watch: WatchId, now: Duration) -> Option<FailureLog> {
         let watch = self.0.get_mut(watch)?;
         if watch.absence.is_some() {
             let is_logged = std::mem::replace(&mut watch.logged, watch.absence) == watch.absence;
             if let Some(outage) = &mut watch.outage {
                 outage.is_logged |= !is_logged;
             }
-            return (!is_logged).then_some(News::Absent);
+            return (!is_logged).then_some(FailureLog::Absent);
         }
-        watch.outage.as_mut()?.take_news(now)
+        watch.outage.as_mut()?.take_log_entry(now)
     }
 
     /// Publishes the watches and the missing ones.
@@ -237,7 +237,7 @@ pub(crate) enum ListState {
 
 /// What is logged about a watch that fails.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum FailureLog {
     /// The server does not have the objects, or forbids them.
     Absent,
     /// The first try has failed.
@@ -294,7 +294,7 @@ impl Outage {
         std::mem::take(&mut self.is_logged).then(|| self.so_far(now))
     }
 
-    fn take_news(&mut self, now: Duration) -> Option<News> {
+    fn take_log_entry(&mut self, now: Duration) -> Option<FailureLog> {
         if now < self.next_logged {
             return None;
         }
@@ -303,9 +303,9 @@ impl Outage {
         self.next_logged = now + self.pause;
         self.pause = MAX_PAUSE.min(2 * self.pause);
         Some(if is_first {
-            News::Failed
+            FailureLog::Failed
         } else {
-            News::StillFails(self.so_far(now))
+            FailureLog::StillFails(self.so_far(now))
         })
     }
 
@@ -341,7 +341,7 @@ mod tests {
         for second in (0..86_400).step_by(4) {
             outage.failed();
             if outage
-                .take_news(begun + Duration::from_secs(second))
+                .take_log_entry(begun + Duration::from_secs(second))
                 .is_some()
             {
                 told.push(second);
@@ -367,7 +367,7 @@ mod tests {
             let now = begun + Duration::from_secs(second);
             assert!(outage.continues(now));
             outage.failed();
-            failures.extend(outage.take_news(now).map(|_| second));
+            failures.extend(outage.take_log_entry(now).map(|_| second));
             ends.extend(outage.ended(now).map(|_| second));
         }
         assert_eq!(failures, [0, 60, 180, 420, 900, 1860]);

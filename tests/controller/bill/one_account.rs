@@ -117,7 +117,10 @@ fn sample(scenario: &Sandbox, name: &str) -> f64 {
 #[track_caller]
 fn all_say(scenario: &Sandbox, held: u64, hours: f64) {
     let objects = scenario.snapshot().objects;
-    let known: u64 = objects.iter().map(|it| it.held_down().replicas).sum();
+    let known: u64 = objects
+        .iter()
+        .map(|it| it.stopped_capacity().replicas)
+        .sum();
     let metric = sample(scenario, "dayshift_stopped_replicas ");
     assert_eq!((known, metric.to_string()), (held, held.to_string()));
     assert_eq!(stopped_by_status(scenario, &query()).replicas, held);

@@ -64,7 +64,7 @@ fn all_say(scenario: &Sandbox, expected: [u64; 3]) {
         memory_bytes,
     };
     let known = scenario.snapshot().objects;
-    let known: StoppedCapacity = known.iter().map(|it| it.held_down()).sum();
+    let known: StoppedCapacity = known.iter().map(|it| it.stopped_capacity()).sum();
     assert_eq!(known, expected);
     let metrics = scenario.metrics();
     let sample = format!("dayshift_stopped_replicas {replicas}\n");

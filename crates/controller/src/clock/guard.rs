@@ -48,11 +48,11 @@ pub(crate) struct ClockChange {
     /// Whether it was set back: our own state may be from the future.
     pub(crate) was_set_back: bool,
     /// Whether it has become wrong, or right again.
-    pub(crate) has_turned: bool,
+    pub(crate) validity_changed: bool,
 }
 
 /// Compares the wall clock with the API server's, and with the elapsed time.
-pub(crate) struct Guard {
+pub(crate) struct ClockGuard {
     /// How far it may differ from the server's; `None` disables the comparison.
     max_skew: Option<TimeDelta>,
     skew: Option<TimeDelta>,
@@ -63,7 +63,7 @@ pub(crate) struct Guard {
     checked: Option<(DateTime<Utc>, Duration)>,
 }
 
-impl Guard {
+impl ClockGuard {
     /// A clock that may differ from the server's by `max_skew`; `None` disables the comparison.
     pub(crate) const fn new(max_skew: Option<TimeDelta>) -> Self {
         Self {
@@ -98,13 +98,13 @@ impl Guard {
     /// Checks the clock.
     pub(crate) fn check(&mut self, now: Now) -> ClockChange {
         ClockChange {
-            has_turned: self.take_turn(now),
+            validity_changed: self.update_skew(now),
             was_set_back: self.take_set_back(now),
         }
     }
 
     /// Whether it has become wrong or right since the last check.
-    fn take_turn(&mut self, now: Now) -> bool {
+    fn update_skew(&mut self, now: Now) -> bool {
         let Some(max) = self.max_skew else {
             return false;
         };
@@ -152,18 +152,18 @@ mod tests {
 
     #[test]
     fn a_wrong_clock_dates_observations_by_the_server() {
-        let mut guard = Guard::new(Some(TimeDelta::seconds(30)));
-        assert!(!guard.check(now(0, 0, 30)).has_turned);
+        let mut guard = ClockGuard::new(Some(TimeDelta::seconds(30)));
+        assert!(!guard.check(now(0, 0, 30)).validity_changed);
         let change = guard.check(now(101, 1, 100));
-        assert!(change.has_turned && !change.was_set_back && guard.is_wrong());
+        assert!(change.validity_changed && !change.was_set_back && guard.is_wrong());
         let seen = guard.seen_at(now(101, 1, 100));
         assert_eq!(seen.by_clock, now(1, 1, 0).wall);
-        assert!(guard.check(now(2, 2, 0)).has_turned && !guard.is_wrong());
+        assert!(guard.check(now(2, 2, 0)).validity_changed && !guard.is_wrong());
     }
 
     #[test]
     fn a_step_back_is_noticed_and_a_step_forward_is_not_one() {
-        let mut guard = Guard::new(None);
+        let mut guard = ClockGuard::new(None);
         assert!(!guard.check(now(100, 0, 0)).was_set_back);
         assert!(!guard.check(now(200, 1, 0)).was_set_back);
         assert!(guard.check(now(150, 2, 0)).was_set_back);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_server_is_asked_every_five_seconds_while_the_clock_is_wrong() {
-        let mut guard = Guard::new(Some(TimeDelta::seconds(30)));
+        let mut guard = ClockGuard::new(Some(TimeDelta::seconds(30)));
         assert!(!guard.take_question(now(0, 0, 0)));
         guard.check(now(100, 0, 100));
         let asked: Vec<u64> = (0..12)

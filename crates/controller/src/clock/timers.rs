@@ -31,7 +31,7 @@ pub(crate) enum Timer {
     /// A summary of reverts should be reported.
     RevertDigest,
     /// Counts that dayshift has set are no longer watched.
-    SetCounts,
+    RevertWindow,
     /// An object should be ready.
     ReadyBy(Id),
     /// An object that is not ready gives its start slot up.

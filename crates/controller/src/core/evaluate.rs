@@ -9,15 +9,15 @@ use dayshift_workload::{
 use crate::{
     clock::guard::Now,
     core::{
-        Core, Turn,
-        io::{About, Effect, Request},
+        Core, Trigger,
+        io::{Effect, Purpose, Request},
     },
     gate::{Gate, Verdict},
     ids::Id,
     object::{
         Object,
-        rare::{Reason, Sent},
-        work::{Class, Phase},
+        rare::{Reason, SentPatch},
+        work::{Class, WorkPhase},
     },
     telemetry::outcome::Outcome,
 };
@@ -27,21 +27,21 @@ impl Core {
     pub(super) fn evaluate(
         &mut self,
         id: Id,
-        turn: Turn,
+        trigger: Trigger,
         now: Now,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        if turn == Turn::Agenda && !self.follow(id, now) {
+        if trigger == Trigger::Agenda && !self.follow(id, now) {
             return false;
         }
         if self.store.lacks_text(id) {
-            return self.read_text(id, turn, now, effects);
+            return self.read_text(id, trigger, now, effects);
         }
         let decision = self.decide(id, now);
         if let Some(Decision::Write(change)) = decision {
-            return self.write(id, turn, change, now, effects);
+            return self.write(id, trigger, change, now, effects);
         }
-        if turn != Turn::Agenda {
+        if trigger != Trigger::Agenda {
             self.follow(id, now);
         }
         let Some(object) = self.store.get_mut(id) else {
@@ -81,7 +81,7 @@ impl Core {
             self.reverts.observe(id, &mut self.store, now);
         }
         let object = self.store.get(id);
-        let is_idle = object.is_some_and(|object| object.work.phase() == Phase::Idle);
+        let is_idle = object.is_some_and(|object| object.work.phase() == WorkPhase::Idle);
         is_idle && !self.clock.is_wrong()
     }
 
@@ -113,7 +113,7 @@ impl Core {
     fn write(
         &mut self,
         id: Id,
-        turn: Turn,
+        trigger: Trigger,
         change: Change,
         now: Now,
         effects: &mut Vec<Effect>,
@@ -126,7 +126,7 @@ impl Core {
             return false;
         };
         let is_transition = change.kind.is_transition();
-        if turn == Turn::Agenda && !is_transition && !self.watches.was_tried(object.watch) {
+        if trigger == Trigger::Agenda && !is_transition && !self.watches.was_tried(object.watch) {
             self.outbox.push_after_list(id, object);
             return false;
         }
@@ -134,7 +134,7 @@ impl Core {
             true => Class::Transition,
             false => Class::Adoption,
         };
-        let Some(class) = self.take_turn(id, turn, usual, now) else {
+        let Some(class) = self.class_if_free(id, trigger, usual, now) else {
             return false;
         };
         if self.settings.dry_run {
@@ -145,8 +145,8 @@ impl Core {
     }
 
     /// The class in which a request about an object may be sent now. Otherwise, queues the object.
-    fn take_turn(&mut self, id: Id, turn: Turn, usual: Class, now: Now) -> Option<Class> {
-        if let Turn::Queue(class) = turn {
+    fn class_if_free(&mut self, id: Id, trigger: Trigger, usual: Class, now: Now) -> Option<Class> {
+        if let Trigger::Queue(class) = trigger {
             return Some(class);
         }
         let object = self.store.get_mut(id)?;
@@ -162,8 +162,8 @@ impl Core {
     }
 
     /// Reads an object whose text was dropped, or queues it for that.
-    fn read_text(&mut self, id: Id, turn: Turn, now: Now, effects: &mut Vec<Effect>) -> bool {
-        let class = self.take_turn(id, turn, Class::Adoption, now);
+    fn read_text(&mut self, id: Id, trigger: Trigger, now: Now, effects: &mut Vec<Effect>) -> bool {
+        let class = self.class_if_free(id, trigger, Class::Adoption, now);
         class.is_some_and(|class| self.read(id, class, now, effects))
     }
 
@@ -181,8 +181,8 @@ impl Core {
         object.work.send();
         let (name, known) = (object.name().clone(), object.version);
         let namespace = name.namespace.clone();
-        let (about, request) = (About::Read { id, known }, Request::Read(name));
-        self.begin(class, &namespace, about, request, now, effects);
+        let (purpose, request) = (Purpose::Read { id, known }, Request::Read(name));
+        self.begin(class, &namespace, purpose, request, now, effects);
         true
     }
 
@@ -203,7 +203,7 @@ impl Core {
         };
         if !self.throttle.permissions.admits(object.name(), id) {
             object.work.wait_for_permission(0);
-            self.gate.give_back(id, object, &mut self.timers);
+            self.gate.release_slot(id, object, &mut self.timers);
             return false;
         }
         object.work.send();
@@ -217,7 +217,7 @@ impl Core {
         let observed = &object.observed;
         let name = observed.object.clone();
         let patch = guarded_patch(observed, &change, &self.settings.prefix);
-        let sent = Sent {
+        let sent = SentPatch {
             id,
             object: name.clone(),
             from: observed.replicas,
@@ -228,9 +228,9 @@ impl Core {
             elapsed: now.elapsed,
         };
         let namespace = name.namespace.clone();
-        let about = About::Patch(Box::new(sent));
+        let purpose = Purpose::Patch(Box::new(sent));
         let request = Request::Patch(name, patch);
-        self.begin(class, &namespace, about, request, now, effects);
+        self.begin(class, &namespace, purpose, request, now, effects);
         true
     }
 
@@ -252,7 +252,7 @@ impl Core {
             }
             if change.kind.is_transition() {
                 let zone = self.settings.default_zone;
-                Gate::report_lacks(object, zone, &mut self.events, now);
+                Gate::report_unready_dependencies(object, zone, &mut self.events, now);
             }
         }
         self.mark(id);
@@ -262,7 +262,7 @@ impl Core {
         self.timers.set_boundary(id, due);
         let object = self.store.get(id);
         if due.is_none() && object.is_some_and(Object::is_over) {
-            self.store.keep_plain(id);
+            self.store.keep_unscheduled(id);
             self.remove(id, now);
         }
     }

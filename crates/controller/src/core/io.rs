@@ -14,14 +14,14 @@ use dayshift_workload::{Kind, WorkloadRef};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 
 use crate::{
-    events::recorder::{Attempt, PendingEvent},
+    events::recorder::{EventAttempt, PendingEvent},
     followups::{
-        jobs::{Pass, Passed},
+        jobs::{JobsPass, JobsPassResult},
         readiness::NotReady,
         reverts::Lookup,
     },
     ids::{Id, RequestId, WatchId},
-    object::rare::Sent,
+    object::rare::SentPatch,
     store::history::VersionQuestion,
 };
 
@@ -56,13 +56,13 @@ pub(crate) enum WatchInput {
     },
     /// The watch is broken. It is tried again.
     Failed(WatchError),
-    Workload(Kind, Sighting<Workload>),
-    Namespace(Sighting<NamespaceMeta>),
-    Slice(Sighting<EndpointSlice>),
+    Workload(Kind, ObjectEvent<Workload>),
+    Namespace(ObjectEvent<NamespaceMeta>),
+    Slice(ObjectEvent<EndpointSlice>),
 }
 
 /// What a watch shows of one object.
-pub(crate) enum Sighting<D> {
+pub(crate) enum ObjectEvent<D> {
     /// It is as given.
     Applied {
         name: ObjectName,
@@ -82,7 +82,7 @@ pub(crate) enum Effect {
     /// Send a request.
     Send(RequestId, Request),
     /// Abort a request: the core does not wait for its response any more.
-    GiveUp(RequestId),
+    Abort(RequestId),
     /// Let the requests so far be written before anything else is done.
     Flush,
     /// List everything again.
@@ -105,7 +105,7 @@ pub(crate) enum Request {
     /// An Event.
     Event(Arc<PendingEvent>),
     /// A pass over the Jobs of a namespace.
-    Jobs(Pass),
+    Jobs(JobsPass),
     /// A list of at most one object, for the version and the time of the server.
     Version {
         kind: Kind,
@@ -121,20 +121,20 @@ pub(crate) enum Response {
     Read(Box<Result<Workload, ReadError>>),
     Managers(Box<Result<WithManagers, ReadError>>),
     Event(Result<(), AnnounceError>),
-    Jobs(Box<Passed>),
+    Jobs(Box<JobsPassResult>),
     Version(Result<Version, ReadError>),
 }
 
 /// What a request in flight is about. The core remembers it, so that a task has nothing to carry back
 /// but the response.
-pub(crate) enum About {
-    Patch(Box<Sent>),
+pub(crate) enum Purpose {
+    Patch(Box<SentPatch>),
     Read {
         id: Id,
         /// The version that was known when it was sent.
         known: Version,
     },
-    Event(Attempt),
+    Event(EventAttempt),
     /// Which field manager has reverted a count.
     Revert(Box<Lookup>),
     /// Why an object is not ready.

@@ -11,21 +11,21 @@ use dayshift_workload::{Dependency, Kind};
 
 use crate::{
     clock::{
-        guard::{Guard, Now},
+        guard::{ClockGuard, Now},
         timers::{Deadline, Timer, Timers},
     },
-    core::io::{About, Effect, Input, Request, Response},
+    core::io::{Effect, Input, Purpose, Request, Response},
     events::Events,
     followups::{jobs::Jobs, readiness::Readiness, reverts::Reverts, stops::Stops},
     gate::{Gate, GateState},
     ids::Id,
     object::{
         Object,
-        work::{Class, Phase},
+        work::{Class, WorkPhase},
     },
     outbox::{
         Outbox,
-        flight::{Flight, SLOW},
+        flight::{Flight, MarkSlow, SLOW},
         slots::limits,
     },
     settings::Settings,
@@ -53,7 +53,7 @@ const MAX_DECISIONS: usize = 32;
 
 /// Why `evaluate` is called for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum Trigger {
     /// Something has changed.
     Agenda,
     /// It has waited for a slot of this class, which is free.
@@ -69,12 +69,12 @@ pub(crate) enum Turn {
 pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) telemetry: Arc<Telemetry>,
-    pub(crate) clock: Guard,
+    pub(crate) clock: ClockGuard,
     pub(crate) timers: Timers,
     pub(crate) store: Store,
     pub(crate) watches: Watches,
     pub(crate) outbox: Outbox,
-    pub(crate) flight: Flight<About>,
+    pub(crate) flight: Flight<Purpose>,
     pub(crate) throttle: Throttle,
     pub(crate) gate: Gate,
     pub(crate) readiness: Readiness,
@@ -110,7 +110,7 @@ impl Core {
         let watches = Watches::new(&settings.scope);
         watches.publish(&telemetry);
         Self {
-            clock: Guard::new(settings.max_clock_skew),
+            clock: ClockGuard::new(settings.max_clock_skew),
             timers: Timers::default(),
             store: Store::new(&settings),
             watches,
@@ -149,8 +149,8 @@ impl Core {
             }
             Input::Response(id, response) => {
                 // A request that timed out was already removed from `flight`.
-                if let Some(about) = self.flight.end(id) {
-                    self.responded(about, response, now, effects);
+                if let Some(purpose) = self.flight.end(id) {
+                    self.responded(purpose, response, now, effects);
                 }
             }
             Input::Calendars(calendars) => {
@@ -250,7 +250,7 @@ impl Core {
     fn fire_one(&mut self, timer: Timer, at: Deadline, now: Now) {
         match timer {
             Timer::Retry(id) => {
-                let is_held = |object: &Object| object.work.phase() == Phase::BackingOff;
+                let is_held = |object: &Object| object.work.phase() == WorkPhase::BackingOff;
                 if self.store.get(id).is_some_and(is_held) {
                     self.release([id]);
                 }
@@ -281,7 +281,7 @@ impl Core {
                     }
                 }
             }
-            Timer::SetCounts => self.reverts.forget_ended(&mut self.store, now),
+            Timer::RevertWindow => self.reverts.forget_ended(&mut self.store, now),
             // These timers only wake the core; the step then sends the requests that were waiting.
             Timer::SlowRequests
             | Timer::History
@@ -329,7 +329,7 @@ impl Core {
         {
             if let Some(object) = self.store.get_unpublished(id) {
                 object.is_on_agenda = false;
-                let has_sent = self.evaluate(id, Turn::Agenda, now, effects);
+                let has_sent = self.evaluate(id, Trigger::Agenda, now, effects);
                 self.budget.agenda -= usize::from(!has_sent);
             }
         }
@@ -376,7 +376,7 @@ impl Core {
             let object = self.store.get_mut(id);
             // It may have moved to another class since.
             if object.is_some_and(|object| object.work.take_from(class)) {
-                let has_sent = self.evaluate(id, Turn::Queue(class), now, effects);
+                let has_sent = self.evaluate(id, Trigger::Queue(class), now, effects);
                 self.budget.queues -= usize::from(!has_sent);
             }
         }
@@ -393,10 +393,10 @@ impl Core {
             && let Some(lookup) = self.reverts.pop(now)
         {
             let object = lookup.object.clone();
-            let about = About::Revert(Box::new(lookup));
+            let purpose = Purpose::Revert(Box::new(lookup));
             let namespace = object.namespace.clone();
             let request = Request::Managers(object);
-            self.begin(Class::Managers, &namespace, about, request, now, effects);
+            self.begin(Class::Managers, &namespace, purpose, request, now, effects);
         }
         let events = &mut self.events;
         while let Some((object, event)) = events.digest.take_due(&self.settings.prefix, now) {
@@ -416,7 +416,14 @@ impl Core {
             }
             let namespace = pass.namespace.clone();
             let request = Request::Jobs(pass);
-            self.begin(Class::Jobs, &namespace, About::Jobs, request, now, effects);
+            self.begin(
+                Class::Jobs,
+                &namespace,
+                Purpose::Jobs,
+                request,
+                now,
+                effects,
+            );
         }
     }
 
@@ -425,8 +432,8 @@ impl Core {
         while let Some(attempt) = self.events.recorder.pop(self.flight.slots(), now) {
             let event = Arc::clone(&attempt.event);
             let namespace = event.object.namespace.clone();
-            let (about, request) = (About::Event(attempt), Request::Event(event));
-            self.begin(Class::Event, &namespace, about, request, now, effects);
+            let (purpose, request) = (Purpose::Event(attempt), Request::Event(event));
+            self.begin(Class::Event, &namespace, purpose, request, now, effects);
         }
     }
 
@@ -440,8 +447,8 @@ impl Core {
             }
             let object = not_ready.object.clone();
             let namespace = object.namespace.clone();
-            let (about, request) = (About::NotReady(not_ready), Request::Managers(object));
-            self.begin(Class::NotReady, &namespace, about, request, now, effects);
+            let (purpose, request) = (Purpose::NotReady(not_ready), Request::Managers(object));
+            self.begin(Class::NotReady, &namespace, purpose, request, now, effects);
         }
     }
 
@@ -450,32 +457,35 @@ impl Core {
         &mut self,
         class: Class,
         namespace: &Arc<str>,
-        about: About,
+        purpose: Purpose,
         request: Request,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
-        let id = self.flight.begin(class, namespace, about, now.elapsed);
+        let id = self.flight.begin(class, namespace, purpose, now.elapsed);
         effects.push(Effect::Send(id, request));
     }
 
-    /// Moves slow requests to the slow class, which frees their slots, or cancels them.
+    /// Moves slow requests to the slow class. If it is full, aborts its oldest request, which then
+    /// counts as timed out.
     fn release_slow_requests(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        while let Some(given_up) = self.flight.release_slow_requests(now.elapsed) {
-            let Some(id) = given_up else {
+        loop {
+            let id = match self.flight.mark_slow(now.elapsed) {
+                MarkSlow::None => return,
+                MarkSlow::Marked => continue,
+                MarkSlow::Abort(id) => id,
+            };
+            let Some(purpose) = self.flight.end(id) else {
                 continue;
             };
-            let Some(about) = self.flight.end(id) else {
-                continue;
-            };
-            effects.push(Effect::GiveUp(id));
+            effects.push(Effect::Abort(id));
             let mut why = Unavailable::timed_out(SLOW);
             why.reason += ", and others wait";
-            let response = match &about {
-                About::Patch(_) => Response::Patch(Box::new(Err(why.into()))),
+            let response = match &purpose {
+                Purpose::Patch(_) => Response::Patch(Box::new(Err(why.into()))),
                 _ => Response::Read(Box::new(Err(why.into()))),
             };
-            self.responded(about, response, now, effects);
+            self.responded(purpose, response, now, effects);
         }
     }
 
@@ -485,9 +495,9 @@ impl Core {
                 kind: question.kind.clone(),
                 namespace: question.namespace.as_deref().map(Into::into),
             };
-            let about = About::History(question);
+            let purpose = Purpose::History(question);
             let no_namespace = self.no_namespace.clone();
-            self.begin(Class::Server, &no_namespace, about, request, now, effects);
+            self.begin(Class::Server, &no_namespace, purpose, request, now, effects);
         }
     }
 
@@ -503,7 +513,7 @@ impl Core {
         self.begin(
             Class::Server,
             &no_namespace,
-            About::Time,
+            Purpose::Time,
             request,
             now,
             effects,
@@ -522,14 +532,14 @@ impl Core {
             return;
         };
         self.telemetry.clock_skew(skew);
-        if change.has_turned && self.clock.is_wrong() {
+        if change.validity_changed && self.clock.is_wrong() {
             self.telemetry.set(Condition::Clock, false);
             tracing::error!(
                 skew,
                 "the clock differs too much from that of the API server: dayshift scales nothing \
                     until it is corrected"
             );
-        } else if change.has_turned {
+        } else if change.validity_changed {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
             self.store.redate_observations(now);
@@ -566,7 +576,7 @@ impl Core {
     pub(crate) fn unblock(&mut self, namespace: &str, needed: &Dependency, now: Now) {
         let (gate, mut state) = self.gate_and_state(now);
         // They become due now: the first is sent before the others are decided about.
-        for id in gate.freed(namespace, needed, &mut state) {
+        for id in gate.take_unblocked(namespace, needed, &mut state) {
             self.timers.set_boundary(id, Some(now.wall));
         }
     }
@@ -599,7 +609,7 @@ impl Core {
         let digest = self.events.digest.next();
         let digest = digest.map(|at| held_until.map_or(at, |until| at.max(until)));
         timers.arm(Timer::RevertDigest, digest);
-        timers.arm(Timer::SetCounts, self.reverts.next_end());
+        timers.arm(Timer::RevertWindow, self.reverts.next_end());
         timers.arm(Timer::StartsWait, self.gate.next_notice());
         timers.arm(Timer::StopNotices, self.stops.next());
     }
@@ -650,9 +660,9 @@ impl Core {
 
     /// Whether the log should report readiness now; then it counts as reported.
     pub(crate) fn take_ready(&mut self) -> bool {
-        let is_news = !self.is_ready_logged && self.telemetry.is_ready() && !self.has_unpublished();
-        self.is_ready_logged |= is_news;
-        is_news
+        let is_due = !self.is_ready_logged && self.telemetry.is_ready() && !self.has_unpublished();
+        self.is_ready_logged |= is_due;
+        is_due
     }
 
     /// How many requests are in flight.

@@ -16,13 +16,13 @@ use crate::{
     clock::guard::Now,
     core::{
         Core,
-        io::{Effect, Sighting, WatchInput},
+        io::{Effect, ObjectEvent, WatchInput},
     },
     ids::WatchId,
     settings::Watched,
-    store::{Seen, Shown, history::VersionQuestion},
+    store::{ObjectChange, WatchSource, history::VersionQuestion},
     telemetry::readiness::Condition,
-    watches::News,
+    watches::FailureLog,
 };
 
 impl Core {
@@ -52,18 +52,18 @@ impl Core {
             }
             WatchInput::Listed { objects } => self.listed(watch, objects),
             WatchInput::Failed(error) => self.watch_failed(watch, &error, now),
-            WatchInput::Workload(kind, sighting) => {
-                self.observe_workload(watch, &kind, sighting, now);
+            WatchInput::Workload(kind, event) => {
+                self.observe_workload(watch, &kind, event, now);
             }
-            WatchInput::Namespace(sighting) => {
-                self.observe_namespace(watch, sighting, now, effects);
+            WatchInput::Namespace(event) => {
+                self.observe_namespace(watch, event, now, effects);
             }
-            WatchInput::Slice(sighting) => self.observe_slice(sighting, now),
+            WatchInput::Slice(event) => self.observe_slice(event, now),
         }
     }
 
-    fn shown(&self, watch: WatchId, in_list: bool) -> Shown {
-        Shown {
+    fn watch_source(&self, watch: WatchId, in_list: bool) -> WatchSource {
+        WatchSource {
             watch,
             epoch: self.watches.epoch(watch),
             in_list,
@@ -74,20 +74,20 @@ impl Core {
         &mut self,
         watch: WatchId,
         kind: &Kind,
-        sighting: Sighting<Workload>,
+        event: ObjectEvent<Workload>,
         now: Now,
     ) {
-        let name = match sighting {
-            Sighting::Applied {
+        let name = match event {
+            ObjectEvent::Applied {
                 name,
                 object,
                 in_list,
             } => {
-                let shown = self.shown(watch, in_list);
-                self.apply_workload(kind, &name, &object, shown, now);
+                let source = self.watch_source(watch, in_list);
+                self.apply_workload(kind, &name, &object, source, now);
                 name
             }
-            Sighting::Deleted { name, uid } => {
+            ObjectEvent::Deleted { name, uid } => {
                 // Earlier failures may have been about this object, and end.
                 self.telemetry.set(Condition::Reachable, true);
                 if let Some(id) = self.store.delete(kind, &name, uid.as_deref()) {
@@ -107,26 +107,26 @@ impl Core {
         kind: &Kind,
         name: &ObjectName,
         workload: &Workload,
-        shown: Shown,
+        source: WatchSource,
         now: Now,
     ) {
         let seen_at = self.clock.seen_at(now);
-        let id = match self.store.observe(kind, name, workload, shown, seen_at) {
-            Seen::Nothing => return,
-            Seen::Readier(id) => return self.observe_readiness(id, now),
-            Seen::NotOurs { known } => {
+        let id = match self.store.observe(kind, name, workload, source, seen_at) {
+            ObjectChange::None => return,
+            ObjectChange::Readiness(id) => return self.observe_readiness(id, now),
+            ObjectChange::Unmanaged { known } => {
                 if let Some(id) = known {
                     self.remove(id, now);
                 }
                 return;
             }
-            Seen::Added { id, replaced } => {
+            ObjectChange::Added { id, replaced } => {
                 if let Some(replaced) = replaced {
                     self.remove(replaced, now);
                 }
                 id
             }
-            Seen::Changed(id) => id,
+            ObjectChange::Updated(id) => id,
         };
         let Some(object) = self.store.get_unpublished(id) else {
             return;
@@ -142,19 +142,19 @@ impl Core {
     fn observe_namespace(
         &mut self,
         watch: WatchId,
-        sighting: Sighting<NamespaceMeta>,
+        event: ObjectEvent<NamespaceMeta>,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
-        match sighting {
-            Sighting::Applied {
+        match event {
+            ObjectEvent::Applied {
                 object, in_list, ..
             } => {
                 self.note_existence(watch, true);
-                let shown = self.shown(watch, in_list);
-                self.apply_namespace(&object, shown, now, effects);
+                let source = self.watch_source(watch, in_list);
+                self.apply_namespace(&object, source, now, effects);
             }
-            Sighting::Deleted { name, .. } => {
+            ObjectEvent::Deleted { name, .. } => {
                 self.note_existence(watch, false);
                 self.store.delete_namespace(&name.name);
                 self.set_team(&name.name, None, effects);
@@ -187,7 +187,7 @@ impl Core {
     fn apply_namespace(
         &mut self,
         namespace: &NamespaceMeta,
-        shown: Shown,
+        source: WatchSource,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
@@ -204,7 +204,7 @@ impl Core {
         let watch_of = |kind: &Kind| watches.watch_of(kind, &namespace.name);
         let (news, ids) = self
             .store
-            .observe_namespace(&namespace, shown, seen_at, watch_of);
+            .observe_namespace(&namespace, source, seen_at, watch_of);
         if news.is_changed {
             tracing::debug!(
                 namespace = &*namespace.name,
@@ -233,16 +233,16 @@ impl Core {
         }
     }
 
-    fn observe_slice(&mut self, sighting: Sighting<EndpointSlice>, now: Now) {
-        let (namespace, service) = match sighting {
-            Sighting::Applied { name, object, .. } => {
+    fn observe_slice(&mut self, event: ObjectEvent<EndpointSlice>, now: Now) {
+        let (namespace, service) = match event {
+            ObjectEvent::Applied { name, object, .. } => {
                 let Some(slice) = ServiceSlice::from_slice(&object) else {
                     return;
                 };
                 self.store.observe_slice(&name.namespace, &slice);
                 (name.namespace, slice.service)
             }
-            Sighting::Deleted { name, .. } => {
+            ObjectEvent::Deleted { name, .. } => {
                 let Some(service) = self.store.delete_slice(&name) else {
                     return;
                 };
@@ -290,16 +290,16 @@ impl Core {
         if error.absence().is_none() {
             self.telemetry.set(Condition::Reachable, false);
         }
-        match self.watches.take_news(watch, now.elapsed) {
+        match self.watches.take_log_entry(watch, now.elapsed) {
             None => tracing::debug!(kind, error = %text, "the watch failed again"),
-            Some(News::Absent) => {
+            Some(FailureLog::Absent) => {
                 tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff, up \
                     to a minute");
             }
-            Some(News::Failed) => {
+            Some(FailureLog::Failed) => {
                 tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff");
             }
-            Some(News::StillFails(so_far)) => {
+            Some(FailureLog::StillFails(so_far)) => {
                 tracing::warn!(kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
             }
         }

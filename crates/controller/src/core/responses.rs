@@ -17,14 +17,14 @@ use crate::{
     clock::{guard::Now, timers::Timer},
     core::{
         Core,
-        io::{About, Effect, Request, Response},
+        io::{Effect, Purpose, Request, Response},
     },
-    followups::{jobs_report::Report, readiness::Readiness, reverts::Reverts},
+    followups::{jobs_report::JobsReporter, readiness::Readiness, reverts::Reverts},
     gate::Gate,
     ids::Id,
     object::{
         Object,
-        rare::{Reason, Sent},
+        rare::{Reason, SentPatch},
         work::Class,
     },
     store::history::VersionQuestion,
@@ -43,31 +43,31 @@ impl Core {
     /// Applies the response to a request.
     pub(super) fn responded(
         &mut self,
-        about: About,
+        purpose: Purpose,
         response: Response,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
-        match (about, response) {
-            (About::Patch(sent), Response::Patch(result)) => {
+        match (purpose, response) {
+            (Purpose::Patch(sent), Response::Patch(result)) => {
                 self.patched(*sent, *result, now, effects);
             }
-            (About::Read { id, known }, Response::Read(result)) => {
+            (Purpose::Read { id, known }, Response::Read(result)) => {
                 self.was_read(id, known, *result, now, effects);
             }
-            (About::Event(attempt), Response::Event(result)) => {
+            (Purpose::Event(attempt), Response::Event(result)) => {
                 self.events.recorder.finish(attempt, result, now);
             }
-            (About::Revert(lookup), Response::Managers(result)) => {
+            (Purpose::Revert(lookup), Response::Managers(result)) => {
                 let known = self.store.get_unpublished(lookup.id);
                 Reverts::finish(&lookup, &result, known, &mut self.events, now);
             }
-            (About::NotReady(not_ready), Response::Managers(result)) => {
+            (Purpose::NotReady(not_ready), Response::Managers(result)) => {
                 let known = self.store.get(not_ready.id);
                 Readiness::finish(&not_ready, &result, known, &mut self.events, now);
             }
-            (About::Jobs, Response::Jobs(passed)) => {
-                let mut report = Report {
+            (Purpose::Jobs, Response::Jobs(passed)) => {
+                let mut report = JobsReporter {
                     store: &mut self.store,
                     events: &mut self.events,
                     timers: &mut self.timers,
@@ -76,15 +76,15 @@ impl Core {
                 };
                 self.jobs.finish(*passed, &mut report);
             }
-            (About::Probe, Response::Version(result)) => {
+            (Purpose::Probe, Response::Version(result)) => {
                 let has_responded = !matches!(result, Err(ReadError::Unavailable(_)));
                 self.throttle.end_probe(has_responded, now);
                 self.telemetry.set(Condition::Reachable, has_responded);
             }
-            (About::History(question), Response::Version(result)) => {
+            (Purpose::History(question), Response::Version(result)) => {
                 self.version_is(question, result, now);
             }
-            (About::Time, Response::Version(Err(error))) => {
+            (Purpose::Time, Response::Version(Err(error))) => {
                 tracing::warn!(error = %error, "cannot ask the API server for its time");
             }
             // The driver has read the time in the response. No other pair can come: the driver
@@ -95,7 +95,7 @@ impl Core {
 
     fn patched(
         &mut self,
-        sent: Sent,
+        sent: SentPatch,
         result: Result<Workload, PatchError>,
         now: Now,
         effects: &mut Vec<Effect>,
@@ -126,7 +126,7 @@ impl Core {
             }
             Err(PatchError::Conflict) => self.conflicted(id, now, effects),
             Err(PatchError::Gone) => self.remove(id, now),
-            Err(PatchError::Rejected(why)) => self.refused(id, &why, now),
+            Err(PatchError::Rejected(why)) => self.rejected(id, &why, now),
             Err(PatchError::Forbidden(why)) => self.forbidden(id, &why, now),
             Err(PatchError::Unavailable(why)) => {
                 if let Some(object) = self.store.get_mut(id)
@@ -173,8 +173,8 @@ impl Core {
     }
 
     /// A change was made. The count is as requested, unless admission has changed it.
-    fn succeeded(&mut self, sent: Sent, made: Replicas, now: Now) {
-        let Sent {
+    fn succeeded(&mut self, sent: SentPatch, made: Replicas, now: Now) {
+        let SentPatch {
             id,
             object: name,
             from,
@@ -213,7 +213,7 @@ impl Core {
         }
         if change.kind.is_transition() {
             let zone = self.settings.default_zone;
-            Gate::report_lacks(object, zone, &mut self.events, now);
+            Gate::report_unready_dependencies(object, zone, &mut self.events, now);
         }
     }
 
@@ -283,15 +283,15 @@ impl Core {
                 }
             }
             Err(ReadError::Gone) => self.remove(id, now),
-            Err(ReadError::Rejected(why)) => self.refused(id, &why, now),
+            Err(ReadError::Rejected(why)) => self.rejected(id, &why, now),
             Err(ReadError::Unavailable(why)) => self.unavailable(id, &why, now, effects),
         }
     }
 
     /// The server rejects the patch: reports it, and retries slowly.
-    fn refused(&mut self, id: Id, why: &str, now: Now) {
+    fn rejected(&mut self, id: Id, why: &str, now: Now) {
         self.throttle.responded(now);
-        self.failed(id, Reason::Refused, why, &Delays::REJECTED, now);
+        self.failed(id, Reason::Rejected, why, &Delays::REJECTED, now);
     }
 
     /// A permission is missing, for all objects of that kind in the namespace: they ask in turn
@@ -305,7 +305,7 @@ impl Core {
         let random = &mut throttle.random;
         let failures = throttle.permissions.forbid(object.name(), id, now, random);
         object.work.wait_for_permission(failures);
-        self.gate.give_back(id, object, &mut self.timers);
+        self.gate.release_slot(id, object, &mut self.timers);
         self.events
             .write_failed(object, Reason::Forbidden, why, failures, now);
     }
@@ -361,7 +361,7 @@ impl Core {
         self.begin(
             Class::Server,
             &namespace,
-            About::Probe,
+            Purpose::Probe,
             request,
             now,
             effects,
@@ -373,7 +373,7 @@ impl Core {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        self.gate.give_back(id, object, &mut self.timers);
+        self.gate.release_slot(id, object, &mut self.timers);
         let until = object.work.fail(delays, now, &mut self.throttle.random);
         self.timers.set(Timer::Retry(id), until);
         let failures = object.work.failures();
@@ -441,7 +441,7 @@ fn shows_permission<T>(result: &Result<T, PatchError>) -> bool {
 }
 
 /// Whether the field of the count is missing after a patch that should have set it.
-fn made_no_count(sent: &Sent, field: &CountField) -> bool {
+fn made_no_count(sent: &SentPatch, field: &CountField) -> bool {
     let (from, to) = (sent.from, sent.change.replicas);
     match field {
         CountField::Absent | CountField::WithoutSpec | CountField::Missing => from != to,

@@ -20,7 +20,7 @@ use crate::{
     clock::guard::Now,
     core::{
         Core,
-        io::{About, Effect, Input, Request, Response, Sighting, WatchInput},
+        io::{Effect, Input, ObjectEvent, Purpose, Request, Response, WatchInput},
     },
     ids::RequestId,
     settings::Settings,
@@ -169,7 +169,7 @@ impl Rig {
         match effect {
             Effect::Flush => "flush".to_owned(),
             Effect::Relist => "relist".to_owned(),
-            Effect::GiveUp(_) => "give up".to_owned(),
+            Effect::Abort(_) => "abort".to_owned(),
             Effect::Team { namespace, team } => format!("team {namespace}: {team:?}"),
             Effect::Send(id, request) => {
                 let change = self.change(id);
@@ -212,7 +212,7 @@ impl Rig {
 
     /// `adopt`, or `stop 3 -> 0`.
     fn change(&self, id: RequestId) -> String {
-        let Some(About::Patch(sent)) = self.core.flight.about(id) else {
+        let Some(Purpose::Patch(sent)) = self.core.flight.purpose(id) else {
             return String::new();
         };
         let mut words = sent.change.kind.to_string();
@@ -238,28 +238,28 @@ impl Rig {
     /// The watch shows an object as it is.
     pub(super) fn echoes(&mut self, name: &str) {
         let object = self.workload(name);
-        let sighting = Sighting::Applied {
+        let event = ObjectEvent::Applied {
             name: ObjectName::from_resource(&object),
             object,
             in_list: false,
         };
-        self.watch(sighting);
+        self.watch(event);
     }
 
     /// The watch shows that an object is gone.
     pub(super) fn deletes(&mut self, name: &str) {
         let object = self.workload(name);
         self.objects.remove(name);
-        self.watch(Sighting::Deleted {
+        self.watch(ObjectEvent::Deleted {
             name: ObjectName::from_resource(&object),
             uid: Some(object.uid().to_owned()),
         });
     }
 
-    fn watch(&mut self, sighting: Sighting<Workload>) {
+    fn watch(&mut self, event: ObjectEvent<Workload>) {
         let kind = Kind::DEPLOYMENT;
         let watch = self.core.watches.watch_of(&kind, "");
-        self.step(Input::Watch(watch, WatchInput::Workload(kind, sighting)));
+        self.step(Input::Watch(watch, WatchInput::Workload(kind, event)));
     }
 
     fn workload(&self, name: &str) -> Workload {

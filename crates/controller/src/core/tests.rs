@@ -184,7 +184,7 @@ fn a_slow_request_is_given_up_for_a_newer_one_and_its_late_response_is_ignored()
     assert_eq!(taken(&rig, Class::Slow), 32);
     assert_eq!(taken(&rig, Class::Transition), 32);
     let effects = rig.tick("19:00:02");
-    assert!(effects.contains(&"give up".to_owned()));
+    assert!(effects.contains(&"abort".to_owned()));
     assert_eq!(taken(&rig, Class::Slow), 32);
     rig.responds("web-0"); // It was given up.
     assert_eq!(taken(&rig, Class::Slow), 32);
@@ -322,7 +322,9 @@ fn counts_are_forgotten_after_the_window() {
     let mut rig = stopped(["web".to_owned()]);
     let is_kept = |rig: &Rig| {
         let store = &rig.core.store;
-        store.ids().any(|id| store.get(id).unwrap().set.is_some())
+        store
+            .ids()
+            .any(|id| store.get(id).unwrap().set_count.is_some())
     };
     rig.tick("19:15:00");
     assert!(is_kept(&rig));

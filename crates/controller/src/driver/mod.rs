@@ -28,7 +28,7 @@ use crate::{
 pub(crate) use clocks::ServerClock;
 
 mod clocks;
-mod pass;
+mod jobs_pass;
 mod requests;
 mod streams;
 
@@ -137,7 +137,7 @@ impl Driver {
         for effect in self.effects.drain(..) {
             match effect {
                 Effect::Send(id, request) => self.requests.send(id, request),
-                Effect::GiveUp(id) => self.requests.abort(id),
+                Effect::Abort(id) => self.requests.abort(id),
                 Effect::Flush => is_flush = true,
                 Effect::Relist => self.watches.relist(),
                 Effect::Team { namespace, team } => {

@@ -7,7 +7,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::{
     core::io::{Request, Response},
-    driver::pass,
+    driver::jobs_pass,
     ids::RequestId,
 };
 
@@ -70,7 +70,7 @@ impl Requests {
             Request::Jobs(pass) => {
                 let writer = self.writer.within(LOOKUP_TIMEOUT);
                 self.spawn(id, async move {
-                    Response::Jobs(Box::new(pass::carry_out(pass, &writer).await))
+                    Response::Jobs(Box::new(jobs_pass::run(pass, &writer).await))
                 })
             }
             Request::Version { kind, namespace } => {

@@ -7,7 +7,7 @@ use dayshift_cluster::{
 use kube::{Client, api::WatchParams};
 
 use crate::{
-    core::io::{Sighting, WatchInput},
+    core::io::{ObjectEvent, WatchInput},
     settings::{Scope, Watched},
 };
 
@@ -34,11 +34,7 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
                         let namespace = namespace.as_deref();
                         Reflector::for_kind(client, &watched, namespace, selectors, random())
                     },
-                    move |event| {
-                        input(event, |sighting| {
-                            WatchInput::Workload(kind.clone(), sighting)
-                        })
-                    },
+                    move |event| input(event, |object| WatchInput::Workload(kind.clone(), object)),
                 );
             }
             Watched::Services => watches.add(
@@ -55,7 +51,7 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
 
 fn input<D>(
     event: ReflectorEvent<D>,
-    from_sighting: impl FnOnce(Sighting<D>) -> WatchInput,
+    from_event: impl FnOnce(ObjectEvent<D>) -> WatchInput,
 ) -> Option<WatchInput> {
     Some(match event {
         ReflectorEvent::Init => return None,
@@ -66,12 +62,12 @@ fn input<D>(
             name,
             object,
             in_list,
-        } => from_sighting(Sighting::Applied {
+        } => from_event(ObjectEvent::Applied {
             name,
             object,
             in_list,
         }),
-        ReflectorEvent::Deleted { name, uid } => from_sighting(Sighting::Deleted { name, uid }),
+        ReflectorEvent::Deleted { name, uid } => from_event(ObjectEvent::Deleted { name, uid }),
     })
 }
 

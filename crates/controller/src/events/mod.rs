@@ -80,7 +80,7 @@ impl Events {
         event: EventText,
         now: Now,
     ) {
-        if object.rare().reported.take_news(reason, "", now) {
+        if object.rare().reported.report_if_new(reason, "", now) {
             let object = object.name();
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
             self.announce(object, event, now);
@@ -100,7 +100,7 @@ impl Events {
             self.kept = self.permissions.len();
         }
         let reported = self.permissions.entry(permission).or_default();
-        reported.take_news(reason, "", now)
+        reported.report_if_new(reason, "", now)
     }
 
     /// A permission is there again: when it is missing once more, that is reported.
@@ -131,12 +131,12 @@ impl Events {
         tracing::warn!(kind = %name.kind, object = %name, failures, "{why}");
         // A missing permission is reported on one object for all of its kind and namespace.
         let is_for_all = reason == Reason::Forbidden;
-        let is_news = if is_for_all {
+        let is_new = if is_for_all {
             self.take_missing(&name, reason, now)
         } else {
-            object.rare().reported.take_news(reason, "", now)
+            object.rare().reported.report_if_new(reason, "", now)
         };
-        if is_news {
+        if is_new {
             let namespace = is_for_all.then_some(&*name.namespace);
             let event = EventText::scale_failed(&name.kind, why, namespace);
             self.announce(&name, event, now);
@@ -161,10 +161,10 @@ impl Events {
         let event = EventText::overruled(change, made, &object.kind);
         self.count_revert(ManagerKind::Unknown, object);
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-        let is_news = reported.is_some_and(|known| {
+        let is_new = reported.is_some_and(|known| {
             let reported = &mut known.rare().reported;
-            reported.take_news(Reason::Reverted, ADMISSION, now)
+            reported.report_if_new(Reason::Reverted, ADMISSION, now)
         });
-        (is_news || change.kind.is_transition()).then_some(event)
+        (is_new || change.kind.is_transition()).then_some(event)
     }
 }

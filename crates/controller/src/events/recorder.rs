@@ -11,7 +11,7 @@ use dayshift_workload::events::EventText;
 
 use crate::{
     clock::guard::Now,
-    object::work::{Class, Hold},
+    object::work::{Backoff, Class},
     outbox::{
         fair_queue::FairQueue,
         slots::{Slots, limits},
@@ -45,18 +45,18 @@ pub(crate) struct PendingEvent {
 
 /// An Event, and how many times it was sent.
 #[derive(Clone)]
-pub(crate) struct Attempt {
+pub(crate) struct EventAttempt {
     pub(crate) event: Arc<PendingEvent>,
     tries: u32,
 }
 
 /// The Events that wait to be sent, with back-offs of their own.
 pub(crate) struct Recorder {
-    waiting: FairQueue<Attempt>,
+    waiting: FairQueue<EventAttempt>,
     /// The back-off of all Events, after a failure of the server.
-    server: Hold,
+    server: Backoff,
     /// The back-off of the Events of a namespace.
-    namespaces: HashMap<Arc<str>, Hold>,
+    namespaces: HashMap<Arc<str>, Backoff>,
     /// How many namespaces were left after the last pruning.
     kept: usize,
     window: Window,
@@ -72,7 +72,7 @@ impl Recorder {
     pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
         Self {
             waiting: FairQueue::default(),
-            server: Hold::default(),
+            server: Backoff::default(),
             namespaces: HashMap::new(),
             kept: 0,
             window: Window::new(SLOTS),
@@ -90,10 +90,10 @@ impl Recorder {
             return;
         }
         let event = Arc::new(PendingEvent { object, text, at });
-        self.push(Attempt { event, tries: 0 });
+        self.push(EventAttempt { event, tries: 0 });
     }
 
-    fn push(&mut self, attempt: Attempt) {
+    fn push(&mut self, attempt: EventAttempt) {
         let namespace = attempt.event.object.namespace.clone();
         self.waiting.push(&namespace, attempt);
         if self.waiting.len() > MAX_WAITING && self.waiting.shed().is_some() {
@@ -107,10 +107,12 @@ impl Recorder {
     }
 
     /// Takes the next Event that may be sent now.
-    pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<Attempt> {
+    pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<EventAttempt> {
         let limits = limits(Class::Event, self.window.size(), false);
         let waits_for_others = self.next_trickle() > Some(now.elapsed);
-        if !slots.is_one_free(Class::Event, limits) || self.server.is_held(now) || waits_for_others
+        if !slots.is_one_free(Class::Event, limits)
+            || self.server.is_active(now)
+            || waits_for_others
         {
             return None;
         }
@@ -119,15 +121,20 @@ impl Recorder {
             slots.is_one_free_for(Class::Event, limits, namespace)
                 && !namespaces
                     .get(namespace)
-                    .is_some_and(|hold| hold.is_held(now))
+                    .is_some_and(|backoff| backoff.is_active(now))
         })?;
         self.busy_since = self.busy_since.map(|_| now.elapsed);
         Some(attempt)
     }
 
     /// Applies the response to an Event. Without one, it is sent again.
-    pub(crate) fn finish(&mut self, attempt: Attempt, result: Result<(), AnnounceError>, now: Now) {
-        let Attempt { event, tries } = attempt;
+    pub(crate) fn finish(
+        &mut self,
+        attempt: EventAttempt,
+        result: Result<(), AnnounceError>,
+        now: Now,
+    ) {
+        let EventAttempt { event, tries } = attempt;
         let outcome = match result {
             Ok(()) => EventOutcome::Sent,
             Err(AnnounceError::Rejected(why)) => {
@@ -138,7 +145,7 @@ impl Recorder {
                 self.fail(&event.object.namespace, &why, now);
                 let tries = tries + 1;
                 if tries < MAX_TRIES {
-                    self.push(Attempt { event, tries });
+                    self.push(EventAttempt { event, tries });
                 } else {
                     self.telemetry.event(EventOutcome::Dropped);
                 }
@@ -164,12 +171,13 @@ impl Recorder {
         if !self.namespaces.contains_key(namespace)
             && self.namespaces.len() >= 2 * self.kept.max(MIN_PRUNED)
         {
-            self.namespaces.retain(|_, hold| !hold.is_forgotten(now));
+            self.namespaces
+                .retain(|_, backoff| !backoff.is_forgotten(now));
             self.kept = self.namespaces.len();
         }
-        let hold = self.namespaces.entry(namespace.clone()).or_default();
-        hold.forget_if_calm(now);
-        hold.fail(&Delays::OBJECT, None, now, random);
+        let backoff = self.namespaces.entry(namespace.clone()).or_default();
+        backoff.forget_if_calm(now);
+        backoff.fail(&Delays::OBJECT, None, now, random);
     }
 
     /// When the next Event may be sent that may not be now; `None` if that does not depend on time.
@@ -177,7 +185,7 @@ impl Recorder {
         if self.waiting.is_empty() {
             return None;
         }
-        let namespaces = self.namespaces.values().filter_map(Hold::until);
+        let namespaces = self.namespaces.values().filter_map(Backoff::until);
         let all = [self.next_trickle(), self.server.until()].into_iter();
         let all = all.flatten().chain(namespaces);
         all.filter(|at| *at > now.elapsed).min()

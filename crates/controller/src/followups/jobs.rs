@@ -23,30 +23,30 @@ use crate::{
 
 /// The CronJobs of a namespace whose Jobs should be checked.
 #[derive(Debug)]
-pub(crate) struct Pass {
+pub(crate) struct JobsPass {
     pub(crate) namespace: Arc<str>,
-    pub(crate) cron_jobs: Vec<Asked>,
+    pub(crate) cron_jobs: Vec<CronJobTarget>,
 }
 
 /// What one CronJob wants of its Jobs.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct CronJobTarget {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
-    pub(crate) wish: DesiredJobs,
+    pub(crate) desired: DesiredJobs,
 }
 
 /// The result of a pass.
-pub(crate) struct Passed {
+pub(crate) struct JobsPassResult {
     pub(crate) namespace: Arc<str>,
     /// The patches for each CronJob; none if the Jobs could not be listed.
-    pub(crate) cron_jobs: Vec<(Asked, Vec<Attempt>)>,
+    pub(crate) cron_jobs: Vec<(CronJobTarget, Vec<JobPatch>)>,
     /// Why they could not.
-    pub(crate) not_listed: Option<ReadError>,
+    pub(crate) list_error: Option<ReadError>,
 }
 
 /// A patch of one Job, by its name.
-pub(crate) struct Attempt {
+pub(crate) struct JobPatch {
     pub(crate) job: Box<str>,
     pub(crate) change: JobChange,
     pub(crate) result: Result<(), PatchError>,
@@ -67,7 +67,7 @@ pub(crate) struct Jobs {
 
 struct CronJob {
     object: WorkloadRef,
-    wish: DesiredJobs,
+    desired: DesiredJobs,
     /// Passes in a row that have left something to do.
     failures: u32,
 }
@@ -89,17 +89,17 @@ impl Jobs {
         if !object.observed.inputs.counts().has(Key::StopJobs) {
             return;
         }
-        let wish = desired_jobs(&object.observed, &object.parsed);
-        let known = self.known.get(&id).map(|known| known.wish);
-        let is_news = match wish {
-            DesiredJobs::Unmanaged => known.is_some_and(|known| known != wish),
+        let desired = desired_jobs(&object.observed, &object.parsed);
+        let known = self.known.get(&id).map(|known| known.desired);
+        let is_changed = match desired {
+            DesiredJobs::Unmanaged => known.is_some_and(|known| known != desired),
             DesiredJobs::Unchanged => false,
-            DesiredJobs::Suspended { .. } | DesiredJobs::Running => known != Some(wish),
+            DesiredJobs::Suspended { .. } | DesiredJobs::Running => known != Some(desired),
         };
-        if is_news {
+        if is_changed {
             let cron_job = CronJob {
                 object: object.name().clone(),
-                wish,
+                desired,
                 failures: 0,
             };
             self.known.insert(id, cron_job);
@@ -122,22 +122,22 @@ impl Jobs {
     }
 
     /// Takes the next pass, for a namespace without one in flight.
-    pub(crate) fn pop(&mut self) -> Option<Pass> {
+    pub(crate) fn pop(&mut self) -> Option<JobsPass> {
         let is_free = |namespace: &Arc<str>| !self.in_flight.contains(namespace);
         let turn = self.turns.iter().position(is_free)?;
         let namespace = self.turns.remove(turn)?;
         let ids = self.waiting.remove(&namespace).unwrap_or_default();
-        let asked = ids.into_iter().filter_map(|id| {
+        let targets = ids.into_iter().filter_map(|id| {
             let cron_job = self.known.get(&id)?;
-            Some(Asked {
+            Some(CronJobTarget {
                 id,
                 object: cron_job.object.clone(),
-                wish: cron_job.wish,
+                desired: cron_job.desired,
             })
         });
-        let cron_jobs: Vec<_> = asked.collect();
+        let cron_jobs: Vec<_> = targets.collect();
         self.in_flight.insert(Arc::clone(&namespace));
-        Some(Pass {
+        Some(JobsPass {
             namespace,
             cron_jobs,
         })
@@ -149,21 +149,21 @@ impl Jobs {
     }
 
     /// All Jobs of a CronJob are as it wants them.
-    pub(super) fn settled(&mut self, asked: &Asked, timers: &mut Timers, now: Now) {
-        let Some(cron_job) = self.known.get_mut(&asked.id) else {
+    pub(super) fn settled(&mut self, target: &CronJobTarget, timers: &mut Timers, now: Now) {
+        let Some(cron_job) = self.known.get_mut(&target.id) else {
             return;
         };
         cron_job.failures = 0;
-        match asked.wish {
-            wish if wish != cron_job.wish => {} // It waits for the next pass.
+        match target.desired {
+            desired if desired != cron_job.desired => {} // It waits for the next pass.
             DesiredJobs::Unmanaged => {
-                self.known.remove(&asked.id);
+                self.known.remove(&target.id);
             }
             DesiredJobs::Suspended { created_until } => {
                 // Its controller may not have seen the stop yet.
                 if let Ok(left) = (created_until - now.wall).to_std() {
                     let later = now.elapsed + left + Duration::from_millis(1);
-                    timers.set(Timer::Jobs(asked.id), later);
+                    timers.set(Timer::Jobs(target.id), later);
                 }
             }
             DesiredJobs::Running | DesiredJobs::Unchanged => {}
@@ -174,18 +174,18 @@ impl Jobs {
     /// delays. Returns when, and how many passes in a row have failed.
     pub(super) fn failed(
         &mut self,
-        asked: &Asked,
+        target: &CronJobTarget,
         delays: &Delays,
         timers: &mut Timers,
         now: Now,
     ) -> Option<(Duration, u32)> {
-        let cron_job = self.known.get_mut(&asked.id)?;
-        if asked.wish != cron_job.wish {
+        let cron_job = self.known.get_mut(&target.id)?;
+        if target.desired != cron_job.desired {
             return None; // It waits for the next pass.
         }
         cron_job.failures = cron_job.failures.saturating_add(1);
         let then = now.elapsed + delays.delay(cron_job.failures, &mut self.random);
-        timers.set(Timer::Jobs(asked.id), then);
+        timers.set(Timer::Jobs(target.id), then);
         Some((then, cron_job.failures))
     }
 
@@ -200,7 +200,7 @@ impl Jobs {
 
     /// Forgets an object that is gone. Jobs that it no longer wants suspended are still resumed.
     pub(crate) fn remove(&mut self, id: Id, timers: &mut Timers) {
-        let is_needed = |known: &CronJob| known.wish == DesiredJobs::Unmanaged;
+        let is_needed = |known: &CronJob| known.desired == DesiredJobs::Unmanaged;
         if self.known.get(&id).is_some_and(|known| !is_needed(known)) {
             self.known.remove(&id);
             timers.cancel(Timer::Jobs(id));

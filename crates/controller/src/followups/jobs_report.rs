@@ -11,14 +11,14 @@ use dayshift_workload::{DesiredJobs, JobChange, events::EventText};
 use crate::{
     clock::{guard::Now, timers::Timers},
     events::Events,
-    followups::jobs::{Asked, Attempt, Jobs, Pass, Passed},
+    followups::jobs::{CronJobTarget, JobPatch, Jobs, JobsPass, JobsPassResult},
     object::rare::Reason,
     store::Store,
     telemetry::{metrics::Telemetry, outcome::Outcome},
 };
 
 /// Where the result of a pass is reported.
-pub(crate) struct Report<'a> {
+pub(crate) struct JobsReporter<'a> {
     pub(crate) store: &'a mut Store,
     pub(crate) events: &'a mut Events,
     pub(crate) timers: &'a mut Timers,
@@ -28,48 +28,48 @@ pub(crate) struct Report<'a> {
 
 impl Jobs {
     /// Ends a pass of a dry run: logs what it would do.
-    pub(crate) fn log_would(&mut self, pass: Pass, timers: &mut Timers, now: Now) {
+    pub(crate) fn log_would(&mut self, pass: JobsPass, timers: &mut Timers, now: Now) {
         self.ended(&pass.namespace);
-        for asked in pass.cron_jobs {
-            let object = &asked.object;
-            let would = match asked.wish {
+        for target in pass.cron_jobs {
+            let object = &target.object;
+            let would = match target.desired {
                 DesiredJobs::Suspended { .. } => "suspend the Jobs that it has running",
                 _ => "resume the Jobs that a stop has suspended, if any",
             };
             tracing::info!(kind = %object.kind, %object, "would {would}");
-            self.settled(&asked, timers, now);
+            self.settled(&target, timers, now);
         }
     }
 
     /// Applies the result of a pass.
-    pub(crate) fn finish(&mut self, passed: Passed, report: &mut Report<'_>) {
-        let Passed {
+    pub(crate) fn finish(&mut self, passed: JobsPassResult, report: &mut JobsReporter<'_>) {
+        let JobsPassResult {
             namespace,
             cron_jobs,
-            not_listed,
+            list_error,
         } = passed;
         self.ended(&namespace);
         let mut attempts = cron_jobs.iter().flat_map(|(_, attempts)| attempts);
-        if not_listed.is_none() && attempts.all(is_permitted) {
-            for (asked, _) in &cron_jobs {
+        if list_error.is_none() && attempts.all(is_permitted) {
+            for (target, _) in &cron_jobs {
                 let events = &mut report.events;
-                events.clear_missing(&asked.object, Reason::JobsForbidden);
+                events.clear_missing(&target.object, Reason::JobsForbidden);
             }
         }
         let mut missing_until = None;
-        for (asked, attempts) in cron_jobs {
-            report.changes(&asked, &attempts);
-            let failure = match &not_listed {
+        for (target, attempts) in cron_jobs {
+            report.changes(&target, &attempts);
+            let failure = match &list_error {
                 Some(error) => Some(JobsFailure::from_list(error)),
                 None => attempts.iter().find_map(JobsFailure::from_attempt),
             };
             if let Some(failure) = failure {
-                let until = self.fail(&asked, &failure, report);
+                let until = self.fail(&target, &failure, report);
                 missing_until = until.or(missing_until);
                 continue;
             }
-            self.settled(&asked, report.timers, report.now);
-            if let Some(object) = report.store.get_unpublished(asked.id) {
+            self.settled(&target, report.timers, report.now);
+            if let Some(object) = report.store.get_unpublished(target.id) {
                 object.clear_reports(&[Reason::JobsFailed]);
             }
         }
@@ -81,13 +81,13 @@ impl Jobs {
     /// Plans another pass. Returns until when a permission is taken to be missing.
     fn fail(
         &mut self,
-        asked: &Asked,
+        target: &CronJobTarget,
         failure: &JobsFailure,
-        report: &mut Report<'_>,
+        report: &mut JobsReporter<'_>,
     ) -> Option<Duration> {
         let now = report.now;
-        let (then, failures) = self.failed(asked, failure.delays, report.timers, now)?;
-        let (object, why) = (&asked.object, &failure.why);
+        let (then, failures) = self.failed(target, failure.delays, report.timers, now)?;
+        let (object, why) = (&target.object, &failure.why);
         let Some(reason) = failure.reason else {
             tracing::debug!(kind = %object.kind, %object, failures, "its Jobs: {why}");
             return None;
@@ -95,13 +95,13 @@ impl Jobs {
         tracing::warn!(kind = %object.kind, %object, failures, "its Jobs: {why}");
         // A missing permission is reported once for all of the namespace.
         let is_for_all = reason == Reason::JobsForbidden;
-        let is_news = if is_for_all {
+        let is_new = if is_for_all {
             report.events.take_missing(object, reason, now)
         } else {
-            let known = report.store.get_unpublished(asked.id);
-            known.is_none_or(|known| known.rare().reported.take_news(reason, "", now))
+            let known = report.store.get_unpublished(target.id);
+            known.is_none_or(|known| known.rare().reported.report_if_new(reason, "", now))
         };
-        if is_news {
+        if is_new {
             let event = EventText::jobs_failed(why, is_for_all.then_some(&*object.namespace));
             report.events.announce(object, event, now);
         }
@@ -109,9 +109,9 @@ impl Jobs {
     }
 }
 
-impl Report<'_> {
+impl JobsReporter<'_> {
     /// Counts the changes that were made, and reports them in the log and in an Event of the CronJob.
-    fn changes(&mut self, asked: &Asked, attempts: &[Attempt]) {
+    fn changes(&mut self, target: &CronJobTarget, attempts: &[JobPatch]) {
         for attempt in attempts {
             let error = attempt.result.as_ref().err();
             let outcome = error.map_or(Outcome::Done, Outcome::of);
@@ -126,7 +126,7 @@ impl Report<'_> {
                 continue;
             }
             let event = EventText::jobs_changed(change, &names);
-            let object = &asked.object;
+            let object = &target.object;
             tracing::info!(kind = %object.kind, %object, "{}", event.text);
             self.events.announce(object, event, self.now);
         }
@@ -155,7 +155,7 @@ impl JobsFailure {
     }
 
     /// A Job that is gone is as good as suspended.
-    fn from_attempt(attempt: &Attempt) -> Option<Self> {
+    fn from_attempt(attempt: &JobPatch) -> Option<Self> {
         let error = attempt.result.as_ref().err()?;
         let (reason, delays) = match error {
             PatchError::Gone => return None,
@@ -172,6 +172,6 @@ impl JobsFailure {
 }
 
 /// Whether an attempt shows no missing permission.
-const fn is_permitted(attempt: &Attempt) -> bool {
+const fn is_permitted(attempt: &JobPatch) -> bool {
     !matches!(&attempt.result, Err(PatchError::Forbidden(_)))
 }

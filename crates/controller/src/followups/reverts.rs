@@ -68,12 +68,12 @@ impl Reverts {
         let last = change.state.last.map(|last| last.timestamp());
         if change.replicas == from {
             if change.kind.is_transition() {
-                object.set = None;
-            } else if let Some(set) = &mut object.set {
+                object.set_count = None;
+            } else if let Some(set) = &mut object.set_count {
                 set.last = last;
             }
         } else if !self.window.is_zero() {
-            object.set = Some(Box::new(SetCount {
+            object.set_count = Some(Box::new(SetCount {
                 by: change.kind,
                 from,
                 to: change.replicas,
@@ -99,7 +99,7 @@ impl Reverts {
             self.ends.pop_front();
             if let Some(object) = store.get_unpublished(id) {
                 let window = self.window;
-                object.set.take_if(|set| now.since(set.at) > window);
+                object.set_count.take_if(|set| now.since(set.at) > window);
             }
         }
         if self.ends.is_empty() {
@@ -128,7 +128,11 @@ impl Reverts {
         let Some(object) = store.get(id) else {
             return;
         };
-        let Some(set) = object.set.as_ref().filter(|_| !object.work.is_in_flight()) else {
+        let Some(set) = object
+            .set_count
+            .as_ref()
+            .filter(|_| !object.work.is_in_flight())
+        else {
             return; // It may already show the change in flight.
         };
         let Some(reverted) = self.find(set, &object.observed, now) else {
@@ -146,7 +150,7 @@ impl Reverts {
             _ => false,
         };
         if let Some(object) = store.get_unpublished(id) {
-            object.set = None;
+            object.set_count = None;
         }
         self.waiting.push_back(Lookup {
             id,
@@ -219,11 +223,11 @@ fn report(
     events.count_revert(kind, object);
     let about = EventObject::from(object);
     // An object that is gone by now has nothing to be compared with.
-    let is_news = known.is_none_or(|known| {
+    let is_new = known.is_none_or(|known| {
         let reported = &mut known.rare().reported;
-        reported.take_news(Reason::Reverted, &name, now)
+        reported.report_if_new(Reason::Reverted, &name, now)
     });
-    if is_news && events.digest.admit(&about, &name, now) {
+    if is_new && events.digest.admit(&about, &name, now) {
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         events.announce(about, event, now);
     } else {

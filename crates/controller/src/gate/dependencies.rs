@@ -12,7 +12,7 @@ use crate::{
     ids::Id,
     object::{
         Object,
-        start::{WaitOver, WaitsFor},
+        start::{DependencyWait, EndedWait},
     },
     store::Store,
 };
@@ -50,8 +50,8 @@ impl Dependencies {
         }
         self.waiting += 1;
         let start = object.start();
-        start.over = None;
-        start.waiting = Some(WaitsFor {
+        start.ended_wait = None;
+        start.dependency_wait = Some(DependencyWait {
             due: waiting.due,
             needed: waiting.needed.clone(),
         });
@@ -70,7 +70,7 @@ impl Dependencies {
     ) {
         let has_waited = self.stop(id, object).is_some() || for_slot;
         if has_waited || !without.is_empty() {
-            object.start().over = Some(WaitOver {
+            object.start().ended_wait = Some(EndedWait {
                 due,
                 ended: has_waited.then_some(now),
                 without,
@@ -79,8 +79,8 @@ impl Dependencies {
     }
 
     /// Ends the wait of an object, if it waits.
-    pub(super) fn stop(&mut self, id: Id, object: &mut Object) -> Option<WaitsFor> {
-        let waits = object.start.as_mut()?.waiting.take()?;
+    pub(super) fn stop(&mut self, id: Id, object: &mut Object) -> Option<DependencyWait> {
+        let waits = object.start.as_mut()?.dependency_wait.take()?;
         self.waiting -= 1;
         let namespace = &object.name().namespace;
         if let Some(needed_by) = self.needed_by.get_mut(namespace) {
@@ -98,14 +98,14 @@ impl Dependencies {
     }
 
     /// Whether a start waits for this object.
-    pub(super) fn are_for(&self, namespace: &str, needed: &Dependency) -> bool {
+    pub(super) fn has_waiting_start(&self, namespace: &str, needed: &Dependency) -> bool {
         let needed_by = self.needed_by.get(namespace);
         needed_by.is_some_and(|needed_by| needed_by.contains_key(needed))
     }
 
     /// Nothing waits for this object any more. Returns the starts that waited for nothing else. A
     /// dependency that became unready meanwhile is noticed when they are decided about.
-    pub(super) fn take_freed(
+    pub(super) fn take_unblocked(
         &mut self,
         namespace: &str,
         needed: &Dependency,
@@ -113,16 +113,16 @@ impl Dependencies {
     ) -> Vec<Id> {
         let needed_by = self.needed_by.get_mut(namespace);
         let ids = needed_by.and_then(|needed_by| needed_by.remove(needed));
-        let mut freed = Vec::from_iter(ids.unwrap_or_default());
-        freed.retain(|id| {
+        let mut unblocked = Vec::from_iter(ids.unwrap_or_default());
+        unblocked.retain(|id| {
             let object = store.get_unpublished(*id);
             let start = object.and_then(|object| object.start.as_mut());
-            let Some(waits) = start.and_then(|start| start.waiting.as_mut()) else {
+            let Some(waits) = start.and_then(|start| start.dependency_wait.as_mut()) else {
                 return false;
             };
             waits.needed.retain(|one| one != needed);
             waits.needed.is_empty()
         });
-        freed
+        unblocked
     }
 }

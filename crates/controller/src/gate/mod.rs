@@ -18,11 +18,11 @@ use crate::{
     gate::{
         dependencies::Dependencies,
         notices::WaitNotices,
-        slots::{Asked, StartSlots},
+        slots::{SlotOutcome, StartSlots},
     },
     ids::Id,
     object::Object,
-    store::{Store, is_silent},
+    store::{Store, reports_no_readiness},
     watches::{ListState, Watches},
 };
 
@@ -64,8 +64,10 @@ pub(crate) struct GateState<'a> {
 
 impl GateState<'_> {
     /// The state of something that a start needs.
-    fn state_of(&self, namespace: &str, needed: &Dependency) -> DependencyState {
-        let known = self.store.state_of(namespace, needed, self.now.wall);
+    fn dependency_state(&self, namespace: &str, needed: &Dependency) -> DependencyState {
+        let known = self
+            .store
+            .dependency_state(namespace, needed, self.now.wall);
         known.unwrap_or_else(|| {
             match self
                 .watches
@@ -113,9 +115,12 @@ impl Gate {
             return Verdict::Go(change);
         };
         // A dependency may be unready again by the time that the start is sent.
-        let over = object.start.as_ref().and_then(|start| start.over.as_ref());
-        let is_over = over.is_some_and(|over| over.due == start.due);
-        let look = if is_over {
+        let over = object
+            .start
+            .as_ref()
+            .and_then(|start| start.ended_wait.as_ref());
+        let has_ended = over.is_some_and(|over| over.due == start.due);
+        let look = if has_ended {
             None
         } else {
             self.wait_for_dependencies(id, &change, start.due, state)
@@ -149,8 +154,8 @@ impl Gate {
         let wait = needs.map(|needs| {
             let name = object.name();
             needs.wait(now, |needed| {
-                match state.state_of(&name.namespace, needed) {
-                    DependencyState::NotReady if state.store.waits_for(needed, name) => {
+                match state.dependency_state(&name.namespace, needed) {
+                    DependencyState::NotReady if state.store.depends_on(needed, name) => {
                         DependencyState::Cycle
                     }
                     _ if needed.is(name) => DependencyState::Cycle,
@@ -163,7 +168,7 @@ impl Gate {
             None => {
                 self.dependencies.stop(id, object);
                 if let Some(start) = &mut object.start {
-                    start.over = None;
+                    start.ended_wait = None;
                 }
                 None
             }
@@ -173,7 +178,7 @@ impl Gate {
                 None
             }
             Some(StartWait::Waits(waiting)) => {
-                self.slots.give_back(id, object, state.timers);
+                self.slots.release_slot(id, object, state.timers);
                 self.slots.leave_queue(object);
                 if self.dependencies.wait(id, object, &waiting) {
                     let (names, until) = (join(&waiting.needed), waiting.until);
@@ -195,24 +200,27 @@ impl Gate {
             return false;
         };
         let name = object.name().clone();
-        if is_silent(&name.kind) {
+        if reports_no_readiness(&name.kind) {
             return false;
         }
-        match self.slots.ask(id, object, state.timers, start.is_request) {
-            Asked::Taken => return false,
-            Asked::TakenAfterWait => {}
-            Asked::Wait { is_news } => {
-                if is_news {
+        match self
+            .slots
+            .acquire(id, object, state.timers, start.is_request)
+        {
+            SlotOutcome::Taken => return false,
+            SlotOutcome::TakenAfterWait => {}
+            SlotOutcome::Queued { is_new } => {
+                if is_new {
                     self.notices.begin(&name.namespace, now);
                     tracing::debug!(kind = %name.kind, object = %name, "the start waits for a start slot");
                 }
                 return true;
             }
         }
-        let over = object.start().over.take();
+        let over = object.start().ended_wait.take();
         let mut without = over.map_or_else(Vec::new, |over| over.without);
         without.retain(|(needed, _): &UnreadyDependency| {
-            state.state_of(&name.namespace, needed) != DependencyState::Ready
+            state.dependency_state(&name.namespace, needed) != DependencyState::Ready
         });
         if let Some(object) = state.store.get_mut(id) {
             let times = (start.due, now);
@@ -239,9 +247,9 @@ impl Gate {
     fn leave(&mut self, id: Id, object: &mut Object, timers: &mut Timers) -> bool {
         self.dependencies.stop(id, object);
         if let Some(start) = &mut object.start {
-            start.over = None;
+            start.ended_wait = None;
         }
-        self.slots.give_back(id, object, timers);
+        self.slots.release_slot(id, object, timers);
         let waited = self.slots.leave_queue(object);
         object.free_start();
         waited
@@ -254,8 +262,8 @@ impl Gate {
     }
 
     /// Frees the slot of a start whose write failed.
-    pub(crate) fn give_back(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
-        self.slots.give_back(id, object, timers);
+    pub(crate) fn release_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+        self.slots.release_slot(id, object, timers);
     }
 
     /// Applies how much of an object is ready.
@@ -283,24 +291,25 @@ impl Gate {
     /// A workload is not ready in time: its start slot is for the next start.
     pub(crate) fn end_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
         self.slots.free(id, object, timers);
-        object.is_up = true;
+        object.is_past_start = true;
         let object = object.name();
         tracing::warn!(kind = %object.kind, %object, "not ready in time; its start slot is free for the next start");
     }
 
     /// An object has changed, or is gone. Returns the starts that waited only for that.
-    pub(crate) fn freed(
+    pub(crate) fn take_unblocked(
         &mut self,
         namespace: &str,
         needed: &Dependency,
         state: &mut GateState<'_>,
     ) -> Vec<Id> {
-        if !self.dependencies.are_for(namespace, needed)
-            || state.state_of(namespace, needed) == DependencyState::NotReady
+        if !self.dependencies.has_waiting_start(namespace, needed)
+            || state.dependency_state(namespace, needed) == DependencyState::NotReady
         {
             return Vec::new();
         }
-        self.dependencies.take_freed(namespace, needed, state.store)
+        self.dependencies
+            .take_unblocked(namespace, needed, state.store)
     }
 
     /// When the next Event about waiting starts is due.
@@ -322,8 +331,16 @@ impl Gate {
     }
 
     /// Reports the dependencies that were not ready when a start was carried out.
-    pub(crate) fn report_lacks(object: &Object, default_zone: Zone, events: &mut Events, now: Now) {
-        let over = object.start.as_ref().and_then(|start| start.over.as_ref());
+    pub(crate) fn report_unready_dependencies(
+        object: &Object,
+        default_zone: Zone,
+        events: &mut Events,
+        now: Now,
+    ) {
+        let over = object
+            .start
+            .as_ref()
+            .and_then(|start| start.ended_wait.as_ref());
         let Some(over) = over.filter(|over| !over.without.is_empty()) else {
             return;
         };
@@ -344,7 +361,7 @@ fn if_set(ready_within: TimeDelta) -> Option<TimeDelta> {
 /// After a wait, the start counts as due at the end of the wait.
 fn with_wait(change: Change, object: Option<&Object>) -> Change {
     let start = object.and_then(|object| object.start.as_ref());
-    let over = start.and_then(|start| start.over.as_ref());
+    let over = start.and_then(|start| start.ended_wait.as_ref());
     match over.and_then(|over| over.ended) {
         Some(ended) => change.after_wait(ended),
         None => change,

@@ -28,7 +28,7 @@ pub(super) struct StartSlots {
     /// How many slots each namespace holds.
     held: HashMap<Arc<str>, usize>,
     /// The starts that a user asks for, which go first among namespaces that hold as many.
-    asked: FairQueue<(Id, u64)>,
+    requested: FairQueue<(Id, u64)>,
     scheduled: FairQueue<(Id, u64)>,
     /// How many starts of each namespace wait.
     waiting: BTreeMap<Arc<str>, usize>,
@@ -37,15 +37,15 @@ pub(super) struct StartSlots {
 
 /// The outcome when a start asks for a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum SlotOutcome {
     /// It has a slot.
     Taken,
     /// It has a slot, for which it has waited.
     TakenAfterWait,
     /// It waits.
-    Wait {
+    Queued {
         /// Whether it begins to.
-        is_news: bool,
+        is_new: bool,
     },
 }
 
@@ -57,7 +57,7 @@ impl StartSlots {
             is_open: false,
             taken: 0,
             held: HashMap::new(),
-            asked: FairQueue::new(),
+            requested: FairQueue::new(),
             scheduled: FairQueue::new(),
             waiting: BTreeMap::new(),
             last_number: 0,
@@ -93,50 +93,50 @@ impl StartSlots {
     fn pop(&mut self) -> Option<(Id, u64)> {
         let held = |namespace: &Arc<str>| self.held.get(namespace).copied().unwrap_or_default();
         let least = |queue: &FairQueue<_>| queue.namespaces().map(held).min();
-        let (asked, scheduled) = (least(&self.asked), least(&self.scheduled));
-        let least = asked.into_iter().chain(scheduled).min()?;
-        let queue = match asked {
-            Some(asked) if asked == least => &mut self.asked,
+        let (requested, scheduled) = (least(&self.requested), least(&self.scheduled));
+        let least = requested.into_iter().chain(scheduled).min()?;
+        let queue = match requested {
+            Some(requested) if requested == least => &mut self.requested,
             _ => &mut self.scheduled,
         };
         queue.pop(|namespace| held(namespace) == least)
     }
 
     /// Takes a slot for a start, or queues it.
-    pub(super) fn ask(
+    pub(super) fn acquire(
         &mut self,
         id: Id,
         object: &mut Object,
         timers: &mut Timers,
         is_request: bool,
-    ) -> Asked {
+    ) -> SlotOutcome {
         if let Some(slot) = object.start.as_ref().and_then(|start| start.slot) {
             object.start().slot = Some(Slot::Start);
             timers.cancel(Timer::SlotEnds(id));
             return match slot {
-                Slot::Granted => Asked::TakenAfterWait,
-                Slot::Start | Slot::Workload => Asked::Taken,
+                Slot::Granted => SlotOutcome::TakenAfterWait,
+                Slot::Start | Slot::Workload => SlotOutcome::Taken,
             };
         }
         if self.is_one_free() && self.waiting.is_empty() {
             self.take(&object.name().namespace);
             object.start().slot = Some(Slot::Start);
-            object.is_up = false;
-            return Asked::Taken;
+            object.is_past_start = false;
+            return SlotOutcome::Taken;
         }
         if object.start().queued.is_some() {
-            return Asked::Wait { is_news: false };
+            return SlotOutcome::Queued { is_new: false };
         }
         self.last_number += 1;
         object.start().queued = Some(self.last_number);
         let queue = match is_request {
-            true => &mut self.asked,
+            true => &mut self.requested,
             false => &mut self.scheduled,
         };
         let namespace = &object.name().namespace;
         queue.push(namespace, (id, self.last_number));
         *self.waiting.entry(Arc::clone(namespace)).or_default() += 1;
-        Asked::Wait { is_news: true }
+        SlotOutcome::Queued { is_new: true }
     }
 
     /// Gives a free slot to the next start that waits. It should be decided about once more.
@@ -153,7 +153,7 @@ impl StartSlots {
             }
             self.leave_queue(object);
             object.start().slot = Some(Slot::Granted);
-            object.is_up = false;
+            object.is_past_start = false;
             self.take(&object.name().namespace);
             return Some(id);
         }
@@ -191,16 +191,16 @@ impl StartSlots {
             (Progress::Starting(since), Some(Slot::Start | Slot::Granted)) => since.max(now),
             (_, Some(Slot::Start | Slot::Granted)) => return,
             (Progress::Stopped, _) => {
-                object.is_up = false;
+                object.is_past_start = false;
                 return self.free(id, object, timers);
             }
             (Progress::Starting(_) | Progress::NotReady, Some(Slot::Workload)) => return,
             (Progress::Ready | Progress::NotReady, _) => {
-                object.is_up = true;
+                object.is_past_start = true;
                 return self.free(id, object, timers);
             }
             // A wake of a workload that runs anyway is no start.
-            (Progress::Starting(_), None) if object.is_up => return,
+            (Progress::Starting(_), None) if object.is_past_start => return,
             (Progress::Starting(since), None) => since,
         };
         match begun.checked_add_signed(within).filter(|end| *end > now) {
@@ -212,14 +212,14 @@ impl StartSlots {
                 timers.set(Timer::SlotEnds(id), end);
             }
             None => {
-                object.is_up = true;
+                object.is_past_start = true;
                 self.free(id, object, timers);
             }
         }
     }
 
     /// A start is not carried out for now: gives its slot back.
-    pub(super) fn give_back(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+    pub(super) fn release_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
         let slot = object.start.as_ref().and_then(|start| start.slot);
         if let Some(Slot::Start | Slot::Granted) = slot {
             self.free(id, object, timers);

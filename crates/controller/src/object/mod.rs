@@ -15,7 +15,7 @@ use crate::{
     ids::WatchId,
     object::{
         parse_cache::ParseCache,
-        rare::{Rare, Reason, Sent, SetCount},
+        rare::{Rare, Reason, SentPatch, SetCount},
         start::StartState,
         work::Work,
     },
@@ -48,10 +48,10 @@ pub(crate) struct Object {
     pub(crate) work: Work,
     pub(crate) start: Option<Box<StartState>>,
     /// The count that dayshift has set, while it is watched for reverts.
-    pub(crate) set: Option<Box<SetCount>>,
+    pub(crate) set_count: Option<Box<SetCount>>,
     rare: Option<Box<Rare>>,
     /// Whether it runs and has no start slot any more, until it is stopped.
-    pub(crate) is_up: bool,
+    pub(crate) is_past_start: bool,
     /// Whether it should be decided about in this step.
     pub(crate) is_on_agenda: bool,
     /// Whether its count should be checked for a revert before the next decision.
@@ -83,9 +83,9 @@ impl Object {
             ready_for: None,
             work: Work::default(),
             start: None,
-            set: None,
+            set_count: None,
             rare: None,
-            is_up: false,
+            is_past_start: false,
             is_on_agenda: false,
             checks_revert: false,
             is_touched: false,
@@ -140,7 +140,7 @@ impl Object {
     }
 
     /// Records a patch without a response, which may have taken effect, as may an earlier try.
-    pub(crate) fn record_unconfirmed(&mut self, mut sent: Sent) {
+    pub(crate) fn record_unconfirmed(&mut self, mut sent: SentPatch) {
         let rare = self.rare();
         if let Some(earlier) = &rare.unconfirmed
             && earlier.known.object == sent.known.object
@@ -152,7 +152,7 @@ impl Object {
 
     /// Takes the patch without a response if the object shows that it took effect. That ends a
     /// back-off.
-    pub(crate) fn take_confirmed(&mut self) -> Option<Sent> {
+    pub(crate) fn take_confirmed(&mut self) -> Option<SentPatch> {
         let observed = &self.observed;
         let rare = self.rare.as_deref_mut()?;
         let sent = rare
@@ -233,12 +233,12 @@ impl Object {
         seen_at: SeenAt,
     ) -> bool {
         let mut inputs = self.observed.inputs.clone().with_defaults(defaults);
-        let is_news = self.set_inputs(&mut inputs, parse_cache, seen_at);
+        let is_changed = self.set_inputs(&mut inputs, parse_cache, seen_at);
         self.observed.inputs = inputs;
-        if is_news {
+        if is_changed {
             self.memory.observe(&self.observed, seen_at.by_clock);
         }
-        is_news
+        is_changed
     }
 
     /// Drops its own annotations, for which there is no room.
@@ -261,15 +261,15 @@ impl Object {
         parse_cache: &mut ParseCache,
         seen_at: SeenAt,
     ) -> bool {
-        let is_news = *inputs != self.observed.inputs;
-        if is_news {
+        let is_changed = *inputs != self.observed.inputs;
+        if is_changed {
             (*inputs, self.parsed) = parse_cache.parse(inputs);
             self.mark_seen(seen_at);
             self.work.inputs_changed();
         } else {
             inputs.clone_from(&self.observed.inputs);
         }
-        is_news
+        is_changed
     }
 
     fn mark_seen(&mut self, seen_at: SeenAt) {

@@ -13,7 +13,7 @@ use crate::{clock::guard::Now, ids::Id};
 #[derive(Default)]
 pub(crate) struct Rare {
     /// A patch without a response, which may have taken effect.
-    pub(crate) unconfirmed: Option<Sent>,
+    pub(crate) unconfirmed: Option<SentPatch>,
     /// The reports that were made about the object.
     pub(crate) reported: Reported,
     /// The stop that should be announced.
@@ -27,7 +27,7 @@ pub(crate) struct Rare {
 }
 
 /// A patch that was sent.
-pub(crate) struct Sent {
+pub(crate) struct SentPatch {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
     /// The count that it changes.
@@ -73,7 +73,7 @@ pub(crate) struct StopGroup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
     /// The API server rejects the patch of an object.
-    Refused,
+    Rejected,
     /// The permission to patch is missing.
     Forbidden,
     /// The API server fails to patch an object, or does not respond.
@@ -90,13 +90,13 @@ pub(crate) enum Reason {
 
 impl Reason {
     /// The reasons why an object cannot be written to; a success ends them.
-    pub(crate) const WRITE_FAILURES: [Self; 2] = [Self::Refused, Self::Failed];
+    pub(crate) const WRITE_FAILURES: [Self; 2] = [Self::Rejected, Self::Failed];
 
     /// For how long the same condition is not reported again; `None`: until it is over.
     const fn period(self) -> Option<Duration> {
         const HOUR: u64 = 60 * 60;
         match self {
-            Self::Refused | Self::Failed | Self::JobsFailed | Self::BoundariesSkipped => None,
+            Self::Rejected | Self::Failed | Self::JobsFailed | Self::BoundariesSkipped => None,
             // An Event lives for an hour (`--event-ttl` of the API server).
             Self::Forbidden | Self::JobsForbidden => Some(Duration::from_secs(HOUR)),
             Self::Reverted => Some(Duration::from_secs(12 * HOUR)),
@@ -125,7 +125,7 @@ impl Report {
 impl Reported {
     /// Whether to report this now: it was not the last report for this reason, or is long ago.
     /// Then it counts as reported.
-    pub(crate) fn take_news(&mut self, reason: Reason, detail: &str, now: Now) -> bool {
+    pub(crate) fn report_if_new(&mut self, reason: Reason, detail: &str, now: Now) -> bool {
         let report = Report {
             reason,
             detail: detail.into(),
@@ -135,11 +135,11 @@ impl Reported {
             self.0.push(report);
             return true;
         };
-        let is_news = *last.detail != *detail || !last.is_recent(now);
-        if is_news {
+        let is_new = *last.detail != *detail || !last.is_recent(now);
+        if is_new {
             *last = report;
         }
-        is_news
+        is_new
     }
 
     /// These conditions are over: when they come again, they are reported again.
@@ -173,24 +173,24 @@ mod tests {
     #[test]
     fn a_reason_is_reported_again_after_its_period() {
         let mut reported = Reported::default();
-        let mut take = |reason, hours| reported.take_news(reason, "helm", at(hours));
+        let mut take = |reason, hours| reported.report_if_new(reason, "helm", at(hours));
         let reverted = [0, 11, 12, 23, 24].map(|hours| take(Reason::Reverted, hours));
         assert_eq!(reverted, [true, false, true, false, true]);
         let forbidden = [24, 25].map(|hours| take(Reason::Forbidden, hours));
         assert_eq!(forbidden, [true, true]);
-        let refused = [25, 1000].map(|hours| take(Reason::Refused, hours));
-        assert_eq!(refused, [true, false]);
+        let rejected = [25, 1000].map(|hours| take(Reason::Rejected, hours));
+        assert_eq!(rejected, [true, false]);
     }
 
     #[test]
     fn another_detail_is_reported_and_so_is_the_same_after_it_was_cleared() {
         let mut reported = Reported::default();
-        assert!(reported.take_news(Reason::Reverted, "helm", at(0)));
-        assert!(reported.take_news(Reason::Reverted, "kubectl", at(0)));
-        assert!(reported.take_news(Reason::Refused, "", at(0)));
-        assert!(!reported.take_news(Reason::Refused, "", at(0)));
+        assert!(reported.report_if_new(Reason::Reverted, "helm", at(0)));
+        assert!(reported.report_if_new(Reason::Reverted, "kubectl", at(0)));
+        assert!(reported.report_if_new(Reason::Rejected, "", at(0)));
+        assert!(!reported.report_if_new(Reason::Rejected, "", at(0)));
         reported.clear(&Reason::WRITE_FAILURES);
-        assert!(reported.take_news(Reason::Refused, "", at(0)));
-        assert!(!reported.take_news(Reason::Reverted, "kubectl", at(0)));
+        assert!(reported.report_if_new(Reason::Rejected, "", at(0)));
+        assert!(!reported.report_if_new(Reason::Reverted, "kubectl", at(0)));
     }
 }

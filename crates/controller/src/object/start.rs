@@ -9,9 +9,9 @@ use dayshift_workload::{Dependency, UnreadyDependency};
 #[derive(Debug, Default)]
 pub(crate) struct StartState {
     /// The dependencies that it waits for.
-    pub(crate) waiting: Option<WaitsFor>,
+    pub(crate) dependency_wait: Option<DependencyWait>,
     /// How its wait ended, until it is carried out.
-    pub(crate) over: Option<WaitOver>,
+    pub(crate) ended_wait: Option<EndedWait>,
     pub(crate) slot: Option<Slot>,
     /// Its number in the queue for a start slot.
     pub(crate) queued: Option<u64>,
@@ -22,8 +22,8 @@ pub(crate) struct StartState {
 impl StartState {
     /// Whether there is nothing to keep.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.waiting.is_none()
-            && self.over.is_none()
+        self.dependency_wait.is_none()
+            && self.ended_wait.is_none()
             && self.slot.is_none()
             && self.queued.is_none()
             && self.sent.is_none()
@@ -32,7 +32,7 @@ impl StartState {
 
 /// A start that waits for its dependencies.
 #[derive(Debug)]
-pub(crate) struct WaitsFor {
+pub(crate) struct DependencyWait {
     /// When the start became due.
     pub(crate) due: DateTime<Utc>,
     /// The dependencies that were not ready at the last check.
@@ -41,7 +41,7 @@ pub(crate) struct WaitsFor {
 
 /// A start that waits no longer, and is not carried out yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WaitOver {
+pub(crate) struct EndedWait {
     /// When the start became due.
     pub(crate) due: DateTime<Utc>,
     /// When its wait ended, if it has waited.

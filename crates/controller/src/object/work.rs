@@ -35,7 +35,7 @@ impl Class {
 
 /// What the work on one object waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum WorkPhase {
     /// There is nothing to do, as far as is known.
     #[default]
     Idle,
@@ -51,7 +51,7 @@ pub(crate) enum Phase {
 
 /// A back-off: how many failures there were in a row, and until when nothing is tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hold {
+pub(crate) struct Backoff {
     failures: u32,
     until: Duration,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Hold {
 /// After this time without a failure the next failure is the first again.
 const CALM: Duration = Duration::from_secs(60);
 
-impl Hold {
+impl Backoff {
     /// Holds after a failure, for at least as long as the server asked. Requests that were in flight
     /// together fail together: returns false if this is no new failure.
     pub(crate) fn fail(
@@ -82,7 +82,7 @@ impl Hold {
     /// The server has responded. A pause that it asked for still holds: the response may be to an
     /// earlier request.
     pub(crate) fn succeed(&mut self, now: Now) {
-        if self.is_held(now) {
+        if self.is_active(now) {
             self.failures = 0;
         } else {
             self.clear();
@@ -95,7 +95,7 @@ impl Hold {
     }
 
     /// Whether nothing may be tried now.
-    pub(crate) fn is_held(&self, now: Now) -> bool {
+    pub(crate) fn is_active(&self, now: Now) -> bool {
         now.elapsed < self.until
     }
 
@@ -125,13 +125,13 @@ impl Hold {
 /// The work on one object, and its failures so far.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    phase: Phase,
+    phase: WorkPhase,
     /// Conflicts in a row.
     conflicts: u32,
     /// Rejections and failures in a row.
     failures: u32,
     /// The back-off of the object itself.
-    hold: Hold,
+    backoff: Backoff,
     /// Whether its start waits for a start slot.
     waits_for_slot: bool,
     /// Whether the user has edited it since the last decision.
@@ -144,24 +144,24 @@ pub(crate) struct Work {
 
 impl Work {
     /// What it waits for.
-    pub(crate) const fn phase(&self) -> Phase {
+    pub(crate) const fn phase(&self) -> WorkPhase {
         self.phase
     }
 
     /// Whether a request about it is in flight.
     pub(crate) fn is_in_flight(&self) -> bool {
-        self.phase == Phase::InFlight
+        self.phase == WorkPhase::InFlight
     }
 
     /// The phase, for readers outside the controller.
     pub(crate) const fn status(&self) -> WorkStatus {
         match self.phase {
-            Phase::Idle if self.waits_for_slot => WorkStatus::WaitingForPlace,
-            Phase::Idle => WorkStatus::Idle,
-            Phase::Queued(_) => WorkStatus::Queued,
-            Phase::InFlight => WorkStatus::InFlight,
-            Phase::BackingOff => WorkStatus::BackingOff,
-            Phase::AwaitsPermission => WorkStatus::WaitingForPermission,
+            WorkPhase::Idle if self.waits_for_slot => WorkStatus::WaitingForSlot,
+            WorkPhase::Idle => WorkStatus::Idle,
+            WorkPhase::Queued(_) => WorkStatus::Queued,
+            WorkPhase::InFlight => WorkStatus::InFlight,
+            WorkPhase::BackingOff => WorkStatus::BackingOff,
+            WorkPhase::AwaitsPermission => WorkStatus::WaitingForPermission,
         }
     }
 
@@ -177,26 +177,26 @@ impl Work {
 
     /// Marks it as queued in a class.
     pub(crate) const fn queue(&mut self, class: Class) {
-        self.phase = Phase::Queued(class);
+        self.phase = WorkPhase::Queued(class);
     }
 
     /// Takes it out of the class in which it waits; false if it waits elsewhere by now.
     pub(crate) fn take_from(&mut self, class: Class) -> bool {
-        let is_there = self.phase == Phase::Queued(class);
+        let is_there = self.phase == WorkPhase::Queued(class);
         if is_there {
-            self.phase = Phase::Idle;
+            self.phase = WorkPhase::Idle;
         }
         is_there
     }
 
     /// Marks a request about it as sent.
     pub(crate) const fn send(&mut self) {
-        self.phase = Phase::InFlight;
+        self.phase = WorkPhase::InFlight;
     }
 
     /// Marks it as idle: no request about it is in flight.
     pub(crate) const fn rest(&mut self) {
-        self.phase = Phase::Idle;
+        self.phase = WorkPhase::Idle;
     }
 
     /// A write has failed. Returns until when nothing is tried, unless a boundary becomes due.
@@ -206,22 +206,22 @@ impl Work {
         now: Now,
         random: &mut fastrand::Rng,
     ) -> Duration {
-        self.hold.fail(delays, None, now, random);
-        self.failures = self.hold.failures;
-        self.phase = Phase::BackingOff;
-        self.hold.until
+        self.backoff.fail(delays, None, now, random);
+        self.failures = self.backoff.failures;
+        self.phase = WorkPhase::BackingOff;
+        self.backoff.until
     }
 
     /// Waits for a permission that was missing this many times in a row.
     pub(crate) const fn wait_for_permission(&mut self, failures: u32) {
-        self.phase = Phase::AwaitsPermission;
+        self.phase = WorkPhase::AwaitsPermission;
         self.failures = failures;
     }
 
     /// Ends a back-off, or the wait for a permission.
     pub(crate) const fn release(&mut self) {
-        if let Phase::BackingOff | Phase::AwaitsPermission = self.phase {
-            self.phase = Phase::Idle;
+        if let WorkPhase::BackingOff | WorkPhase::AwaitsPermission = self.phase {
+            self.phase = WorkPhase::Idle;
         }
     }
 
@@ -235,7 +235,7 @@ impl Work {
     pub(crate) fn clear_failures(&mut self) {
         self.conflicts = 0;
         self.failures = 0;
-        self.hold.clear();
+        self.backoff.clear();
     }
 
     /// Gives its next request the slow class.
@@ -248,12 +248,12 @@ impl Work {
     pub(crate) fn mark_due(&mut self, at: DateTime<Utc>, now: Now) -> bool {
         self.first_due.get_or_insert((at, now.elapsed));
         match self.phase {
-            Phase::Idle | Phase::Queued(Class::Adoption) | Phase::BackingOff => {
+            WorkPhase::Idle | WorkPhase::Queued(Class::Adoption) | WorkPhase::BackingOff => {
                 self.failures = 0;
-                self.hold.clear();
+                self.backoff.clear();
                 true
             }
-            Phase::Queued(_) | Phase::InFlight | Phase::AwaitsPermission => false,
+            WorkPhase::Queued(_) | WorkPhase::InFlight | WorkPhase::AwaitsPermission => false,
         }
     }
 
@@ -288,9 +288,9 @@ impl Work {
     /// failure may be gone, and it waits for no retry.
     pub(crate) fn take_edit(&mut self) -> bool {
         if self.is_edited {
-            self.hold.clear();
-            if self.phase == Phase::BackingOff {
-                self.phase = Phase::Idle;
+            self.backoff.clear();
+            if self.phase == WorkPhase::BackingOff {
+                self.phase = WorkPhase::Idle;
             }
         }
         std::mem::take(&mut self.is_edited)
@@ -335,13 +335,13 @@ mod tests {
     #[test]
     fn a_boundary_goes_before_an_adoption_and_before_a_retry() {
         for (phase, expected) in [
-            (Phase::Idle, true),
-            (Phase::Queued(Class::Adoption), true),
-            (Phase::Queued(Class::Transition), false),
-            (Phase::Queued(Class::Slow), false),
-            (Phase::InFlight, false),
-            (Phase::BackingOff, true),
-            (Phase::AwaitsPermission, false),
+            (WorkPhase::Idle, true),
+            (WorkPhase::Queued(Class::Adoption), true),
+            (WorkPhase::Queued(Class::Transition), false),
+            (WorkPhase::Queued(Class::Slow), false),
+            (WorkPhase::InFlight, false),
+            (WorkPhase::BackingOff, true),
+            (WorkPhase::AwaitsPermission, false),
         ] {
             let mut work = Work {
                 phase,
@@ -358,14 +358,14 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(1);
         work.fail(&Delays::OBJECT, now(0), &mut random);
         assert!(work.mark_due(DateTime::UNIX_EPOCH, now(0)));
-        assert_eq!((work.failures(), work.hold), (0, Hold::default()));
+        assert_eq!((work.failures(), work.backoff), (0, Backoff::default()));
     }
 
     #[test]
     fn an_edit_ends_a_back_off_and_not_the_wait_for_a_permission() {
         for (phase, expected) in [
-            (Phase::BackingOff, Phase::Idle),
-            (Phase::AwaitsPermission, Phase::AwaitsPermission),
+            (WorkPhase::BackingOff, WorkPhase::Idle),
+            (WorkPhase::AwaitsPermission, WorkPhase::AwaitsPermission),
         ] {
             let mut work = Work {
                 phase,
@@ -380,39 +380,39 @@ mod tests {
 
     #[test]
     fn failures_in_a_row_hold_longer_and_those_in_flight_together_count_once() {
-        let mut hold = Hold::default();
+        let mut backoff = Backoff::default();
         let mut random = fastrand::Rng::with_seed(1);
         let mut now = now(100);
         for full in [200, 400, 800, 1600, 3200, 5000, 5000] {
-            assert!(hold.fail(&Delays::SERVER, None, now, &mut random));
-            assert!(!hold.fail(&Delays::SERVER, None, now, &mut random));
+            assert!(backoff.fail(&Delays::SERVER, None, now, &mut random));
+            assert!(!backoff.fail(&Delays::SERVER, None, now, &mut random));
             let full = Duration::from_millis(full);
-            let held = hold.until - now.elapsed;
+            let held = backoff.until - now.elapsed;
             assert!(held >= full / 2 && held <= full, "{held:?} of {full:?}");
-            assert!(hold.is_held(now));
-            now.elapsed = hold.until;
-            assert!(!hold.is_held(now));
+            assert!(backoff.is_active(now));
+            now.elapsed = backoff.until;
+            assert!(!backoff.is_active(now));
         }
-        assert_eq!(hold.failures(), 7);
+        assert_eq!(backoff.failures(), 7);
         now.elapsed += CALM;
-        hold.forget_if_calm(now);
-        assert_eq!(hold.failures(), 0);
+        backoff.forget_if_calm(now);
+        assert_eq!(backoff.failures(), 0);
     }
 
     #[test]
     fn a_pause_that_the_server_asks_for_holds_whatever_else_it_responds_meanwhile() {
-        let mut hold = Hold::default();
+        let mut backoff = Backoff::default();
         let mut random = fastrand::Rng::with_seed(1);
-        hold.fail(&Delays::SERVER, None, now(100), &mut random);
+        backoff.fail(&Delays::SERVER, None, now(100), &mut random);
         // The response to a request that was in flight beside it asks for a later retry.
         let asked = Some(Duration::from_secs(7));
-        hold.fail(&Delays::SERVER, asked, now(100), &mut random);
-        assert_eq!(hold.until(), Some(Duration::from_secs(107)));
-        hold.succeed(now(100));
-        assert_eq!(hold.until(), Some(Duration::from_secs(107)));
-        hold.fail(&Delays::SERVER, None, now(107), &mut random);
-        assert_eq!(hold.failures(), 1, "it has responded since");
-        hold.succeed(now(108));
-        assert_eq!(hold.until(), None);
+        backoff.fail(&Delays::SERVER, asked, now(100), &mut random);
+        assert_eq!(backoff.until(), Some(Duration::from_secs(107)));
+        backoff.succeed(now(100));
+        assert_eq!(backoff.until(), Some(Duration::from_secs(107)));
+        backoff.fail(&Delays::SERVER, None, now(107), &mut random);
+        assert_eq!(backoff.failures(), 1, "it has responded since");
+        backoff.succeed(now(108));
+        assert_eq!(backoff.until(), None);
     }
 }

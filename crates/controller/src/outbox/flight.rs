@@ -12,37 +12,48 @@ use crate::{
     outbox::slots::{Limits, Slots},
 };
 
-/// A request that takes longer gives its slot up, and continues in a slow one.
+/// A write that takes longer is slow: it frees its slot and continues in a slot of the slow class.
 pub(crate) const SLOW: Duration = Duration::from_secs(1);
 
 /// The requests in flight, each with its purpose.
 ///
-/// No write takes a slot from others for longer than a second: then it becomes slow, and if there are
-/// too many slow ones, the oldest of them is given up. An admission webhook that hangs so costs its
-/// own objects their responses, and others at most a second.
+/// A write occupies a slot of its class for at most a second. Then it moves to the slow class, and if
+/// that is full, the oldest slow request is aborted. So an admission webhook that hangs delays writes
+/// to other objects by at most a second.
 pub(crate) struct Flight<A> {
-    requests: HashMap<RequestId, Underway<A>>,
-    /// Since when each write is in flight; ended ones may be among them.
-    young: VecDeque<(Duration, RequestId)>,
-    /// The slow ones, the oldest first.
+    requests: HashMap<RequestId, InFlightRequest<A>>,
+    /// When each write that is not slow yet was sent. May contain writes that have ended.
+    started: VecDeque<(Duration, RequestId)>,
+    /// The slow requests, the oldest first.
     slow: VecDeque<RequestId>,
     max_slow: usize,
     slots: Slots,
     last_id: RequestId,
 }
 
-struct Underway<A> {
+struct InFlightRequest<A> {
     class: Class,
     namespace: Arc<str>,
-    about: A,
+    purpose: A,
+}
+
+/// The effect of one call of [`Flight::mark_slow`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MarkSlow {
+    /// No request has become slow.
+    None,
+    /// One write has moved to the slow class, or had ended before. There may be more.
+    Marked,
+    /// One write has moved to the slow class, which was full: this request should be aborted.
+    Abort(RequestId),
 }
 
 impl<A> Flight<A> {
-    /// No requests yet, with slots for this many slow ones.
+    /// Creates the table without requests. At most `max_slow` requests of the slow class are kept.
     pub(crate) fn new(max_slow: usize) -> Self {
         Self {
             requests: HashMap::new(),
-            young: VecDeque::new(),
+            started: VecDeque::new(),
             slow: VecDeque::new(),
             max_slow,
             slots: Slots::default(),
@@ -50,53 +61,54 @@ impl<A> Flight<A> {
         }
     }
 
-    /// Begins a request, which takes a slot of its class.
+    /// Adds a request that is sent at `now`, in a slot of its class.
     pub(crate) fn begin(
         &mut self,
         class: Class,
         namespace: &Arc<str>,
-        about: A,
+        purpose: A,
         now: Duration,
     ) -> RequestId {
         self.last_id += 1;
         let id = self.last_id;
         self.slots.take(class, namespace);
-        let underway = Underway {
+        let request = InFlightRequest {
             class,
             namespace: namespace.clone(),
-            about,
+            purpose,
         };
-        self.requests.insert(id, underway);
+        self.requests.insert(id, request);
         match class {
             Class::Slow => self.slow.push_back(id),
-            Class::Transition | Class::Adoption => self.young.push_back((now, id)),
+            Class::Transition | Class::Adoption => self.started.push_back((now, id)),
             // Only requests of the same class wait for their slots.
             Class::Event | Class::Managers | Class::NotReady | Class::Jobs | Class::Server => {}
         }
         id
     }
 
-    /// Ends a request, and returns its purpose; `None` if it was given up.
+    /// Removes a request and returns its purpose; `None` if it was aborted before.
     pub(crate) fn end(&mut self, id: RequestId) -> Option<A> {
         let request = self.requests.remove(&id)?;
         self.slots.free(request.class, &request.namespace);
         if request.class == Class::Slow {
             self.slow.retain(|slow| *slow != id);
         }
-        Some(request.about)
+        Some(request.purpose)
     }
 
-    /// Marks one request that has been in flight for too long as slow. Returns `None` if there is
-    /// none, and otherwise the request that is given up for it, if any.
-    pub(crate) fn release_slow_requests(&mut self, now: Duration) -> Option<Option<RequestId>> {
-        let (begun, id) = self.young.front().copied()?;
+    /// Moves one write that has been in flight for longer than [`SLOW`] to the slow class.
+    pub(crate) fn mark_slow(&mut self, now: Duration) -> MarkSlow {
+        let Some((begun, id)) = self.started.front().copied() else {
+            return MarkSlow::None;
+        };
         let request = self.requests.get_mut(&id);
         if request.is_some() && now < begun + SLOW {
-            return None;
+            return MarkSlow::None;
         }
-        self.young.pop_front();
+        self.started.pop_front();
         let Some(request) = request else {
-            return Some(None);
+            return MarkSlow::Marked;
         };
         let class = std::mem::replace(&mut request.class, Class::Slow);
         let namespace = request.namespace.clone();
@@ -104,12 +116,13 @@ impl<A> Flight<A> {
         self.slots.take(Class::Slow, &namespace);
         self.slow.push_back(id);
         let is_full = self.slow.len() > self.max_slow;
-        Some(self.slow.front().copied().filter(|_| is_full))
+        let oldest = self.slow.front().copied().filter(|_| is_full);
+        oldest.map_or(MarkSlow::Marked, MarkSlow::Abort)
     }
 
-    /// When a request becomes slow.
+    /// When the next request becomes slow.
     pub(crate) fn next_slow(&self) -> Option<Duration> {
-        self.young.front().map(|(begun, _)| *begun + SLOW)
+        self.started.front().map(|(begun, _)| *begun + SLOW)
     }
 
     pub(crate) const fn slots(&self) -> &Slots {
@@ -121,10 +134,10 @@ impl<A> Flight<A> {
         self.slots.is_one_free(class, limits)
     }
 
-    /// What a request is about.
+    /// The purpose of a request in flight.
     #[cfg(test)]
-    pub(crate) fn about(&self, id: RequestId) -> Option<&A> {
-        self.requests.get(&id).map(|request| &request.about)
+    pub(crate) fn purpose(&self, id: RequestId) -> Option<&A> {
+        self.requests.get(&id).map(|request| &request.purpose)
     }
 
     /// How many requests are in flight, of every class.
@@ -137,28 +150,26 @@ impl<A> Flight<A> {
 mod tests {
     use super::*;
 
-    fn begin(flight: &mut Flight<&'static str>, about: &'static str, at: u64) -> RequestId {
+    fn begin(flight: &mut Flight<&'static str>, purpose: &'static str, at: u64) -> RequestId {
         let now = Duration::from_secs(at);
-        flight.begin(Class::Transition, &"dev".into(), about, now)
+        flight.begin(Class::Transition, &"dev".into(), purpose, now)
     }
 
     #[test]
-    fn a_slow_request_frees_its_slot_and_the_oldest_slow_one_is_given_up() {
+    fn a_slow_request_frees_its_slot_and_the_oldest_slow_request_is_aborted() {
         let mut flight = Flight::new(2);
         let ids: Vec<_> = [("a", 0), ("b", 0), ("c", 1)]
-            .map(|(about, at)| begin(&mut flight, about, at))
+            .map(|(purpose, at)| begin(&mut flight, purpose, at))
             .into();
         assert_eq!(flight.slots().taken(Class::Transition), 3);
         assert_eq!(flight.next_slow(), Some(SLOW));
-        assert_eq!(
-            flight.release_slow_requests(Duration::from_millis(999)),
-            None
-        );
-        assert_eq!(flight.release_slow_requests(SLOW), Some(None));
-        assert_eq!(flight.release_slow_requests(SLOW), Some(None));
-        assert_eq!(flight.release_slow_requests(SLOW), None);
+        let early = Duration::from_millis(999);
+        assert_eq!(flight.mark_slow(early), MarkSlow::None);
+        assert_eq!(flight.mark_slow(SLOW), MarkSlow::Marked);
+        assert_eq!(flight.mark_slow(SLOW), MarkSlow::Marked);
+        assert_eq!(flight.mark_slow(SLOW), MarkSlow::None);
         assert_eq!(flight.slots().taken(Class::Slow), 2);
-        assert_eq!(flight.release_slow_requests(2 * SLOW), Some(Some(ids[0])));
+        assert_eq!(flight.mark_slow(2 * SLOW), MarkSlow::Abort(ids[0]));
         assert_eq!(flight.end(ids[0]), Some("a"));
         assert_eq!(flight.end(ids[0]), None, "a late response");
         for id in &ids[1..] {

@@ -18,16 +18,16 @@ use crate::{
     settings::{OwnPod, Settings},
     store::{
         history::History,
-        namespace::{Known, Namespace, Plain},
+        namespace::{NamedObject, Namespace, UnscheduledObject},
         namespaces::Namespaces,
         text_budget::TextBudget,
     },
     telemetry::snapshot::ObjectSnapshot,
 };
 
-pub(crate) use namespace::Shown;
-pub(crate) use needed::{Progress, is_silent};
-pub(crate) use observe::Seen;
+pub(crate) use namespace::WatchSource;
+pub(crate) use needed::{Progress, reports_no_readiness};
+pub(crate) use observe::ObjectChange;
 
 pub(crate) mod history;
 pub(crate) mod namespace;
@@ -125,8 +125,8 @@ impl Store {
         let object = &observed.object;
         let namespace = self.namespaces.entry(&object.namespace);
         if !observed.concerns_us() {
-            let plain = Plain::from_observed(&observed, version);
-            namespace.insert_plain(&object.kind, &object.name, plain);
+            let plain = UnscheduledObject::from_observed(&observed, version);
+            namespace.insert_unscheduled(&object.kind, &object.name, plain);
             return None;
         }
         let id = loop {
@@ -207,7 +207,7 @@ impl Store {
         self.text_budget.remove(id);
         let name = removed.name();
         if let Some(namespace) = self.namespaces.get_mut(&name.namespace) {
-            let is_it = |known: &Known| matches!(known, Known::Scheduled(known) if *known == id);
+            let is_it = |known: &NamedObject| matches!(known, NamedObject::Scheduled(known) if *known == id);
             namespace.remove(&name.kind, &name.name, is_it);
             if !namespace.has_scheduled() {
                 self.namespaces.forget_gone(&name.namespace);
@@ -219,12 +219,12 @@ impl Store {
 
     /// Keeps an object without annotations of ours in a small form, for a later schedule of its
     /// Namespace and for starts that wait for it.
-    pub(crate) fn keep_plain(&mut self, id: Id) {
+    pub(crate) fn keep_unscheduled(&mut self, id: Id) {
         if let Some(object) = self.objects.get(&id) {
             let name = object.name();
-            let plain = Plain::from_observed(&object.observed, object.version);
+            let plain = UnscheduledObject::from_observed(&object.observed, object.version);
             let namespace = self.namespaces.entry(&name.namespace);
-            namespace.insert_plain(&name.kind, &name.name, plain);
+            namespace.insert_unscheduled(&name.kind, &name.name, plain);
         }
     }
 

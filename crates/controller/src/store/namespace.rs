@@ -15,7 +15,7 @@ use crate::{
 
 /// How a watch shows an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct WatchSource {
     pub(crate) watch: WatchId,
     /// How often the watch has failed: its lists are newer than responses of earlier epochs.
     pub(crate) epoch: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Shown {
 pub(crate) struct Namespace {
     /// Its Namespace object, if it is watched.
     pub(super) own: Option<NamespaceRecord>,
-    objects: Vec<(Kind, HashMap<Arc<str>, Known>)>,
+    objects: Vec<(Kind, HashMap<Arc<str>, NamedObject>)>,
     /// How many of the objects are scheduled.
     scheduled: usize,
     pub(super) slices: Slices,
@@ -57,16 +57,16 @@ impl NamespaceRecord {
 }
 
 /// The object of a name: one of the two, never both.
-pub(crate) enum Known {
+pub(crate) enum NamedObject {
     /// It has a schedule, or state labels.
     Scheduled(Id),
     /// Everything else. Such objects may outnumber all others, so as little as possible is kept.
-    Plain(Box<Plain>),
+    Unscheduled(Box<UnscheduledObject>),
 }
 
 /// An object without a schedule: the little that is needed when its Namespace gets one, or a start
 /// waits for it.
-pub(crate) struct Plain {
+pub(crate) struct UnscheduledObject {
     uid: Uid,
     version: Version,
     /// `None` for a plain count.
@@ -127,7 +127,7 @@ fn parse_uuid(text: &str) -> Option<u128> {
     Some(number)
 }
 
-impl Plain {
+impl UnscheduledObject {
     /// An object without any key of ours.
     pub(super) fn from_workload(kind: &Kind, workload: &Workload) -> Self {
         let (replicas, count_field) = workload.count(kind);
@@ -214,11 +214,11 @@ fn boxed(field: CountField) -> Option<Box<CountField>> {
 
 impl Namespace {
     /// The object of that name.
-    pub(super) fn get(&self, kind: &Kind, name: &str) -> Option<&Known> {
+    pub(super) fn get(&self, kind: &Kind, name: &str) -> Option<&NamedObject> {
         self.of_kind(kind)?.get(name)
     }
 
-    fn of_kind(&self, kind: &Kind) -> Option<&HashMap<Arc<str>, Known>> {
+    fn of_kind(&self, kind: &Kind) -> Option<&HashMap<Arc<str>, NamedObject>> {
         let mut kinds = self.objects.iter();
         kinds.find(|(of, _)| *of == *kind).map(|(_, names)| names)
     }
@@ -226,29 +226,34 @@ impl Namespace {
     /// The scheduled object of that name.
     pub(super) fn id(&self, kind: &Kind, name: &str) -> Option<Id> {
         match self.get(kind, name)? {
-            Known::Scheduled(id) => Some(*id),
-            Known::Plain(_) => None,
+            NamedObject::Scheduled(id) => Some(*id),
+            NamedObject::Unscheduled(_) => None,
         }
     }
 
     /// Gives a name to a scheduled object, in place of any before.
     pub(super) fn insert(&mut self, kind: &Kind, name: &Arc<str>, id: Id) {
         self.scheduled += 1;
-        self.set(kind, name, Known::Scheduled(id));
+        self.set(kind, name, NamedObject::Scheduled(id));
     }
 
     /// Gives a name to an object without a schedule, in place of any before.
-    pub(super) fn insert_plain(&mut self, kind: &Kind, name: &Arc<str>, plain: Plain) {
+    pub(super) fn insert_unscheduled(
+        &mut self,
+        kind: &Kind,
+        name: &Arc<str>,
+        plain: UnscheduledObject,
+    ) {
         let mut kinds = self.objects.iter_mut();
         let names = kinds.find(|(of, _)| *of == *kind).map(|(_, names)| names);
-        if let Some(Known::Plain(known)) = names.and_then(|names| names.get_mut(name)) {
+        if let Some(NamedObject::Unscheduled(known)) = names.and_then(|names| names.get_mut(name)) {
             **known = plain;
             return;
         }
-        self.set(kind, name, Known::Plain(Box::new(plain)));
+        self.set(kind, name, NamedObject::Unscheduled(Box::new(plain)));
     }
 
-    fn set(&mut self, kind: &Kind, name: &Arc<str>, known: Known) {
+    fn set(&mut self, kind: &Kind, name: &Arc<str>, known: NamedObject) {
         let at = self.objects.iter().position(|(of, _)| *of == *kind);
         let at = at.unwrap_or_else(|| {
             self.objects.push((kind.clone(), HashMap::new()));
@@ -258,12 +263,17 @@ impl Namespace {
         self.forget(replaced.as_ref());
     }
 
-    fn forget(&mut self, known: Option<&Known>) {
-        self.scheduled -= usize::from(matches!(known, Some(Known::Scheduled(_))));
+    fn forget(&mut self, known: Option<&NamedObject>) {
+        self.scheduled -= usize::from(matches!(known, Some(NamedObject::Scheduled(_))));
     }
 
     /// Removes a name, if `is_it` holds for its object.
-    pub(super) fn remove(&mut self, kind: &Kind, name: &str, is_it: impl FnOnce(&Known) -> bool) {
+    pub(super) fn remove(
+        &mut self,
+        kind: &Kind,
+        name: &str,
+        is_it: impl FnOnce(&NamedObject) -> bool,
+    ) {
         let Some(at) = self.objects.iter().position(|(of, _)| *of == *kind) else {
             return;
         };
@@ -279,20 +289,20 @@ impl Namespace {
     }
 
     /// Takes out all objects without a schedule, in order of kind and name.
-    pub(super) fn take_plain(&mut self, namespace: &Arc<str>) -> Vec<(Observed, Version)> {
+    pub(super) fn take_unscheduled(&mut self, namespace: &Arc<str>) -> Vec<(Observed, Version)> {
         let mut taken = Vec::new();
         for (kind, names) in &mut self.objects {
-            let plain = names.extract_if(|_, known| matches!(known, Known::Plain(_)));
+            let plain = names.extract_if(|_, known| matches!(known, NamedObject::Unscheduled(_)));
             taken.extend(plain.filter_map(|(name, known)| match known {
-                Known::Plain(plain) => Some((kind.clone(), name, plain)),
-                Known::Scheduled(_) => None,
+                NamedObject::Unscheduled(plain) => Some((kind.clone(), name, plain)),
+                NamedObject::Scheduled(_) => None,
             }));
         }
         self.objects.retain(|(_, names)| !names.is_empty());
         taken.sort_by(|(kind, name, _), (other, other_name, _)| {
             (kind, name).cmp(&(other, other_name))
         });
-        let observed = |(kind, name, plain): (Kind, Arc<str>, Box<Plain>)| {
+        let observed = |(kind, name, plain): (Kind, Arc<str>, Box<UnscheduledObject>)| {
             plain.into_observed(&kind, Arc::clone(namespace), name)
         };
         taken.into_iter().map(observed).collect()
@@ -303,8 +313,8 @@ impl Namespace {
         let mut ids = Vec::with_capacity(self.scheduled);
         for (_, names) in &self.objects {
             ids.extend(names.values().filter_map(|known| match known {
-                Known::Scheduled(id) => Some(*id),
-                Known::Plain(_) => None,
+                NamedObject::Scheduled(id) => Some(*id),
+                NamedObject::Unscheduled(_) => None,
             }));
         }
         ids.sort_unstable();

@@ -12,7 +12,7 @@ use dayshift_workload::{
 use crate::{
     ids::WatchId,
     settings::{Settings, Watched},
-    store::namespace::{Namespace, NamespaceRecord, Shown},
+    store::namespace::{Namespace, NamespaceRecord, WatchSource},
 };
 
 /// How much is known of the Namespaces of a watch: one, or all.
@@ -48,7 +48,7 @@ pub(crate) struct Namespaces {
 
 /// The effect of an event of a Namespace.
 #[derive(Default)]
-pub(crate) struct NamespaceNews {
+pub(crate) struct NamespaceChange {
     /// Its annotations have changed: the objects in it have other defaults.
     pub(crate) is_changed: bool,
     /// It has come into scope, with every known object in it.
@@ -201,56 +201,56 @@ impl Namespaces {
     pub(super) fn observe(
         &mut self,
         namespace: &ObservedNamespace,
-        shown: Shown,
+        source: WatchSource,
         prefix: &Prefix,
-    ) -> NamespaceNews {
-        self.counted(&namespace.name, |all| all.apply(namespace, shown, prefix))
+    ) -> NamespaceChange {
+        self.counted(&namespace.name, |all| all.apply(namespace, source, prefix))
     }
 
     fn apply(
         &mut self,
         namespace: &ObservedNamespace,
-        shown: Shown,
+        source: WatchSource,
         prefix: &Prefix,
-    ) -> NamespaceNews {
+    ) -> NamespaceChange {
         let is_plain = namespace.annotations.is_empty() && !self.are_selected;
         let is_new = self.record(&namespace.name).is_none();
-        if is_new && !shown.in_list && self.is_late(namespace.version, shown.watch) {
-            return NamespaceNews::default();
+        if is_new && !source.in_list && self.is_late(namespace.version, source.watch) {
+            return NamespaceChange::default();
         }
         if is_new && is_plain {
-            let record = self.read(namespace, shown.watch, prefix);
+            let record = self.read(namespace, source.watch, prefix);
             self.set_record(&namespace.name, record);
-            return NamespaceNews::default();
+            return NamespaceChange::default();
         }
         let mut has_come_back = false;
         let known = self.by_name.get_mut(&*namespace.name);
         if let Some(known) = known.and_then(|known| known.own.as_mut()) {
-            known.watch = shown.watch;
-            if !shown.in_list && namespace.version.is_before(known.version) {
-                return NamespaceNews::default();
+            known.watch = source.watch;
+            if !source.in_list && namespace.version.is_before(known.version) {
+                return NamespaceChange::default();
             }
             has_come_back = std::mem::take(&mut known.is_gone);
             if namespace.deleting {
-                return NamespaceNews::default();
+                return NamespaceChange::default();
             }
             known.version = namespace.version;
             known.uid.clone_from(&namespace.uid);
             if *known.annotations == namespace.annotations {
-                return NamespaceNews {
+                return NamespaceChange {
                     is_changed: has_come_back,
                     has_entered: has_come_back,
                     error: known.reported.clone().filter(|_| has_come_back),
                 };
             }
         }
-        let record = self.read(namespace, shown.watch, prefix);
+        let record = self.read(namespace, source.watch, prefix);
         let error = record.reported.clone();
         let before = self.set_record(&namespace.name, record);
         // The same problems are reported again for another Namespace of that name.
         let reported = before.and_then(|before| before.reported);
         let reported = reported.filter(|_| !has_come_back);
-        NamespaceNews {
+        NamespaceChange {
             is_changed: true,
             has_entered: is_new && self.are_selected,
             error: error.filter(|error| reported.as_ref() != Some(error)),

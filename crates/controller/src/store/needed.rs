@@ -9,7 +9,7 @@ use dayshift_workload::{
 
 use crate::{
     object::Object,
-    store::{Store, namespace::Known},
+    store::{Store, namespace::NamedObject},
 };
 
 /// How far a workload has come.
@@ -27,7 +27,7 @@ pub(crate) enum Progress {
 
 impl Store {
     /// The state of an object in this namespace; `None` if none of that name is known.
-    pub(crate) fn state_of(
+    pub(crate) fn dependency_state(
         &self,
         namespace: &str,
         needed: &Dependency,
@@ -39,8 +39,8 @@ impl Store {
             DependencyKind::Service => return known.slices.state(&needed.name),
         };
         let id = match known.get(kind, &needed.name)? {
-            Known::Scheduled(id) => *id,
-            Known::Plain(plain) => {
+            NamedObject::Scheduled(id) => *id,
+            NamedObject::Unscheduled(plain) => {
                 let (replicas, readiness) = plain.count()?;
                 return Some(match replicas {
                     Replicas::ZERO => DependencyState::Stopped { until: None },
@@ -68,7 +68,7 @@ impl Store {
     /// Whether the needed object waits for this object, directly or through others. This depends on
     /// the annotations, not on the state: the first of a circle is started before the others are
     /// decided about.
-    pub(crate) fn waits_for(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
+    pub(crate) fn depends_on(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
             let DependencyKind::Workload(ref kind) = one.kind else {
                 return Vec::new();
@@ -104,7 +104,7 @@ impl Progress {
 }
 
 /// Whether objects of a kind do not show whether they are ready.
-pub(crate) fn is_silent(kind: &Kind) -> bool {
+pub(crate) fn reports_no_readiness(kind: &Kind) -> bool {
     match kind.ready_form() {
         ReadyForm::Replicas | ReadyForm::Condition(_) => false,
         ReadyForm::ReplicasIfShown => !kind.shows_ready_replicas(),
@@ -115,7 +115,7 @@ pub(crate) fn is_silent(kind: &Kind) -> bool {
 fn from_readiness(kind: &Kind, readiness: Readiness, replicas: Replicas) -> DependencyState {
     match readiness.is_ready(replicas) {
         Some(true) => DependencyState::Ready,
-        None if is_silent(kind) => DependencyState::Unreported,
+        None if reports_no_readiness(kind) => DependencyState::Unreported,
         // Its controller has not seen it yet.
         Some(false) | None => DependencyState::NotReady,
     }

@@ -15,25 +15,25 @@ use crate::{
     ids::{Id, WatchId},
     store::{
         Store,
-        namespace::{Known, Plain, Shown},
-        namespaces::NamespaceNews,
+        namespace::{NamedObject, UnscheduledObject, WatchSource},
+        namespaces::NamespaceChange,
     },
 };
 
 /// The effect of an event of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum ObjectChange {
     /// It is an echo, late, or an object without a schedule.
-    Nothing,
+    None,
     /// Only how much of the object is ready has changed.
-    Readier(Id),
+    Readiness(Id),
     /// The object has changed.
-    Changed(Id),
+    Updated(Id),
     /// The object is new. An earlier object with its name is gone and should be removed.
     Added { id: Id, replaced: Option<Id> },
     /// The object has no schedule, or is the controller itself. An earlier object with
     /// its name should be removed.
-    NotOurs { known: Option<Id> },
+    Unmanaged { known: Option<Id> },
 }
 
 impl Store {
@@ -44,38 +44,40 @@ impl Store {
         kind: &Kind,
         name: &ObjectName,
         workload: &Workload,
-        shown: Shown,
+        source: WatchSource,
         seen_at: SeenAt,
-    ) -> Seen {
+    ) -> ObjectChange {
         let version = workload.version();
         self.history.note_shown(kind, version);
         let namespace = self.namespaces.get(&name.namespace);
         let known = namespace.and_then(|namespace| namespace.get(kind, &name.name));
         let (known, is_late) = match known {
-            Some(Known::Scheduled(id)) => (Some(*id), false),
-            Some(Known::Plain(plain)) => (None, !shown.in_list && plain.is_newer_than(workload)),
+            Some(NamedObject::Scheduled(id)) => (Some(*id), false),
+            Some(NamedObject::Unscheduled(plain)) => {
+                (None, !source.in_list && plain.is_newer_than(workload))
+            }
             None => (None, false),
         };
         if let Some(pod) = &self.own_pod
             && pod.is_of(kind, workload)
         {
-            return Seen::NotOurs { known };
+            return ObjectChange::Unmanaged { known };
         }
         if let Some(id) = known
-            && !shown.in_list
+            && !source.in_list
             && self.is_echo(id, workload)
         {
-            return Seen::Nothing;
+            return ObjectChange::None;
         }
         let defaults = self.namespaces.defaults(&name.namespace);
         if known.is_none() && defaults.is_none() && !workload.concerns(&self.prefix) {
-            let plain = Plain::from_workload(kind, workload);
+            let plain = UnscheduledObject::from_workload(kind, workload);
             let namespace = self.namespaces.entry(&name.namespace);
-            namespace.insert_plain(kind, &name.name, plain);
-            return Seen::Nothing;
+            namespace.insert_unscheduled(kind, &name.name, plain);
+            return ObjectChange::None;
         }
         if is_late {
-            return Seen::Nothing;
+            return ObjectChange::None;
         }
         let observed = workload.observe(kind, &self.prefix);
         let mut observed = observed.with_defaults(defaults);
@@ -85,28 +87,28 @@ impl Store {
             && let Some(object) = self.get(id)
             && object.observed.object == observed.object
         {
-            let may_be_late = !shown.in_list || object.response_epoch == Some(shown.epoch);
+            let may_be_late = !source.in_list || object.response_epoch == Some(source.epoch);
             if may_be_late && version.is_before(object.version) {
-                return Seen::Nothing;
+                return ObjectChange::None;
             }
             self.limit_text(id, &mut observed, workload.created());
             let Some(object) = self.get_unpublished(id) else {
-                return Seen::Nothing;
+                return ObjectChange::None;
             };
-            if !shown.in_list && object.show_readiness(&mut observed, version) {
+            if !source.in_list && object.show_readiness(&mut observed, version) {
                 self.get_mut(id);
-                return Seen::Readier(id);
+                return ObjectChange::Readiness(id);
             }
             self.update(id, observed, version, seen_at);
-            return Seen::Changed(id);
+            return ObjectChange::Updated(id);
         }
         let created = workload.created();
-        match self.add(observed, created, version, shown.watch, seen_at) {
-            Some(id) => Seen::Added {
+        match self.add(observed, created, version, source.watch, seen_at) {
+            Some(id) => ObjectChange::Added {
                 id,
                 replaced: known,
             },
-            None => Seen::NotOurs { known },
+            None => ObjectChange::Unmanaged { known },
         }
     }
 
@@ -137,9 +139,9 @@ impl Store {
         };
         let version = workload.version();
         let name = object.name().clone();
-        let is_news = object.version == known || !version.is_before(object.version);
+        let is_current = object.version == known || !version.is_before(object.version);
         let known = object.version;
-        if is_news {
+        if is_current {
             // Before the UIDs are compared: an earlier object of that name is of an older history,
             // too.
             self.history.note_response(version, known);
@@ -147,7 +149,7 @@ impl Store {
         if &*name.uid != workload.uid() {
             return false;
         }
-        if is_news {
+        if is_current {
             let defaults = self.namespaces.defaults(&name.namespace);
             let observed = workload.observe(&name.kind, &self.prefix);
             let mut observed = observed.with_defaults(defaults);
@@ -184,11 +186,11 @@ impl Store {
     pub(crate) fn observe_namespace(
         &mut self,
         observed: &ObservedNamespace,
-        shown: Shown,
+        source: WatchSource,
         seen_at: SeenAt,
         watch_of: impl Fn(&Kind) -> WatchId,
-    ) -> (NamespaceNews, Vec<Id>) {
-        let news = self.namespaces.observe(observed, shown, &self.prefix);
+    ) -> (NamespaceChange, Vec<Id>) {
+        let news = self.namespaces.observe(observed, source, &self.prefix);
         if !news.is_changed {
             return (news, Vec::new());
         }
@@ -197,7 +199,7 @@ impl Store {
         let mut ids = self.ids_in(Some(&name));
         ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at) || news.has_entered);
         let namespace = self.namespaces.get_mut(&name);
-        let plain = namespace.map_or_else(Vec::new, |namespace| namespace.take_plain(&name));
+        let plain = namespace.map_or_else(Vec::new, |namespace| namespace.take_unscheduled(&name));
         for (observed, version) in plain {
             let watch = watch_of(&observed.object.kind);
             let observed = observed.with_defaults(defaults.clone());
@@ -243,12 +245,12 @@ mod tests {
         by_clock: DateTime::UNIX_EPOCH,
         elapsed: None,
     };
-    const CHANGE: Shown = Shown {
+    const CHANGE: WatchSource = WatchSource {
         watch: 0,
         epoch: 0,
         in_list: false,
     };
-    const LIST: Shown = Shown {
+    const LIST: WatchSource = WatchSource {
         in_list: true,
         ..CHANGE
     };
@@ -280,16 +282,18 @@ mod tests {
         Store::new(&Settings::default())
     }
 
-    fn observe(store: &mut Store, workload: &Workload, shown: Shown) -> Seen {
+    fn observe(store: &mut Store, workload: &Workload, source: WatchSource) -> ObjectChange {
         let name = ObjectName::from_resource(workload);
-        store.observe(&Kind::DEPLOYMENT, &name, workload, shown, EPOCH)
+        store.observe(&Kind::DEPLOYMENT, &name, workload, source, EPOCH)
     }
 
     /// The object that a watch shows, if that is news.
-    fn news(store: &mut Store, workload: &Workload, shown: Shown) -> Option<Id> {
-        match observe(store, workload, shown) {
-            Seen::Changed(id) | Seen::Added { id, .. } => Some(id),
-            Seen::Nothing | Seen::Readier(_) | Seen::NotOurs { .. } => None,
+    fn news(store: &mut Store, workload: &Workload, source: WatchSource) -> Option<Id> {
+        match observe(store, workload, source) {
+            ObjectChange::Updated(id) | ObjectChange::Added { id, .. } => Some(id),
+            ObjectChange::None | ObjectChange::Readiness(_) | ObjectChange::Unmanaged { .. } => {
+                None
+            }
         }
     }
 
@@ -313,11 +317,11 @@ mod tests {
     /// A watch may lag behind a response; a list shows the current state.
     #[test]
     fn a_change_is_late_if_its_version_is_older_and_a_list_counts() {
-        for (shown, expected) in [(CHANGE, 3), (LIST, 5)] {
+        for (source, expected) in [(CHANGE, 3), (LIST, 5)] {
             let mut store = store();
             let id = news(&mut store, &web(100, 3), CHANGE).unwrap();
-            observe(&mut store, &web(90, 5), shown);
-            assert_eq!(replicas(&store, id), expected, "{shown:?}");
+            observe(&mut store, &web(90, 5), source);
+            assert_eq!(replicas(&store, id), expected, "{source:?}");
         }
     }
 
@@ -327,7 +331,7 @@ mod tests {
             let mut store = store();
             let id = news(&mut store, &web(90, 3), LIST).unwrap();
             assert!(store.observe_response(id, &web(100, 4), version(90), 0, EPOCH));
-            observe(&mut store, &web(95, 5), Shown { epoch, ..LIST });
+            observe(&mut store, &web(95, 5), WatchSource { epoch, ..LIST });
             assert_eq!(replicas(&store, id), expected, "{epoch}");
         }
     }
@@ -373,9 +377,9 @@ mod tests {
         }
     }
 
-    fn show_team(store: &mut Store, namespace: &ObservedNamespace, shown: Shown) {
-        let shown = Shown { watch: 1, ..shown };
-        store.observe_namespace(namespace, shown, EPOCH, |_| 0);
+    fn show_team(store: &mut Store, namespace: &ObservedNamespace, source: WatchSource) {
+        let source = WatchSource { watch: 1, ..source };
+        store.observe_namespace(namespace, source, EPOCH, |_| 0);
     }
 
     /// Whether it had annotations since this process runs, or only before.
@@ -434,11 +438,11 @@ mod tests {
     fn an_object_loses_its_schedule_and_gets_it_back_from_its_namespace() {
         let mut store = store();
         let id = news(&mut store, &placed("team", "web", 90, 3), LIST).unwrap();
-        store.keep_plain(id);
+        store.keep_unscheduled(id);
         store.remove(id);
         assert_eq!(store.find(&Kind::DEPLOYMENT, "team", "web"), None);
-        let shown = Shown { watch: 1, ..LIST };
-        let (_, ids) = store.observe_namespace(&team(95, "19:00"), shown, EPOCH, |_| 0);
+        let source = WatchSource { watch: 1, ..LIST };
+        let (_, ids) = store.observe_namespace(&team(95, "19:00"), source, EPOCH, |_| 0);
         let id = store.find(&Kind::DEPLOYMENT, "team", "web");
         assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
         assert_eq!(replicas(&store, id.unwrap()), 3);
@@ -448,7 +452,7 @@ mod tests {
     #[test]
     fn nothing_is_decided_from_readiness() {
         let mut store = store();
-        let shown = |version: u32, ready: u32, replicas: u32| -> Workload {
+        let workload = |version: u32, ready: u32, replicas: u32| -> Workload {
             serde_json::from_value(json!({
                 "metadata": {
                     "namespace": "dev", "name": "web", "uid": "web", "generation": 2,
@@ -460,20 +464,20 @@ mod tests {
             }))
             .unwrap()
         };
-        let id = news(&mut store, &shown(100, 0, 3), CHANGE).unwrap();
+        let id = news(&mut store, &workload(100, 0, 3), CHANGE).unwrap();
         let ready = |store: &Store| store.get(id).unwrap().observed.readiness.replicas();
         for change in 1..=1_000 {
-            let object = shown(100 + change, change % 4, 3);
+            let object = workload(100 + change, change % 4, 3);
             let seen = observe(&mut store, &object, CHANGE);
-            assert_eq!(seen, Seen::Readier(id), "{change}");
+            assert_eq!(seen, ObjectChange::Readiness(id), "{change}");
             assert_eq!(ready(&store), Some(Replicas::new(change % 4)));
         }
         assert_eq!(
-            observe(&mut store, &shown(500, 3, 3), CHANGE),
-            Seen::Nothing
+            observe(&mut store, &workload(500, 3, 3), CHANGE),
+            ObjectChange::None
         );
         assert_eq!(ready(&store), Some(Replicas::ZERO), "a late change");
-        assert_eq!(news(&mut store, &shown(1_101, 1, 5), CHANGE), Some(id));
+        assert_eq!(news(&mut store, &workload(1_101, 1, 5), CHANGE), Some(id));
         let object = store.get(id).unwrap();
         assert!(object.version.is_same(version(1_101)) && store.has_unpublished());
     }

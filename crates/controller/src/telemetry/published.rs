@@ -216,8 +216,8 @@ impl Publisher {
         let object = Arc::new(object);
         let before = self.objects.shard(id).insert(id, Arc::clone(&object));
         self.objects.is_changed.store(true, Ordering::Relaxed);
-        let held_before = before.map_or_else(StoppedCapacity::default, |it| it.held_down());
-        let held = object.held_down();
+        let held_before = before.map_or_else(StoppedCapacity::default, |it| it.stopped_capacity());
+        let held = object.stopped_capacity();
         if held_before != held {
             self.count(&object, held_before, held, now);
         }
@@ -227,7 +227,12 @@ impl Publisher {
     pub(crate) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {
-            self.count(&object, object.held_down(), StoppedCapacity::default(), now);
+            self.count(
+                &object,
+                object.stopped_capacity(),
+                StoppedCapacity::default(),
+                now,
+            );
         }
     }
 

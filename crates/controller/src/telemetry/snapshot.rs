@@ -61,7 +61,7 @@ pub enum WorkStatus {
     /// There is nothing to do.
     Idle,
     /// A start waits until fewer workloads are starting (`--max-starting`).
-    WaitingForPlace,
+    WaitingForSlot,
     /// A change waits for its turn to be sent.
     Queued,
     /// A request about it is under way.
@@ -77,7 +77,7 @@ impl fmt::Display for WorkStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Idle => "nothing to do",
-            Self::WaitingForPlace => "waiting until fewer workloads are starting",
+            Self::WaitingForSlot => "waiting until fewer workloads are starting",
             Self::Queued => "waiting to be sent",
             Self::InFlight => "waiting for the API server's answer",
             Self::BackingOff => "waiting to be tried again",
@@ -111,7 +111,7 @@ impl ObjectSnapshot {
     }
 
     /// When its annotations were first seen as they are.
-    pub const fn asked_at(&self) -> DateTime<Utc> {
+    pub const fn inputs_seen_at(&self) -> DateTime<Utc> {
         self.seen
     }
 
@@ -161,7 +161,7 @@ impl ObjectSnapshot {
 
     /// The resources that its schedule saves now, as the metrics count them and the pages show
     /// them.
-    pub fn held_down(&self) -> StoppedCapacity {
+    pub fn stopped_capacity(&self) -> StoppedCapacity {
         let (phase, saved) = (self.state.phase, self.state.saved);
         let count = stopped_count(self.replicas, phase, saved, &self.parsed);
         StoppedCapacity::new(count, self.footprint)
@@ -199,7 +199,7 @@ impl ObjectSnapshot {
         let next = self.state.next_at();
         let due = match self.work {
             WorkStatus::Idle => next?,
-            WorkStatus::WaitingForPlace => return None,
+            WorkStatus::WaitingForSlot => return None,
             _ => next
                 .filter(|next| *next <= now)
                 .unwrap_or_else(|| self.changed_at(now)),

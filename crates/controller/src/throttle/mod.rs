@@ -12,7 +12,7 @@ use dayshift_cluster::{
 use crate::{
     clock::guard::Now,
     ids::Id,
-    object::work::Hold,
+    object::work::Backoff,
     throttle::{health::Health, permissions::Permissions, window::Window},
 };
 
@@ -25,7 +25,7 @@ pub(crate) mod window;
 /// The circuit breaker opens only by failures of the server: nothing is sent until its hold ends. An
 /// object's own failures are in its [`Work`](crate::object::work::Work).
 pub(crate) struct Throttle {
-    server: Hold,
+    server: Backoff,
     window: Window,
     pub(crate) permissions: Permissions,
     health: Health,
@@ -49,7 +49,7 @@ impl Throttle {
     /// jitter.
     pub(crate) fn new(max_in_flight: usize, seed: u64) -> Self {
         Self {
-            server: Hold::default(),
+            server: Backoff::default(),
             window: Window::new(max_in_flight),
             permissions: Permissions::default(),
             health: Health::default(),
@@ -59,7 +59,7 @@ impl Throttle {
 
     /// Whether requests may be sent: not while the server is away or too busy.
     pub(crate) fn may_send(&self, now: Now) -> bool {
-        !self.server.is_held(now)
+        !self.server.is_active(now)
     }
 
     /// Until when nothing is sent, or was.
@@ -102,13 +102,13 @@ impl Throttle {
     /// together: returns false if this is no new failure.
     pub(crate) fn server_failed(&mut self, why: &Unavailable, now: Now) -> bool {
         self.server.forget_if_calm(now);
-        let is_news = self
+        let is_new = self
             .server
             .fail(&Delays::SERVER, why.retry_after, now, &mut self.random);
-        if is_news {
+        if is_new {
             self.window.failed(why.kind);
         }
-        is_news
+        is_new
     }
 
     /// A request about an object has failed by itself: opens the circuit breaker if many others of

@@ -10,7 +10,7 @@ use std::{
 use dayshift_cluster::delays::Delays;
 use dayshift_workload::{Kind, WorkloadRef};
 
-use crate::{clock::guard::Now, ids::Id, object::work::Hold};
+use crate::{clock::guard::Now, ids::Id, object::work::Backoff};
 
 /// The permission to patch the objects of a kind in a namespace.
 pub(crate) type Permission = (Kind, Arc<str>);
@@ -34,7 +34,7 @@ pub(crate) struct Permissions {
 /// A missing permission, half-open when its hold ends.
 #[derive(Default)]
 struct Missing {
-    hold: Hold,
+    backoff: Backoff,
     /// Whether an object may ask when the hold ends.
     is_armed: bool,
     /// The objects that wait for it, in order, so that equal runs give equal results.
@@ -62,7 +62,7 @@ impl Missing {
     }
 
     fn next(&self) -> Option<Duration> {
-        self.hold.until().filter(|_| self.is_armed)
+        self.backoff.until().filter(|_| self.is_armed)
     }
 }
 
@@ -81,11 +81,11 @@ impl Permissions {
         let missing = self.missing.entry(key.clone()).or_default();
         missing.asks = missing.asks.filter(|asks| *asks != id);
         if missing.asks.is_none() {
-            missing.hold.fail(&Delays::FORBIDDEN, None, now, random);
+            missing.backoff.fail(&Delays::FORBIDDEN, None, now, random);
             missing.is_armed = true;
         }
         missing.waiting.insert(id);
-        let failures = missing.hold.failures();
+        let failures = missing.backoff.failures();
         self.waits.insert(id, key);
         failures
     }

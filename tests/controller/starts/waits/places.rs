@@ -68,7 +68,7 @@ fn next_start_follows_within_milliseconds_of_readiness() {
     assert_eq!(sent(&scenario) - before, 2);
     let snapshot = scenario.telemetry.snapshot().unwrap();
     let works: Vec<_> = snapshot.objects.iter().map(|it| it.work).collect();
-    let waits = WorkStatus::WaitingForPlace;
+    let waits = WorkStatus::WaitingForSlot;
     assert_eq!(
         works,
         [[WorkStatus::Idle; 2].as_slice(), &[waits; 4]].concat()

@@ -3,33 +3,38 @@
 use dayshift_cluster::{Writer, write::PatchError};
 use dayshift_workload::Job;
 
-use crate::followups::jobs::{Asked, Attempt, Pass, Passed};
+use crate::followups::jobs::{CronJobTarget, JobPatch, JobsPass, JobsPassResult};
 
 /// Carries a pass out. A patch that fails does not prevent others, unless the server is at fault or a
 /// permission is missing: the rest is for the next pass.
-pub(super) async fn carry_out(pass: Pass, writer: &Writer) -> Passed {
+pub(super) async fn run(pass: JobsPass, writer: &Writer) -> JobsPassResult {
     let namespace = pass.namespace;
-    let (jobs, not_listed) = match writer.jobs(&namespace).await {
+    let (jobs, list_error) = match writer.jobs(&namespace).await {
         Ok(jobs) => (jobs, None),
         Err(error) => (Vec::new(), Some(error)),
     };
     let mut cron_jobs = Vec::with_capacity(pass.cron_jobs.len());
-    for asked in pass.cron_jobs {
-        let attempts = settle(writer, &namespace, &asked, &jobs).await;
-        cron_jobs.push((asked, attempts));
+    for target in pass.cron_jobs {
+        let attempts = settle(writer, &namespace, &target, &jobs).await;
+        cron_jobs.push((target, attempts));
     }
-    Passed {
+    JobsPassResult {
         namespace,
         cron_jobs,
-        not_listed,
+        list_error,
     }
 }
 
-async fn settle(writer: &Writer, namespace: &str, asked: &Asked, jobs: &[Job]) -> Vec<Attempt> {
-    let owner = &asked.object.uid;
+async fn settle(
+    writer: &Writer,
+    namespace: &str,
+    target: &CronJobTarget,
+    jobs: &[Job],
+) -> Vec<JobPatch> {
+    let owner = &target.object.uid;
     let mut attempts = Vec::new();
     for job in jobs {
-        let Some(change) = job.change(owner, asked.wish) else {
+        let Some(change) = job.change(owner, target.desired) else {
             continue;
         };
         let result = writer.patch_job(namespace, job, change, owner).await;
@@ -38,7 +43,7 @@ async fn settle(writer: &Writer, namespace: &str, asked: &Asked, jobs: &[Job]) -
             Err(PatchError::Unavailable(why)) => why.kind.is_server_failure(),
             _ => false,
         };
-        attempts.push(Attempt {
+        attempts.push(JobPatch {
             job: job.name.clone(),
             change,
             result,
