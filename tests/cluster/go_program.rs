@@ -78,14 +78,14 @@ impl GoProgram {
 /// Builds the program, or returns why it is not available.
 fn build(name: &str) -> Result<PathBuf, String> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(name);
     let go = Command::new("go")
         .args(["build", "-o"])
         .arg(&program)
         .arg(".")
-        .current_dir(folder)
+        .current_dir(directory)
         .output();
     match go {
         Ok(output) if output.status.success() => Ok(program),

@@ -67,17 +67,17 @@ fn main() -> ExitCode {
     busy.extend(cron_differential::trials(&stage));
     busy.extend(quantity_differential::trials(&stage));
     let trials = spread(trials, busy.into_iter());
-    let told = |which: fn(Plane) -> bool| {
+    let reported = |which: fn(Plane) -> bool| {
         let cases: Vec<_> = cases.iter().filter(|it| which(it.plane)).collect();
         cases.into_iter().map(|case| matrix.trial(*case))
     };
-    let trials = spread(trials, told(|plane| plane == Plane::Shared));
+    let trials = spread(trials, reported(|plane| plane == Plane::Shared));
     let parity = api_parity::scenarios();
     let parity = parity.into_iter().map(|scenario| apart.trial(scenario));
     let trials = spread(trials, parity);
-    let trials = spread(trials, told(|plane| plane == Plane::Own));
-    let mut trials = spread(trials, told(|plane| plane == Plane::Measured));
-    trials.extend(told(|plane| plane == Plane::Quiet));
+    let trials = spread(trials, reported(|plane| plane == Plane::Own));
+    let mut trials = spread(trials, reported(|plane| plane == Plane::Measured));
+    trials.extend(reported(|plane| plane == Plane::Quiet));
     trials.push(nightly_table::trial());
     trials.extend(stall_detector::trials(&stage));
     if is_night {

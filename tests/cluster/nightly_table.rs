@@ -16,7 +16,7 @@ pub(crate) fn trial() -> Trial {
         let scenarios = e2e::scenarios().into_iter().filter(|it| it.is_nightly);
         let cases = reliability::cases(Profile::Short);
         let cases = cases.into_iter().filter(|it| it.is_nightly);
-        let told: BTreeSet<String> = scenarios
+        let reported: BTreeSet<String> = scenarios
             .map(|it| it.name)
             .chain(cases.map(|it| it.name))
             .map(|name| name.trim_start_matches("cluster::").to_owned())
@@ -27,11 +27,11 @@ pub(crate) fn trial() -> Trial {
             .map(|(name, _)| name.to_owned())
             .filter(|name| name.starts_with("e2e::") || name.starts_with("reliability::"))
             .collect();
-        if told == rows {
+        if reported == rows {
             return Ok(());
         }
-        let missing: Vec<_> = told.difference(&rows).collect();
-        let left_over: Vec<_> = rows.difference(&told).collect();
+        let missing: Vec<_> = reported.difference(&rows).collect();
+        let left_over: Vec<_> = rows.difference(&reported).collect();
         Err(format!("no row: {missing:#?}\nno nightly scenario: {left_over:#?}").into())
     })
 }

@@ -16,7 +16,7 @@ const TIME: Duration = Duration::from_secs(3);
 const LATE: Duration = Duration::from_millis(3600);
 
 pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
-    let told: [(&str, fn()); 2] = [
+    let reported: [(&str, fn()); 2] = [
         ("others_that_wait_excuse_nobody", others_that_wait),
         ("one_that_waits_is_excused", one_that_waits),
     ];
@@ -28,7 +28,7 @@ pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
             Ok(())
         })
     };
-    told.into_iter().map(trial).collect()
+    reported.into_iter().map(trial).collect()
 }
 
 fn shell(line: &str) -> ChildGuard {

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// A kubeconfig file that is removed when it is dropped.
 pub(crate) struct Kubeconfig {
     file: PathBuf,
-    _folder: tempfile::TempDir,
+    _directory: tempfile::TempDir,
 }
 
 /// A kubeconfig for a port without a listener.
@@ -32,8 +32,8 @@ pub(crate) static ABSENT: LazyLock<Kubeconfig> = LazyLock::new(|| {
 
 impl Kubeconfig {
     fn to(port: u16) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config");
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("config");
         let text = format!(
             r#"
 apiVersion: v1
@@ -47,7 +47,7 @@ users: [{{name: me, user: {{token: {TOKEN}}}}}]
         std::fs::write(&file, text).unwrap();
         Self {
             file,
-            _folder: folder,
+            _directory: directory,
         }
     }
 
@@ -147,8 +147,8 @@ fn errors_of_a_kubeconfig_name_the_fix() {
     };
     let program = "{exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-program, \
                    interactiveMode: Never}}";
-    let folder = tempfile::TempDir::new().unwrap();
-    let path = folder.path().join("config");
+    let directory = tempfile::TempDir::new().unwrap();
+    let path = directory.path().join("config");
     for (config, flags, error) in [
         (
             kubeconfig("", "{}"),

@@ -27,7 +27,7 @@ fn prints_version_and_help() {
         (0, version.out)
     );
 
-    for (args, status, says) in [
+    for (args, status, expected) in [
         (&["--help"][..], 0, "Usage: dayshift <COMMAND>"),
         (&[], 2, "Usage: dayshift <COMMAND>"),
         (&["run", "--help"], 0, "Usage: dayshift run [OPTIONS]"),
@@ -35,14 +35,14 @@ fn prints_version_and_help() {
     ] {
         let run = dayshift(args);
         assert_eq!(run.status, status, "{args:?}");
-        let said = if status == 0 { &run.out } else { &run.err };
-        assert!(said.contains(says), "{args:?}: {run:?}");
+        let output = if status == 0 { &run.out } else { &run.err };
+        assert!(output.contains(expected), "{args:?}: {run:?}");
     }
 }
 
 #[test]
 fn wrong_usage_is_2_with_a_correct_example() {
-    for (args, says) in [
+    for (args, expected) in [
         (&["--nope"][..], "'--nope'"),
         (&["--timezone", "Europe/Berln"], "write `Europe/Berlin`"),
         (&["--timezone", ""], "write for example `Europe/Berlin`"),
@@ -68,7 +68,7 @@ fn wrong_usage_is_2_with_a_correct_example() {
         let run = dayshift(&[&["run"], args].concat());
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{args:?}: {run:?}");
         assert!(run.err.starts_with("error: "), "{args:?}: {run:?}");
-        assert!(run.err.contains(says), "{args:?}: {run:?}");
+        assert!(run.err.contains(expected), "{args:?}: {run:?}");
     }
 }
 
@@ -76,7 +76,7 @@ fn wrong_usage_is_2_with_a_correct_example() {
 fn an_unusable_environment_gives_status_3() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    for (args, says) in [
+    for (args, expected) in [
         (&["--kubeconfig", "/nowhere/config"][..], "/nowhere/config"),
         (
             &["--kubeconfig", ABSENT.path(), "--context", "other"],
@@ -89,7 +89,7 @@ fn an_unusable_environment_gives_status_3() {
     ] {
         let run = dayshift(&[&["run", "--listen", "127.0.0.1:0"], args].concat());
         assert_eq!((run.status, run.out.as_str()), (3, ""), "{args:?}: {run:?}");
-        assert!(run.err.contains(says), "{args:?}: {run:?}");
+        assert!(run.err.contains(expected), "{args:?}: {run:?}");
     }
 }
 
@@ -125,7 +125,7 @@ fn the_first_log_line_contains_the_settings() {
         "--dry-run",
     ];
     let program = Program::start(ABSENT.path(), &args);
-    for says in [
+    for expected in [
         concat!("INFO dayshift ", env!("CARGO_PKG_VERSION"), " begins"),
         "tzdata=\"20",
         "timezone=\"Asia/Tokyo\"",
@@ -135,8 +135,8 @@ fn the_first_log_line_contains_the_settings() {
         "server=\"http://127.0.0.1:",
     ] {
         assert!(
-            program.first_line.contains(says),
-            "{says}: {}",
+            program.first_line.contains(expected),
+            "{expected}: {}",
             program.first_line
         );
     }

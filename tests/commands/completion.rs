@@ -69,9 +69,12 @@ fn completes_words() {
         (&["completions", "b"], &["bash"], ":4"),
         (&["nonsense", "--x", "\u{1b}"], &[], ":4"),
     ] {
-        let (found, said) = complete(&cluster, words);
+        let (found, message) = complete(&cluster, words);
         assert_eq!(
-            (found.iter().map(String::as_str).collect::<Vec<_>>(), &*said),
+            (
+                found.iter().map(String::as_str).collect::<Vec<_>>(),
+                &*message
+            ),
             (expected.to_vec(), directive),
             "{words:?}"
         );
@@ -88,8 +91,8 @@ fn prints_no_error_without_a_cluster() {
 /// A credential plugin could wait for input on the terminal or for a login in a browser.
 #[test]
 fn a_credential_plugin_does_not_block_completion() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("config");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("config");
     let config = r#"{
         "apiVersion": "v1", "kind": "Config", "current-context": "here",
         "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
@@ -99,7 +102,7 @@ fn a_credential_plugin_does_not_block_completion() {
             "command": "sh", "args": ["-c", "cat > \"$0\"; exec sleep 20", "READ"]
         }}}]
     }"#;
-    let read = folder.path().join("read");
+    let read = directory.path().join("read");
     std::fs::write(&file, config.replace("READ", read.to_str().unwrap())).unwrap();
     let begun = Instant::now();
     let file = file.to_str().unwrap();
@@ -120,8 +123,8 @@ fn a_credential_plugin_does_not_block_completion() {
 
 #[test]
 fn completes_for_kubectl() {
-    let folder = tempfile::tempdir().unwrap();
-    let link = folder.path().join("kubectl_complete-dayshift");
+    let directory = tempfile::tempdir().unwrap();
+    let link = directory.path().join("kubectl_complete-dayshift");
     std::os::unix::fs::symlink(program::PATH, &link).unwrap();
     assert_eq!(
         run(command_of(link).arg("slee"), "").out,

@@ -27,16 +27,16 @@ fn each_command_validates_a_default_schedule() {
         let words: Vec<_> = command.split(' ').chain(["--default-hours=9-5"]).collect();
         let ran = cluster.dayshift(&words);
         assert_eq!(ran.status, 2, "{command}: {ran:?}");
-        let said = "'--default-hours <HOURS>': `9`";
-        assert!(ran.err.contains(said), "{command}: {ran:?}");
+        let output = "'--default-hours <HOURS>': `9`";
+        assert!(ran.err.contains(output), "{command}: {ran:?}");
     }
 }
 
 #[test]
 fn files_inherit_the_default_schedule() {
     let cluster = evening();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("web.yaml");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("web.yaml");
     let head = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n";
     let hpa = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: h\n";
     let documents = [

@@ -18,7 +18,7 @@ use crate::server_thread::ServerThread;
 /// A cluster in memory, with a kubeconfig whose context uses the namespace `dev`.
 pub(crate) struct Cluster {
     pub(crate) api: Api,
-    folder: TempDir,
+    directory: TempDir,
     _server: ServerThread,
 }
 
@@ -35,7 +35,7 @@ impl Cluster {
             let api = api.clone();
             move |listener| serve(api, listener)
         });
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "here",
             "contexts": [{
@@ -45,10 +45,10 @@ impl Cluster {
             "clusters": [{"name": "here", "cluster": {"server": format!("http://{}", server.address)}}],
             "users": [{"name": "me", "user": {}}],
         });
-        std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
+        std::fs::write(directory.path().join("config"), config.to_string()).unwrap();
         Self {
             api,
-            folder,
+            directory,
             _server: server,
         }
     }
@@ -135,7 +135,7 @@ impl Cluster {
     }
 
     pub(crate) fn kubeconfig(&self) -> std::path::PathBuf {
-        self.folder.path().join("config")
+        self.directory.path().join("config")
     }
 
     /// The binary with the kubeconfig of this cluster.

@@ -25,7 +25,7 @@ fn root() -> &'static Path {
 /// page.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut paths = vec!["README.md".into(), "charts/dayshift/README.md".into()];
-    for folder in [
+    for directory in [
         "docs",
         "docs/guides",
         "docs/concepts",
@@ -33,8 +33,8 @@ fn pages() -> Vec<(PathBuf, String)> {
         "docs/production",
         "docs/contributing",
     ] {
-        for entry in fs::read_dir(root().join(folder)).unwrap() {
-            let path = Path::new(folder).join(entry.unwrap().file_name());
+        for entry in fs::read_dir(root().join(directory)).unwrap() {
+            let path = Path::new(directory).join(entry.unwrap().file_name());
             let is_generated = path == Path::new("docs/reference/cli.md");
             if path.extension().is_some_and(|it| it == "md") && !is_generated {
                 paths.push(path);
@@ -90,7 +90,7 @@ fn shown(page: &str) -> Vec<(String, Vec<String>)> {
 
 /// Checks that the shown lines follow each other in the output. `…` marks omitted lines.
 fn assert_says(output: &str, shown: &[String], command: &str) {
-    let said: Vec<&str> = output.lines().collect();
+    let output_lines: Vec<&str> = output.lines().collect();
     let mut at = 0;
     let mut left_out = false;
     for line in shown {
@@ -98,7 +98,9 @@ fn assert_says(output: &str, shown: &[String], command: &str) {
             left_out = true;
             continue;
         }
-        let found = said[at..].iter().position(|said| said == line);
+        let found = output_lines[at..]
+            .iter()
+            .position(|output_lines| output_lines == line);
         match found {
             Some(skipped) if left_out || skipped == 0 => at += skipped + 1,
             _ => panic!("`dayshift {command}` does not say {line:?} there:\n{output}"),
@@ -106,7 +108,7 @@ fn assert_says(output: &str, shown: &[String], command: &str) {
         left_out = false;
     }
     assert!(
-        left_out || at == said.len(),
+        left_out || at == output_lines.len(),
         "`dayshift {command}` says more:\n{output}"
     );
 }

@@ -7,9 +7,11 @@ use crate::program::dayshift;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-fn krew(folder: &str, repository: Option<&str>) -> std::process::Output {
+fn krew(directory: &str, repository: Option<&str>) -> std::process::Output {
     let mut command = Command::new(".ci/krew");
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).arg(folder);
+    command
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .arg(directory);
     command.env_remove("KREW_REPOSITORY");
     if let Some(repository) = repository {
         command.env("KREW_REPOSITORY", repository);
@@ -27,15 +29,15 @@ fn values<'m>(manifest: &'m str, key: &str) -> Vec<&'m str> {
 
 #[test]
 fn the_krew_manifest_lists_each_archive() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().to_str().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
     for target in ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"] {
         let archive = format!("dayshift-{VERSION}-{target}.tar.gz");
-        fs::write(folder.path().join(archive), target).unwrap();
+        fs::write(directory.path().join(archive), target).unwrap();
     }
     let ran = krew(path, Some("https://example.com/team/dayshift"));
     assert!(ran.status.success(), "{ran:?}");
-    let file = folder.path().join("dayshift.yaml");
+    let file = directory.path().join("dayshift.yaml");
     let manifest = fs::read_to_string(&file).unwrap();
 
     // The file is valid YAML, because lint would report errors.
@@ -70,9 +72,12 @@ fn a_release_without_a_repository_is_an_error() {
     if include_str!("../../Cargo.toml").contains("\nrepository = ") {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let ran = krew(folder.path().to_str().unwrap(), None);
+    let directory = tempfile::tempdir().unwrap();
+    let ran = krew(directory.path().to_str().unwrap(), None);
     assert!(!ran.status.success());
-    let said = String::from_utf8(ran.stderr).unwrap();
-    assert!(said.contains("Cargo.toml has no repository"), "{said}");
+    let message = String::from_utf8(ran.stderr).unwrap();
+    assert!(
+        message.contains("Cargo.toml has no repository"),
+        "{message}"
+    );
 }

@@ -37,8 +37,8 @@ struct Proof {
     works: bool,
 }
 
-fn proofs(folder: &Path) -> Vec<Proof> {
-    let file = folder.join("token");
+fn proofs(directory: &Path) -> Vec<Proof> {
+    let file = directory.join("token");
     std::fs::write(&file, SECRET).unwrap();
     let exec = |script: &str| {
         json!({"exec": {
@@ -53,10 +53,10 @@ fn proofs(folder: &Path) -> Vec<Proof> {
     });
     let mut expired = credential.clone();
     expired["status"]["expirationTimestamp"] = json!("2020-01-01T00:00:00Z");
-    let folder = folder.display();
+    let directory = directory.display();
     // Once for each process that runs it.
     let first_only = format!(
-        "printf '%s' '{expired}'; test ! -e {folder}/$PPID || exit 1; touch {folder}/$PPID"
+        "printf '%s' '{expired}'; test ! -e {directory}/$PPID || exit 1; touch {directory}/$PPID"
     );
     let proof = |name, user, works| Proof { name, user, works };
     vec![
@@ -103,17 +103,17 @@ fn proofs(folder: &Path) -> Vec<Proof> {
     ]
 }
 
-fn kubeconfig(cluster: &Cluster, folder: &Path, user: &Value) -> PathBuf {
+fn kubeconfig(cluster: &Cluster, directory: &Path, user: &Value) -> PathBuf {
     let text = std::fs::read_to_string(cluster.kubeconfig()).unwrap();
     let mut config: Value = serde_json::from_str(&text).unwrap();
     config["users"][0]["user"] = user.clone();
-    let file = folder.join("kubeconfig");
+    let file = directory.join("kubeconfig");
     std::fs::write(&file, config.to_string()).unwrap();
     file
 }
 
 /// Runs a command for most of a second and returns its output.
-fn said(kubeconfig: &Path, arguments: &[&str]) -> String {
+fn output_of(kubeconfig: &Path, arguments: &[&str]) -> String {
     let mut command = command();
     command.args(arguments).env("KUBECONFIG", kubeconfig);
     command.envs([("RUST_LOG", "trace"), ("RUST_BACKTRACE", "1")]);
@@ -134,11 +134,11 @@ fn said(kubeconfig: &Path, arguments: &[&str]) -> String {
 
 #[test]
 fn no_command_shows_a_secret() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let cluster = Cluster::new();
     cluster.deployment("web", 2, &[("hours", "09:00-19:00")]);
-    for proof in proofs(folder.path()) {
-        let file = kubeconfig(&cluster, folder.path(), &proof.user);
+    for proof in proofs(directory.path()) {
+        let file = kubeconfig(&cluster, directory.path(), &proof.user);
         cluster.api.forget_requests();
         for arguments in [
             &[
@@ -153,7 +153,7 @@ fn no_command_shows_a_secret() {
             &["wake", "web", "--for", "1h", "--dry-run"],
             &["restore", "--all", "--dry-run"],
         ] {
-            let text = said(&file, arguments);
+            let text = output_of(&file, arguments);
             assert!(!text.is_empty(), "{}: {arguments:?}", proof.name);
             assert_kept(&text, &format!("{}: {arguments:?}", proof.name));
         }
@@ -164,7 +164,7 @@ fn no_command_shows_a_secret() {
 
 #[test]
 fn does_not_quote_an_invalid_kubeconfig() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     for text in [
         format!("users:\n- name: me\n  user:\n    token: {SECRET}\n   x: [\n"),
         format!("users:\n- name: me\n  user: {SECRET}\n"),
@@ -172,10 +172,10 @@ fn does_not_quote_an_invalid_kubeconfig() {
         format!("current-context: x\nusers:\n- user: {{token: {SECRET}}}\n"),
         SECRET.to_owned(),
     ] {
-        let file = folder.path().join("kubeconfig");
+        let file = directory.path().join("kubeconfig");
         std::fs::write(&file, &text).unwrap();
         for arguments in [&["status"][..], &["run", "--listen=127.0.0.1:0"]] {
-            assert_kept(&said(&file, arguments), &text);
+            assert_kept(&output_of(&file, arguments), &text);
         }
     }
 }
@@ -183,7 +183,7 @@ fn does_not_quote_an_invalid_kubeconfig() {
 /// The URL of a proxy can contain a user name and a password.
 #[test]
 fn no_command_shows_the_password_of_a_proxy() {
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let cluster = Cluster::new();
     let text = std::fs::read_to_string(cluster.kubeconfig()).unwrap();
     for proxy in [
@@ -196,13 +196,13 @@ fn no_command_shows_the_password_of_a_proxy() {
     ] {
         let mut config: Value = serde_json::from_str(&text).unwrap();
         config["clusters"][0]["cluster"]["proxy-url"] = json!(proxy);
-        let file = folder.path().join("kubeconfig");
+        let file = directory.path().join("kubeconfig");
         std::fs::write(&file, config.to_string()).unwrap();
         for arguments in [
             &["status"][..],
             &["run", "--listen=127.0.0.1:0", "--log-level", "trace"],
         ] {
-            let text = said(&file, arguments);
+            let text = output_of(&file, arguments);
             assert!(text.contains("proxy") || proxy.contains(":1"), "{text}");
             assert_kept(&text, &format!("{proxy}: {arguments:?}"));
         }

@@ -14,14 +14,14 @@ use crate::{
     zone_file::zone_file,
 };
 
-struct Folder(TempDir);
+struct Directory(TempDir);
 
-impl Folder {
+impl Directory {
     fn new() -> Self {
-        let folder = Self(TempDir::new().unwrap());
-        folder.write("tzdata.zi", b"# version 2027c\n# more\n");
-        folder.write("Asia/Tokyo", &zone_file(10 * 3600, "<NEW>-10"));
-        folder
+        let directory = Self(TempDir::new().unwrap());
+        directory.write("tzdata.zi", b"# version 2027c\n# more\n");
+        directory.write("Asia/Tokyo", &zone_file(10 * 3600, "<NEW>-10"));
+        directory
     }
 
     fn path(&self) -> &str {
@@ -60,19 +60,19 @@ const DEPLOYMENT: &str = "{apiVersion: apps/v1, kind: Deployment, metadata: {nam
 
 #[test]
 fn uses_the_zones_of_a_directory() {
-    let folder = Folder::new();
-    let (at, said) = folder.plan("Asia/Tokyo");
+    let directory = Directory::new();
+    let (at, output) = directory.plan("Asia/Tokyo");
     assert_eq!(
-        (at.as_str(), said.as_str()),
+        (at.as_str(), output.as_str()),
         ("\"2026-11-25T09:00:00+10:00\"", "")
     );
     // Another name of the same zone, and a zone that the directory lacks.
-    assert!(folder.plan("Japan").0.ends_with("+10:00\""));
-    assert!(folder.plan("Europe/Berlin").0.ends_with("+01:00\""));
+    assert!(directory.plan("Japan").0.ends_with("+10:00\""));
+    assert!(directory.plan("Europe/Berlin").0.ends_with("+01:00\""));
 
-    let variable = [("DAYSHIFT_ZONEINFO", folder.path())];
+    let variable = [("DAYSHIFT_ZONEINFO", directory.path())];
     let version = dayshift_with(&variable, &["--version"], "");
-    let expected = format!("(tzdata 2027c, {})\n", folder.path());
+    let expected = format!("(tzdata 2027c, {})\n", directory.path());
     assert!(version.out.ends_with(&expected), "{version:?}");
     let bundled = [&PLAN[..], &["--timezone=Asia/Tokyo", "--zoneinfo=bundled"]].concat();
     let ran = dayshift_with(&variable, &bundled, DEPLOYMENT);
@@ -82,16 +82,16 @@ fn uses_the_zones_of_a_directory() {
 
 #[test]
 fn accepts_a_zone_that_only_the_directory_contains() {
-    let folder = Folder::new();
-    folder.write("Mars/Olympus_Mons", &zone_file(3600, "<OLY>-1"));
-    assert!(folder.plan("Mars/Olympus_Mons").0.ends_with("+01:00\""));
+    let directory = Directory::new();
+    directory.write("Mars/Olympus_Mons", &zone_file(3600, "<OLY>-1"));
+    assert!(directory.plan("Mars/Olympus_Mons").0.ends_with("+01:00\""));
     let args = [
         "plan",
         "-f-",
         "--timezone",
         "Mars/Olympus_Mon",
         "--zoneinfo",
-        folder.path(),
+        directory.path(),
     ];
     let ran = dayshift_with(&[], &args, DEPLOYMENT);
     assert!(ran.err.contains("Mars/Olympus_Mons"), "{ran:?}");
@@ -99,35 +99,35 @@ fn accepts_a_zone_that_only_the_directory_contains() {
 
 #[test]
 fn run_logs_the_time_zone_database() {
-    let folder = Folder::new();
-    let program = Program::start(ABSENT.path(), &["--zoneinfo", folder.path()]);
+    let directory = Directory::new();
+    let program = Program::start(ABSENT.path(), &["--zoneinfo", directory.path()]);
     let line = &program.first_line;
     assert!(line.contains("tzdata=\"2027c\""), "{line}");
     assert!(
-        line.contains(&format!("zoneinfo=\"{}\"", folder.path())),
+        line.contains(&format!("zoneinfo=\"{}\"", directory.path())),
         "{line}"
     );
     let (_, metrics) = program.get("/metrics");
-    let labels = format!("tzdata=\"2027c\",zoneinfo=\"{}\"", folder.path());
+    let labels = format!("tzdata=\"2027c\",zoneinfo=\"{}\"", directory.path());
     assert!(metrics.contains(&labels), "{metrics}");
 }
 
 /// Broken files and links in a circle do not affect the other zones.
 #[test]
 fn broken_zone_files_are_reported_and_the_others_are_used() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let whole = zone_file(7200, "<X>-2");
-    folder.write("Europe/Paris", &whole[..60]);
-    folder.write("Europe/Rome", b"");
-    folder.write("Europe/Madrid", &vec![b'x'; 1 << 20]);
-    folder.write("America/Lima", &[&whole[..], &[0; 1 << 17]].concat());
-    symlink("Vienna", folder.file("Europe/Vienna")).unwrap();
-    symlink("nowhere", folder.file("Europe/Oslo")).unwrap();
-    symlink("..", folder.file("Europe/Loop")).unwrap();
-    symlink("/dev/zero", folder.file("Europe/Athens")).unwrap();
-    folder.write("zone.tab", b"a table");
-    folder.write("README", b"a text");
-    let pipe = folder.file("Europe/Prague");
+    directory.write("Europe/Paris", &whole[..60]);
+    directory.write("Europe/Rome", b"");
+    directory.write("Europe/Madrid", &vec![b'x'; 1 << 20]);
+    directory.write("America/Lima", &[&whole[..], &[0; 1 << 17]].concat());
+    symlink("Vienna", directory.file("Europe/Vienna")).unwrap();
+    symlink("nowhere", directory.file("Europe/Oslo")).unwrap();
+    symlink("..", directory.file("Europe/Loop")).unwrap();
+    symlink("/dev/zero", directory.file("Europe/Athens")).unwrap();
+    directory.write("zone.tab", b"a table");
+    directory.write("README", b"a text");
+    let pipe = directory.file("Europe/Prague");
     assert!(
         std::process::Command::new("mkfifo")
             .arg(&pipe)
@@ -135,14 +135,14 @@ fn broken_zone_files_are_reported_and_the_others_are_used() {
             .unwrap()
             .success()
     );
-    let (at, said) = folder.plan("Asia/Tokyo");
+    let (at, output) = directory.plan("Asia/Tokyo");
     assert!(at.ends_with("+10:00\""), "{at}");
-    assert!(said.starts_with("warning: cannot use "), "{said}");
-    assert!(said.contains("and 7 more files in "), "{said}");
+    assert!(output.starts_with("warning: cannot use "), "{output}");
+    assert!(output.contains("and 7 more files in "), "{output}");
     for zone in [
         "Paris", "Rome", "Madrid", "Vienna", "Oslo", "Athens", "Prague",
     ] {
-        let (at, _) = folder.plan(&format!("Europe/{zone}"));
+        let (at, _) = directory.plan(&format!("Europe/{zone}"));
         assert!(
             at.contains("+01:00") || at.contains("+02:00"),
             "{zone}: {at}"
@@ -153,7 +153,7 @@ fn broken_zone_files_are_reported_and_the_others_are_used() {
 #[test]
 fn an_unusable_directory_is_wrong_usage() {
     let empty = TempDir::new().unwrap();
-    let leaps = Folder::new();
+    let leaps = Directory::new();
     let mut file = zone_file(0, "UTC0");
     file[31] = 1; // one leap second in the first header, and its bytes
     file.splice(44 + 10..44 + 10, [0; 8]);
@@ -161,17 +161,18 @@ fn an_unusable_directory_is_wrong_usage() {
     leaps.write("Etc/Leap", &file);
     let absent = empty.path().join("absent");
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    for (folder, says) in [
+    for (directory, expected_text) in [
         (empty.path(), "no compiled time zones in"),
         (leaps.0.path(), "no compiled time zones in"),
         (&absent, "cannot read"),
         (&text, "cannot read"),
     ] {
         for command in ["run", "plan", "lint", "status", "convert"] {
-            let ran = dayshift(&[command, "--zoneinfo", folder.to_str().unwrap()]);
+            let ran = dayshift(&[command, "--zoneinfo", directory.to_str().unwrap()]);
             assert_eq!(ran.status, 2, "{command} {ran:?}");
             assert!(
-                ran.err.contains(&format!("error: --zoneinfo: {says}")),
+                ran.err
+                    .contains(&format!("error: --zoneinfo: {expected_text}")),
                 "{command} {ran:?}"
             );
         }

@@ -201,10 +201,10 @@ fn rejects_oversized_values_without_delaying_patches() {
         ("enforce", "enforce"),
         ("zone", "timezone"),
     ] {
-        let told = "the text is longer than the 4096 bytes that are read; shorten it";
+        let reported = "the text is longer than the 4096 bytes that are read; shorten it";
         assert_eq!(
             scenario.error(name),
-            Some(format!("dayshift/{key}: {told}"))
+            Some(format!("dayshift/{key}: {reported}"))
         );
         assert_eq!(scenario.patched(name).len(), 1, "{name}");
     }

@@ -147,8 +147,8 @@ fn reports_a_missing_or_forbidden_kind_once_and_backs_off() {
         assert!((120..=300).contains(&tries.len()), "{}", tries.len());
         assert!((tries[5] - tries[0]).num_seconds() <= 10, "{tries:?}");
         let text = fs::read_to_string(log.path()).unwrap();
-        let told = text.lines().filter(|line| line.contains("WARN"));
-        assert_eq!(told.count(), 1, "{text}");
+        let reported = text.lines().filter(|line| line.contains("WARN"));
+        assert_eq!(reported.count(), 1, "{text}");
         let (ready, unwatched) = (scenario.telemetry.ready(), scenario.telemetry.unwatched());
         assert_eq!(ready, Ok(()), "one kind is watched");
         assert_eq!(
@@ -218,8 +218,8 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     };
     let ready = lines_with(" ready ");
     assert_eq!(ready.len(), 1, "{ready:?}");
-    let says = "scheduled=1 invalid=0 next=\"2026-11-20T22:00:00Z\"";
-    assert!(ready[0].contains(says), "{ready:?}");
+    let expected_text = "scheduled=1 invalid=0 next=\"2026-11-20T22:00:00Z\"";
+    assert!(ready[0].contains(expected_text), "{ready:?}");
 
     let away = Fault::Answer(Status::internal("etcd is away"));
     scenario.api.on_request(move |_| Some(away.clone()));

@@ -131,8 +131,8 @@ fn dry_run_writes_nothing_and_continues_as_if_it_had() {
         .filter(|line| !["list", "watch"].contains(&line.verb));
     assert_eq!(writes.count(), 0);
     let metrics = scenario.telemetry.render();
-    let said = r#"dayshift_transitions_total{action="stop",outcome="dry_run"} 9"#;
-    assert!(metrics.contains(said), "{metrics}");
+    let message = r#"dayshift_transitions_total{action="stop",outcome="dry_run"} 9"#;
+    assert!(metrics.contains(message), "{metrics}");
 }
 
 /// A pilot with 300 namespaces reads one line for each of them instead of one or two for each
@@ -160,22 +160,22 @@ fn dry_run_begins_with_a_summary_by_namespace() {
         dry_run: true,
         ..Settings::default()
     });
-    let told = || std::fs::read_to_string(log.path()).unwrap();
-    let text = told();
-    for said in [
+    let log_text = || std::fs::read_to_string(log.path()).unwrap();
+    let text = log_text();
+    for message in [
         r#"namespace="a" scheduled=20 next_stop="2026-11-23T19:00:00Z" stops=20 replicas=40 lose_volumes=0 refused=0"#,
         r#"namespace="b" scheduled=3 next_stop="2026-11-23T19:00:00+09:00" stops=1 replicas=2 lose_volumes=1 refused=2"#,
         r#"namespace="(all)" scheduled=23 next_stop="2026-11-23T19:00:00+09:00" stops=21 replicas=42 lose_volumes=1 refused=2"#,
     ] {
-        assert!(text.contains(said), "{said}: {text}");
+        assert!(text.contains(message), "{message}: {text}");
     }
     for not in ["would adopt", "the schedule specifies stopped"] {
         assert!(!text.contains(not), "{not}: {text}");
     }
     // Later workloads are logged one by one.
     scenario.apply(office("new", "a"));
-    assert!(told().contains("would adopt kind=Deployment object=a/new"));
-    assert_eq!(told().matches("the next stops of all").count(), 1);
+    assert!(log_text().contains("would adopt kind=Deployment object=a/new"));
+    assert_eq!(log_text().matches("the next stops of all").count(), 1);
 }
 
 #[test]
@@ -244,23 +244,29 @@ fn reports_a_configured_namespace_until_it_exists() {
         scope,
         ..Settings::default()
     });
-    let told = || std::fs::read_to_string(log.path()).unwrap();
+    let log_text = || std::fs::read_to_string(log.path()).unwrap();
     let missing = "namespace tema does not exist";
     assert_eq!(scenario.telemetry.unwatched(), [missing]);
     assert_eq!(scenario.telemetry.ready(), Ok(()), "the others go on");
     scenario.api.close_watches();
     scenario.sleep_until("19:00");
     assert_eq!(scenario.api.replicas("a", "web"), Some(0));
-    assert_eq!(told().matches("the namespace does not exist").count(), 1);
+    assert_eq!(
+        log_text().matches("the namespace does not exist").count(),
+        1
+    );
     scenario.api.namespace("tema");
     scenario.settle();
     assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
-    assert_eq!(told().matches("the namespace exists now").count(), 1);
+    assert_eq!(log_text().matches("the namespace exists now").count(), 1);
     // A deleted one is missing too.
     scenario.api.delete_of("Namespace", "", "tema").unwrap();
     scenario.settle();
     assert_eq!(scenario.telemetry.unwatched(), [missing]);
-    assert_eq!(told().matches("the namespace does not exist").count(), 2);
+    assert_eq!(
+        log_text().matches("the namespace does not exist").count(),
+        2
+    );
     // A selector might be the reason why one is not visible.
     scenario.kill_controllers();
     let scope = Scope {

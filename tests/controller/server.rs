@@ -23,7 +23,7 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
-        let (told, address) = std::sync::mpsc::channel();
+        let (reported, address) = std::sync::mpsc::channel();
         let (end, ended) = oneshot::channel();
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -32,7 +32,7 @@ impl Server {
                 .unwrap();
             runtime.block_on(async {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-                told.send(listener.local_addr().unwrap()).unwrap();
+                reported.send(listener.local_addr().unwrap()).unwrap();
                 let telemetry = Arc::new(Telemetry::new(Utc::now()));
                 serve(listener, telemetry, async { drop(ended.await) }).await;
             });

@@ -47,14 +47,14 @@ fn counted(cases: &[Case]) -> impl Iterator<Item = &Case> {
 #[derive(Debug)]
 pub(crate) struct Count {
     valgrind: Child,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Count {
     /// Starts counting.
     pub(crate) fn begin() -> Result<Self, NoCount> {
-        let folder = tempfile::tempdir().unwrap();
-        let profile = folder.path().join("profile");
+        let directory = tempfile::tempdir().unwrap();
+        let profile = directory.path().join("profile");
         let valgrind = Command::new("valgrind")
             .args(["--tool=callgrind", "--collect-atstart=no"])
             .arg(format!("--toggle-collect={NAME}"))
@@ -64,32 +64,38 @@ impl Count {
             .env(COUNTED, "1")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(File::create(folder.path().join("said")).unwrap())
+            .stderr(File::create(directory.path().join("said")).unwrap())
             .spawn();
         let valgrind = valgrind.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => NoCount::NoValgrind,
             _ => NoCount::Failed(error.to_string()),
         })?;
-        Ok(Self { valgrind, folder })
+        Ok(Self {
+            valgrind,
+            directory,
+        })
     }
 
     /// The instructions of each operation by name, divided by its number of units.
     pub(crate) fn end(mut self, cases: &[Case]) -> Result<HashMap<&'static str, f64>, NoCount> {
-        let file = |name: &str| fs::read_to_string(self.folder.path().join(name));
-        let said = || NoCount::Failed(file("said").unwrap_or_default());
+        let file = |name: &str| fs::read_to_string(self.directory.path().join(name));
+        let output = || NoCount::Failed(file("said").unwrap_or_default());
         if !self.valgrind.wait().is_ok_and(|status| status.success()) {
-            return Err(said());
+            return Err(output());
         }
         // The dumps are numbered from 1.
         counted(cases)
             .enumerate()
             .map(|(at, case)| {
-                let dump = file(&format!("profile.{}", at + 1)).map_err(|_| said())?;
+                let dump = file(&format!("profile.{}", at + 1)).map_err(|_| output())?;
                 let total = dump.lines().find_map(|line| {
                     let total = line.strip_prefix("totals:")?;
                     total.trim().parse::<f64>().ok()
                 });
-                Ok((case.name, total.ok_or_else(said)? / f64::from(case.each_of)))
+                Ok((
+                    case.name,
+                    total.ok_or_else(output)? / f64::from(case.each_of),
+                ))
             })
             .collect()
     }

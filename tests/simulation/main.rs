@@ -189,10 +189,14 @@ fn same_seed_runs_identically() {
 #[test]
 fn each_seeded_defect_applies() {
     let root = env!("CARGO_MANIFEST_DIR");
-    let folder = Path::new(root).join("tests/simulation/seeded");
-    let paths = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let folders = paths(&folder).filter(|it| it.is_dir());
-    let patches: Vec<_> = folders
+    let directory = Path::new(root).join("tests/simulation/seeded");
+    let paths = |directory: &Path| {
+        fs::read_dir(directory)
+            .unwrap()
+            .map(|it| it.unwrap().path())
+    };
+    let directories = paths(&directory).filter(|it| it.is_dir());
+    let patches: Vec<_> = directories
         .flat_map(|it| paths(&it).collect::<Vec<_>>())
         .filter(|it| it.extension().is_some_and(|it| it == "patch"))
         .collect();

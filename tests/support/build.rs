@@ -16,7 +16,7 @@ use super::definitions::{
 pub(crate) const STAGES: &str = "kwok-stages.yaml";
 
 /// The directories with stages in kwok's module.
-const STAGE_FOLDERS: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
+const STAGE_DIRECTORIES: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
 
 /// The programs and their packages. They need names, because two packages are called `server`.
 const PACKAGES: &[(&str, &str)] = &[
@@ -94,7 +94,7 @@ pub(crate) struct Recipe {
     cost: &'static str,
     module: PathBuf,
     packages: &'static [(&'static str, &'static str)],
-    stage_folders: &'static [&'static str],
+    stage_directories: &'static [&'static str],
     definitions: Option<Definitions>,
     flags: Vec<String>,
     sources: Vec<u8>,
@@ -110,7 +110,7 @@ impl Recipe {
         }
         let go_mod = fs::read_to_string(recipe.module.join("go.mod")).unwrap();
         recipe.flags[3] = linker_flags(&go_mod);
-        recipe.stage_folders = &STAGE_FOLDERS;
+        recipe.stage_directories = &STAGE_DIRECTORIES;
         recipe
     }
 
@@ -187,19 +187,19 @@ impl Recipe {
             cost,
             module,
             packages,
-            stage_folders: &[],
+            stage_directories: &[],
             definitions: None,
             flags: flags.map(str::to_owned).to_vec(),
             sources,
         }
     }
 
-    pub(crate) fn folder_name(&self) -> String {
+    pub(crate) fn directory_name(&self) -> String {
         let mut hash = Context::new(&SHA256);
         hash.update(&self.sources);
         let recipe = format!(
             "{:?}{:?}{:?}",
-            self.flags, self.packages, self.stage_folders
+            self.flags, self.packages, self.stage_directories
         );
         hash.update(recipe.as_bytes());
         if let Some(definitions) = &self.definitions {
@@ -246,14 +246,14 @@ impl Recipe {
             let (done, all, seconds) = (index + 1, self.packages.len(), begin.elapsed().as_secs());
             eprintln!("  {done} of {all}: {name} ({seconds} s)");
         }
-        if !self.stage_folders.is_empty() {
+        if !self.stage_directories.is_empty() {
             self.collect_stages(&partial.join(STAGES))?;
         }
         if let Some(definitions) = &self.definitions {
             self.go(&["mod", "download", definitions.module], &[], &[])?;
-            let module = self.module_folder(definitions.module)?;
+            let module = self.module_directory(definitions.module)?;
             for file in definitions.files {
-                let from = module.join(definitions.folder).join(file);
+                let from = module.join(definitions.directory).join(file);
                 let text =
                     fs::read(&from).map_err(|error| format!("{}: {error}", from.display()))?;
                 fs::write(partial.join(file), text).map_err(|error| error.to_string())?;
@@ -266,9 +266,9 @@ impl Recipe {
 
     /// kwok reads its stages from files, which a build does not copy.
     fn collect_stages(&self, into: &Path) -> Result<(), String> {
-        let module = self.module_folder("sigs.k8s.io/kwok")?;
+        let module = self.module_directory("sigs.k8s.io/kwok")?;
         let mut stages = String::new();
-        for directory in self.stage_folders {
+        for directory in self.stage_directories {
             let directory = module.join("kustomize/stage").join(directory);
             let mut files: Vec<PathBuf> = fs::read_dir(&directory)
                 .map_err(|error| format!("{}: {error}", directory.display()))?
@@ -289,7 +289,7 @@ impl Recipe {
     }
 
     /// The directory of a module.
-    fn module_folder(&self, module: &str) -> Result<PathBuf, String> {
+    fn module_directory(&self, module: &str) -> Result<PathBuf, String> {
         let directory = self.go(&["list", "-m", "-f", "{{.Dir}}", module], &[], &[])?;
         Ok(PathBuf::from(directory.trim()))
     }

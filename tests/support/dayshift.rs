@@ -18,7 +18,7 @@ use super::timing::{processor_waits, wait::eventually};
 /// A running `dayshift`. It is killed when dropped. If the test failed, its log is printed.
 pub(crate) struct Dayshift {
     program: ChildGuard,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Dayshift {
@@ -36,20 +36,20 @@ impl Dayshift {
 
     /// Runs another build of `dayshift`.
     pub(crate) fn run_program(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let log = File::create(folder.path().join("log")).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let log = File::create(directory.path().join("log")).unwrap();
         let mut command = Command::new(program);
         command
             .args(arguments)
             .env("KUBECONFIG", kubeconfig)
             .env("DAYSHIFT_LISTEN", "127.0.0.1:0")
             .env("NO_COLOR", "1")
-            .current_dir(folder.path())
+            .current_dir(directory.path())
             .stdout(log.try_clone().unwrap())
             .stderr(log);
         let program = ChildGuard::spawn(&mut command, None).unwrap();
         processor_waits::watch(program.id(), Some(thread::current().id()));
-        Self { program, folder }
+        Self { program, directory }
     }
 
     /// Waits until `/readyz` responds with 200.
@@ -125,7 +125,7 @@ impl Dayshift {
 
     /// Standard output and standard error so far.
     pub(crate) fn log(&self) -> String {
-        let bytes = fs::read(self.folder.path().join("log")).unwrap_or_default();
+        let bytes = fs::read(self.directory.path().join("log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }

@@ -16,7 +16,7 @@ pub(crate) const CLOUD_NATIVE_PG_CRDS: [&str; 10] = [
 
 pub(super) const CLOUD_NATIVE_PG_DEFINITIONS: Definitions = Definitions {
     module: "github.com/cloudnative-pg/cloudnative-pg",
-    folder: "config/crd/bases",
+    directory: "config/crd/bases",
     files: &CLOUD_NATIVE_PG_CRDS,
 };
 
@@ -25,7 +25,7 @@ pub(crate) const ARGO_CD_CRDS: [&str; 2] = ["application-crd.yaml", "appproject-
 
 pub(super) const ARGO_CD_DEFINITIONS: Definitions = Definitions {
     module: "github.com/argoproj/argo-cd/v3",
-    folder: "manifests/crds",
+    directory: "manifests/crds",
     files: &ARGO_CD_CRDS,
 };
 
@@ -37,7 +37,7 @@ pub(crate) const MONITORING_CRDS: [&str; 2] = [
 
 pub(super) const MONITORING_DEFINITIONS: Definitions = Definitions {
     module: "github.com/prometheus-operator/prometheus-operator",
-    folder: "example/prometheus-operator-crd",
+    directory: "example/prometheus-operator-crd",
     files: &MONITORING_CRDS,
 };
 
@@ -45,6 +45,6 @@ pub(super) const MONITORING_DEFINITIONS: Definitions = Definitions {
 #[derive(Debug)]
 pub(super) struct Definitions {
     pub(super) module: &'static str,
-    pub(super) folder: &'static str,
+    pub(super) directory: &'static str,
     pub(super) files: &'static [&'static str],
 }

@@ -89,7 +89,9 @@ impl Stage {
             .split_once("::")
             .map_or(scenario.name, |(_, name)| name);
         Trial::ignorable_test(name, move || match stage.tell(name, scenario) {
-            Ok(told) => told.map(|()| Completion::Completed).map_err(Failed::from),
+            Ok(reported) => reported
+                .map(|()| Completion::Completed)
+                .map_err(Failed::from),
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))
             }
@@ -103,9 +105,9 @@ impl Stage {
         let _others = self.among_others();
         let plane = self.plane(scenario.parts)?;
         let _if_it_fails = PrintsPods(plane, scenario.parts);
-        let told = retry_when_stalled(name, || (scenario.tell)(plane));
+        let reported = retry_when_stalled(name, || (scenario.tell)(plane));
         plane.assert_alive();
-        Ok(told.map(|_| ()))
+        Ok(reported.map(|_| ()))
     }
 
     /// The shared control plane with these parts.

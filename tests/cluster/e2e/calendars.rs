@@ -44,25 +44,28 @@ fn read(plane: &ControlPlane, what: &str) -> Value {
 
 /// Mounts the ConfigMap as the kubelet does: each version is a directory of its own, and one link
 /// is moved.
-fn mount(plane: &ControlPlane, folder: &Path, version: &str) {
+fn mount(plane: &ControlPlane, directory: &Path, version: &str) {
     let data = read(plane, "configmap dayshift-calendars")["data"].clone();
-    let new = folder.join(version);
+    let new = directory.join(version);
     fs::create_dir(&new).unwrap();
     for (name, text) in data.as_object().unwrap() {
         fs::write(new.join(name), text.as_str().unwrap()).unwrap();
-        let link = folder.join(name);
+        let link = directory.join(name);
         if !link.exists() {
             symlink(Path::new("..data").join(name), link).unwrap();
         }
     }
-    symlink(version, folder.join("..data_tmp")).unwrap();
-    fs::rename(folder.join("..data_tmp"), folder.join("..data")).unwrap();
+    symlink(version, directory.join("..data_tmp")).unwrap();
+    fs::rename(directory.join("..data_tmp"), directory.join("..data")).unwrap();
 }
 
 fn calendar_from_a_config_map_is_mounted_and_replaced(plane: &ControlPlane) {
     plane.install();
-    let folder = tempfile::tempdir().unwrap();
-    let (file, mounted) = (folder.path().join("de.ics"), folder.path().join("mounted"));
+    let directory = tempfile::tempdir().unwrap();
+    let (file, mounted) = (
+        directory.path().join("de.ics"),
+        directory.path().join("mounted"),
+    );
     fs::create_dir(&mounted).unwrap();
     let commands = commands(&file);
     let [create, patch, replace] = &commands[..] else {

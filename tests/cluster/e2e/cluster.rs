@@ -40,11 +40,11 @@ fn server_and_kubectl_report_one_version(plane: &ControlPlane) {
     assert_eq!(major, "1");
     assert!(minor.parse::<u32>().is_ok(), "{minor}");
 
-    let said = plane.kubectl(&["version"]).success();
+    let message = plane.kubectl(&["version"]).success();
     assert_eq!(
-        said.matches(&git_version).count(),
+        message.matches(&git_version).count(),
         2,
-        "client and server are one version: {said}"
+        "client and server are one version: {message}"
     );
 }
 
@@ -55,13 +55,14 @@ fn audit_log_contains_user_verb_and_resource(plane: &ControlPlane) {
     team.scale("web", 1);
     assert!(!team.kubectl(&["get", "deployment", "api"]).ok);
 
-    let told = || {
-        let mut told = plane.audit().since(mark);
-        told.retain(|it| it.namespace == team.name() && it.resource != "namespaces");
-        let told = told.into_iter().inspect(|request| {
+    let reported = || {
+        let mut reported = plane.audit().since(mark);
+        reported.retain(|it| it.namespace == team.name() && it.resource != "namespaces");
+        let reported = reported.into_iter().inspect(|request| {
             assert!(request.answered > request.received, "{request:?}");
         });
-        told.map(|it| (it.user, it.verb, it.resource, it.name, it.code))
+        reported
+            .map(|it| (it.user, it.verb, it.resource, it.name, it.code))
             .collect::<Vec<_>>()
     };
     let expected = [
@@ -80,9 +81,9 @@ fn audit_log_contains_user_verb_and_resource(plane: &ControlPlane) {
     });
     // A line can be written a moment after the response.
     eventually("the last request is in the log", || {
-        (told().len() >= expected.len()).then_some(())
+        (reported().len() >= expected.len()).then_some(())
     });
-    assert_eq!(told(), expected);
+    assert_eq!(reported(), expected);
 }
 
 fn scaling_to_zero_deletes_pods_and_scaling_up_creates_them(plane: &ControlPlane) {

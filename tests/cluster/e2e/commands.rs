@@ -33,27 +33,27 @@ fn sleep_resume_and_pause_take_effect_and_are_shown(plane: &ControlPlane) {
     team.create(deployment("web").replicas(3).start(start).stop(stop));
     team.await_label("web", "dayshift/state", "adopted");
 
-    let said = dayshift(&team, "sleep deploy/web --for 1h");
+    let message = dayshift(&team, "sleep deploy/web --for 1h");
     let subject = "deployment.apps/web";
     assert!(
-        said.starts_with(&format!("{subject} asleep until ")),
-        "{said}"
+        message.starts_with(&format!("{subject} asleep until ")),
+        "{message}"
     );
-    assert!(said.ends_with(", 3 -> 0\n"), "{said}");
+    assert!(message.ends_with(", 3 -> 0\n"), "{message}");
     let shown = status(&team);
     assert_eq!(
         (&shown["replicas"], &shown["state"]),
         (&0.into(), &"slept".into())
     );
 
-    let said = dayshift(&team, "resume web");
+    let message = dayshift(&team, "resume web");
     let next = format!("{subject} resumed, 0 -> 3; next is the stop of ");
-    assert!(said.starts_with(&next), "{said}");
+    assert!(message.starts_with(&next), "{message}");
 
-    let said = dayshift(&team, "pause web");
+    let message = dayshift(&team, "pause web");
     let resume = format!("`dayshift resume deploy/web -n {}`", team.name());
     let paused = format!("{subject} paused, replicas 3; nothing is done until {resume}\n");
-    assert_eq!(said, paused);
+    assert_eq!(message, paused);
     let line = format!("dayshift wake web --for 1h -n {}", team.name());
     let refused = plane.shell(&line);
     assert!(

@@ -112,8 +112,8 @@ fn saved_count_survives_pause_edit_and_removed_schedule(plane: &ControlPlane) {
     }
     team.await_state("paused", "paused", start);
     team.await_state("edited", "adopted", start);
-    let told = team.await_event("removed", "ScheduleRemoved");
-    assert!(told.contains("--replicas=5"), "{told}");
+    let reported = team.await_event("removed", "ScheduleRemoved");
+    assert!(reported.contains("--replicas=5"), "{reported}");
     team.kill_controllers();
     team.run(&[]);
     annotate(&team, "paused", "pause-");

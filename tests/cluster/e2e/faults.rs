@@ -41,12 +41,12 @@ fn reports_an_invalid_schedule_within_a_second(plane: &ControlPlane) {
         ("zone", "dayshift/timezone: ", "Asia/Tokyo"),
         ("key", "dayshift/strat: ", "did you mean `start`?"),
     ] {
-        let told = team.await_event(name, "InvalidSchedule");
+        let reported = team.await_event(name, "InvalidSchedule");
         assert!(
-            told.starts_with(annotation) && told.contains(hint),
-            "{told}"
+            reported.starts_with(annotation) && reported.contains(hint),
+            "{reported}"
         );
-        assert_eq!(team.annotation(name, "dayshift/error"), Some(told));
+        assert_eq!(team.annotation(name, "dayshift/error"), Some(reported));
         let warnings = team.kubectl(&["events", "--for", &format!("deployment/{name}")]);
         let warnings = warnings.success();
         assert!(warnings.contains("Warning") && warnings.contains("InvalidSchedule"));
@@ -119,8 +119,8 @@ fn denial_by_an_admission_policy_is_reported_and_retried_slowly(plane: &ControlP
         team.await_adopted(name, stop);
     }
 
-    let told = team.await_event("refused", "ScaleFailed");
-    assert!(told.contains("this team never sleeps"), "{told}");
+    let reported = team.await_event("refused", "ScaleFailed");
+    assert!(reported.contains("this team never sleeps"), "{reported}");
     team.await_replicas("good", 0);
     team.assert_punctual("good", 1, stop);
     // Independent of the speed of the scenario: the second attempt follows about 30 s after the
@@ -236,8 +236,8 @@ fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soo
         &count,
     ];
     before.before("the policy is in force", || {
-        let said = team.kubectl(&patch);
-        said.stderr.contains("denied request").then_some(())
+        let output = team.kubectl(&patch);
+        output.stderr.contains("denied request").then_some(())
     });
 }
 

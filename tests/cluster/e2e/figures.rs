@@ -42,8 +42,8 @@ fn dayshift(who: &Path, arguments: &[&str]) -> Output {
 /// The `status` of a namespace, by name.
 fn status(who: &Path, team: &TestNamespace<'_>) -> Vec<Value> {
     let ran = dayshift(who, &["status", "-n", team.name(), "-o", "json"]);
-    let said: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
-    said["workloads"].as_array().unwrap().clone()
+    let message: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    message["workloads"].as_array().unwrap().clone()
 }
 
 /// The text of an overview page with this cookie; `None` until it has content.

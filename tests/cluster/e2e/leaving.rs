@@ -82,12 +82,12 @@ fn documented_uninstall_restores_every_count(plane: &ControlPlane) {
 
     let lines = lines(team.name());
     assert_eq!(lines.len(), 3);
-    let said: Vec<_> = lines
+    let message: Vec<_> = lines
         .iter()
         .map(|line| plane.shell(line).success())
         .collect();
     assert_eq!(
-        said[0],
+        message[0],
         "deployment.apps/gone restored, 0 -> 4\ndeployment.apps/web restored, 0 -> 3\n\
          cronjob.batch/report restored, suspended -> active\n"
     );

@@ -92,8 +92,8 @@ fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
         team.await_adopted(name, old);
     }
     annotate(&team, &[stop_at(new)]);
-    let told = team.await_event("web", "ScheduleChanged");
-    assert!(told.contains("nothing is scaled now"), "{told}");
+    let reported = team.await_event("web", "ScheduleChanged");
+    assert!(reported.contains("nothing is scaled now"), "{reported}");
     old.assert_in_future("the schedule is edited");
     team.await_replicas("own", 0);
     old.plus(1).wait();
@@ -104,8 +104,8 @@ fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
 
     // Removed, it scales nothing, and reports how to restore the count.
     annotate(&team, &["stop-".to_owned()]);
-    let told = team.await_event("web", "ScheduleRemoved");
-    assert!(told.contains("--replicas=3"), "{told}");
+    let reported = team.await_event("web", "ScheduleRemoved");
+    assert!(reported.contains("--replicas=3"), "{reported}");
     assert_eq!((team.replicas("web"), team.replicas("own")), (0, 0));
     team.ends([("web", 4), ("own", 2)]);
 }
@@ -136,11 +136,11 @@ fn invalid_namespace_schedule_is_reported_on_the_namespace(plane: &ControlPlane)
     });
     stop.assert_in_future("the schedule is invalid");
     for command in [&["events"][..], &["get", "events"]] {
-        let told = warnings(&team, command);
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].contains("invalidschedule"), "{told:?}");
+        let reported = warnings(&team, command);
+        assert_eq!(reported.len(), 1, "{reported:?}");
+        assert!(reported[0].contains("invalidschedule"), "{reported:?}");
         let where_it_is = "dayshift/stop on the namespace: ";
-        assert!(told[0].contains(where_it_is), "{told:?}");
+        assert!(reported[0].contains(where_it_is), "{reported:?}");
     }
     team.await_replicas("own", 0);
     stop.plus(1).wait();
@@ -235,10 +235,13 @@ fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
         for namespace in [&team, &other] {
             let name = format!("\"{}\"", namespace.name());
             let is_about_it = |line: &&str| line.contains("WARN") && line.contains(&name);
-            let told: Vec<_> = log.lines().filter(is_about_it).collect();
-            assert_eq!(told.len(), 2, "{log}");
-            assert!(told[0].contains("the watch failed"), "{log}");
-            assert!(told[1].contains("the Namespace cannot be read"), "{log}");
+            let reported: Vec<_> = log.lines().filter(is_about_it).collect();
+            assert_eq!(reported.len(), 2, "{log}");
+            assert!(reported[0].contains("the watch failed"), "{log}");
+            assert!(
+                reported[1].contains("the Namespace cannot be read"),
+                "{log}"
+            );
         }
     };
     assert_told_once();

@@ -182,7 +182,7 @@ fn removed_schedule_event_contains_the_restore_command(plane: &ControlPlane) {
         "dayshift/start-",
     ])
     .success();
-    let told = team.await_event("web", "ScheduleRemoved");
+    let reported = team.await_event("web", "ScheduleRemoved");
     start.assert_in_future("the schedule is removed while it is stopped");
     let warnings = ["events", "--for=deployment/web", "--types=Warning"];
     assert!(
@@ -201,7 +201,7 @@ fn removed_schedule_event_contains_the_restore_command(plane: &ControlPlane) {
         .collect();
     assert_eq!(ours, [("dayshift/saved-replicas", "3")]);
 
-    let (_, command) = told.split_once("run kubectl ").expect(&told);
+    let (_, command) = reported.split_once("run kubectl ").expect(&reported);
     let arguments: Vec<&str> = command.split_whitespace().collect();
     plane.kubectl(&arguments).success();
     assert_eq!(team.replicas("web"), 3);

@@ -35,8 +35,8 @@ fn api_server_down(place: &Place<'_>) -> Figures {
         |_| place.plane.end("kube-apiserver", Signal::KILL),
         |scenario| {
             let log = scenario.scalers[0].log();
-            let told = log.matches("nothing is sent for now").count();
-            assert!((1..20).contains(&told), "{told} times:\n{log}");
+            let reported = log.matches("nothing is sent for now").count();
+            assert!((1..20).contains(&reported), "{reported} times:\n{log}");
             place.plane.start_api_server();
             place.plane.await_ready();
         },
@@ -69,8 +69,8 @@ fn api_server_restarted(place: &Place<'_>) -> Figures {
 
 /// The certificate and the file that clients trust are replaced while it is down.
 fn authority_replaced(place: &Place<'_>) -> Figures {
-    let folder = tempfile::tempdir().unwrap();
-    let trusted = folder.path().join("ca.crt");
+    let directory = tempfile::tempdir().unwrap();
+    let trusted = directory.path().join("ca.crt");
     let restart = || {
         place.plane.end("kube-apiserver", Signal::TERM);
         let authority = place.plane.start_api_server_with_alias();

@@ -138,7 +138,7 @@ fn waits_for_the_other_objects_if_one_cannot_be_watched() {
 fn wakes_a_namespace_and_reports_unreadable_kinds() {
     let cluster = cluster(&["list", "watch"]);
     let _scaler = Scaler::on(&cluster);
-    for (command, said) in [
+    for (command, output) in [
         (
             &["wake", "ns/dev", "--dry-run"][..],
             "namespace/dev annotated dayshift/wake-until=2099-12-24T18:00:00Z (dry run)\n",
@@ -152,7 +152,7 @@ fn wakes_a_namespace_and_reports_unreadable_kinds() {
         let ran = cluster.dayshift(&[command, &until].concat());
         let expected = no_cron_jobs("namespace/dev: ", "not seen");
         assert_eq!((ran.status, ran.err), (3, expected), "{command:?}");
-        assert_eq!(ran.out, said, "{command:?}");
+        assert_eq!(ran.out, output, "{command:?}");
     }
     // Whether other workloads have a schedule is unknown, so nothing is written for the Namespace.
     let other = cluster_without_schedules();

@@ -100,7 +100,7 @@ fn the_readme_shows_the_real_output() {
     let _scaler = Scaler::on(&cluster);
     let mut lines = shown.lines();
     let mut tried = 0;
-    while let (Some(command), Some(said)) = (lines.next(), lines.next()) {
+    while let (Some(command), Some(output)) = (lines.next(), lines.next()) {
         let words = command.strip_prefix("$ dayshift ").unwrap().split(' ');
         let ran = cluster.dayshift(&words.collect::<Vec<_>>());
         assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
@@ -109,7 +109,7 @@ fn the_readme_shows_the_real_output() {
         let ran = ran.out.replace("; the schedule specifies", "; next");
         assert_eq!(
             before(&without_the_time(ran.trim_end())),
-            before(&without_the_time(said))
+            before(&without_the_time(output))
         );
         tried += 1;
     }
@@ -192,7 +192,7 @@ fn all_selects_every_object_with_a_schedule() {
         (3, "error: namespace prod does not exist\n")
     );
     cluster.api.namespace("prod");
-    for (choice, says) in [
+    for (choice, expected) in [
         (
             &["--all"][..],
             "no workload has a schedule in namespace prod",
@@ -207,7 +207,7 @@ fn all_selects_every_object_with_a_schedule() {
         ),
     ] {
         let ran = cluster.dayshift(&[&["pause", "-n", "prod"], choice].concat());
-        assert_eq!((ran.status, ran.err), (1, format!("error: {says}\n")));
+        assert_eq!((ran.status, ran.err), (1, format!("error: {expected}\n")));
     }
 }
 
@@ -240,7 +240,7 @@ fn resume_removes_all_overrides() {
 fn wrong_usage_is_2_and_writes_nothing() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
-    for (line, says) in [
+    for (line, expected) in [
         ("wake web", "--for 2h"),
         ("wake web --for 2h --until 22:00", "cannot be used with"),
         ("wake web --until tonight", "write `22:00`"),
@@ -261,7 +261,7 @@ fn wrong_usage_is_2_and_writes_nothing() {
     ] {
         let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(ran.status, 2, "{line}: {ran:?}");
-        assert!(ran.err.contains(says), "{line}: {ran:?}");
+        assert!(ran.err.contains(expected), "{line}: {ran:?}");
     }
     let past = cluster.dayshift(&["wake", "web", "--until", "2020-01-01 00:00"]);
     assert_eq!(past.status, 1);

@@ -58,14 +58,14 @@ fn restore_resumes_only_jobs_that_a_stop_suspended() {
     job(&cluster, "others", &other, true, Some(&other));
 
     let dry = cluster.dayshift(&["restore", "cj/report", "--dry-run"]);
-    let said = "cronjob.batch/report restored, suspended -> active (dry run)\n\
+    let output = "cronjob.batch/report restored, suspended -> active (dry run)\n\
                 job.batch/ours resumed (dry run)\n";
-    assert_eq!((dry.status, &*dry.out), (0, said), "{}", dry.err);
+    assert_eq!((dry.status, &*dry.out), (0, output), "{}", dry.err);
     assert_eq!(seen(&cluster, "ours"), (true, json!(report)));
 
     let ran = cluster.dayshift(&["restore", "cj/report"]);
-    let said = "cronjob.batch/report restored, suspended -> active\njob.batch/ours resumed\n";
-    assert_eq!((ran.status, &*ran.out), (0, said), "{}", ran.err);
+    let output = "cronjob.batch/report restored, suspended -> active\njob.batch/ours resumed\n";
+    assert_eq!((ran.status, &*ran.out), (0, output), "{}", ran.err);
     assert_eq!(seen(&cluster, "ours"), (false, Value::Null));
     assert_eq!(seen(&cluster, "theirs"), (true, Value::Null));
     assert_eq!(seen(&cluster, "resumed"), (false, Value::Null));
@@ -80,8 +80,8 @@ fn restore_resumes_only_jobs_that_a_stop_suspended() {
         .merge("CronJob", "dev", "other", &by_hand)
         .unwrap();
     let ran = cluster.dayshift(&["restore", "-A"]);
-    let said = "job.batch/others in dev resumed\n";
-    assert_eq!((ran.status, &*ran.out), (0, said), "{}", ran.err);
+    let output = "job.batch/others in dev resumed\n";
+    assert_eq!((ran.status, &*ran.out), (0, output), "{}", ran.err);
     assert_eq!(seen(&cluster, "others"), (false, Value::Null));
     let ran = cluster.dayshift(&["restore", "-A"]);
     assert_eq!(ran.out, "nothing to restore in all namespaces\n");
@@ -94,8 +94,8 @@ fn does_not_list_jobs_without_stop_jobs() {
     job(&cluster, "theirs", &report, true, None);
     cluster.refuse(&["list", "patch"], "jobs");
     let ran = cluster.dayshift(&["restore", "cj/report"]);
-    let said = "cronjob.batch/report restored, suspended -> active\n";
-    assert_eq!((ran.status, &*ran.out), (0, said), "{}", ran.err);
+    let output = "cronjob.batch/report restored, suspended -> active\n";
+    assert_eq!((ran.status, &*ran.out), (0, output), "{}", ran.err);
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn retries_a_changed_job_and_reports_a_rejection() {
     job(&cluster, "ours", &report, true, Some(&report));
     cluster.refuse(&["patch"], "jobs");
     let ran = cluster.dayshift(&["restore", "cj/report"]);
-    let said = "error: job.batch/ours: not resumed: the API server refuses: ";
+    let output = "error: job.batch/ours: not resumed: the API server refuses: ";
     assert_eq!(ran.status, 3, "{}", ran.err);
-    assert!(ran.err.starts_with(said), "{}", ran.err);
+    assert!(ran.err.starts_with(output), "{}", ran.err);
     assert!(
         ran.out.contains("restored, suspended -> active"),
         "{}",
@@ -129,7 +129,7 @@ fn retries_a_changed_job_and_reports_a_rejection() {
     stopped(&cluster, "report", NIGHT);
     cluster.refuse(&["list"], "jobs");
     let ran = cluster.dayshift(&["restore", "cj/report"]);
-    let said = "error: Jobs in dev: not resumed: the API server refuses: ";
+    let output = "error: Jobs in dev: not resumed: the API server refuses: ";
     assert_eq!(ran.status, 3, "{}", ran.err);
-    assert!(ran.err.starts_with(said), "{}", ran.err);
+    assert!(ran.err.starts_with(output), "{}", ran.err);
 }

@@ -84,10 +84,10 @@ fn does_not_report_an_earlier_error_as_the_result() {
     let still =
         "; its schedule was rejected before: dayshift/wake-until: `tonight`; it will be awake";
     assert!(ran.status == 1 && ran.err.contains(still), "{ran:?}");
-    let (says, waits) = mpsc::channel();
+    let (expected, waits) = mpsc::channel();
     cluster.api.on_request(move |line| {
         if line.verb == "watch" {
-            let _ = says.send(());
+            let _ = expected.send(());
         }
         None
     });
@@ -153,9 +153,9 @@ fn reports_the_dependencies_of_a_waiting_start() {
     for (wait, status) in [(&[][..], 0), (&["--wait=ready"], 1), (&["--wait"], 1)] {
         let wake = ["wake", "web", "--for", "2h", "--timeout", "1s"];
         let ran = cluster.dayshift(&[&wake, wait].concat());
-        let said = if status == 0 { &ran.out } else { &ran.err };
+        let output = if status == 0 { &ran.out } else { &ran.err };
         let waits = "deployment.apps/web: annotated; its start waits for deploy/db until ";
-        assert!(ran.status == status && said.contains(waits), "{ran:?}");
+        assert!(ran.status == status && output.contains(waits), "{ran:?}");
         assert!(!ran.err.contains("no controller has acted"), "{ran:?}");
     }
 }

@@ -27,18 +27,18 @@ fn office() -> String {
 }
 
 /// A directory with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn directory(files: &[(&str, &str)]) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    folder
+    directory
 }
 
-fn run_in(folder: &Path, line: &str) -> Ended {
-    run(command().current_dir(folder).args(line.split(' ')), "")
+fn run_in(directory: &Path, line: &str) -> Ended {
+    run(command().current_dir(directory).args(line.split(' ')), "")
 }
 
 /// An error has the same exit status in all commands. Only in `lint` do warnings change it.
@@ -120,13 +120,13 @@ fn lint_plan_and_sandbox_end_with_the_same_status() {
         ),
         ("no text", "\u{feff}\0".to_owned(), 1),
     ] {
-        let folder = folder(&[("file.yaml", &file)]);
+        let directory = directory(&[("file.yaml", &file)]);
         for line in [
             "lint --fail-on error file.yaml",
             "plan file.yaml",
             "sandbox --for 1h file.yaml",
         ] {
-            let ended = run_in(folder.path(), line);
+            let ended = run_in(directory.path(), line);
             assert_eq!(ended.status, status, "{what}: {line}: {ended:?}");
         }
     }
@@ -135,8 +135,8 @@ fn lint_plan_and_sandbox_end_with_the_same_status() {
 #[test]
 fn an_unreadable_file_gives_status_3_without_hiding_the_others() {
     let office = office();
-    let folder = folder(&[("web.yaml", &office), ("empty/README", "")]);
-    for (line, says) in [
+    let directory = directory(&[("web.yaml", &office), ("empty/README", "")]);
+    for (line, expected_text) in [
         ("lint web.yaml missing.yaml", "1 workload of 1 file"),
         ("plan web.yaml missing.yaml", "default/web\n"),
         ("sandbox --for 1h web.yaml missing.yaml", "1 workload"),
@@ -145,9 +145,9 @@ fn an_unreadable_file_gives_status_3_without_hiding_the_others() {
         ("sandbox --for 1h web.yaml empty", "1 workload"),
         ("convert web.yaml missing.yaml", "name: web"),
     ] {
-        let ended = run_in(folder.path(), line);
+        let ended = run_in(directory.path(), line);
         assert_eq!(ended.status, 3, "{line}: {ended:?}");
-        assert!(ended.out.contains(says), "{line}: {ended:?}");
+        assert!(ended.out.contains(expected_text), "{line}: {ended:?}");
         assert_eq!(ended.err.matches("error: ").count(), 1, "{line}: {ended:?}");
     }
     for line in [
@@ -155,7 +155,7 @@ fn an_unreadable_file_gives_status_3_without_hiding_the_others() {
         "plan x.yaml -f x.yaml",
         "sandbox x.yaml",
     ] {
-        let ended = run_in(folder.path(), line);
+        let ended = run_in(directory.path(), line);
         assert_eq!(ended.status, 3, "{line}: {ended:?}");
         assert_eq!(ended.err.matches("error: ").count(), 1, "{line}: {ended:?}");
     }
@@ -167,7 +167,7 @@ fn each_command_accepts_files_as_arguments_and_flags() {
         office(),
         annotated("StatefulSet", "db", "dayshift/hours: '09:00-19:00'"),
     );
-    let folder = folder(&[("web.yaml", &office), ("more/db.yaml", &db)]);
+    let directory = directory(&[("web.yaml", &office), ("more/db.yaml", &db)]);
     for command in [
         "lint",
         "plan -o table --from 2026-11-26",
@@ -175,7 +175,7 @@ fn each_command_accepts_files_as_arguments_and_flags() {
         "convert",
     ] {
         let words = format!("{command} web.yaml ./more");
-        let expected = run_in(folder.path(), &words);
+        let expected = run_in(directory.path(), &words);
         assert_eq!(expected.status, 0, "{words}: {expected:?}");
         for given in [
             "-f web.yaml -f more",
@@ -184,7 +184,7 @@ fn each_command_accepts_files_as_arguments_and_flags() {
             "web.yaml more/../web.yaml --file=more",
         ] {
             let line = format!("{command} {given}");
-            let ended = run_in(folder.path(), &line);
+            let ended = run_in(directory.path(), &line);
             let parts = |it: &Ended| {
                 let lines = |text: &str| text.replace("./", "").replace("more/../", "");
                 (it.status, lines(&it.out), lines(&it.err))
@@ -198,11 +198,11 @@ fn each_command_accepts_files_as_arguments_and_flags() {
 fn uses_the_last_definition_of_an_object_with_a_note() {
     let first = office();
     let last = annotated("Deployment", "web", "dayshift/hours: 'Mon-Fri 10:00-18:00'");
-    let folder = folder(&[("a.yaml", &first), ("b.yaml", &last)]);
+    let directory = directory(&[("a.yaml", &first), ("b.yaml", &last)]);
     let note = "note: a.yaml:1:1: default/web is given again later; the last one counts, as with kubectl apply\n";
     let from = "--from 2026-11-23";
     let plan = run_in(
-        folder.path(),
+        directory.path(),
         &format!("plan a.yaml b.yaml -o json --days 1 {from}"),
     );
     assert_eq!((plan.status, plan.err.as_str()), (0, note));
@@ -213,13 +213,13 @@ fn uses_the_last_definition_of_an_object_with_a_note() {
         "2026-11-23T10:00:00+00:00"
     );
     let sandbox = run_in(
-        folder.path(),
+        directory.path(),
         &format!("sandbox a.yaml b.yaml --for 1d {from}"),
     );
     assert_eq!(sandbox.status, 0, "{sandbox:?}");
     assert!(sandbox.err.starts_with(note), "{sandbox:?}");
     assert!(sandbox.out.contains("10:00:00 UTC   start"), "{sandbox:?}");
-    let lint = run_in(folder.path(), "lint a.yaml b.yaml");
+    let lint = run_in(directory.path(), "lint a.yaml b.yaml");
     assert_eq!(
         (lint.status, lint.out.as_str()),
         (0, "0 errors, 0 warnings in 1 workload of 2 files\n")
@@ -227,8 +227,8 @@ fn uses_the_last_definition_of_an_object_with_a_note() {
     // Another kind or namespace is another object.
     let db = annotated("StatefulSet", "web", "dayshift/hours: '09:00-19:00'");
     let dev = first.replace("  name: web\n", "  name: web\n  namespace: dev\n");
-    fs::write(folder.path().join("b.yaml"), format!("{db}---\n{dev}")).unwrap();
-    let plan = run_in(folder.path(), "plan a.yaml b.yaml -o json");
+    fs::write(directory.path().join("b.yaml"), format!("{db}---\n{dev}")).unwrap();
+    let plan = run_in(directory.path(), "plan a.yaml b.yaml -o json");
     assert_eq!((plan.status, plan.err.as_str()), (0, ""));
     assert_eq!(plan.json()["workloads"].as_array().unwrap().len(), 3);
 }
@@ -265,7 +265,7 @@ fn each_command_reports_unrendered_files() {
     let filled_in = office.replace("'Mon-Fri 09:00-19:00'", "'{{ .Values.hours }}'");
     let named = office.replace("name: web", "name: '{{ .Release.Name }}'");
     let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [web.yaml]\ncommonAnnotations: {team: a}\n";
-    let folder = folder(&[
+    let directory = directory(&[
         ("chart/Chart.yaml", chart),
         ("chart/templates/web.yaml", template),
         ("kustomize/kustomization.yaml", kustomization),
@@ -275,20 +275,20 @@ fn each_command_reports_unrendered_files() {
     for given in ["./chart", "./kustomize", "filled-in.yaml"] {
         for command in ["lint", "plan", "sandbox --for 1h"] {
             let line = format!("{command} {given}");
-            let ended = run_in(folder.path(), &line);
-            let said = ended.out.clone() + &ended.err;
+            let ended = run_in(directory.path(), &line);
+            let output = ended.out.clone() + &ended.err;
             assert_eq!(ended.status, 0, "{line}: {ended:?}");
             assert_eq!(
-                said.matches("info[not-rendered]: ").count(),
+                output.matches("info[not-rendered]: ").count(),
                 1,
-                "{line}: {said}"
+                "{line}: {output}"
             );
-            assert!(said.contains(" | dayshift lint -\n"), "{line}: {said}");
-            assert!(!said.contains("error["), "{line}: {said}");
+            assert!(output.contains(" | dayshift lint -\n"), "{line}: {output}");
+            assert!(!output.contains("error["), "{line}: {output}");
         }
     }
     // The name can be filled in later, because the schedule is complete.
-    let plan = run_in(folder.path(), "plan named.yaml -o json");
+    let plan = run_in(directory.path(), "plan named.yaml -o json");
     assert_eq!((plan.status, plan.err.as_str()), (0, ""));
     assert_eq!(plan.json()["workloads"].as_array().unwrap().len(), 1);
 }
@@ -296,21 +296,21 @@ fn each_command_reports_unrendered_files() {
 #[test]
 fn json_reports_use_the_same_field_names() {
     let wrong = annotated("Deployment", "web", "dayshift/stop: '25:00'");
-    let folder = folder(&[("web.yaml", &wrong)]);
+    let directory = directory(&[("web.yaml", &wrong)]);
     let unread = json!([{
         "file": "missing.yaml",
         "message": "cannot read missing.yaml: No such file or directory (os error 2)",
     }]);
     for command in ["lint", "plan"] {
         let ended = run_in(
-            folder.path(),
+            directory.path(),
             &format!("{command} web.yaml missing.yaml -o json"),
         );
         assert_eq!(ended.json()["unread"], unread, "{ended:?}");
-        let ended = run_in(folder.path(), &format!("{command} web.yaml -o json"));
+        let ended = run_in(directory.path(), &format!("{command} web.yaml -o json"));
         assert_eq!(ended.json()["unread"], json!([]), "{ended:?}");
     }
-    let lint = run_in(folder.path(), "lint web.yaml -o json");
+    let lint = run_in(directory.path(), "lint web.yaml -o json");
     let place = json!({"file": "web.yaml", "line": 6, "column": 21, "endLine": 6, "endColumn": 26});
     assert_eq!(lint.json()["findings"][0]["place"], place);
 }

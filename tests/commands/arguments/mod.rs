@@ -64,7 +64,7 @@ fn only_run_has_variables_for_its_own_flags() {
 
 #[test]
 fn connection_and_schedule_variables_apply_to_every_command() {
-    for (variable, line, says) in [
+    for (variable, line, expected_text) in [
         (
             ("DAYSHIFT_TIMEZONE", "Asia/Tokyo"),
             "plan -f examples/one-start.yaml --days 1 -o json",
@@ -88,7 +88,7 @@ fn connection_and_schedule_variables_apply_to_every_command() {
         (("DAYSHIFT_AS_GROUP", "developers"), "status", "--as <USER>"),
     ] {
         let (_, out, err) = run(&[variable], line);
-        assert!((out + &err).contains(says), "{variable:?} {line}");
+        assert!((out + &err).contains(expected_text), "{variable:?} {line}");
     }
 }
 
@@ -179,7 +179,7 @@ fn a_flag_of_run_wins_over_variables_of_conflicting_flags() {
 
 #[test]
 fn accepts_flags_before_the_subcommand() {
-    for (line, status, says) in [
+    for (line, status, expected_text) in [
         ("help", 0, "Usage: dayshift"),
         ("help plan", 0, "Usage: dayshift plan"),
         ("-n team-a plan -f examples/cron.yaml -o table", 0, "team-a"),
@@ -201,7 +201,7 @@ fn accepts_flags_before_the_subcommand() {
     ] {
         let (ended, out, err) = run(&[], line);
         assert_eq!(ended, status, "{line}: {err}");
-        assert!((out + &err).contains(says), "{line}");
+        assert!((out + &err).contains(expected_text), "{line}");
     }
 }
 

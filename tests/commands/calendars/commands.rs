@@ -90,8 +90,8 @@ fn the_plan_names_the_holidays() {
 
 #[test]
 fn calendar_text_does_not_control_the_terminal() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("evil.ics");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("evil.ics");
     let summary = "a\u{1b}[2J\u{202e}b\\n\u{0}c";
     std::fs::write(&path, format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nSUMMARY:{summary}\nEND:VEVENT\nEND:VCALENDAR")).unwrap();
     let calendar = format!("evil={}", path.display());

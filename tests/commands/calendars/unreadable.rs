@@ -10,16 +10,16 @@ use crate::{
 };
 
 /// A calendar with an invalid event, and the error about it.
-fn bad_file(folder: &Path) -> (String, String) {
-    let path = folder.join("de.ics");
+fn bad_file(directory: &Path) -> (String, String) {
+    let path = directory.join("de.ics");
     let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\nBEGIN:VEVENT\n\
                 DTSTART:2026-12-24\nUID:24@example.com\nSUMMARY:Heiligabend\nEND:VEVENT\nEND:VCALENDAR";
     fs::write(&path, file).unwrap();
-    let said = format!(
+    let output = format!(
         "{}: line 6, event `Heiligabend`: `2026-12-24` is not a date",
         path.display()
     );
-    (format!("de={}", path.display()), said)
+    (format!("de={}", path.display()), output)
 }
 
 /// One Deployment that uses the calendar and one that does not.
@@ -30,12 +30,12 @@ fn two() -> String {
 
 #[test]
 fn plan_lint_and_sandbox_reject_only_schedules_that_use_the_calendar() {
-    let folder = tempfile::tempdir().unwrap();
-    let (calendar, said) = bad_file(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let (calendar, output) = bad_file(directory.path());
     let run = |args: &[&str]| {
         let args = [args, &["--calendar", &calendar]].concat();
         let ended = dayshift_with(&[], &args, &two());
-        let warning = format!("warning: the calendar `de` cannot be read: {said}");
+        let warning = format!("warning: the calendar `de` cannot be read: {output}");
         assert!(ended.err.contains(&warning), "{ended:?}");
         ended
     };
@@ -59,7 +59,7 @@ fn plan_lint_and_sandbox_reject_only_schedules_that_use_the_calendar() {
     assert_eq!(plain["boundaries"].as_array().unwrap().len(), 4);
     let problem = &named["problems"][0];
     let message = problem["message"].as_str().unwrap();
-    let expected = format!("`de` is a calendar that cannot be read: {said}");
+    let expected = format!("`de` is a calendar that cannot be read: {output}");
     assert!(message.starts_with(&expected), "{message}");
     assert_eq!(
         (&problem["start"], &problem["end"]),
@@ -89,9 +89,9 @@ fn plan_lint_and_sandbox_reject_only_schedules_that_use_the_calendar() {
 
 #[test]
 fn an_unused_invalid_calendar_does_not_stop_a_command() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let path = |name: &str, bytes: &[u8]| {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         fs::write(&path, bytes).unwrap();
         path.display().to_string()
     };
@@ -99,7 +99,7 @@ fn an_unused_invalid_calendar_does_not_stop_a_command() {
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
         .collect();
-    for (file, said) in [
+    for (file, output) in [
         (
             "/nonexistent/de.ics".to_owned(),
             "No such file or directory",
@@ -134,15 +134,15 @@ fn an_unused_invalid_calendar_does_not_stop_a_command() {
             assert_eq!(ended.status, 0, "{args:?}: {ended:?}");
             let warning = format!("warning: the calendar `de` cannot be read: {file}: ");
             assert!(ended.err.contains(&warning), "{args:?}: {ended:?}");
-            assert!(ended.err.contains(said), "{args:?}: {ended:?}");
+            assert!(ended.err.contains(output), "{args:?}: {ended:?}");
         }
     }
 }
 
 #[test]
 fn run_starts_and_logs_the_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let (calendar, said) = bad_file(folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let (calendar, output) = bad_file(directory.path());
     let cluster = Cluster::new();
     let hours = ("hours", "00:00-24:00");
     cluster.deployment("named", 2, &[hours, ("except", "calendar:de; calendar:ok")]);
@@ -152,7 +152,7 @@ fn run_starts_and_logs_the_error() {
     let scaler = Scaler::start(&cluster, &["--calendar", &calendar, "--calendar", &ok]);
     let error = |name| cluster.annotation(name, "error");
     until(|| error("named").is_some() && error("unknown").is_some());
-    let expected = format!("dayshift/except: `de` is a calendar that cannot be read: {said}");
+    let expected = format!("dayshift/except: `de` is a calendar that cannot be read: {output}");
     let found = error("named").unwrap();
     assert!(found.starts_with(&expected), "{found}");
     assert!(
@@ -165,14 +165,14 @@ fn run_starts_and_logs_the_error() {
     };
     until(|| state() == "adopted");
     assert_eq!(error("other"), None);
-    let told = |event: &serde_json::Value| {
-        event["regarding"]["name"] == "named" && event["note"].as_str().unwrap().contains(&said)
+    let reported = |event: &serde_json::Value| {
+        event["regarding"]["name"] == "named" && event["note"].as_str().unwrap().contains(&output)
     };
-    until(|| cluster.api.list("Event").iter().any(told));
+    until(|| cluster.api.list("Event").iter().any(reported));
     until(|| {
         scaler
             .log()
-            .contains(&format!("is rejected until it can be read: {said}"))
+            .contains(&format!("is rejected until it can be read: {output}"))
     });
     let metrics = scaler.get("/metrics");
     for (name, is_good) in [("de", 0), ("ok", 1)] {
@@ -183,8 +183,8 @@ fn run_starts_and_logs_the_error() {
 
     let status = cluster.dayshift(&["status", "--calendar", &calendar]);
     assert_eq!(status.status, 1, "{status:?}");
-    assert!(status.out.contains(&said), "{status:?}");
-    let warning = format!("warning: the calendar `de` cannot be read: {said}");
+    assert!(status.out.contains(&output), "{status:?}");
+    let warning = format!("warning: the calendar `de` cannot be read: {output}");
     assert!(status.err.contains(&warning), "{status:?}");
     // Commands that do not need the dates work without them.
     let pause = cluster.dayshift(&["pause", "other", "--no-wait", "--calendar", &calendar]);

@@ -58,24 +58,24 @@ fn a_check_changes_nothing_and_ends_with_status_1() {
 
 #[test]
 fn changes_a_file_whose_name_is_not_utf8() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(OsStr::from_bytes(b"caf\xe9.yaml"));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join(OsStr::from_bytes(b"caf\xe9.yaml"));
     fs::write(&file, BEFORE).unwrap();
-    let (status, _, err) = convert(&["-i", folder.path().to_str().unwrap()], "");
+    let (status, _, err) = convert(&["-i", directory.path().to_str().unwrap()], "");
     assert_eq!(status, 0, "{err}");
     assert_eq!(fs::read_to_string(&file).unwrap(), AFTER);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
 #[test]
 fn changes_only_files_with_something_to_convert() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
     fs::write(path("a.yaml"), BEFORE).unwrap();
     fs::set_permissions(path("a.yaml"), fs::Permissions::from_mode(0o640)).unwrap();
     fs::write(path("b.yaml"), web("team: a")).unwrap();
     let old = fs::metadata(path("b.yaml")).unwrap().modified().unwrap();
-    let name = folder.path().to_str().unwrap();
+    let name = directory.path().to_str().unwrap();
     let (status, out, _) = convert(&["-i", name], "");
     assert_eq!((status, out.as_str()), (0, ""));
     assert_eq!(fs::read_to_string(path("a.yaml")).unwrap(), AFTER);
@@ -83,7 +83,7 @@ fn changes_only_files_with_something_to_convert() {
     assert_eq!(mode & 0o777, 0o640);
     let new = fs::metadata(path("b.yaml")).unwrap().modified().unwrap();
     assert_eq!(old, new);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn converts_flags_of_other_tools_to_namespace_annotations() {
 
 #[test]
 fn converts_the_grace_period_flag_to_enforce() {
-    for (text, status, enforce, said) in [
+    for (text, status, enforce, output) in [
         ("900", 0, "15m", "info[grace-period]: --grace-period: "),
         ("1h30m", 0, "1h30m", "info[grace-period]: --grace-period: "),
         ("0", 0, "1s", "info[grace-period]: --grace-period: "),
@@ -206,7 +206,7 @@ fn converts_the_grace_period_flag_to_enforce() {
         let command = format!("kubectl annotate namespace team dayshift/enforce={enforce}\n");
         let expected = if enforce.is_empty() { "" } else { &command };
         assert_eq!(out, expected, "{text}");
-        assert!(err.contains(said), "{text}: {err}");
+        assert!(err.contains(output), "{text}: {err}");
     }
     // A flag without an equivalent does not prevent the conversion of the others.
     let flags = [

@@ -57,9 +57,9 @@ fn each_object_has_one_command() {
     let ran = convert(&cluster, &["-A", "--check"]);
     assert_eq!(ran.status, 1);
     let ran = convert(&cluster, &["deploy/web"]);
-    let said = "info[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n";
+    let output = "info[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n";
     assert!(
-        ran.err.contains(said) && ran.err.contains("in: Deployment dev/web\n"),
+        ran.err.contains(output) && ran.err.contains("in: Deployment dev/web\n"),
         "{}",
         ran.err
     );
@@ -218,8 +218,8 @@ fn reports_live_objects_of_unsupported_kinds() {
     for args in [&["-A"], &["-n", "dev"][..]] {
         let ran = convert(&cluster, args);
         assert_eq!((ran.status, &*ran.out), (1, ""), "{}", ran.err);
-        let said = "warning[other-kind]: dayshift does not scale a DaemonSet; its annotations stay as they are\n";
-        assert!(ran.err.contains(said), "{}", ran.err);
+        let output = "warning[other-kind]: dayshift does not scale a DaemonSet; its annotations stay as they are\n";
+        assert!(ran.err.contains(output), "{}", ran.err);
         assert!(ran.err.contains("in: DaemonSet dev/agent\n"), "{}", ran.err);
     }
 }
@@ -251,8 +251,8 @@ fn converts_live_databases() {
             .map(|kind| format!("kubectl annotate {kind} db -n dev {words}"));
         assert_eq!((ran.status, ran.out), (0, expected.concat()), "{}", ran.err);
         for resource in ["rollouts.argoproj.io", "clusters.postgresql.cnpg.io"] {
-            let said = format!("--kinds deployments,statefulsets,cronjobs,{resource}\n");
-            assert!(ran.err.contains(&said), "{}", ran.err);
+            let output = format!("--kinds deployments,statefulsets,cronjobs,{resource}\n");
+            assert!(ran.err.contains(&output), "{}", ran.err);
         }
     }
 }
@@ -262,16 +262,16 @@ fn converts_live_databases() {
 fn a_directory_with_the_name_of_a_workload_is_not_converted() {
     let annotations = json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"});
     let cluster = cluster(&[("web", annotations)]);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let file = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, annotations: {downscaler/exclude: 'true'}}\n";
     for path in ["deploy/web", "ns/dev", "k8s/base/dev/team"] {
-        let path = folder.path().join(path);
+        let path = directory.path().join(path);
         fs::create_dir_all(&path).unwrap();
         fs::write(path.join("a.yaml"), file).unwrap();
     }
     let ran = |args: &[&str]| {
         let mut command = cluster.command();
-        let command = command.current_dir(folder.path()).arg("convert");
+        let command = command.current_dir(directory.path()).arg("convert");
         run(command.args(args), "")
     };
     let live = "kubectl annotate deployment web -n dev ";
@@ -279,8 +279,8 @@ fn a_directory_with_the_name_of_a_workload_is_not_converted() {
         let ended = ran(&[word, "-n", "dev"]);
         assert!(ended.out.starts_with(expected), "{word} {ended:?}");
         assert!(!ended.out.contains("dayshift/exclude"), "{word} {ended:?}");
-        let said = format!("write ./{word}");
-        assert!(ended.err.contains(&said), "{word} {}", ended.err);
+        let output = format!("write ./{word}");
+        assert!(ended.err.contains(&output), "{word} {}", ended.err);
     }
     for args in [
         &["./deploy/web"][..],

@@ -26,31 +26,31 @@ const HOSTILE: [&str; 12] = [
 
 /// A directory with a `kubectl` that records its arguments, one call per line.
 fn with_kubectl() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let script = "#!/bin/sh\nprintf '<%s>' \"$@\" >> calls\necho >> calls\n";
     // Another process writes the file: a child started by another thread would inherit an open file
     // descriptor, and the file could not be executed.
     let mut write = Command::new("/bin/sh");
     write
         .args(["-c", "cat > kubectl && chmod 755 kubectl"])
-        .current_dir(folder.path());
+        .current_dir(directory.path());
     assert_eq!(run(&mut write, script).status, 0);
-    folder
+    directory
 }
 
 /// The calls of kubectl after a shell has run the text.
-fn calls(folder: &Path, text: &str) -> Vec<String> {
+fn calls(directory: &Path, text: &str) -> Vec<String> {
     let ended = Command::new("/bin/sh")
         .args(["-c", text])
-        .current_dir(folder)
-        .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
+        .current_dir(directory)
+        .env("PATH", format!("{}:/usr/bin:/bin", directory.display()))
         .status();
     ended.unwrap();
     assert!(
-        !folder.join("MARK").exists(),
+        !directory.join("MARK").exists(),
         "{text} ran more than kubectl"
     );
-    let calls = fs::read_to_string(folder.join("calls")).unwrap_or_default();
+    let calls = fs::read_to_string(directory.join("calls")).unwrap_or_default();
     calls.lines().map(str::to_owned).collect()
 }
 
@@ -84,7 +84,7 @@ fn commands(err: &str) -> Vec<String> {
 
 #[test]
 fn kinds_and_versions_run_nothing_in_a_shell() {
-    let folder = with_kubectl();
+    let directory = with_kubectl();
     for text in HOSTILE {
         let deployment = ("apps/v1", "Deployment", "web");
         for (api_version, kind, name) in [
@@ -96,9 +96,9 @@ fn kinds_and_versions_run_nothing_in_a_shell() {
             let input = scaled_object(api_version, kind, name);
             let (_, _, err) = convert(&["-", "--check"], &input);
             for command in commands(&err) {
-                let called = calls(folder.path(), &command);
+                let called = calls(directory.path(), &command);
                 assert_eq!(called.len(), 1, "{command}\n{called:#?}");
-                fs::remove_file(folder.path().join("calls")).unwrap();
+                fs::remove_file(directory.path().join("calls")).unwrap();
             }
         }
     }
@@ -111,10 +111,10 @@ fn the_commands_are_whole_words() {
         &["-", "--check"],
         &scaled_object("argoproj.io/v1alpha1", "Rollout", "web"),
     );
-    let folder = with_kubectl();
+    let directory = with_kubectl();
     let all = commands(&err).join("\n");
     assert_eq!(
-        calls(folder.path(), &all),
+        calls(directory.path(), &all),
         [
             "<annotate><rollout.argoproj.io><web><-n><team>\
              <dayshift/start=Mon-Fri 09:00><dayshift/stop=Mon-Fri 19:00>\
@@ -127,7 +127,7 @@ fn the_commands_are_whole_words() {
 /// The name of a ScaledObject in a file can be any text.
 #[test]
 fn names_run_nothing_in_a_shell() {
-    let folder = with_kubectl();
+    let directory = with_kubectl();
     for text in HOSTILE {
         let name = serde_json::to_string(text).unwrap();
         let input = scaled_object("apps/v1", "Deployment", "web");
@@ -138,7 +138,7 @@ fn names_run_nothing_in_a_shell() {
             let (_, _, err) = convert(&["-", "--check"], &input);
             let all = commands(&err);
             for command in &all {
-                calls(folder.path(), command);
+                calls(directory.path(), command);
             }
             assert!(all.len() <= 1, "{all:#?}");
         }
@@ -245,18 +245,18 @@ fn objects_with(text: &str) -> Vec<Value> {
 /// Each line of output for any of these objects is empty or one call of kubectl.
 #[test]
 fn text_of_objects_never_runs_in_a_shell() {
-    let folder = with_kubectl();
+    let directory = with_kubectl();
     for text in HOSTILE {
         for object in objects_with(text) {
             let (_, _, err) = convert(&["-", "--check"], &object.to_string());
             for command in commands(&err) {
-                let called = calls(folder.path(), &command);
+                let called = calls(directory.path(), &command);
                 assert_eq!(called.len(), 1, "{object}: {command}\n{called:#?}");
                 assert!(
                     !called[0].contains("<--kubeconfig=MARK>"),
                     "{object}: {called:?}"
                 );
-                fs::remove_file(folder.path().join("calls")).unwrap();
+                fs::remove_file(directory.path().join("calls")).unwrap();
             }
         }
     }
@@ -301,8 +301,8 @@ fn live_objects_run_only_kubectl_in_a_shell() {
     }
     assert!(created > 20, "{created}");
     let ended = run(cluster.command().args(["convert", "-A"]), "");
-    let folder = with_kubectl();
-    let called = calls(folder.path(), &ended.out);
+    let directory = with_kubectl();
+    let called = calls(directory.path(), &ended.out);
     assert_eq!(called.len(), ended.out.lines().count(), "{}", ended.out);
     assert!(!called.is_empty(), "{ended:?}");
     for it in called {

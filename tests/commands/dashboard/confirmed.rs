@@ -50,10 +50,10 @@ fn a_confirmed_sleep_does_not_replace_a_newer_wake() {
         "{}",
         page.text()
     );
-    let said = format!(
+    let output = format!(
         "deployment.apps/web: not put to sleep: changed since your preview: dayshift/wake-until is {wake} now"
     );
-    assert!(result.contains(&said), "{said}: {result}");
+    assert!(result.contains(&output), "{output}: {result}");
     assert_eq!(cluster.annotation("web", "sleep-until"), None);
     assert_eq!(cluster.annotation("web", "wake-until"), Some(wake));
     assert!(
@@ -101,8 +101,8 @@ fn a_changed_namespace_is_not_overridden() {
     by_a_colleague(&cluster, &["wake", "ns/dev", "--for", "5h"]);
     let (_, result) = confirmed(&served, &preview);
     assert!(result.contains("Pause: failed"), "{result}");
-    let said = "namespace/dev: not paused: changed since your preview: dayshift/wake-until is ";
-    assert!(result.contains(said), "{result}");
+    let output = "namespace/dev: not paused: changed since your preview: dayshift/wake-until is ";
+    assert!(result.contains(output), "{result}");
     assert_eq!(of_namespace(&cluster, "dayshift/pause"), None);
     assert!(of_namespace(&cluster, "dayshift/wake-until").is_some());
 
@@ -163,8 +163,8 @@ fn reports_each_failure_and_a_failed_result() {
         let (_, result) = confirmed(&served, &preview);
         assert!(result.contains(heading), "{heading}: {result}");
         for it in failed {
-            let said = format!("deployment.apps/{it}: ");
-            assert!(result.contains(&said), "{said}: {result}");
+            let output = format!("deployment.apps/{it}: ");
+            assert!(result.contains(&output), "{output}: {result}");
         }
     }
 }

@@ -99,11 +99,11 @@ fn shows_a_workload_without_permission_to_read_events() {
     cluster.refuse(&["list"], "events");
     let served = Served::of(&cluster, &[]);
     let page = served.page("/object/dev/deploy/web");
-    let said = format!(
+    let output = format!(
         "The Events cannot be read: the API server refuses: {}",
         refusal("list", "events")
     );
-    for part in [&*said, "Two weeks", "Its annotations", "Commands"] {
+    for part in [&*output, "Two weeks", "Its annotations", "Commands"] {
         assert!(page.text().contains(part), "{part}: {}", page.text());
     }
     assert_eq!(banners(&page), Vec::<&str>::new());
@@ -190,16 +190,16 @@ fn overrides_a_namespace_with_an_unreadable_kind() {
     let token = token(&served);
     let fields = [("token", &*token), ("do", "pause"), ("namespace", "dev")];
     let (page, result) = confirmed(&served, &post(&served, "/confirm", &fields));
-    let said =
+    let output =
         "namespace/dev: CronJobs are not seen: not allowed to list CronJobs in namespace dev";
-    assert!(page.text().contains(said), "{}", page.text());
+    assert!(page.text().contains(output), "{}", page.text());
     let api = cluster.api.get("Namespace", "", "dev").unwrap();
     assert!(
         api["metadata"]["annotations"]["dayshift/pause"].is_string(),
         "{result}"
     );
     let (_, lines) = result.split_once("Pause: ").unwrap();
-    assert!(lines.contains(said), "{lines}");
+    assert!(lines.contains(output), "{lines}");
     assert!(
         lines.contains("no controller has acted on 2 workloads"),
         "{lines}"
@@ -228,8 +228,8 @@ fn rejects_a_namespace_outside_of_the_dashboard() {
         ];
         let asked = post(&served, "/confirm", &fields);
         let text = Page::read(&asked.body).text().to_owned();
-        let said = format!("namespace/{namespace}: no workload of it is shown here");
-        assert!(text.contains(&said), "{text}");
+        let output = format!("namespace/{namespace}: no workload of it is shown here");
+        assert!(text.contains(&output), "{text}");
         assert!(text.contains("Nothing would change."), "{text}");
     }
     let requests = cluster.api.requests().into_iter();

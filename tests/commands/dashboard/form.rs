@@ -161,8 +161,8 @@ fn reloads_a_changed_calendar_file() {
     let cluster = Cluster::new();
     let hours = ("hours", "Mon-Fri 09:00-17:30");
     cluster.deployment("web", 2, &[hours, ("except", "calendar:de")]);
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("de.ics");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("de.ics");
     let write = |date: &str| {
         let text =
             format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:{date}\nEND:VEVENT\nEND:VCALENDAR");

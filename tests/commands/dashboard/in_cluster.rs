@@ -159,7 +159,7 @@ fn a_login_requires_a_dashboard_a_proxy_and_no_impersonation() {
     let page = "--dashboard-listen=127.0.0.1:0";
     let user = "--user-header=X-Forwarded-User";
     let proxy = "--trusted-proxy=127.0.0.1";
-    for (flags, said) in [
+    for (flags, output) in [
         (&[user, proxy][..], "--dashboard-listen"),
         (&[page, user], "--trusted-proxy"),
         (&[page, user], "--proxy-secret-file"),
@@ -190,7 +190,7 @@ fn a_login_requires_a_dashboard_a_proxy_and_no_impersonation() {
     ] {
         let refused = dayshift(&[&["run"], flags].concat());
         assert_eq!(refused.status, 2, "{flags:?}: {refused:?}");
-        assert!(refused.err.contains(said), "{said}: {refused:?}");
+        assert!(refused.err.contains(output), "{output}: {refused:?}");
     }
 }
 

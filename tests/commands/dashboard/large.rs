@@ -42,8 +42,8 @@ fn pages_through_ten_thousand_workloads() {
         assert_eq!(*found, expected(from).collect::<Vec<_>>());
     }
     // One checkbox selects the matching workloads on all pages.
-    let said = "all 10000 workloads that match, on all 200 pages";
-    assert!(served.page("/timeline?page=2").text().contains(said));
+    let output = "all 10000 workloads that match, on all 200 pages";
+    assert!(served.page("/timeline?page=2").text().contains(output));
     assert!(
         !served
             .page("/timeline?q=0123")

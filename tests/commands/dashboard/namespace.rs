@@ -172,11 +172,11 @@ fn a_namespace_page_shows_the_events_that_may_be_read() {
     }
     cluster.refuse(&["list"], "events");
     let page = served.page("/ns/dev");
-    let said = format!(
+    let output = format!(
         "The Events cannot be read: the API server refuses: {}",
         refusal("list", "events")
     );
-    for part in [&*said, "Overrides", "dayshift/hours"] {
+    for part in [&*output, "Overrides", "dayshift/hours"] {
         assert!(page.text().contains(part), "{part}: {}", page.text());
     }
 }

@@ -125,12 +125,12 @@ fn the_pages_agree_with_status_and_plan() {
         "{}",
         first.text
     );
-    let told = cluster.dayshift(&["status", "-A"]).out;
-    let warned: Vec<_> = told
+    let reported = cluster.dayshift(&["status", "-A"]).out;
+    let warned: Vec<_> = reported
         .lines()
         .filter_map(|line| line.strip_prefix("warning: ")?.split(": ").next())
         .collect();
-    assert!(!warned.is_empty(), "{told}");
+    assert!(!warned.is_empty(), "{reported}");
     for name in warned {
         let is_warned = broken
             .all("li")
@@ -299,12 +299,12 @@ fn marks_treated_dates() {
     cluster.deployment("plain", 1, &[hours]);
     cluster.deployment("treated", 1, &[hours, ("treat-as", &treated)]);
     let served = Served::of(&cluster, &[]);
-    for (name, marked, said) in [("treated", true, true), ("plain", false, false)] {
+    for (name, marked, output) in [("treated", true, true), ("plain", false, false)] {
         let week = served.page(&format!("/timeline?from=2099-01-05&q={name}"));
         let paths = week.all("path").filter(|it| it.has_class("treated"));
         assert_eq!(paths.count() > 0, marked, "{name}");
         let object = served.page(&format!("/object/dev/deploy/{name}"));
-        assert_eq!(object.text().contains("counts as Sun"), said, "{name}");
+        assert_eq!(object.text().contains("counts as Sun"), output, "{name}");
     }
 }
 

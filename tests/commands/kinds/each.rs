@@ -55,8 +55,8 @@ fn dayshift(args: &[&str], input: &str) -> (i32, Vec<String>, Vec<String>) {
 fn a_plan_shows_each_kind_with_the_unit_of_its_count() {
     let monday = ["--from", "2026-11-23", "--days", "1", "--kinds", KINDS];
     let args = [&["plan", "-f", "-", "-o", "table"], &monday[..]].concat();
-    let (status, table, said) = dayshift(&args, EVERY_KIND);
-    assert_eq!((status, said.is_empty()), (0, true), "{said:?}");
+    let (status, table, output) = dayshift(&args, EVERY_KIND);
+    assert_eq!((status, output.is_empty()), (0, true), "{output:?}");
     let expected = [
         "NAMESPACE NAME TIME ACTION REPLICAS",
         "default cj/report Mon 2026-11-23 09:00 UTC start active",
@@ -86,9 +86,9 @@ fn a_plan_shows_each_kind_with_the_unit_of_its_count() {
 
 #[test]
 fn lint_recommends_the_flag_and_permissions_of_a_kind() {
-    let (status, said, _) = dayshift(&["lint", "-"], EVERY_KIND);
-    assert_eq!(status, 0, "an info is no problem: {said:#?}");
-    let helps: Vec<_> = said
+    let (status, output, _) = dayshift(&["lint", "-"], EVERY_KIND);
+    assert_eq!(status, 0, "an info is no problem: {output:#?}");
+    let helps: Vec<_> = output
         .iter()
         .filter(|line| line.contains("= help: run dayshift"))
         .collect();
@@ -106,11 +106,11 @@ fn lint_recommends_the_flag_and_permissions_of_a_kind() {
             ),
         ]
     );
-    let (status, said, _) = dayshift(&["lint", "--kinds", KINDS, "-"], EVERY_KIND);
+    let (status, output, _) = dayshift(&["lint", "--kinds", KINDS, "-"], EVERY_KIND);
     assert_eq!(status, 0);
     assert!(
-        !said.iter().any(|line| line.contains("opt-in-kind")),
-        "{said:#?}"
+        !output.iter().any(|line| line.contains("opt-in-kind")),
+        "{output:#?}"
     );
 }
 
@@ -121,13 +121,13 @@ fn lint_rejects_a_count_on_a_cron_job() {
         "annotations:\n    dayshift/replicas: \"3\"\n",
         1,
     );
-    let (status, said, _) = dayshift(&["lint", "-"], &with_count);
+    let (status, output, _) = dayshift(&["lint", "-"], &with_count);
     assert_eq!(status, 1);
     assert!(
-        said[0].starts_with("error[bad-count]: `3` has no meaning on a CronJob"),
-        "{said:#?}"
+        output[0].starts_with("error[bad-count]: `3` has no meaning on a CronJob"),
+        "{output:#?}"
     );
-    let help = said.iter().find(|line| line.starts_with("= help"));
+    let help = output.iter().find(|line| line.starts_with("= help"));
     assert_eq!(help.unwrap(), "= help: remove the annotation");
 }
 
@@ -138,10 +138,10 @@ fn the_sandbox_simulates_every_kind() {
         &["--kinds", KINDS][..],
         &["--kinds", "deployments,rollouts.argoproj.io"],
     ] {
-        let (status, told, said) = dayshift(&[&args[..], kinds].concat(), EVERY_KIND);
-        assert_eq!(status, 0, "{said:?}");
+        let (status, stdout, stderr) = dayshift(&[&args[..], kinds].concat(), EVERY_KIND);
+        assert_eq!(status, 0, "{stderr:?}");
         let of = |name: &str| {
-            let lines = told.iter().filter(|line| line.contains(name));
+            let lines = stdout.iter().filter(|line| line.contains(name));
             let lines = lines
                 .filter_map(|line| line.split_once(" UTC "))
                 .map(|it| it.1);
@@ -162,11 +162,11 @@ fn the_sandbox_simulates_every_kind() {
             ("so/queue", "paused"),
             ("rollouts.argoproj.io/shop", "3 -> 0"),
         ] {
-            let told = of(&format!("default/{name}"));
+            let reported = of(&format!("default/{name}"));
             let expected = format!("stop default/{name} {last} next start Wed 09:00");
-            assert_eq!(told.last(), Some(&expected), "{told:#?}");
+            assert_eq!(reported.last(), Some(&expected), "{reported:#?}");
         }
         let made_up = "note: default/cj/report has no spec.jobTemplate, which a cluster requires; the sandbox adds it";
-        assert_eq!(said, [made_up]);
+        assert_eq!(stderr, [made_up]);
     }
 }

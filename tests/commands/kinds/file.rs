@@ -51,8 +51,8 @@ struct Ended {
 }
 
 fn dayshift(rows: &str, args: &[&str], input: &str) -> Ended {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("kinds.yaml");
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("kinds.yaml");
     fs::write(&file, rows).unwrap();
     let file = file.to_str().unwrap();
     let args: Vec<&str> = args
@@ -125,8 +125,8 @@ fn lint_reports_an_unexpected_value_in_the_field_of_a_user_defined_kind() {
     let odd = OBJECTS.replace("paused: false", "paused: soon");
     let ended = dayshift(ROWS, &flags, &odd);
     assert_eq!(ended.status, 1);
-    let said = "spec.paused is `soon`, not true or false";
-    assert!(ended.out.contains(said), "{}", ended.out);
+    let output = "spec.paused is `soon`, not true or false";
+    assert!(ended.out.contains(output), "{}", ended.out);
     // Without other files, the kind file itself is checked.
     let ended = dayshift(ROWS, &["lint", "--kind-file", "KINDS.yaml"], "");
     assert_eq!((ended.status, &*ended.err), (0, ""), "{}", ended.out);
@@ -137,7 +137,7 @@ fn lint_reports_an_unexpected_value_in_the_field_of_a_user_defined_kind() {
 fn reports_an_invalid_definition_and_uses_the_others() {
     let with = |row: &str| format!("{ROWS}- {{{row}}}\n");
     let thing = "resource: things.example.com, kind: Thing";
-    for (row, at, said) in [
+    for (row, at, output) in [
         (
             "kind: Thing, field: spec.off, stopped: true",
             "",
@@ -268,7 +268,7 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         assert_eq!(ended.status, 1, "{row}: {}", ended.err);
         let place = format!("error: KINDS.yaml:12:{column}: ");
         assert!(ended.err.starts_with(&place), "{row}: {}", ended.err);
-        assert!(ended.err.contains(said), "{row}: {}", ended.err);
+        assert!(ended.err.contains(output), "{row}: {}", ended.err);
         assert_eq!(ended.err.lines().count(), 1, "{row}: {}", ended.err);
         // The other definitions are used, and the invalid one is not treated as a kind with
         // `spec.replicas`.
@@ -353,7 +353,7 @@ fn reports_definitions_beyond_the_limit() {
 
 #[test]
 fn a_missing_or_invalid_kind_file_is_wrong_usage() {
-    for (rows, file, said) in [
+    for (rows, file, output) in [
         (
             ROWS,
             "/nowhere/kinds.yaml",
@@ -363,7 +363,7 @@ fn a_missing_or_invalid_kind_file_is_wrong_usage() {
     ] {
         let ended = dayshift(rows, &["lint", "--kind-file", file], "");
         assert_eq!(ended.status, 2, "{}", ended.err);
-        assert!(ended.err.contains(said), "{}", ended.err);
+        assert!(ended.err.contains(output), "{}", ended.err);
     }
 }
 

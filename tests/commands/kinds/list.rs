@@ -116,9 +116,9 @@ metadata: {name: db, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
 spec: {replicas: 3}
 "#;
     let ran = dayshift_with(&[], &["lint", "-"], objects);
-    let said = "dayshift cannot stop a MariaDB: its spec.suspend only keeps the operator from reconciling \
+    let output = "dayshift cannot stop a MariaDB: its spec.suspend only keeps the operator from reconciling \
             it";
-    assert!(ran.out.contains(said), "{}", ran.out);
+    assert!(ran.out.contains(output), "{}", ran.out);
     let help = "= help: remove its annotations, and schedule the workloads that use it";
     assert!(ran.out.contains(help), "{}", ran.out);
 }
@@ -126,7 +126,7 @@ spec: {replicas: 3}
 /// Otherwise it would be watched for its `spec.replicas`, and a stop would have no effect.
 #[test]
 fn rejects_a_kind_that_cannot_be_stopped_and_names_an_alternative() {
-    for (kind, said, instead) in [
+    for (kind, output, instead) in [
         (
             "mariadbs.k8s.mariadb.com",
             "dayshift cannot stop a MariaDB: its spec.suspend",
@@ -162,7 +162,7 @@ fn rejects_a_kind_that_cannot_be_stopped_and_names_an_alternative() {
         for command in [&["run"][..], &["status"], &["plan", "-f", "-"]] {
             let ran = dayshift_with(&[], &[command, &["--kinds", &kinds]].concat(), "");
             assert_eq!(ran.status, 2, "{command:?} {kind}: {}", ran.out);
-            assert!(ran.err.contains(said), "{kind}: {}", ran.err);
+            assert!(ran.err.contains(output), "{kind}: {}", ran.err);
             let instead = format!("; leave it out, and schedule {instead}");
             assert!(ran.err.contains(&instead), "{kind}: {}", ran.err);
         }

@@ -61,12 +61,12 @@ fn leaves_a_stopped_object_unchanged_without_its_kind_definition() {
     for command in ["status", "plan"] {
         let ran = cluster.dayshift(&[command, ONE]);
         assert_eq!(ran.status, 1, "{command}: {ran:?}");
-        let said = ran.out + &ran.err;
-        assert!(said.contains("--kind-file"), "{command}: {said}");
+        let output = ran.out + &ran.err;
+        assert!(output.contains("--kind-file"), "{command}: {output}");
     }
     // With the definition, its on/off field is off.
-    let folder = tempfile::tempdir().unwrap();
-    let row = folder.path().join("kinds.yaml");
+    let directory = tempfile::tempdir().unwrap();
+    let row = directory.path().join("kinds.yaml");
     fs::write(&row, ROW).unwrap();
     let row = row.to_str().unwrap();
     let ran = cluster.dayshift(&["restore", ONE, "--kind-file", row]);

@@ -192,15 +192,15 @@ fn describes_a_removed_schedule_of_an_on_off_field() {
     cluster.api.create(left).unwrap();
     let flags = ["--kinds", RESOURCE];
     let ran = cluster.dayshift(&[&["status"], &flags[..]].concat());
-    let said = format!(
+    let output = format!(
         "its schedule was removed, and it is stopped; `dayshift restore {RESOURCE}/db -n dev` starts it again"
     );
-    assert!(ran.out.contains(&said), "{}", ran.out);
+    assert!(ran.out.contains(&output), "{}", ran.out);
     assert!(!ran.out.contains("replicas were"), "{}", ran.out);
     let name = format!("{RESOURCE}/db");
     let ran = cluster.dayshift(&["restore", &name]);
-    let said = format!("postgrescluster.{group}/db restored, stopped -> running\n");
-    assert_eq!((ran.status, ran.out), (0, said), "{}", ran.err);
+    let output = format!("postgrescluster.{group}/db restored, stopped -> running\n");
+    assert_eq!((ran.status, ran.out), (0, output), "{}", ran.err);
     let db = cluster.api.get("PostgresCluster", "dev", "db").unwrap();
     assert_eq!(db["spec"], json!({"shutdown": false}));
 }

@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 use dayshift_workload::{Kind, KindTable};
 
 fn policy(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/policy");
-    fs::read_to_string(folder.join(name)).unwrap()
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/policy");
+    fs::read_to_string(directory.join(name)).unwrap()
 }
 
 /// Without an entry, dayshift could not change the kind, or a stolen token could change another

@@ -8,9 +8,9 @@ use crate::program::dayshift_with;
 
 /// Checks that a file with only this definition is rejected at the last occurrence of `at` in the
 /// line.
-pub(super) fn assert_wrong_row(line: &str, at: &str, said: &str) {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("kinds.yaml");
+pub(super) fn assert_wrong_row(line: &str, at: &str, output: &str) {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("kinds.yaml");
     fs::write(&file, line).unwrap();
     let file = file.to_str().unwrap();
     let ended = dayshift_with(&[], &["lint", "--kind-file", file], "");
@@ -18,13 +18,13 @@ pub(super) fn assert_wrong_row(line: &str, at: &str, said: &str) {
     let column = line.rfind(at).unwrap() + 1;
     let place = format!("error: {file}:1:{column}: ");
     assert!(ended.err.starts_with(&place), "{line}: {}", ended.err);
-    assert!(ended.err.contains(said), "{line}: {}", ended.err);
+    assert!(ended.err.contains(output), "{line}: {}", ended.err);
 }
 
 #[test]
 fn reports_a_definition_that_cannot_stop_anything() {
     let thing = "resource: things.example.com, kind: Thing";
-    for (row, at, said) in [
+    for (row, at, output) in [
         (
             "resource: things.example.com, kind: Th ing, field: spec.off, stopped: true",
             "Th ing",
@@ -52,6 +52,6 @@ fn reports_a_definition_that_cannot_stop_anything() {
         ),
     ] {
         let line = format!("- {{{}}}", row.replace("THING", thing));
-        assert_wrong_row(&line, at, said);
+        assert_wrong_row(&line, at, output);
     }
 }

@@ -135,8 +135,8 @@ fn manifest(version: &str, kind: &str, spec: &str) -> String {
 }
 
 fn dayshift(args: &[&str], input: &str) -> String {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("kinds.yaml");
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("kinds.yaml");
     fs::write(&file, ROWS).unwrap();
     let kinds = ["--kind-file", file.to_str().unwrap(), "--kinds", KINDS];
     let ended = dayshift_with(&[], &[args, &kinds].concat(), input);

@@ -4,7 +4,7 @@ use crate::kinds::rows::assert_wrong_row;
 
 #[test]
 fn reports_an_invalid_size_with_its_position() {
-    for (row, at, said) in [
+    for (row, at, output) in [
         (
             "field: spec.off, stopped: true, instances: \"spec.a[].n\", resources: \"spec.b[].r\"",
             "\"spec.b",
@@ -37,6 +37,6 @@ fn reports_an_invalid_size_with_its_position() {
         ),
     ] {
         let line = format!("- {{resource: things.example.com, kind: Thing, {row}}}");
-        assert_wrong_row(&line, at, said);
+        assert_wrong_row(&line, at, output);
     }
 }

@@ -64,8 +64,8 @@ fn table_lists_all_rules() {
 fn each_section_names_its_severity() {
     for (id, section) in sections() {
         let severity = LintRule::from_id(id).unwrap().severity().to_string();
-        let said = section.trim_start().split('.').next().unwrap();
-        assert_eq!(said.to_lowercase(), severity, "{id}");
+        let output = section.trim_start().split('.').next().unwrap();
+        assert_eq!(output.to_lowercase(), severity, "{id}");
     }
 }
 

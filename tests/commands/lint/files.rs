@@ -13,9 +13,9 @@ use crate::program::{PATH, command_of, run};
 
 #[test]
 fn names_the_command_for_files_that_it_cannot_check() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     };
@@ -26,15 +26,15 @@ fn names_the_command_for_files_that_it_cannot_check() {
         "team/kustomization.yaml",
         "commonAnnotations: {dayshift/hours: 09:00-19:00}\n",
     );
-    let path = folder.path().to_str().unwrap();
+    let path = directory.path().to_str().unwrap();
     let (status, out, err) = lint_of(&[path], "");
     assert_eq!((status, err.as_str()), (0, ""), "{out}");
-    for says in [
+    for expected_text in [
         format!("helm template '{path}/my chart' | dayshift lint -"),
         format!("kubectl kustomize {path}/team | dayshift lint -"),
         "0 errors, 0 warnings, 2 infos in 0 workloads of 3 files".to_owned(),
     ] {
-        assert!(out.contains(&says), "{says}\n{out}");
+        assert!(out.contains(&expected_text), "{expected_text}\n{out}");
     }
     let template = format!("{path}/my chart/templates/web.yaml");
     let (status, out, _) = lint_of(&[&template], "");
@@ -49,8 +49,8 @@ fn names_the_command_for_files_that_it_cannot_check() {
 /// runs it then.
 #[test]
 fn an_unreadable_file_does_not_stop_lint() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
     let bad = web(&["dayshift/stop: '25:00'"]);
     let spec = "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}\n";
     fs::write(path("a.yaml"), &bad).unwrap();
@@ -63,14 +63,14 @@ fn an_unreadable_file_does_not_stop_lint() {
         .unwrap();
     fs::create_dir(path("closed")).unwrap();
     fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o0)).unwrap();
-    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let binary = path("dayshift");
     // A child that another thread starts could inherit an open descriptor of the copy, which then
     // could not be executed ("Text file busy").
     let copied = Command::new("cp").arg(PATH).arg(&binary).status();
     assert!(copied.unwrap().success());
-    let name = folder.path().to_str().unwrap();
-    for (args, says) in [
+    let name = directory.path().to_str().unwrap();
+    for (args, expected_text) in [
         (&["lint", name][..], "bad-times"),
         (&["lint", "-o", "sarif", name], "toolExecutionNotifications"),
         (&["lint", "-o", "junit", name], "errors=\"3\""),
@@ -78,14 +78,14 @@ fn an_unreadable_file_does_not_stop_lint() {
         (&["sandbox", "--for", "2d", name], "stop"),
     ] {
         let mut program = command_of(&binary);
-        program.args(args).current_dir(folder.path());
+        program.args(args).current_dir(directory.path());
         if rustix::process::geteuid().is_root() {
             program.uid(65_534);
         }
         let ended = run(&mut program, "");
         let (out, err) = (&ended.out, &ended.err);
         assert_eq!(ended.status, 3, "{args:?}: {out}{err}");
-        assert!(out.contains(says), "{args:?}: {out}{err}");
+        assert!(out.contains(expected_text), "{args:?}: {out}{err}");
         for file in ["latin.yaml", "large.yaml", "closed"] {
             assert!(err.contains(file), "{args:?}: {err}");
         }
@@ -93,12 +93,12 @@ fn an_unreadable_file_does_not_stop_lint() {
             let log = ended.json();
             let invocation = &log["runs"][0]["invocations"][0];
             assert_eq!(invocation["executionSuccessful"], false);
-            let told = invocation["toolExecutionNotifications"].as_array().unwrap();
+            let reported = invocation["toolExecutionNotifications"].as_array().unwrap();
             let uri = |it: &Value| {
                 let artifact = &it["locations"][0]["physicalLocation"]["artifactLocation"];
                 artifact["uri"].as_str().unwrap().to_owned()
             };
-            let uris: Vec<_> = told.iter().map(uri).collect();
+            let uris: Vec<_> = reported.iter().map(uri).collect();
             let expected = ["closed", "large.yaml", "latin.yaml"];
             assert_eq!(uris, expected.map(|it| format!("file://{name}/{it}")));
         }

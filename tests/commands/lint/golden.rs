@@ -9,7 +9,7 @@ use super::program::lint_with;
 
 #[test]
 fn golden() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/lint/golden");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/lint/golden");
     for (file, format, variables) in [
         ("text.txt", "text", &[][..]),
         ("text-colour.txt", "text", &[("CLICOLOR_FORCE", "1")]),
@@ -31,7 +31,7 @@ fn golden() {
         let out = out
             .replace(env!("CARGO_PKG_VERSION"), "VERSION")
             .replace(env!("CARGO_MANIFEST_DIR"), "/checkout");
-        let path = folder.join(file);
+        let path = directory.join(file);
         if env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(&path, &out).unwrap();
         }

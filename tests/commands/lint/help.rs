@@ -48,11 +48,11 @@ fn a_message_without_a_quote_names_the_annotation() {
         "dayshift/wake-until: '2027-01-01 10:00'",
     ]);
     let (_, out, _) = lint_of(&["-"], &text);
-    for says in [
+    for expected_text in [
         "error[duplicate-annotation]: dayshift/stop is given twice, in lines 6 and 7, ",
         "error[not-text]: dayshift/start is a list, but ",
     ] {
-        assert!(out.contains(says), "{says}\n{out}");
+        assert!(out.contains(expected_text), "{expected_text}\n{out}");
     }
 }
 
@@ -66,11 +66,11 @@ fn an_info_is_not_a_problem() {
         out.ends_with("0 errors, 0 warnings, 1 info in 1 workload of 1 file\n"),
         "{out}"
     );
-    for says in [
+    for expected_text in [
         "kubectl apply edit-last-applied deploy/web -n default",
         "write dayshift/replicas: \"3\"",
     ] {
-        assert!(out.contains(says), "{out}");
+        assert!(out.contains(expected_text), "{out}");
     }
     for args in [
         ["--min-severity", "warning"],
@@ -105,7 +105,7 @@ fn an_info_is_not_a_problem() {
     assert_eq!(lint_of(&["--fail-on", "error", "-"], &warned).0, 0);
     let args = ["--fail-on", "warning", "--min-severity", "error", "-"];
     assert_eq!(lint_of(&args, &warned).0, 1);
-    for (format, says) in [
+    for (format, expected_text) in [
         ("github", "::notice title=replicas-in-manifest"),
         ("sarif", "\"level\": \"note\""),
         ("junit", "failures=\"0\""),
@@ -113,7 +113,7 @@ fn an_info_is_not_a_problem() {
     ] {
         let (status, out, _) = lint_of(&["-o", format, "-"], &ordinary);
         assert_eq!(status, 0, "{format}");
-        assert!(out.contains(says), "{format}: {out}");
+        assert!(out.contains(expected_text), "{format}: {out}");
         assert!(!out.contains("<failure"), "{format}: {out}");
     }
 }
@@ -317,7 +317,7 @@ fn check_help(annotations: &[&str], help: &str) {
     let (_, out, _) = lint_of(&["-"], &web(annotations));
     let line = format!("= help: {help}");
     assert!(
-        out.lines().any(|said| said.trim_start() == line),
+        out.lines().any(|output| output.trim_start() == line),
         "{line}\n{out}"
     );
 }

@@ -256,8 +256,8 @@ fn plan_reports_conflicting_managers() {
         &text,
     );
     assert_eq!(ran.status, 0, "{}", ran.err);
-    let said = "warning[conflicting-manager]: Application default/shop reverts the count of default/web at each sync\n";
-    assert!(ran.err.starts_with(said), "{}", ran.err);
+    let output = "warning[conflicting-manager]: Application default/shop reverts the count of default/web at each sync\n";
+    assert!(ran.err.starts_with(output), "{}", ran.err);
     let help = "help: in the Application, set spec.ignoreDifferences";
     assert!(ran.err.contains(help), "{}", ran.err);
     assert!(serde_json::from_str::<serde_json::Value>(&ran.out).is_ok());

@@ -82,15 +82,15 @@ fn reports_an_invalid_namespace_annotation_on_the_namespace() {
     cluster.deployment("web", 1, &[]);
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
-    let told: Vec<_> = ran
+    let reported: Vec<_> = ran
         .out
         .lines()
         .filter(|it| it.starts_with("error: "))
         .collect();
-    assert_eq!(told.len(), 1, "{ran:?}");
+    assert_eq!(reported.len(), 1, "{ran:?}");
     assert!(
-        told[0].starts_with("error: Namespace dev: dayshift/hours: `9"),
-        "{told:?}"
+        reported[0].starts_with("error: Namespace dev: dayshift/hours: `9"),
+        "{reported:?}"
     );
 }
 
@@ -144,10 +144,10 @@ fn wakes_one_workload_with_an_inherited_schedule() {
     cluster.deployment("web", 0, &[]);
     let _scaler = Scaler::on(&cluster);
     let ran = cluster.dayshift(&["wake", "web", "--until", "2099-12-24T18:00+09:00"]);
-    let said = "deployment.apps/web awake until Thu 2099-12-24 18:00 JST, 0 -> 1\n";
+    let output = "deployment.apps/web awake until Thu 2099-12-24 18:00 JST, 0 -> 1\n";
     assert_eq!(
         (ran.status, ran.out.as_str(), ran.err.as_str()),
-        (0, said, "")
+        (0, output, "")
     );
 }
 
@@ -236,10 +236,10 @@ fn overrides_a_namespace_without_annotations() {
     cluster.deployment("web", 0, ALWAYS);
     let _scaler = Scaler::on(&cluster);
     let ran = cluster.dayshift(&["wake", "ns/dev", "--until", "2099-12-24T18:00Z"]);
-    let said = "namespace/dev awake until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n";
+    let output = "namespace/dev awake until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n";
     assert_eq!(
         (ran.status, ran.out.as_str(), ran.err.as_str()),
-        (0, said, "")
+        (0, output, "")
     );
 }
 

@@ -88,12 +88,12 @@ const CASES: &[Case] = &[
 
 #[test]
 fn golden() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/plan/golden");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/plan/golden");
     for case in CASES {
         let args: Vec<_> = case.args.split(' ').collect();
         let ended = plan_with(case.variables, &args, case.input);
         assert_eq!(ended.status, case.status, "{}: {ended:?}", case.name);
-        let path = folder.join(case.name);
+        let path = directory.join(case.name);
         if env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(&path, &ended.out).unwrap();
         }

@@ -108,11 +108,11 @@ fn reports_an_invalid_namespace_once() {
     let files = [plain("api"), plain("web"), bad];
     let ended = day("table", &files);
     assert_eq!(ended.status, 1);
-    for says in [
+    for expected_text in [
         "error[not-text]: `true` is true or false",
         "error[bad-hours]: `9` is",
     ] {
-        assert_eq!(ended.err.matches(says).count(), 1, "{ended:?}");
+        assert_eq!(ended.err.matches(expected_text).count(), 1, "{ended:?}");
     }
     assert_eq!(
         ended.err.matches("= in: Namespace team\n").count(),
@@ -121,8 +121,8 @@ fn reports_an_invalid_namespace_once() {
     );
 
     let chart = day("chart", &files).out;
-    let says = "Invalid schedule; left unchanged:\nteam/api, team/web\n";
-    assert_eq!(chart, says);
+    let expected_text = "Invalid schedule; left unchanged:\nteam/api, team/web\n";
+    assert_eq!(chart, expected_text);
     let plan = day("json", &files).json();
     let problem = &plan["workloads"][0]["problems"][1];
     assert_eq!(

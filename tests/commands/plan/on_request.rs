@@ -82,7 +82,7 @@ fn reports_a_workload_without_a_service() {
     let files =
         format!("{FILES}{SERVICES}").replace("labels: {app: web, tier", "labels: {app: wbe, teir");
     let json = plan_of(&["-"], &files).json();
-    let told = "no Service selects its pods, so no request wakes it";
-    let expected = json!({"services": [], "notCovered": [told]});
+    let reported = "no Service selects its pods, so no request wakes it";
+    let expected = json!({"services": [], "notCovered": [reported]});
     assert_eq!(json["workloads"][0]["onRequest"], expected);
 }

@@ -232,18 +232,18 @@ fn done(
         }
         let mut simulation = Simulation::new(Clock::simulated(from), of_deployments());
         simulation.load(&manifest).unwrap();
-        let tell = |told: &dayshift::sandbox::TimelineEvent| {
+        let tell = |reported: &dayshift::sandbox::TimelineEvent| {
             // The sandbox reports only the first two changes without effect, and no case here has
             // more.
-            let action = match told.kind {
+            let action = match reported.kind {
                 EventKind::Start => Some(Action::Start),
                 EventKind::Stop => Some(Action::Stop),
-                EventKind::Scale => Some(Action::Scale(told.to.get())),
-                EventKind::Wake(_) if told.at > from => Some(Action::Start),
-                EventKind::Sleep(_) if told.at > from => Some(Action::Stop),
+                EventKind::Scale => Some(Action::Scale(reported.to.get())),
+                EventKind::Wake(_) if reported.at > from => Some(Action::Start),
+                EventKind::Sleep(_) if reported.at > from => Some(Action::Stop),
                 _ => None,
             };
-            done.extend(action.map(|action| (told.at, action)));
+            done.extend(action.map(|action| (reported.at, action)));
             Ok(())
         };
         let play = simulation.run(until, Vec::new(), Speed::Max, tell, std::future::pending());

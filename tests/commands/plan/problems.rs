@@ -27,7 +27,7 @@ fn problems(input: &str) -> Vec<(String, u64, u64, String)> {
 
 #[test]
 fn reports_problems_with_their_byte_range() {
-    for (line, annotation, fault, says) in [
+    for (line, annotation, fault, expected_text) in [
         (
             "dayshift/start: 'Mon-Fry 09:00'",
             "dayshift/start",
@@ -86,7 +86,7 @@ fn reports_problems_with_their_byte_range() {
             (annotation, fault),
             "{line}: {message}"
         );
-        assert!(message.contains(says), "{line}: {message}");
+        assert!(message.contains(expected_text), "{line}: {message}");
     }
 }
 
@@ -140,8 +140,8 @@ fn reports_unquoted_values() {
 
 #[test]
 fn syntax_errors_have_file_line_and_column() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("web.yaml");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("web.yaml");
     fs::write(&path, "kind: Deployment\nmetadata: {name: web\nspec: {}").unwrap();
     let path = path.to_str().unwrap();
     let good = "examples/cron.yaml";
@@ -167,7 +167,7 @@ fn syntax_errors_have_file_line_and_column() {
 
 #[test]
 fn wrong_usage_shows_a_correct_example() {
-    for (args, says) in [
+    for (args, expected_text) in [
         (
             &["-f", "examples", "-o", "picture"][..],
             "[possible values: chart, table, summary, summary-json, json]",
@@ -222,7 +222,7 @@ fn wrong_usage_shows_a_correct_example() {
     ] {
         let ended = plan(args);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");
-        assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
+        assert!(ended.err.contains(expected_text), "{args:?}: {}", ended.err);
     }
 }
 

@@ -58,13 +58,13 @@ fn a_summary_counts_the_effect_of_the_next_stop_of_each_namespace() {
         "{}",
         ran.out
     );
-    for said in [
+    for output in [
         "HPA sets the count of 1 workload too: leave out dayshift/stop-replicas: ",
         "Argo CD sets the count of 1 workload too: in the Application, ",
         "REJECTED: their schedules are invalid, so they stay as they are. `dayshift plan -n NAMESPACE` shows why.",
         "Not shown: 1 workload in 1 other namespace, without a schedule.",
     ] {
-        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+        assert!(ran.out.contains(output), "{output}: {}", ran.out);
     }
 }
 
@@ -125,7 +125,7 @@ fn a_summary_applies_default_schedules_and_namespace_selectors() {
 #[test]
 fn a_summary_needs_a_cluster_and_a_selector_all_namespaces() {
     let cluster = cluster();
-    for (arguments, said) in [
+    for (arguments, output) in [
         (
             &["plan", "-f", "examples", "-o", "summary"][..],
             "a summary is of live workloads",
@@ -137,7 +137,7 @@ fn a_summary_needs_a_cluster_and_a_selector_all_namespaces() {
     ] {
         let ran = cluster.dayshift(arguments);
         assert_eq!(ran.status, 2, "{ran:?}");
-        assert!(ran.err.contains(said), "{ran:?}");
+        assert!(ran.err.contains(output), "{ran:?}");
     }
     cluster.refuse(&["list"], "namespaces");
     let selected = [

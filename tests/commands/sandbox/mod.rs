@@ -26,8 +26,9 @@ impl Ended {
     /// The lines about one Deployment, without their times.
     fn of(&self, object: &str) -> Vec<String> {
         let lines = self.out.lines().filter(|line| line.contains(object));
-        let told = lines.filter_map(|line| line.get(30..).filter(|_| line.contains(" 2026-")));
-        told.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        let reported = lines.filter_map(|line| line.get(30..).filter(|_| line.contains(" 2026-")));
+        reported
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect()
     }
 }
@@ -93,12 +94,16 @@ fn simulates_the_examples_across_a_clock_change() {
 fn reports_the_end_of_an_override() {
     let input = deployment("web", &[("hours", "\"Mon-Fri 09:00-19:00\"")]);
     let tokyo = ["--timezone", "Asia/Tokyo", "--from", FRIDAY, "-"];
-    let told = |time: &str| sandbox(&[&tokyo[..], &["--for", time]].concat(), &input);
+    let reported = |time: &str| sandbox(&[&tokyo[..], &["--for", time]].concat(), &input);
     let adopted = "adopt default/web 3 adopted, nothing scaled; next start 09:00";
     let started = "start default/web 3 no change; next stop 19:00";
-    assert_eq!(told("1h").of("web"), [adopted], "09:00 is not before 09:00");
-    assert_eq!(told("1h1s").of("web"), [adopted, started]);
-    let day = told("11h1s");
+    assert_eq!(
+        reported("1h").of("web"),
+        [adopted],
+        "09:00 is not before 09:00"
+    );
+    assert_eq!(reported("1h1s").of("web"), [adopted, started]);
+    let day = reported("11h1s");
     assert_eq!(
         day.of("web")[2],
         "stop default/web 3 -> 0 next start Mon 09:00"
@@ -135,10 +140,10 @@ fn accepts_names_longer_than_a_label_value() {
     let input = input.replace("  name: web\n", &format!("  name: {name}\n"));
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
     assert_eq!(ended.status, 0, "{}", ended.err);
-    let told = ended.of(&name);
+    let reported = ended.of(&name);
     let begin = |it: &String| it.split_once(" default/web-").map(|it| it.0.to_owned());
-    let told: Option<Vec<_>> = told.iter().map(begin).collect();
-    assert_eq!(told.unwrap(), ["adopt", "stop"]);
+    let reported: Option<Vec<_>> = reported.iter().map(begin).collect();
+    assert_eq!(reported.unwrap(), ["adopt", "stop"]);
 }
 
 #[test]
@@ -176,13 +181,17 @@ fn invalid_objects_give_status_1_with_their_position() {
         + &deployment("Loud", &[("stop", "\"19:00\"")]);
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
     assert_eq!(ended.status, 1);
-    for says in [
+    for expected_text in [
         "error[not-text]: `5` is a number in YAML, but the API server accepts only text\n",
         " --> standard input:23:24\n",
         "error[bad-object]: the API server refuses `Loud` as metadata.name: ",
         " --> standard input:37:9\n",
     ] {
-        assert!(ended.err.contains(says), "{says}: {}", ended.err);
+        assert!(
+            ended.err.contains(expected_text),
+            "{expected_text}: {}",
+            ended.err
+        );
     }
     assert!(ended.out.starts_with("1 workload on "), "{}", ended.out);
 }
@@ -190,19 +199,19 @@ fn invalid_objects_give_status_1_with_their_position() {
 #[test]
 fn unreadable_files_give_3_and_invalid_objects_1() {
     let none = deployment("Loud", &[("stop", "\"19:00\"")]);
-    for (args, input, status, says) in [
+    for (args, input, status, expected_text) in [
         (&["/nowhere.yaml"][..], "", 3, "cannot read /nowhere.yaml"),
         (&["-"], &none, 1, "refuses `Loud`"),
     ] {
         let ended = sandbox(args, input);
         assert_eq!((ended.status, ended.out.as_str()), (status, ""), "{args:?}");
-        assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
+        assert!(ended.err.contains(expected_text), "{args:?}: {}", ended.err);
     }
 }
 
 #[test]
 fn wrong_usage_is_2() {
-    for (args, says) in [
+    for (args, expected_text) in [
         (&["--from", "tomorrow"][..], "'tomorrow' for '--from <T>'"),
         (&["--for", "0"], "such as 12h or 7d"),
         (&["--for", "a week"], "such as 30s, 1h30m or 72h"),
@@ -212,7 +221,7 @@ fn wrong_usage_is_2() {
     ] {
         let ended = sandbox(args, "");
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");
-        assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
+        assert!(ended.err.contains(expected_text), "{args:?}: {}", ended.err);
     }
 }
 
@@ -274,9 +283,9 @@ fn the_examples_use_the_prefix_and_accept_several_files() {
 fn counts_repeated_events() {
     let input = deployment("web", &[("start", "\"* * * * *\"")]);
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
-    let told = ended.of("default/web");
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[2].contains("more like this are only counted"));
+    let reported = ended.of("default/web");
+    assert_eq!(reported.len(), 3, "{reported:?}");
+    assert!(reported[2].contains("more like this are only counted"));
     assert!(ended.out.contains("1439 transitions, the latest 0 ms"));
 }
 
@@ -365,10 +374,10 @@ fn months_need_one_request_for_each_transition() {
             .unwrap();
         let mut late = Vec::new();
         let until = from + TimeDelta::days(60);
-        let tell = |told: &dayshift::sandbox::TimelineEvent| {
-            let local = told.at.with_timezone(&told.zone);
+        let tell = |reported: &dayshift::sandbox::TimelineEvent| {
+            let local = reported.at.with_timezone(&reported.zone);
             let time = local.format("%T%.3f").to_string();
-            let expected = match told.kind {
+            let expected = match reported.kind {
                 EventKind::Start => "09:00:00.000",
                 EventKind::Stop => "19:00:00.000",
                 _ => return Ok(()),

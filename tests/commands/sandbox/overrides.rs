@@ -44,8 +44,12 @@ fn a_day_of(manifest: &Value, actions: Vec<UserAction>) -> Vec<(EventKind, u32, 
         let mut stage = Simulation::new(Clock::simulated(from), Settings::default());
         stage.load(manifest).unwrap();
         let mut all = Vec::new();
-        let tell = |told: &TimelineEvent| {
-            all.push((told.kind.clone(), told.from.get(), told.to.get()));
+        let tell = |reported: &TimelineEvent| {
+            all.push((
+                reported.kind.clone(),
+                reported.from.get(),
+                reported.to.get(),
+            ));
             Ok(())
         };
         let until = from + TimeDelta::days(1);
@@ -69,10 +73,10 @@ fn shows_the_beginning_and_the_end_of_an_override() {
             [(3, 0), (0, 0)],
         ),
     ] {
-        let told = a_day_of(&office(&[(key, "2026-11-20 22:00")]), Vec::new());
+        let reported = a_day_of(&office(&[(key, "2026-11-20 22:00")]), Vec::new());
         let [first, second] = expected.map(|(from, to)| (from, to));
         assert_eq!(
-            told,
+            reported,
             [
                 (begins, first.0, first.1),
                 (EventKind::Stop, second.0, second.1)
@@ -83,10 +87,10 @@ fn shows_the_beginning_and_the_end_of_an_override() {
 
 #[test]
 fn shows_a_pause_and_continues_with_the_schedule() {
-    let told = a_day_of(&office(&[("pause", "2026-11-20 18:00")]), Vec::new());
+    let reported = a_day_of(&office(&[("pause", "2026-11-20 18:00")]), Vec::new());
     let until = Some(utc("2026-11-20T18:00:00Z"));
     assert_eq!(
-        told,
+        reported,
         [
             (EventKind::Pause(until), 3, 3),
             (EventKind::Resume, 3, 3),
@@ -105,9 +109,9 @@ fn an_enforced_count_is_not_shown_as_a_manual_change() {
         act: Act::Scale(2),
     };
     let command = action.command().unwrap();
-    let told = a_day_of(&office(&[("enforce", "true")]), vec![action]);
+    let reported = a_day_of(&office(&[("enforce", "true")]), vec![action]);
     assert_eq!(
-        told[2..],
+        reported[2..],
         [
             (EventKind::Stop, 3, 0),
             (EventKind::UserAction(command), 0, 2),

@@ -13,11 +13,12 @@ fn shows_all_times_in_one_zone_and_in_order() {
             input,
         );
         assert_eq!((ended.status, ended.err.as_str()), (0, ""));
-        let told = ended
+        let reported = ended
             .out
             .lines()
             .filter(|line| line.contains(" default/") && line.contains(":00 "));
-        told.filter_map(|line| line.get(4..29))
+        reported
+            .filter_map(|line| line.get(4..29))
             .map(str::to_owned)
             .collect()
     };
@@ -31,13 +32,13 @@ fn shows_all_times_in_one_zone_and_in_order() {
             "CET",
         ),
     ] {
-        let told = times(args, input);
-        assert!(told.len() > 4, "{told:?}");
+        let reported = times(args, input);
+        assert!(reported.len() > 4, "{reported:?}");
         assert!(
-            told.iter().all(|time| time.trim_end().ends_with(zone)),
-            "{told:?}"
+            reported.iter().all(|time| time.trim_end().ends_with(zone)),
+            "{reported:?}"
         );
-        assert!(told.is_sorted(), "{told:?}");
+        assert!(reported.is_sorted(), "{reported:?}");
     }
 }
 
@@ -47,8 +48,9 @@ fn simulates_the_fragment_of_the_readme_and_names_missing_fields() {
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], fragment);
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.out.contains("next stop 19:00"), "{}", ended.out);
-    let says = "default/web has no spec.selector and no spec.template, which a cluster requires";
-    assert!(ended.err.contains(says), "{}", ended.err);
+    let expected =
+        "default/web has no spec.selector and no spec.template, which a cluster requires";
+    assert!(ended.err.contains(expected), "{}", ended.err);
     // A label value is shorter than the longest name.
     let long = "a-".repeat(31) + "-web";
     let ended = sandbox(

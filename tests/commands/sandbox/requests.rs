@@ -31,16 +31,20 @@ fn a_request_wakes_a_stopped_workload_and_its_dependency() {
     // Workloads never become ready in a simulation, so `web` waits for `db` as long as it
     // specifies.
     for (name, at) in [("web", "22:00:01"), ("db", "22:00:00")] {
-        let told = |at: &str, word: &str| {
+        let reported = |at: &str, word: &str| {
             let mut lines = ended.out.lines();
             lines.any(|it| it.contains(at) && it.contains(name) && it.contains(word))
         };
         assert!(
-            told(" 22:00:00", "wakes it until Sat 00:00"),
+            reported(" 22:00:00", "wakes it until Sat 00:00"),
             "{name}: {}",
             ended.out
         );
-        assert!(told(at, "running until Sat 00:00"), "{name}: {}", ended.out);
+        assert!(
+            reported(at, "running until Sat 00:00"),
+            "{name}: {}",
+            ended.out
+        );
     }
     let plain = ended.of("default/plain");
     assert!(!plain.iter().any(|it| it.contains("wake")), "{plain:?}");
@@ -49,11 +53,11 @@ fn a_request_wakes_a_stopped_workload_and_its_dependency() {
 #[test]
 fn reports_why_a_request_wakes_nothing() {
     let ended = with(&["deploy/web@12:00", "default/deploy/plain@Fri 22:00"]);
-    for told in [
+    for reported in [
         "wakes nothing: it runs, or starts already",
         "wakes nothing: it has no schedule, or does not ask for it by wake-on-request",
     ] {
-        assert!(ended.out.contains(told), "{told}: {}", ended.out);
+        assert!(ended.out.contains(reported), "{reported}: {}", ended.out);
     }
     assert_eq!(ended.status, 0);
 }

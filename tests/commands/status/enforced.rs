@@ -86,11 +86,11 @@ fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
     let words: Vec<_> = plan.out.split_whitespace().collect();
     let from_then = "from the first start or stop on";
     assert!(words.join(" ").contains(from_then), "{}", plan.out);
-    let mut told: Vec<_> = plan.err.lines().collect();
-    told.sort_unstable();
+    let mut reported: Vec<_> = plan.err.lines().collect();
+    reported.sort_unstable();
     let expected = [("free", of_free), ("raised", by_status.concat())];
     let expected = expected.map(|(name, note)| format!("note: dev/{name}: {note}"));
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 
     let served = Served::of(&cluster, &[]);
     for (name, truth) in [("raised", truth), ("free", "manually until")] {

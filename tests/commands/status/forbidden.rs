@@ -121,15 +121,16 @@ fn an_unserved_kind_does_not_hide_the_others() {
     let cluster = cluster();
     let kinds = "deployments,rollouts.argoproj.io";
     let ran = cluster.dayshift(&["status", "--kinds", kinds]);
-    let said = "error: Rollouts are not shown: the API server does not have rollouts.argoproj.io: ";
-    assert!(ran.err.starts_with(said), "{ran:?}");
+    let output =
+        "error: Rollouts are not shown: the API server does not have rollouts.argoproj.io: ";
+    assert!(ran.err.starts_with(output), "{ran:?}");
     let cure = "; leave them out with --kinds deployments\n";
     assert!(ran.err.ends_with(cure), "{ran:?}");
     assert!(ran.out.contains("web "), "{ran:?}");
     assert_eq!((ran.status, ran.err.lines().count()), (3, 1));
 
     let mut watching = Watching::on(&cluster, &["--kinds", kinds]);
-    watching.wait_for(said);
+    watching.wait_for(output);
     watching.wait_for("web ");
 }
 
@@ -232,17 +233,20 @@ fn a_watch_distinguishes_unreadable_from_missing_names() {
     let cluster = cluster();
     cluster.refuse(&["list", "watch"], "cronjobs");
     let mut watching = Watching::on(&cluster, &["deploy/web", "cj/report", "deploy/gone"]);
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     loop {
         let line = watching.lines.next().unwrap().unwrap();
         if line.contains("web ") {
             break;
         }
-        said.push(line);
+        output.push(line);
     }
-    let errors: Vec<_> = said.iter().filter(|it| it.starts_with("error: ")).collect();
+    let errors: Vec<_> = output
+        .iter()
+        .filter(|it| it.starts_with("error: "))
+        .collect();
     let [report, gone] = errors[..] else {
-        panic!("{said:?}");
+        panic!("{output:?}");
     };
     assert!(report.starts_with("error: cronjob.batch/report is not shown: not allowed to"));
     assert_eq!(gone, "error: deployment.apps/gone is not in namespace dev");
@@ -282,11 +286,11 @@ fn a_json_watch_reports_unreadable_kinds_on_standard_error() {
     assert_eq!((seen, unread), (both, unreadable));
     program.kill().unwrap();
     program.wait().unwrap();
-    let said = BufReader::new(program.stderr.take().unwrap()).lines();
-    let said: Vec<_> = said.map(Result::unwrap).collect();
-    let [cron_jobs, hpas] = &said[..] else {
-        panic!("{said:?}");
+    let output = BufReader::new(program.stderr.take().unwrap()).lines();
+    let output: Vec<_> = output.map(Result::unwrap).collect();
+    let [cron_jobs, hpas] = &output[..] else {
+        panic!("{output:?}");
     };
-    assert!(cron_jobs.starts_with("error: CronJobs"), "{said:?}");
-    assert!(hpas.starts_with("note: HorizontalPod"), "{said:?}");
+    assert!(cron_jobs.starts_with("error: CronJobs"), "{output:?}");
+    assert!(hpas.starts_with("note: HorizontalPod"), "{output:?}");
 }

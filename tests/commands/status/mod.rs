@@ -164,7 +164,7 @@ fn suggests_similar_names_and_other_namespaces() {
     });
     cluster.api.create(cart).unwrap();
     let not_here = "is not in namespace dev";
-    for (arguments, says) in [
+    for (arguments, expected_text) in [
         (
             &["deploy/wbe"][..],
             format!("deployment.apps/wbe {not_here}; did you mean `web`?"),
@@ -190,7 +190,7 @@ fn suggests_similar_names_and_other_namespaces() {
             &["restore"],
         ] {
             let ran = cluster.dayshift(&[command, arguments].concat());
-            let errors = format!("error: {says}\n");
+            let errors = format!("error: {expected_text}\n");
             assert_eq!(
                 (ran.status, ran.err),
                 (3, errors),
@@ -210,7 +210,7 @@ fn suggests_similar_names_and_other_namespaces() {
 #[test]
 fn missing_and_unscheduled_objects_are_distinguished() {
     let cluster = evening();
-    for (arguments, status, says) in [
+    for (arguments, status, expected_text) in [
         (&[][..], 0, "No workload has a schedule in namespace dev."),
         (&["-A"], 0, "No workload has a schedule in any namespace."),
         (
@@ -231,7 +231,7 @@ fn missing_and_unscheduled_objects_are_distinguished() {
         ),
     ] {
         let ran = cluster.dayshift(&[&["status"], arguments].concat());
-        let expected = (status, "", format!("{says}\n"));
+        let expected = (status, "", format!("{expected_text}\n"));
         assert_eq!((ran.status, &*ran.out, ran.err), expected, "{arguments:?}");
     }
     cluster.deployment("plain", 1, &[]);

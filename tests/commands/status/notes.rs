@@ -271,8 +271,8 @@ fn inherited_schedule_is_not_reported_as_removed() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("stopped"), "{}", ran.out);
-    let said = "its labels say that it is scheduled, but no schedule is written on it; an";
-    assert!(ran.out.contains(said), "{}", ran.out);
+    let output = "its labels say that it is scheduled, but no schedule is written on it; an";
+    assert!(ran.out.contains(output), "{}", ran.out);
     // An override of it is not an error.
     let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));
     cluster.api.annotate("dev", "web", key, text).unwrap();
@@ -282,9 +282,9 @@ fn inherited_schedule_is_not_reported_as_removed() {
     state(&cluster, "web", &labels("2026-11-20T10.30.00Z"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
-    let said = "nothing happened at 10:30 UTC; is the controller running?; if it was removed, \
+    let output = "nothing happened at 10:30 UTC; is the controller running?; if it was removed, \
         `dayshift restore deploy/web -n dev` restores it to 3";
-    assert!(ran.out.contains(said), "{}", ran.out);
+    assert!(ran.out.contains(output), "{}", ran.out);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
 }
 
 /// The notes of each workload, and the exit status.
-fn told(cluster: &Cluster) -> (i32, Vec<String>) {
+fn reported(cluster: &Cluster) -> (i32, Vec<String>) {
     let ran = cluster.dayshift(&["status", "--problems", "--sort-by", "name", "-o", "wide"]);
     let lines = ran.out.lines().filter(|line| line.contains(WARNING));
     (ran.status, lines.map(str::to_owned).collect())
@@ -31,12 +31,12 @@ fn missing_labels_are_a_problem_if_a_start_makes_1() {
     let cluster = evening();
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
-    assert_eq!(told(&cluster), (0, vec![]), "3 is saved");
+    assert_eq!(reported(&cluster), (0, vec![]), "3 is saved");
     take_labels(&cluster.api, "web");
     let warning = format!(
         "warning: dev/web: {WARNING} 1; if it had more, write dayshift/replicas, such as \"3\""
     );
-    assert_eq!(told(&cluster), (1, vec![warning.clone()]));
+    assert_eq!(reported(&cluster), (1, vec![warning.clone()]));
     // A controller that starts later adopts it as it is.
     let adopted = [
         ("state", "adopted"),
@@ -44,13 +44,13 @@ fn missing_labels_are_a_problem_if_a_start_makes_1() {
         ("next", "2026-11-23T00.00.00Z"),
     ];
     state(&cluster, "web", &adopted);
-    assert_eq!(told(&cluster), (1, vec![warning]));
+    assert_eq!(reported(&cluster), (1, vec![warning]));
     // The advice works.
     let replicas = ("dayshift/replicas", Some("3"));
     let api = &cluster.api;
     api.annotate_of("Deployment", "dev", "web", replicas.0, replicas.1)
         .unwrap();
-    assert_eq!(told(&cluster), (0, vec![]));
+    assert_eq!(reported(&cluster), (0, vec![]));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn reports_a_stop_count_without_a_saved_count_while_stopped() {
     cluster.deployment("three", 3, &least);
     let day = [("hours", "Mon-Fri 09:00-22:00"), OFFICE[1], least[2]];
     cluster.deployment("by-day", 2, &day);
-    let (status, lines) = told(&cluster);
+    let (status, lines) = reported(&cluster);
     let counts = |name: &str| {
         let begin = format!("warning: dev/{name}: {WARNING} ");
         let line = lines.iter().find_map(|line| line.strip_prefix(&begin));
@@ -122,7 +122,7 @@ fn a_count_after_a_start_is_not_a_problem() {
         &serde_json::json!({"spec": {"suspend": true}}),
     )
     .unwrap();
-    let (_, lines) = told(&cluster);
+    let (_, lines) = reported(&cluster);
     assert_eq!(lines, [""; 0]);
 }
 
@@ -135,5 +135,5 @@ fn an_inherited_schedule_without_a_saved_count_is_not_a_problem() {
     api.annotate_of("Namespace", "", "dev", hours.0, hours.1)
         .unwrap();
     cluster.deployment("web", 0, &[]);
-    assert_eq!(told(&cluster), (0, vec![]));
+    assert_eq!(reported(&cluster), (0, vec![]));
 }

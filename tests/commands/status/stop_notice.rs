@@ -36,9 +36,9 @@ fn shows_a_stop_only_within_its_notice() {
         "paused",
         &[("state", "paused"), ("next", "never")],
     );
-    let said =
+    let output =
         "it is stopped at 19:00 JST; `dayshift wake deploy/web -n dev --for 2h` keeps it running";
-    assert_eq!(notes(&cluster, "web"), said);
+    assert_eq!(notes(&cluster, "web"), output);
     for name in ["early", "silent", "paused"] {
         assert_eq!(notes(&cluster, name), "", "{name}");
     }
@@ -62,8 +62,8 @@ fn uses_the_times_of_the_controller_by_default() {
         office(&cluster, name, own);
         none_ready(&cluster, name);
     }
-    let said = "0 of 3 replicas are ready 3 min after its start";
-    assert!(notes(&cluster, "web").starts_with(said));
+    let output = "0 of 3 replicas are ready 3 min after its start";
+    assert!(notes(&cluster, "web").starts_with(output));
     assert_eq!(notes(&cluster, "own"), "");
 
     let evening = "2026-11-20T09:50:00Z".parse().unwrap();

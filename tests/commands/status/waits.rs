@@ -101,12 +101,12 @@ fn reports_an_unsatisfiable_dependency_with_a_fix() {
             .map(|it| it.as_str().unwrap().to_owned())
             .collect::<String>()
     };
-    for (number, (after, said)) in cases.iter().enumerate() {
-        let said = match *said {
+    for (number, (after, output)) in cases.iter().enumerate() {
+        let output = match *output {
             "" => String::new(),
-            said => format!("its start does not wait for {said}"),
+            output => format!("its start does not wait for {output}"),
         };
-        assert_eq!(notes(&[], number), said, "{after}");
+        assert_eq!(notes(&[], number), output, "{after}");
     }
     // Workloads outside the query have no notes.
     assert_eq!(notes(&["web-1"], 1), "");
@@ -161,10 +161,10 @@ fn a_start_that_waits_for_a_slot_is_not_a_problem() {
         assert!(ran.out.contains(late), "{late}: {}", ran.out);
     }
     event("StartsWait", "Namespace", "dayshift");
-    let said = "its start waits until fewer workloads are starting (--max-starting)";
+    let output = "its start waits until fewer workloads are starting (--max-starting)";
     for args in [&["status"][..], &["status", "-A"]] {
         let ran = cluster.dayshift(args);
-        assert!(ran.out.contains(said), "{}", ran.out);
+        assert!(ran.out.contains(output), "{}", ran.out);
         assert_eq!(
             (ran.status, ran.out.matches("overdue").count()),
             (0, 0),

@@ -25,17 +25,17 @@ fn tame(cluster: &Cluster, arguments: &[&str]) -> Ended {
 }
 
 /// A directory with a malicious file under a malicious name.
-fn folder() -> (TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(format!("{}.yaml", words::name()));
+fn directory() -> (TempDir, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join(format!("{}.yaml", words::name()));
     std::fs::write(&file, FILE).unwrap();
-    (folder, file.to_str().unwrap().to_owned())
+    (directory, file.to_str().unwrap().to_owned())
 }
 
 #[test]
 fn files_and_their_names() {
     let cluster = Cluster::new();
-    let (folder, file) = folder();
+    let (directory, file) = directory();
     let missing = format!("{file}.gone");
     let broken = format!("{file}.broken.yaml");
     std::fs::write(&broken, "a: [\u{1b}[31m\n\u{7}: {\u{202e}").unwrap();
@@ -58,7 +58,7 @@ fn files_and_their_names() {
         &["sandbox", &missing],
         &["sandbox", &file, "--for", "1d", "--speed", "max"],
         &["sandbox", &broken, "--for", "1d"],
-        &["lint", folder.path().to_str().unwrap()],
+        &["lint", directory.path().to_str().unwrap()],
     ] {
         tame(&cluster, command);
     }
@@ -95,8 +95,8 @@ fn arguments() {
 #[test]
 fn kubeconfigs() {
     let cluster = Cluster::new();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("config");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("config");
     let users = serde_json::json!([{"name": "me", "user": {"exec": {
         "apiVersion": EVIL, "command": "/bin/sh", "interactiveMode": "Never",
         "args": ["-c", "printf '\\033[31m\\007'; printf '\\033[31m\\007' >&2; exit 1"],
@@ -172,9 +172,9 @@ fn server_responses() {
             assert_ne!(tame(&cluster, arguments).status, 0, "{arguments:?}");
         }
     }
-    let told = cluster.api.clone();
-    told.serve_well();
-    told.on_admission(|asked| {
+    let reported = cluster.api.clone();
+    reported.serve_well();
+    reported.on_admission(|asked| {
         Some(Status::denied_by_policy(
             "apps",
             asked.resource,

@@ -87,8 +87,11 @@ async fn trusts_a_replaced_certificate_authority_after_one_failed_request() {
     let restart = |it: &Identity| -> JoinHandle<()> {
         tokio::spawn(serve(Arc::clone(&listener), it.tls.clone()))
     };
-    let folder = tempfile::tempdir().unwrap();
-    let (kubeconfig, ca) = (folder.path().join("config"), folder.path().join("ca.crt"));
+    let directory = tempfile::tempdir().unwrap();
+    let (kubeconfig, ca) = (
+        directory.path().join("config"),
+        directory.path().join("ca.crt"),
+    );
     let (old, new, stranger) = (identity(), identity(), identity());
     std::fs::write(&ca, &old.ca).unwrap();
     write_kubeconfig(&kubeconfig, &url, &ca);

@@ -83,8 +83,11 @@ async fn client(seen: Arc<Seen>, go: Arc<Notify>) -> Client {
     config.alpn_protocols = vec![b"h2".to_vec()];
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
-    let folder = tempfile::tempdir().unwrap();
-    let (kubeconfig, ca) = (folder.path().join("config"), folder.path().join("ca.crt"));
+    let directory = tempfile::tempdir().unwrap();
+    let (kubeconfig, ca) = (
+        directory.path().join("config"),
+        directory.path().join("ca.crt"),
+    );
     std::fs::write(&ca, made.cert.pem()).unwrap();
     let text = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "here",

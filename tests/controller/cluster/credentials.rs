@@ -58,8 +58,11 @@ async fn reads_the_token_file_again_after_a_401() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let valid = Valid::new(Mutex::new("first"));
     tokio::spawn(serve(listener, Arc::clone(&valid)));
-    let folder = tempfile::tempdir().unwrap();
-    let (kubeconfig, token) = (folder.path().join("config"), folder.path().join("token"));
+    let directory = tempfile::tempdir().unwrap();
+    let (kubeconfig, token) = (
+        directory.path().join("config"),
+        directory.path().join("token"),
+    );
     std::fs::write(&token, "first").unwrap();
     let config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "here",

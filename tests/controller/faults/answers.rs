@@ -44,9 +44,9 @@ fn reports_and_counts_once_a_patch_whose_response_was_lost() {
         scenario.sleep_until("19:05");
         assert_eq!(scenario.replicas("web"), 0, "{fault:?}");
         assert_eq!(stops_done(&scenario), "1", "{fault:?}");
-        let told = scenario.events("web");
-        let stops = told.iter().filter(|reason| *reason == "Stopped");
-        assert_eq!(stops.count(), 1, "{fault:?}: {told:?}");
+        let reported = scenario.events("web");
+        let stops = reported.iter().filter(|reason| *reason == "Stopped");
+        assert_eq!(stops.count(), 1, "{fault:?}: {reported:?}");
     }
 }
 

@@ -51,10 +51,14 @@ fn busy_namespace_delays_others_by_less_than_its_own_requests_take() {
     let adopted = answered(&scenario, "prod", "new").unwrap() - seen;
     assert!(adopted <= TimeDelta::milliseconds(500), "{adopted}");
     let events = scenario.api.list("Event");
-    let told = events
+    let reported = events
         .iter()
         .filter(|event| event["reason"] == "Stopped" && event["regarding"]["namespace"] == "prod");
-    assert_eq!(told.count(), 1, "namespaces take turns for Events as well");
+    assert_eq!(
+        reported.count(),
+        1,
+        "namespaces take turns for Events as well"
+    );
 }
 
 /// The Warning is reported once, and the newest missed boundary is the one that is applied.
@@ -70,10 +74,10 @@ fn reports_schedules_that_exceed_the_request_rate() {
         .filter(|reason| *reason == "BoundariesSkipped");
     assert_eq!(skipped.count(), 1);
     let events = scenario.api.list("Event");
-    let told = events
+    let reported = events
         .iter()
         .filter(|event| event["reason"] == "BoundariesSkipped");
-    let objects = told.count();
+    let objects = reported.count();
     let scrape = scenario.telemetry.render();
     let counted = scrape.lines().find_map(|line| {
         let count = line.strip_prefix("dayshift_boundaries_skipped_total ")?;

@@ -103,8 +103,8 @@ fn retries_a_hanging_request_with_backoff_until_it_succeeds() {
     let tries = scenario.requests("patch").len();
     assert!(tries < 60 * 12, "{tries}");
     for name in ["bad-0", "bad-59"] {
-        let told = scenario.events(name);
-        assert_eq!(told, ["ScaleFailed"], "{name}: once");
+        let reported = scenario.events(name);
+        assert_eq!(reported, ["ScaleFailed"], "{name}: once");
     }
     scenario.api.serve_well();
     scenario.sleep_until("19:07");
@@ -123,8 +123,8 @@ fn immediate_failure_delays_no_other_workload() {
         let scenario = with_other_controllers(count, fault.clone());
         scenario.sleep_until("19:02");
         assert_eq!(lateness(&scenario), [0; 6], "{fault:?}");
-        let told = scenario.events("bad-39");
-        assert_eq!(told, ["ScaleFailed"], "{fault:?}: once");
+        let reported = scenario.events("bad-39");
+        assert_eq!(reported, ["ScaleFailed"], "{fault:?}: once");
         assert_eq!(scenario.telemetry.ready(), Ok(()), "{fault:?}");
         scenario.api.serve_well();
         scenario.sleep_until("19:30");

@@ -14,7 +14,7 @@ fn forbidden() -> Fault {
 }
 
 /// The `ScaleFailed` Events that exist so far, by object and namespace.
-fn told(scenario: &Sandbox) -> Vec<(String, String)> {
+fn reported(scenario: &Sandbox) -> Vec<(String, String)> {
     let events = scenario.api.list("Event").into_iter();
     let failed = events.filter(|event| event["reason"] == "ScaleFailed");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -44,11 +44,11 @@ fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
         .api
         .on_request(|line| (line.verb == "patch").then(forbidden));
     scenario.sleep_until("19:50");
-    let first = told(&scenario);
+    let first = reported(&scenario);
     let namespaces: Vec<&str> = first.iter().map(|(_, namespace)| &**namespace).collect();
     assert_eq!(namespaces, ["dev", "prod"], "{first:?}");
     scenario.sleep_until("20:50");
-    let second = told(&scenario);
+    let second = reported(&scenario);
     assert_eq!(second.len(), 2, "{second:?}");
     assert!(second.iter().all(|it| !first.contains(it)), "{second:?}");
 
@@ -61,7 +61,7 @@ fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
     scenario.annotate("web-7", "wake-until", Some("2026-11-20T22:00:00Z"));
     scenario.sleep_until("21:05");
     assert_eq!(
-        told(&scenario).len(),
+        reported(&scenario).len(),
         3,
         "a permission that is missing again is reported again"
     );
@@ -79,7 +79,7 @@ fn reports_a_denial_after_a_missing_permission() {
         .api
         .on_request(|line| (line.verb == "patch").then(forbidden));
     scenario.sleep_until("19:10");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
     scenario.api.serve_well();
     let refusal = || Status::forbidden("apps", "deployments", "web", "not on my watch");
     scenario
@@ -87,7 +87,7 @@ fn reports_a_denial_after_a_missing_permission() {
         .on_admission(move |write| (write.resource == "deployments").then(refusal));
     scenario.sleep_until("19:20");
     assert_eq!(
-        told(&scenario).len(),
+        reported(&scenario).len(),
         3,
         "one Event for each denied workload"
     );

@@ -32,7 +32,7 @@ pub(super) trait Cluster {
     fn job_requests(&self, verb: &str) -> usize;
 
     /// The Events about Jobs of an object, oldest first.
-    fn told(&self, name: &str) -> Vec<String>;
+    fn reported(&self, name: &str) -> Vec<String>;
 }
 
 impl Cluster for Sandbox {
@@ -42,7 +42,7 @@ impl Cluster for Sandbox {
         of_jobs.count()
     }
 
-    fn told(&self, name: &str) -> Vec<String> {
+    fn reported(&self, name: &str) -> Vec<String> {
         let mut events = self.api.list("Event");
         events.retain(|it| it["regarding"]["name"] == name);
         events.sort_by_key(|it| it["eventTime"].as_str().unwrap().to_owned());

@@ -31,10 +31,10 @@ fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
         "JobsSuspended: suspended 2 Jobs: report-1, report-2",
     ];
     assert_eq!(
-        scenario.told("report")[..1],
+        scenario.reported("report")[..1],
         events[1..],
         "{:?}",
-        scenario.told("report")
+        scenario.reported("report")
     );
     assert_eq!(scenario.job_requests("patch"), 2);
     scenario.sleep_until("2026-11-23 09:01");
@@ -43,7 +43,7 @@ fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
     }
     assert!(
         scenario
-            .told("report")
+            .reported("report")
             .contains(&"JobsResumed: resumed 2 Jobs: report-1, report-2".to_owned())
     );
     assert_eq!(scenario.job_requests("patch"), 4);

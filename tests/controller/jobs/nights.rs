@@ -33,7 +33,7 @@ fn job_resumed_manually_while_stopped_keeps_running() {
     assert_eq!(api.suspended("urgent"), (json!(false), json!(null)));
     assert!(
         scenario
-            .told("report")
+            .reported("report")
             .contains(&"JobsResumed: resumed 1 Job: other".to_owned())
     );
     // At the next stop both are suspended.

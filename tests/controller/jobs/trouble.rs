@@ -57,7 +57,7 @@ fn reads_a_job_again_after_a_concurrent_change() {
     assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
     assert_eq!(api.suspended("ours"), (json!(true), json!(api.uid)));
     assert_eq!(
-        scenario.told("report"),
+        scenario.reported("report"),
         ["JobsSuspended: suspended 1 Job: ours"]
     );
 }
@@ -125,13 +125,13 @@ fn reports_a_missing_jobs_permission_in_one_event() {
         let report = scenario.api.get("CronJob", "dev", "report").unwrap();
         assert_eq!(report["spec"]["suspend"], true);
         assert_eq!(scenario.replicas("web"), 0);
-        let told: Vec<_> = ["report", "other"].map(|it| scenario.told(it)).concat();
-        assert_eq!(told.len(), 1, "{told:?}");
+        let reported: Vec<_> = ["report", "other"].map(|it| scenario.reported(it)).concat();
+        assert_eq!(reported.len(), 1, "{reported:?}");
         assert!(
-            told[0].starts_with("JobsFailed: cannot suspend or resume its Jobs: ")
-                && told[0].contains(&format!("cannot {verb} resource"))
-                && told[0].contains("manifests/kinds/jobs.yaml"),
-            "{told:?}"
+            reported[0].starts_with("JobsFailed: cannot suspend or resume its Jobs: ")
+                && reported[0].contains(&format!("cannot {verb} resource"))
+                && reported[0].contains("manifests/kinds/jobs.yaml"),
+            "{reported:?}"
         );
         let asked = scenario.job_requests("list");
         assert!(asked < 150, "{asked} lists in {verb}");
@@ -155,12 +155,12 @@ fn denial_of_one_job_does_not_delay_others() {
     assert_eq!(api.suspended("report-1").0, false);
     assert_eq!(api.suspended("report-2").0, true);
     assert_eq!(others.suspended("other-1").0, true);
-    let mut told = scenario.told("report");
-    told.sort_unstable();
-    assert_eq!(told.len(), 2, "{told:?}");
+    let mut reported = scenario.reported("report");
+    reported.sort_unstable();
+    assert_eq!(reported.len(), 2, "{reported:?}");
     assert!(
-        told[0].contains("report-1: the API server refuses"),
-        "{told:?}"
+        reported[0].contains("report-1: the API server refuses"),
+        "{reported:?}"
     );
     scenario.api.admit_all();
     scenario.sleep_until("19:45");

@@ -74,9 +74,9 @@ rows! {
 fn every_documented_metric_has_a_scenario() {
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
     let on_the_page: BTreeSet<_> = rows.filter_map(|row| row.split('`').next()).collect();
-    let told: BTreeSet<_> = ROWS.iter().copied().collect();
-    assert_eq!(told.len(), ROWS.len(), "a metric has two scenarios");
-    assert_eq!(told, on_the_page);
+    let reported: BTreeSet<_> = ROWS.iter().copied().collect();
+    assert_eq!(reported.len(), ROWS.len(), "a metric has two scenarios");
+    assert_eq!(reported, on_the_page);
 }
 
 #[test]

@@ -255,12 +255,12 @@ pub(super) fn exports_the_next_boundary_of_all_workloads(row: &mut Row) {
 }
 
 pub(super) fn exports_the_last_date_of_each_calendar(row: &mut Row) {
-    let (scenario, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
+    let (scenario, directory) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
     let de = r#"{calendar="de"}"#;
     // `date -ud 2027-01-01 +%s`
     let new_year = 1_798_761_600.0;
     row.expect(&scenario, de, new_year);
-    let file = folder.path().join("de.ics");
+    let file = directory.path().join("de.ics");
     fs::write(&file, calendar("2027-01-06")).unwrap();
     scenario.sleep_until("18:01");
     row.expect(&scenario, de, new_year + 5.0 * 86_400.0);

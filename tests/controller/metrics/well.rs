@@ -153,8 +153,8 @@ pub(super) fn calendar(date: &str) -> String {
 
 /// A cluster whose controller uses the calendar `de`, and the directory of the file `de.ics`.
 pub(super) fn with_calendar(at: &str, file: &str) -> (Sandbox, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("de.ics");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("de.ics");
     fs::write(&path, file).unwrap();
     let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
     let mut scenario = Sandbox::empty_at(at);
@@ -169,18 +169,18 @@ pub(super) fn with_calendar(at: &str, file: &str) -> (Sandbox, TempDir) {
         watch.run(&clock, &publisher, &telemetry).await;
     });
     scenario.settle();
-    (scenario, folder)
+    (scenario, directory)
 }
 
 pub(super) fn reload_of_an_invalid_calendar_file_fails(row: &mut Row) {
-    let (scenario, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
+    let (scenario, directory) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
     let de = r#"{calendar="de"}"#;
     row.expect(&scenario, de, 1.0);
     for (time, file, is_good) in [
         ("18:01", "<html>", 0.0),
         ("18:02", &*calendar("2027-05-01"), 1.0),
     ] {
-        fs::write(folder.path().join("de.ics"), file).unwrap();
+        fs::write(directory.path().join("de.ics"), file).unwrap();
         scenario.sleep_until(time);
         row.expect(&scenario, de, is_good);
     }

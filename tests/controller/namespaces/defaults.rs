@@ -161,11 +161,11 @@ fn invalid_namespace_schedule_is_reported_once_and_changes_nothing() {
     );
     assert_eq!(scenario.events("dev"), ["InvalidSchedule"]);
     let events = scenario.api.list("Event");
-    let told = events.iter().find(|it| it["regarding"]["name"] == "dev");
-    let told = told.unwrap();
-    assert_eq!(told["regarding"]["kind"], "Namespace");
-    assert_eq!(told["type"], "Warning");
-    let note = told["note"].as_str().unwrap();
+    let reported = events.iter().find(|it| it["regarding"]["name"] == "dev");
+    let reported = reported.unwrap();
+    assert_eq!(reported["regarding"]["kind"], "Namespace");
+    assert_eq!(reported["type"], "Warning");
+    let note = reported["note"].as_str().unwrap();
     assert!(
         note.starts_with("dayshift/hours on the Namespace: "),
         "{note}"

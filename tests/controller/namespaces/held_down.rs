@@ -35,8 +35,8 @@ fn namespace_edit_restarts_only_workloads_that_dayshift_stopped() {
         301,
         "300 starts and one adoption, and none for `own`, which has its own schedule"
     );
-    let told = scenario.events("web-7");
-    assert_eq!(told.last().map(String::as_str), Some("ScheduleChanged"));
+    let reported = scenario.events("web-7");
+    assert_eq!(reported.last().map(String::as_str), Some("ScheduleChanged"));
     assert_eq!(against_schedule(&scenario), "0");
     scenario.sleep_until("2026-11-21 19:01");
     assert!(names.iter().all(|name| scenario.replicas(name) == 0));

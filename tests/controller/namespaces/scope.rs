@@ -46,12 +46,15 @@ fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
         ..Scope::default()
     }));
     let text = fs::read_to_string(log.path()).unwrap();
-    let said = text
+    let expected = text
         .lines()
         .find(|line| line.contains("by the default schedule"));
-    let said = said.unwrap();
-    assert!(said.contains("by the default schedule: dev (1)"), "{said}");
-    assert!(said.contains("objects=1 namespaces=1"), "{said}");
+    let expected = expected.unwrap();
+    assert!(
+        expected.contains("by the default schedule: dev (1)"),
+        "{expected}"
+    );
+    assert!(expected.contains("objects=1 namespaces=1"), "{expected}");
     scenario.apply(deployment("late").replicas(4));
     let count = |namespace: &str, name: &str| scenario.api.replicas(namespace, name).unwrap();
     let all = || {

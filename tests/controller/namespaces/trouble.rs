@@ -152,10 +152,10 @@ fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
     );
     assert_eq!(scenario.telemetry.ready(), Ok(()));
     let text = fs::read_to_string(log.path()).unwrap();
-    let told = text
+    let reported = text
         .lines()
         .filter(|line| line.contains("Namespaces cannot be read"));
-    assert_eq!(told.count(), 1);
+    assert_eq!(reported.count(), 1);
     // Once they are readable again everything continues.
     scenario.api.serve_well();
     scenario.sleep_until("2026-11-23 12:00");
@@ -194,8 +194,8 @@ fn forbidden_namespace_delays_no_other() {
     );
     assert_eq!(scenario.telemetry.ready(), Ok(()));
     let text = fs::read_to_string(log.path()).unwrap();
-    let told: Vec<_> = text.lines().filter(|it| it.contains("watch")).collect();
-    assert_eq!(told.len(), 2, "once in eight hours: {told:#?}");
+    let reported: Vec<_> = text.lines().filter(|it| it.contains("watch")).collect();
+    assert_eq!(reported.len(), 2, "once in eight hours: {reported:#?}");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn recreated_namespace_with_the_same_problem_is_reported_again() {
         scenario.api.apply(manifest).unwrap();
         scenario.pass(Duration::from_secs(2));
     };
-    let told = || {
+    let reported = || {
         let mut events = scenario.api.list("Event");
         events.retain(|it| it["regarding"]["kind"] == "Namespace");
         let metrics = scenario.metrics();
@@ -306,12 +306,12 @@ fn recreated_namespace_with_the_same_problem_is_reported_again() {
         (events.len(), invalid.unwrap().to_owned())
     };
     make();
-    assert_eq!(told(), (1, "1".to_owned()));
+    assert_eq!(reported(), (1, "1".to_owned()));
     scenario.api.delete_of("Namespace", "", "team").unwrap();
     scenario.pass(Duration::from_secs(2));
-    assert_eq!(told(), (0, "0".to_owned()), "its Events go with it");
+    assert_eq!(reported(), (0, "0".to_owned()), "its Events go with it");
     make();
-    assert_eq!(told(), (1, "1".to_owned()));
+    assert_eq!(reported(), (1, "1".to_owned()));
 }
 
 /// Only the author of the object can correct this, so it is reported there.

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 
-use super::{entry, friday, office, told, told_when};
+use super::{entry, friday, office, reported, told_when};
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
@@ -20,7 +20,7 @@ fn two_controllers_send_one_stop_notice() {
         scenario.apply(office(name).namespace("other"));
     }
     scenario.sleep_until("19:01");
-    let mut objects: Vec<_> = told(&scenario).into_iter().map(|it| it.1).collect();
+    let mut objects: Vec<_> = reported(&scenario).into_iter().map(|it| it.1).collect();
     objects.sort();
     assert_eq!(objects, ["Deployment/web", "Namespace/other"]);
 }
@@ -37,7 +37,7 @@ fn moved_stop_is_announced_again_and_a_removed_one_is_not() {
     assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
     scenario.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
     scenario.sleep_until("19:14");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
     scenario.sleep_until("19:15:01");
     assert_eq!(
         told_when(&scenario).pop(),
@@ -47,7 +47,7 @@ fn moved_stop_is_announced_again_and_a_removed_one_is_not() {
     scenario.annotate("web", "hours", Some("Mon-Fri 09:00-20:00"));
     scenario.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
     scenario.sleep_until("19:29");
-    assert_eq!(told(&scenario).len(), 2);
+    assert_eq!(reported(&scenario).len(), 2);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn changed_notice_does_not_announce_the_same_stop_twice() {
     scenario.sleep_until("18:46");
     scenario.annotate("web", "notice", Some("5m"));
     scenario.sleep_until("18:59");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
 }
 
 #[test]
@@ -72,12 +72,15 @@ fn clock_jump_announces_no_past_stop_and_none_twice() {
     // The clock jumps beyond the notice of `web`, and beyond the notice and the stop of `early`.
     scenario.sleep_until("18:10");
     scenario.step_clock(TimeDelta::minutes(25));
-    assert_eq!((scenario.replicas("early"), told(&scenario).len()), (0, 0));
+    assert_eq!(
+        (scenario.replicas("early"), reported(&scenario).len()),
+        (0, 0)
+    );
     scenario.sleep_until("18:46");
     assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
     scenario.step_clock(TimeDelta::minutes(-20));
     scenario.sleep_until("18:50");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
 }
 
 #[test]
@@ -86,10 +89,10 @@ fn wrong_clock_defers_stop_notices() {
     scenario.apply(office("web"));
     scenario.server_is_ahead(90);
     scenario.sleep_until("18:50");
-    assert_eq!(told(&scenario), []);
+    assert_eq!(reported(&scenario), []);
     scenario.server_is_ahead(0);
     scenario.sleep_until("18:55");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn friday() -> Sandbox {
 }
 
 /// The notices of the last hour: time, object and text.
-fn told(scenario: &Sandbox) -> Vec<(String, String, String)> {
+fn reported(scenario: &Sandbox) -> Vec<(String, String, String)> {
     let mut events = scenario.api.list("Event");
     events.retain(|event| event["reason"] == "StopsSoon");
     events.sort_by_key(|event| event["eventTime"].as_str().unwrap().to_owned());
@@ -46,7 +46,7 @@ fn told(scenario: &Sandbox) -> Vec<(String, String, String)> {
 
 /// The notices of the last hour: time and object.
 fn told_when(scenario: &Sandbox) -> Vec<(String, String)> {
-    told(scenario)
+    reported(scenario)
         .into_iter()
         .map(|(at, object, _)| (at, object))
         .collect()
@@ -63,18 +63,21 @@ fn announces_a_stop_on_time_without_writing_the_object() {
     let version = || scenario.object("web")["metadata"]["resourceVersion"].clone();
     let before = version();
     scenario.sleep_until("18:44:59");
-    assert_eq!(told(&scenario), []);
+    assert_eq!(reported(&scenario), []);
     scenario.sleep_until("18:45:01");
     let text = "dayshift stops it at Fri 2026-11-20 19:00:00 UTC. To keep it running, run \
         dayshift wake deploy/web -n dev --for 2h";
     let expected = ("18:45:00".into(), "Deployment/web".into(), text.into());
-    assert_eq!(told(&scenario), [expected]);
+    assert_eq!(reported(&scenario), [expected]);
     assert_eq!(version(), before);
     scenario.sleep_until("19:00:01");
-    assert_eq!((scenario.replicas("web"), told(&scenario).len()), (0, 1));
+    assert_eq!(
+        (scenario.replicas("web"), reported(&scenario).len()),
+        (0, 1)
+    );
     // No notice on the weekend, and the next one on Monday.
     scenario.sleep_until("2026-11-23 18:44:59");
-    assert_eq!(told(&scenario), []);
+    assert_eq!(reported(&scenario), []);
     scenario.sleep_until("2026-11-23 18:45:01");
     assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
 }
@@ -134,7 +137,7 @@ fn announces_simultaneous_stops_on_the_namespace() {
     scenario.api.namespace("other");
     scenario.apply(office("web").namespace("other"));
     scenario.sleep_until("18:46");
-    let mut all = told(&scenario);
+    let mut all = reported(&scenario);
     all.sort();
     let text = "dayshift stops 2 workloads at Fri 2026-11-20 19:00:00 UTC: web, sts/db. To keep them \
         running, run dayshift wake deploy/web sts/db -n dev --for 2h";
@@ -162,7 +165,7 @@ fn names_a_few_of_many_workloads() {
         scenario.apply(office(&format!("web-{number:02}")));
     }
     scenario.sleep_until("18:46");
-    let all = told(&scenario);
+    let all = reported(&scenario);
     assert_eq!(all.len(), 1);
     let expected = "dayshift stops 60 workloads at Fri 2026-11-20 19:00:00 UTC: web-00, web-01, \
         web-02, web-03, web-04 and 55 more. To keep them running, run dayshift wake ns/dev --for 2h";
@@ -180,7 +183,7 @@ fn announces_the_end_of_a_wake_that_is_a_stop() {
         [entry("18:45:00", "Deployment/early")]
     );
     scenario.sleep_until("21:16");
-    let late = told(&scenario).pop().unwrap();
+    let late = reported(&scenario).pop().unwrap();
     assert_eq!((&*late.0, &*late.1), ("21:15:00", "Deployment/late"));
     assert!(late.2.contains("Fri 2026-11-20 21:30:00 UTC"), "{late:?}");
     scenario.sleep_until("21:30:01");
@@ -197,7 +200,10 @@ fn wake_after_the_notice_has_its_own_notice() {
     scenario.sleep_until("18:50");
     scenario.annotate("web", "wake-until", Some("2026-11-20 21:00"));
     scenario.sleep_until("19:30");
-    assert_eq!((scenario.replicas("web"), told(&scenario).len()), (3, 1));
+    assert_eq!(
+        (scenario.replicas("web"), reported(&scenario).len()),
+        (3, 1)
+    );
     scenario.sleep_until("20:45:01");
     assert_eq!(
         told_when(&scenario).pop(),
@@ -227,7 +233,7 @@ fn does_not_announce_workloads_that_will_not_stop() {
             .annotation("dayshift/notice", "15m"),
     );
     scenario.sleep_until("18:59");
-    assert_eq!(told(&scenario), []);
+    assert_eq!(reported(&scenario), []);
 }
 
 #[test]
@@ -235,7 +241,7 @@ fn announces_a_stop_at_the_end_of_a_pause_within_the_notice() {
     let scenario = friday();
     scenario.apply(office("web").annotation("dayshift/pause", "2026-11-20 18:50"));
     scenario.sleep_until("18:49:59");
-    assert_eq!(told(&scenario), []);
+    assert_eq!(reported(&scenario), []);
     scenario.sleep_until("18:51");
     assert_eq!(told_when(&scenario), [entry("18:50:02", "Deployment/web")]);
 }
@@ -249,7 +255,7 @@ fn notice_longer_than_the_hours_is_sent_at_the_start() {
         .annotation("dayshift/notice", "24h");
     scenario.apply(short);
     scenario.sleep_until("2026-11-21 09:59:59");
-    assert_eq!(told(&scenario), []);
+    assert_eq!(reported(&scenario), []);
     scenario.sleep_until("10:01");
     let all = told_when(&scenario);
     assert_eq!(all.len(), 1);
@@ -293,7 +299,10 @@ fn missing_event_permission_does_not_affect_scaling() {
     });
     scenario.apply(office("web"));
     scenario.sleep_until("19:00:01");
-    assert_eq!((told(&scenario).len(), scenario.replicas("web")), (0, 0));
+    assert_eq!(
+        (reported(&scenario).len(), scenario.replicas("web")),
+        (0, 0)
+    );
     let stopped = scenario.patched("web");
     let late = *stopped.last().unwrap() - scenario.utc("2026-11-20 19:00");
     assert!(late < TimeDelta::milliseconds(50), "{late}");
@@ -312,7 +321,7 @@ fn restart_within_the_notice_sends_no_second_notice() {
         scenario.start_scaler(Settings::default());
     }
     scenario.pass(Duration::from_secs(10));
-    let mut objects: Vec<_> = told(&scenario).into_iter().map(|it| it.1).collect();
+    let mut objects: Vec<_> = reported(&scenario).into_iter().map(|it| it.1).collect();
     objects.sort();
     assert_eq!(objects, ["Deployment/web", "Namespace/dev"]);
 }

@@ -134,8 +134,8 @@ fn edits_during_an_override_apply_at_its_end() {
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     scenario.annotate("web", "hours", Some("Mon-Fri 09:00-23:00"));
     assert_eq!(seen(&scenario), expect(3, "woken", None));
-    let told = scenario.events("web");
-    assert_eq!(told, ["Woken", "ScheduleChanged"]);
+    let reported = scenario.events("web");
+    assert_eq!(reported, ["Woken", "ScheduleChanged"]);
     scenario.sleep_until("22:30");
     assert_eq!(seen(&scenario), expect(3, "running", None));
     scenario.sleep_until("23:00");

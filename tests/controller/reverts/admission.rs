@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{counted, reads, told, web};
+use super::{counted, reads, reported, web};
 use crate::sandbox::{Sandbox, deployment, logged};
 
 /// At least two replicas for every workload, as a cluster policy might require.
@@ -23,7 +23,7 @@ fn reports_a_stop_that_admission_changed() {
     assert_eq!(scenario.replicas("web"), 2);
     let wanted = "an admission webhook or policy made it 2 as the stop set 0. To end that, exclude dayshift's \
                   writes of /spec/replicas from it";
-    assert_eq!(told(&scenario, "web"), [wanted]);
+    assert_eq!(reported(&scenario, "web"), [wanted]);
     let events = scenario.events("web");
     assert!(!events.contains(&"Stopped".to_owned()), "{events:?}");
     assert_eq!((reads(&scenario), counted(&scenario, "other")), (0, 1));
@@ -34,7 +34,7 @@ fn reports_a_stop_that_admission_changed() {
     assert_eq!(scenario.replicas("web"), 3);
     scenario.sleep_until("2026-11-23 19:01");
     assert_eq!(
-        told(&scenario, "web"),
+        reported(&scenario, "web"),
         [wanted],
         "Events are kept for an hour"
     );

@@ -6,7 +6,7 @@ use dayshift_controller::Settings;
 use kube_in_memory::{RequestLine, Writer};
 use serde_json::json;
 
-use super::{ARGO_CD, counted, reads, set_by, stopped, told, web};
+use super::{ARGO_CD, counted, reads, reported, set_by, stopped, web};
 use crate::sandbox::{Sandbox, cron_job, deployment, logged};
 
 #[test]
@@ -17,7 +17,7 @@ fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
     set_by(&scenario, ARGO_CD, "web", 3);
     scenario.pass(Duration::from_secs(2));
     assert_eq!(
-        told(&scenario, "web"),
+        reported(&scenario, "web"),
         [
             "argocd-controller set 3 again 12 s after the stop. To end that, in the Application, set \
              spec.ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: \
@@ -35,7 +35,7 @@ fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
     set_by(&scenario, ARGO_CD, "web", 4);
     scenario.sleep_until("23:00");
     assert_eq!((scenario.replicas("web"), reads(&scenario)), (4, 1));
-    assert_eq!(told(&scenario, "web").len(), 1);
+    assert_eq!(reported(&scenario, "web").len(), 1);
     assert!(
         scenario.patched("web").is_empty(),
         "dayshift does not write again"
@@ -103,13 +103,13 @@ fn names_each_conflicting_manager() {
         let scenario = stopped();
         set_by(&scenario, by, "web", 2);
         scenario.pass(Duration::from_secs(2));
-        let told = told(&scenario, "web");
-        assert_eq!(told.len(), 1, "{by:?}");
+        let reported = reported(&scenario, "web");
+        assert_eq!(reported.len(), 1, "{by:?}");
         assert!(
-            told[0].starts_with(&format!("{name} set the count to 2, 1 s after the stop")),
-            "{told:?}"
+            reported[0].starts_with(&format!("{name} set the count to 2, 1 s after the stop")),
+            "{reported:?}"
         );
-        assert!(told[0].contains(cure), "{told:?}");
+        assert!(reported[0].contains(cure), "{reported:?}");
         assert_eq!(
             (reads(&scenario), counted(&scenario, label)),
             (1, 1),
@@ -129,7 +129,7 @@ fn intended_manager_is_not_reported() {
         let scenario = stopped();
         set_by(&scenario, by, "web", 2);
         scenario.sleep_until("19:10");
-        assert!(told(&scenario, "web").is_empty(), "{by:?}");
+        assert!(reported(&scenario, "web").is_empty(), "{by:?}");
         assert_eq!(reads(&scenario), 1, "{by:?}");
         assert!(
             !scenario
@@ -145,7 +145,7 @@ fn reads_only_reverts_within_the_window() {
     let scenario = stopped();
     scenario.sleep_until("19:15:02");
     set_by(&scenario, ARGO_CD, "web", 3);
-    assert_eq!((reads(&scenario), told(&scenario, "web").len()), (0, 0));
+    assert_eq!((reads(&scenario), reported(&scenario, "web").len()), (0, 0));
 
     // Other changes, and workloads that dayshift did not stop, are not looked up.
     let scenario = stopped();
@@ -173,7 +173,7 @@ fn reads_only_reverts_within_the_window() {
         "web",
         2,
     );
-    assert_eq!((reads(&scenario), told(&scenario, "web").len()), (1, 0));
+    assert_eq!((reads(&scenario), reported(&scenario, "web").len()), (1, 0));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn window_of_zero_disables_revert_lookups() {
     scenario.api.forget_requests();
     set_by(&scenario, ARGO_CD, "web", 3);
     scenario.sleep_until("20:00");
-    assert_eq!((reads(&scenario), told(&scenario, "web").len()), (0, 0));
+    assert_eq!((reads(&scenario), reported(&scenario, "web").len()), (0, 0));
 }
 
 #[test]
@@ -202,14 +202,14 @@ fn reports_a_resumed_cron_job_with_its_field() {
         .merge_by(ARGO_CD, "CronJob", "dev", "report", &patch)
         .unwrap();
     scenario.pass(Duration::from_secs(2));
-    let told = told(&scenario, "report");
+    let reported = reported(&scenario, "report");
     assert!(
-        told[0].starts_with("argocd-controller made it active again 1 s after the stop"),
-        "{told:?}"
+        reported[0].starts_with("argocd-controller made it active again 1 s after the stop"),
+        "{reported:?}"
     );
     assert!(
-        told[0].contains("{group: batch, kind: CronJob, jsonPointers: [/spec/suspend]}"),
-        "{told:?}"
+        reported[0].contains("{group: batch, kind: CronJob, jsonPointers: [/spec/suspend]}"),
+        "{reported:?}"
     );
 }
 
@@ -224,12 +224,12 @@ fn names_a_manager_that_also_removes_the_labels() {
     object["spec"]["replicas"] = json!(3);
     scenario.api.replace(object).unwrap();
     scenario.pass(Duration::from_secs(2));
-    let told = told(&scenario, "web");
+    let reported = reported(&scenario, "web");
     assert!(
-        told[0].starts_with("kubectl-replace (kubectl replace) set 3 again"),
-        "{told:?}"
+        reported[0].starts_with("kubectl-replace (kubectl replace) set 3 again"),
+        "{reported:?}"
     );
-    assert_eq!((told.len(), reads(&scenario)), (1, 1));
+    assert_eq!((reported.len(), reads(&scenario)), (1, 1));
 }
 
 /// The controller remembers only the last manager, so the first manager is reported again after another one.
@@ -281,11 +281,11 @@ fn enforce_corrects_three_times_and_then_names_the_manager() {
         scenario.pass(Duration::from_secs(5));
         let (expected, told_so_far) = if round < 3 { (0, 0) } else { (3, 1) };
         assert_eq!(scenario.replicas("web"), expected, "{round}");
-        assert_eq!(told(&scenario, "web").len(), told_so_far, "{round}");
+        assert_eq!(reported(&scenario, "web").len(), told_so_far, "{round}");
         set_by(&scenario, ARGO_CD, "web", if round < 3 { 0 } else { 4 });
     }
-    let told = told(&scenario, "web");
-    assert!(told[0].contains("set 3 again 5 s after `enforce` had reverted it; `enforce` has reverted that too, and makes no correction"), "{told:?}");
+    let reported = reported(&scenario, "web");
+    assert!(reported[0].contains("set 3 again 5 s after `enforce` had reverted it; `enforce` has reverted that too, and makes no correction"), "{reported:?}");
     assert_eq!((scenario.patched("web").len(), reads(&scenario)), (3, 1));
 }
 
@@ -301,7 +301,7 @@ fn another_dayshift_is_not_a_conflicting_manager() {
     scenario.api.forget_requests();
     scenario.sleep_until("19:30");
     assert_eq!(scenario.replicas("web"), 3);
-    assert_eq!(told(&scenario, "web").len(), 0);
+    assert_eq!(reported(&scenario, "web").len(), 0);
     let other = |line: &&RequestLine| line.name == "web";
     assert!(
         scenario.requests("get").iter().filter(other).count() <= 1,

@@ -33,7 +33,7 @@ fn set_by(scenario: &Sandbox, by: Writer<'_>, name: &str, count: u32) {
 }
 
 /// The texts of the `Reverted` Events of an object.
-fn told(scenario: &Sandbox, name: &str) -> Vec<String> {
+fn reported(scenario: &Sandbox, name: &str) -> Vec<String> {
     let mut events = scenario.api.list("Event");
     events.retain(|it| it["regarding"]["name"] == name && it["reason"] == "Reverted");
     let text = |it: &Value| {

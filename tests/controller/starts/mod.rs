@@ -34,7 +34,7 @@ fn shows(scenario: &Sandbox, ready: u32, conditions: &Value) {
     scenario.settle();
 }
 
-fn told(scenario: &Sandbox) -> Vec<String> {
+fn reported(scenario: &Sandbox) -> Vec<String> {
     let mut events = scenario.api.list("Event");
     events.retain(|event| event["reason"] == "NotReady");
     let note = |event: &Value| event["note"].as_str().unwrap().to_owned();
@@ -54,14 +54,14 @@ fn reports_a_quota_failure_once_with_the_message_of_kubernetes() {
     shows(&scenario, 1, &short_of_quota());
     scenario.sleep_until("09:09:59");
     assert_eq!(
-        (told(&scenario), scenario.requests("get").len()),
+        (reported(&scenario), scenario.requests("get").len()),
         (vec![], 0)
     );
     scenario.sleep_until("09:10:01");
     let expected = format!(
         "1 of 3 replicas are ready 10 min after the start: {QUOTA}. To see more, run kubectl describe deployment/web -n dev"
     );
-    assert_eq!(told(&scenario), [expected]);
+    assert_eq!(reported(&scenario), [expected]);
     assert_eq!(scenario.requests("get").len(), 1);
     let patches = scenario.patched("web").len();
     for change in 0..200 {
@@ -70,7 +70,7 @@ fn reports_a_quota_failure_once_with_the_message_of_kubernetes() {
     }
     scenario.sleep_until("18:59");
     assert_eq!(
-        (told(&scenario).len(), scenario.requests("get").len()),
+        (reported(&scenario).len(), scenario.requests("get").len()),
         (1, 1)
     );
     assert_eq!(scenario.patched("web").len(), patches);
@@ -89,7 +89,7 @@ fn reports_nothing_if_ready_in_time_or_stopped_again() {
     scenario_of_a_sleep.sleep_until("09:20");
     for scenario in [scenario, scenario_of_a_sleep] {
         assert_eq!(
-            (told(&scenario), scenario.requests("get").len()),
+            (reported(&scenario), scenario.requests("get").len()),
             (vec![], 0)
         );
     }
@@ -100,7 +100,7 @@ fn status_from_before_the_start_is_not_ready() {
     let scenario = monday();
     // The status shows 3 of 3 ready, as on Friday.
     scenario.sleep_until("09:10:01");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn restarted_controller_reports_unready_starts_once() {
     scenario.kill_controllers();
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("09:10:01");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
     scenario.kill_controllers();
     scenario.start_scaler(Settings::default());
     scenario.sleep_until("09:40");
-    assert_eq!(told(&scenario).len(), 1);
+    assert_eq!(reported(&scenario).len(), 1);
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn ready_within_is_a_setting() {
             ..Settings::default()
         });
         scenario.sleep_until("09:29:59");
-        assert_eq!(told(&scenario).len(), 0);
+        assert_eq!(reported(&scenario).len(), 0);
         scenario.sleep_until("09:30:01");
-        assert_eq!(told(&scenario).len(), expected, "{within}");
+        assert_eq!(reported(&scenario).len(), expected, "{within}");
     }
 }
 
@@ -176,14 +176,14 @@ fn ready_within_comes_from_the_object_or_its_namespace() {
             let minutes = at.trim_start_matches("09:").trim_start_matches('0');
             scenario.pass(Duration::from_secs(1));
             assert!(
-                told(&scenario)[0].contains(&format!(" {minutes} min after")),
+                reported(&scenario)[0].contains(&format!(" {minutes} min after")),
                 "{text}"
             );
         }
         scenario.sleep_until("10:00");
         let expected = usize::from(at.is_some());
         assert_eq!(
-            (told(&scenario).len(), counted(&scenario)),
+            (reported(&scenario).len(), counted(&scenario)),
             (expected, expected),
             "{text}"
         );
@@ -201,7 +201,7 @@ fn reports_no_unready_start_before_the_time_of_the_object() {
     shows(&scenario, 0, &json!([]));
     scenario.annotate("web", "ready-within", Some("30m"));
     scenario.sleep_until("09:29:58");
-    assert_eq!((told(&scenario).len(), counted(&scenario)), (0, 0));
+    assert_eq!((reported(&scenario).len(), counted(&scenario)), (0, 0));
     scenario.sleep_until("09:30:01");
-    assert_eq!((told(&scenario).len(), counted(&scenario)), (1, 1));
+    assert_eq!((reported(&scenario).len(), counted(&scenario)), (1, 1));
 }

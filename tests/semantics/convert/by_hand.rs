@@ -8,7 +8,7 @@ const OFFICE: &str = "Mon-Fri 08:00-20:00 Europe/Berlin";
 const EQUAL: &str = "dayshift/hours: \"Mon-Fri 08:00-20:00\", dayshift/timezone: \"Europe/Berlin\"";
 
 /// The findings of a file in which nothing is converted.
-fn said(text: &str) -> Vec<ConversionFinding> {
+fn findings_of(text: &str) -> Vec<ConversionFinding> {
     let conversion = convert(text);
     assert!(conversion.changes.is_empty(), "{conversion:?}");
     assert_eq!(conversion.texts, [None], "the file stays as it is");
@@ -72,7 +72,7 @@ fn reports_annotations_outside_of_objects_with_replacements() {
             ),
         ),
     ] {
-        let findings = said(&text);
+        let findings = findings_of(&text);
         let [finding] = &findings[..] else {
             panic!("{what}: {findings:?}");
         };
@@ -90,7 +90,7 @@ fn reports_adjacent_annotations_once() {
     let text = format!(
         "web:\n  annotations:\n    downscaler/uptime: {OFFICE}\n    downscaler/downtime-replicas: '1'\n    downscaler/uptiem: x\n"
     );
-    let findings = said(&text);
+    let findings = findings_of(&text);
     assert_eq!(findings.len(), 1, "{findings:?}");
     let ConversionFinding { message, help, .. } = &findings[0];
     assert!(
@@ -110,7 +110,7 @@ fn reports_annotations_within_any_text() {
         "web:\n  annotations: |\n    downscaler/uptime: always\n",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  values.yaml: \"podAnnotations: {downscaler/exclude: 'true'}\"\n",
     ] {
-        let ids: Vec<_> = said(text).iter().map(|it| it.rule.id()).collect();
+        let ids: Vec<_> = findings_of(text).iter().map(|it| it.rule.id()).collect();
         assert_eq!(ids, ["by-hand"], "{text}");
     }
     for text in [
@@ -119,7 +119,7 @@ fn reports_annotations_within_any_text() {
         "downscaler:\n  uptime: always\n",
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: '{\"downscaler/uptime\": \"always\"}'\n",
     ] {
-        assert!(said(text).is_empty(), "{text}");
+        assert!(findings_of(text).is_empty(), "{text}");
     }
 }
 
@@ -148,7 +148,11 @@ fn reports_a_nested_object_of_another_tool() {
             0,
         ),
     ] {
-        assert_eq!(said(&in_template(object)).len(), expected, "{object}");
+        assert_eq!(
+            findings_of(&in_template(object)).len(),
+            expected,
+            "{object}"
+        );
     }
 }
 

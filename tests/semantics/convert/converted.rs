@@ -43,7 +43,7 @@ pub(crate) fn annotated(kind: &str, annotations: &[(&str, &str)]) -> String {
 }
 
 /// The ids of the findings.
-pub(crate) fn said(conversion: &Conversion) -> Vec<&'static str> {
+pub(crate) fn rule_ids(conversion: &Conversion) -> Vec<&'static str> {
     conversion.findings.iter().map(|it| it.rule.id()).collect()
 }
 

@@ -4,7 +4,7 @@ use chrono_tz::Tz;
 use proptest::prelude::*;
 
 use super::clocks::{Minute, PERIODS, minutes, utc};
-use super::converted::{Planned, annotated, change, convert, said};
+use super::converted::{Planned, annotated, change, convert, rule_ids};
 use super::texts::{forward_text, text};
 
 /// Checks that the plan of a conversion runs when it should: when `wants` does, in every minute of all periods that
@@ -52,7 +52,7 @@ proptest! {
     fn converts_uptime_with_downtime_as_py_kube_downscaler(up in forward_text(), down in forward_text()) {
         let down = down.in_zone(up.zone);
         let annotations = [("uptime", &*up.text), ("downtime", &*down.text)];
-        prop_assert!(said(&convert(&annotated("Deployment", &annotations))).contains(&"both-times"));
+        prop_assert!(rule_ids(&convert(&annotated("Deployment", &annotations))).contains(&"both-times"));
         agrees("Deployment", &annotations, up.zone, |it| up.py(it) && !down.py(it));
     }
 
@@ -65,7 +65,7 @@ proptest! {
             ("uptime", &*base.text), ("force-uptime", &*up.text), ("force-downtime", &*down.text),
         ];
         let conversion = convert(&annotated("Deployment", &annotations));
-        if said(&conversion).contains(&"contradiction") {
+        if rule_ids(&conversion).contains(&"contradiction") {
             prop_assert!(conversion.changes.is_empty());
         } else {
             agrees("Deployment", &annotations, base.zone, |it| {

@@ -1,12 +1,12 @@
 //! Files are edited by position, so that everything else stays verbatim.
 
-use super::converted::{convert, said};
+use super::converted::{convert, rule_ids};
 
 /// The text after a conversion.
 fn after(text: &str) -> String {
     let conversion = convert(text);
     assert!(
-        !said(&conversion).contains(&"not-editable"),
+        !rule_ids(&conversion).contains(&"not-editable"),
         "{text}\n{conversion:?}"
     );
     conversion.texts[0]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::{
     clocks::{PERIODS, minutes},
-    converted::{Planned, annotated, convert, said},
+    converted::{Planned, annotated, convert, rule_ids},
     texts::{Text, forward_text},
 };
 
@@ -53,7 +53,7 @@ fn a_permanently_forced_namespace_wins_over_an_objects_times() {
             ] {
                 let conversion = in_namespace(namespace, &[object]);
                 assert!(
-                    said(&conversion).contains(&"forced"),
+                    rule_ids(&conversion).contains(&"forced"),
                     "{namespace:?} {object:?}"
                 );
                 let until = if runs { "wake-until" } else { "sleep-until" };
@@ -108,7 +108,7 @@ fn an_objects_own_force_wins_over_that_of_its_namespace() {
         &[("force-downtime", "true")],
         &[("uptime", OFFICE), ("force-uptime", "never")],
     );
-    assert_eq!(said(&conversion), ["forced", "both-levels"]);
+    assert_eq!(rule_ids(&conversion), ["forced", "both-levels"]);
 }
 
 /// Whether it runs by GoKubeDownscaler's rules.
@@ -153,7 +153,7 @@ proptest! {
 fn an_unconverted_namespace_still_combines_with_its_objects() {
     let force = [("force-downtime", "Wed-Wed 00:00-24:00 UTC")];
     let conversion = in_namespace(&force, &[("uptime", OFFICE)]);
-    assert_eq!(said(&conversion), ["force-elsewhere"]);
+    assert_eq!(rule_ids(&conversion), ["force-elsewhere"]);
     let set = &conversion.changes[0].set;
     assert_eq!(
         set[0],
@@ -163,6 +163,6 @@ fn an_unconverted_namespace_still_combines_with_its_objects() {
         )
     );
     let conversion = in_namespace(&force, &[("uptime", "Mon-Fri 08:00-20:00 CET")]);
-    assert_eq!(said(&conversion), ["force-elsewhere", "two-zones"]);
+    assert_eq!(rule_ids(&conversion), ["force-elsewhere", "two-zones"]);
     assert!(conversion.changes.is_empty());
 }

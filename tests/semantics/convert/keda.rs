@@ -4,7 +4,7 @@ use chrono_tz::Tz;
 use proptest::prelude::*;
 
 use super::clocks::{Minute, PERIODS, minutes};
-use super::converted::{Planned, change, convert, said};
+use super::converted::{Planned, change, convert, rule_ids};
 use super::cron_oracle::Cron as Oracle;
 
 /// A trigger: start, end, count.
@@ -61,7 +61,7 @@ proptest! {
             (format!("{minute} {from} * * {days}"), format!("{end} {to} * * {days}"), count)
         }).collect();
         let conversion = convert(&scaled_object(&triggers, zone, ""));
-        prop_assert_eq!(said(&conversion), ["delete-after"]);
+        prop_assert_eq!(rule_ids(&conversion), ["delete-after"]);
         let change = change(&conversion);
         let zone: Tz = zone.parse().unwrap();
         for period in PERIODS {
@@ -87,7 +87,7 @@ pub(crate) fn applies_an_end_without_a_start() {
     // until Sunday evening.
     let trigger = ("0 8 * * 1-5".to_owned(), "0 20 * * *".to_owned(), 3);
     let conversion = convert(&scaled_object(std::slice::from_ref(&trigger), "UTC", ""));
-    assert_eq!(said(&conversion), ["delete-after", "turns"]);
+    assert_eq!(rule_ids(&conversion), ["delete-after", "turns"]);
     let period = ("2027-07-05T00:00:00Z", "2027-07-19T00:00:00Z");
     let planned = Planned::of(change(&conversion), period);
     let minutes = minutes(Tz::UTC, period.0, period.1);
@@ -126,7 +126,7 @@ fn reports_settings_without_an_equivalent() {
         ]
     );
     let beside = text.replace("---", "    - type: cpu\n      metadata: {value: '50'}\n---");
-    assert_eq!(said(&convert(&beside)), ["triggers"]);
+    assert_eq!(rule_ids(&convert(&beside)), ["triggers"]);
     let monthly = scaled_object(
         &[
             day.clone(),
@@ -135,7 +135,7 @@ fn reports_settings_without_an_equivalent() {
         "UTC",
         "",
     );
-    assert!(said(&convert(&monthly)).contains(&"triggers"));
+    assert!(rule_ids(&convert(&monthly)).contains(&"triggers"));
     for (from, to, expected) in [
         (
             "timezone: Asia/Kolkata",
@@ -145,7 +145,11 @@ fn reports_settings_without_an_equivalent() {
         ("'10'", "'0'", "no-equivalent"),
         ("0 20 * * *", "0 25 * * *", "not-read"),
     ] {
-        assert_eq!(said(&convert(&text.replace(from, to))), [expected], "{to}");
+        assert_eq!(
+            rule_ids(&convert(&text.replace(from, to))),
+            [expected],
+            "{to}"
+        );
     }
     let capped = scaled_object(
         &[day],
@@ -182,7 +186,7 @@ fn a_paused_object_stays_paused() {
         } else {
             vec!["delete-after"]
         };
-        assert_eq!(said(&conversion), expected, "{annotation}");
+        assert_eq!(rule_ids(&conversion), expected, "{annotation}");
         let pause = ("dayshift/pause".to_owned(), "true".to_owned());
         assert_eq!(
             change(&conversion).set.contains(&pause),
@@ -199,17 +203,17 @@ fn scaling_modifiers_are_reported() {
         "  advanced:\n    scalingModifiers:\n      formula: \"work * 2\"\n      target: '2'\n";
     let conversion = convert(&scaled_object(std::slice::from_ref(&day), "UTC", more));
     assert_eq!(
-        (conversion.changes.len(), said(&conversion)),
+        (conversion.changes.len(), rule_ids(&conversion)),
         (0, vec!["triggers"])
     );
     let none = more.replace("\n      formula: \"work * 2\"\n      target: '2'", " {}");
     let conversion = convert(&scaled_object(std::slice::from_ref(&day), "UTC", &none));
-    assert_eq!(said(&conversion), ["delete-after"], "{none}");
+    assert_eq!(rule_ids(&conversion), ["delete-after"], "{none}");
     let job = scaled_object(&[day], "UTC", "").replace("ScaledObject", "ScaledJob");
     let conversion = convert(&job);
     assert_eq!(
-        (conversion.changes.len(), said(&conversion)),
+        (conversion.changes.len(), rule_ids(&conversion)),
         (0, vec!["no-equivalent"])
     );
-    assert!(said(&convert(&job.replace("type: cron", "type: cpu"))).is_empty());
+    assert!(rule_ids(&convert(&job.replace("type: cron", "type: cpu"))).is_empty());
 }

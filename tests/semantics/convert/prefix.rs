@@ -36,7 +36,7 @@ stringData: {operation-type: SLEEP, original-resource-info: nope}
 ";
 
 /// The findings of a file with a prefix.
-fn said(text: &str, prefix: &str) -> String {
+fn message_of(text: &str, prefix: &str) -> String {
     let converter = Converter {
         now: utc("2027-01-01T00:00:00Z"),
         prefix: Prefix::parse(prefix).unwrap(),
@@ -114,11 +114,14 @@ fn names_annotations_by_the_given_prefix() {
         ),
     ] {
         for prefix in ["dayshift", "ours.example.com"] {
-            let said = said(&text, prefix);
-            assert!(said.contains(&format!("{prefix}/{name}")), "{text}\n{said}");
+            let message_of = message_of(&text, prefix);
             assert!(
-                prefix == "dayshift" || !said.contains("dayshift/"),
-                "{text}\n{said}"
+                message_of.contains(&format!("{prefix}/{name}")),
+                "{text}\n{message_of}"
+            );
+            assert!(
+                prefix == "dayshift" || !message_of.contains("dayshift/"),
+                "{text}\n{message_of}"
             );
         }
     }
@@ -144,8 +147,11 @@ fn repeats_texts_verbatim_with_any_prefix() {
         ),
         "web:\n  dayshift/9:\n    downscaler/uptime: always\n".to_owned(),
     ] {
-        let said = said(&text, "ours.example.com");
-        assert!(said.contains("dayshift/9"), "{text}\n{said}");
-        assert!(!said.contains("ours.example.com/9"), "{text}\n{said}");
+        let message_of = message_of(&text, "ours.example.com");
+        assert!(message_of.contains("dayshift/9"), "{text}\n{message_of}");
+        assert!(
+            !message_of.contains("ours.example.com/9"),
+            "{text}\n{message_of}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 //! in its `internal/pkg/scalable` (`cnpgclusters.go` and `rabbitmqclusters.go` at a931bbd,
 //! `postgresqls.go` at b63bfce, `scaledobjects.go` at 018b381, `suspendScaledWorkloads.go`).
 
-use super::converted::{change, convert, said};
+use super::converted::{change, convert, rule_ids};
 
 fn object(api_version: &str, kind: &str, key: &str, text: &str) -> String {
     format!(
@@ -32,11 +32,11 @@ fn restores_the_saved_state_of_an_operators_resource() {
         let conversion = convert(&object(api_version, kind, "original-replicas", text));
         let label = ("dayshift/saved-replicas".to_owned(), saved.to_owned());
         assert_eq!(change(&conversion).labels, [label], "{kind} {text}");
-        assert_eq!(said(&conversion), ["opt-in", "saved-count"], "{kind}");
+        assert_eq!(rule_ids(&conversion), ["opt-in", "saved-count"], "{kind}");
     }
     for ((api_version, kind), text) in [(CLUSTER, "some"), (POSTGRESQL, "true"), (RABBITMQ, "-1")] {
         let conversion = convert(&object(api_version, kind, "original-replicas", text));
-        assert_eq!(said(&conversion), ["opt-in", "not-a-count"], "{kind}");
+        assert_eq!(rule_ids(&conversion), ["opt-in", "not-a-count"], "{kind}");
     }
 }
 
@@ -58,6 +58,6 @@ fn keeps_a_stop_count_if_the_kind_has_one() {
             Some(_) => &["opt-in"],
             None => &["opt-in", "no-count"],
         };
-        assert_eq!(said(&conversion), expected, "{kind}");
+        assert_eq!(rule_ids(&conversion), expected, "{kind}");
     }
 }

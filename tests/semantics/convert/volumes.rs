@@ -1,6 +1,6 @@
 //! StatefulSets whose volumes a stop would delete, which dayshift rejects.
 
-use super::converted::{convert, said};
+use super::converted::{convert, rule_ids};
 
 fn statefulset(metadata: &str, when_scaled: &str) -> String {
     format!(
@@ -28,6 +28,6 @@ fn reports_volumes_that_a_stop_deletes() {
         } else {
             Vec::new()
         };
-        assert_eq!(said(&convert(&text)), expected, "{text}");
+        assert_eq!(rule_ids(&convert(&text)), expected, "{text}");
     }
 }

@@ -90,7 +90,7 @@ fn hostile() -> Vec<(&'static str, String)> {
 
 #[test]
 fn rejects_or_reads_hostile_files_quickly() {
-    let mut told = BTreeMap::new();
+    let mut reported = BTreeMap::new();
     for (name, text) in hostile() {
         let begun = Instant::now();
         let read = SourceFile::new("file.yaml", text).workloads(
@@ -104,7 +104,7 @@ fn rejects_or_reads_hostile_files_quickly() {
             Ok(found) => assert_eq!(found.len(), 0, "{name}"),
             Err(error) => {
                 assert!(error.to_string().len() < 400, "{name}: {error}");
-                told.insert(name, error.message);
+                reported.insert(name, error.message);
             }
         }
     }
@@ -120,6 +120,6 @@ fn rejects_or_reads_hostile_files_quickly() {
             "these annotations are larger than 256 kB, the limit of the API server",
         ),
     ] {
-        assert_eq!(told[name], expected, "{name}");
+        assert_eq!(reported[name], expected, "{name}");
     }
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod directories;
 mod files;
-mod folders;
 mod hostile;
 mod quoted;
 mod requests;
@@ -364,10 +364,10 @@ fn reads_megabytes_of_deployments() {
 
 #[test]
 fn lists_every_example_without_problems() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut listed: Vec<_> = EXAMPLES.iter().map(|(name, _)| *name).collect();
     listed.sort_unstable();
-    let found = FileSearch::default().open(&folder).sources;
+    let found = FileSearch::default().open(&directory).sources;
     let found = found
         .iter()
         .map(|it| Path::new(it.name()).file_name().unwrap().to_str().unwrap());

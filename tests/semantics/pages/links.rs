@@ -19,13 +19,13 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn pages_in(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(root().join(folder)) else {
+fn pages_in(directory: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(root().join(directory)) else {
         return;
     };
     for entry in entries {
         let entry = entry.unwrap();
-        let path = folder.join(entry.file_name());
+        let path = directory.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
             if path.file_name().is_none_or(|it| it != "target") {
                 pages_in(&path, found);
@@ -39,8 +39,8 @@ fn pages_in(folder: &Path, found: &mut Vec<PathBuf>) {
 /// All pages by their path from the top.
 fn pages() -> BTreeMap<PathBuf, String> {
     let mut paths = Vec::new();
-    for folder in FOLDERS {
-        pages_in(Path::new(folder), &mut paths);
+    for directory in FOLDERS {
+        pages_in(Path::new(directory), &mut paths);
     }
     for entry in fs::read_dir(root()).unwrap() {
         let name = PathBuf::from(entry.unwrap().file_name());

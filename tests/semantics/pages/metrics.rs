@@ -100,19 +100,19 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
     web["metadata"]["annotations"]["dayshift/pause"] = "true".into();
     web["metadata"]["annotations"]["dayshift/override-by"] = "jane".into();
     api.create(web).unwrap();
-    let told = Arc::new(Telemetry::new(clock.now()));
+    let reported = Arc::new(Telemetry::new(clock.now()));
     let settings = Settings {
         per_namespace_metrics: true,
         per_workload_metrics: true,
         per_user_metrics: true,
         ..Settings::default()
     };
-    let controller = run(api.client(), clock, settings, told.clone(), pending());
+    let controller = run(api.client(), clock, settings, reported.clone(), pending());
     let ended = timeout(Duration::from_secs(5), controller).await;
     assert!(ended.is_err(), "it runs for ever");
     let name = CalendarName::parse("de").unwrap();
-    told.calendar(&name, Some(chrono::NaiveDate::default()), true);
-    assert_eq!(documented(), scraped(&told.render()));
+    reported.calendar(&name, Some(chrono::NaiveDate::default()), true);
+    assert_eq!(documented(), scraped(&reported.render()));
 }
 
 /// A metric without a sample is not in a scrape, so the test above cannot find it.

@@ -48,8 +48,8 @@ fn fault(page: &str, source: impl Fn(&str) -> String) -> Option<String> {
 
 #[test]
 fn each_claim_of_the_threat_model_names_an_existing_test() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/production");
-    let source = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/production");
+    let source = |file: &str| fs::read_to_string(directory.join(file)).unwrap();
     assert!(tests(PAGE).len() > 30);
     assert_eq!(fault(PAGE, source), None);
 }

@@ -180,7 +180,7 @@ fn rejects_a_custom_kind_with_an_excluded_field() {
     };
     let mills = row("mills", &["spec", "replicas"]);
     let pumps = row("pumps", &["spec", "pool", "size"]);
-    for (kind, spec, said) in [
+    for (kind, spec, message) in [
         (&mills, json!({"replicas": 3}), "spec.replicas"),
         (&mills, json!({"replicas": "three"}), "spec.replicas"),
         (&pumps, json!({"pool": {"size": 3}}), "spec.pool.size"),
@@ -193,7 +193,7 @@ fn rejects_a_custom_kind_with_an_excluded_field() {
         let mut live = Live::with_kind(kind.clone(), json!({"spec": spec.clone()}));
         live.until("2026-11-19 20:00");
         assert_eq!(live.object["spec"], spec, "{}", kind.resource());
-        let expected = format!("spec.paused: cannot be combined with {said}");
+        let expected = format!("spec.paused: cannot be combined with {message}");
         assert!(live.error().starts_with(&expected), "{}", live.error());
     }
     for (kind, object) in [

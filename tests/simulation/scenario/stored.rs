@@ -42,8 +42,12 @@ pub fn asked_for() -> Option<Scenario> {
 /// The stored scenarios, by directory and name.
 pub fn regressions() -> Vec<(String, Scenario)> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulation/regressions");
-    let files_of = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let files = files_of(&all).flat_map(|folder| files_of(&folder).collect::<Vec<_>>());
+    let files_of = |directory: &Path| {
+        fs::read_dir(directory)
+            .unwrap()
+            .map(|it| it.unwrap().path())
+    };
+    let files = files_of(&all).flat_map(|directory| files_of(&directory).collect::<Vec<_>>());
     let scenarios = files.map(|file| {
         let name = file.strip_prefix(&all).unwrap().display().to_string();
         (name, Scenario::of_text(&fs::read_to_string(file).unwrap()))

@@ -24,7 +24,7 @@ const REPO_SERVER: &str = "argocd-repo-server";
 /// A running Argo CD, which ends when this is dropped.
 pub(crate) struct ArgoCd {
     programs: Vec<(&'static str, ChildGuard)>,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl ArgoCd {
@@ -33,22 +33,22 @@ impl ArgoCd {
         let built = Assets::argo_cd().unwrap_or_else(|why| panic!("{why:?}"));
         let mut argo = Self {
             programs: Vec::new(),
-            folder: TempDir::new().unwrap(),
+            directory: TempDir::new().unwrap(),
         };
-        let folder = argo.folder.path().to_owned();
+        let directory = argo.directory.path().to_owned();
         for name in ["tls", "ssh", "plugins", "repos", "tmp"] {
-            fs::create_dir(folder.join(name)).unwrap();
+            fs::create_dir(directory.join(name)).unwrap();
         }
         for name in [CONTROLLER, REPO_SERVER] {
-            symlink(built.join(build::ARGO_CD.0), folder.join(name)).unwrap();
+            symlink(built.join(build::ARGO_CD.0), directory.join(name)).unwrap();
         }
         for crd in definitions::ARGO_CD_CRDS {
             let file = built.join(crd);
             let create = ["create", "-f", file.to_str().unwrap()];
             plane.kubectl(&create).success();
         }
-        fs::write(folder.join("settings.json"), settings()).unwrap();
-        let file = folder.join("settings.json");
+        fs::write(directory.join("settings.json"), settings()).unwrap();
+        let file = directory.join("settings.json");
         let create = ["create", "-f", file.to_str().unwrap()];
         plane.kubectl(&create).success();
 
@@ -59,14 +59,14 @@ impl ArgoCd {
         command.args(["--save", "", "--appendonly", "no"]);
         argo.run("redis-server", command, plane);
 
-        let mut command = Command::new(folder.join(REPO_SERVER));
+        let mut command = Command::new(directory.join(REPO_SERVER));
         command.args(["--address", "127.0.0.1", "--disable-tls"]);
         command.args(["--port", &repositories.to_string()]);
         command.args(["--metrics-port", &first.to_string()]);
         command.args(["--redis", &redis_address]);
         argo.run(REPO_SERVER, command, plane);
 
-        let mut command = Command::new(folder.join(CONTROLLER));
+        let mut command = Command::new(directory.join(CONTROLLER));
         command.args(["--namespace", NAMESPACE, "--repo-server-plaintext"]);
         command.args(["--repo-server", &format!("127.0.0.1:{repositories}")]);
         command.args(["--metrics-port", &second.to_string()]);
@@ -77,14 +77,14 @@ impl ArgoCd {
 
     /// A directory for git repositories of tests.
     pub(crate) fn repositories(&self) -> PathBuf {
-        self.folder.path().join("repos")
+        self.directory.path().join("repos")
     }
 
     /// The ends of the logs.
     pub(crate) fn logs(&self) -> String {
         let mut text = String::new();
         for (name, _) in &self.programs {
-            let log = fs::read_to_string(self.folder.path().join(format!("{name}.log")));
+            let log = fs::read_to_string(self.directory.path().join(format!("{name}.log")));
             let log = log.unwrap_or_default();
             let lines: Vec<_> = log.lines().collect();
             let end = lines[lines.len().saturating_sub(15)..].join("\n");
@@ -94,21 +94,21 @@ impl ArgoCd {
     }
 
     fn run(&mut self, name: &'static str, mut command: Command, plane: &ControlPlane) {
-        let folder = self.folder.path();
-        let log = File::create(folder.join(format!("{name}.log"))).unwrap();
+        let directory = self.directory.path();
+        let log = File::create(directory.join(format!("{name}.log"))).unwrap();
         command
-            .current_dir(folder)
+            .current_dir(directory)
             .env("KUBECONFIG", plane.kubeconfig())
-            .env("HOME", folder)
-            .env("TMPDIR", folder.join("tmp"))
+            .env("HOME", directory)
+            .env("TMPDIR", directory.join("tmp"))
             .env("ARGOCD_FAKE_IN_CLUSTER", "true")
             .env("ARGOCD_GPG_ENABLED", "false")
-            .env("ARGOCD_TLS_DATA_PATH", folder.join("tls"))
-            .env("ARGOCD_SSH_DATA_PATH", folder.join("ssh"))
-            .env("ARGOCD_PLUGINSOCKFILEPATH", folder.join("plugins"))
+            .env("ARGOCD_TLS_DATA_PATH", directory.join("tls"))
+            .env("ARGOCD_SSH_DATA_PATH", directory.join("ssh"))
+            .env("ARGOCD_PLUGINSOCKFILEPATH", directory.join("plugins"))
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        let litter: Option<&Path> = Some(folder);
+        let litter: Option<&Path> = Some(directory);
         let child = ChildGuard::spawn(&mut command, litter);
         let child = child.unwrap_or_else(|error| panic!("{name}: {error}"));
         self.programs.push((name, child));

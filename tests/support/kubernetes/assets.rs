@@ -20,7 +20,7 @@ const PODS: [&str; 4] = [
 /// A directory with the programs of a control plane.
 #[derive(Clone, Debug)]
 pub(crate) struct Assets {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 /// The reason why there is no control plane.
@@ -39,74 +39,75 @@ impl Assets {
         if let Some(minor) = other_minor() {
             let minor = minor?;
             let recipe = build::Recipe::control_plane(Some(&minor));
-            let folder = built(&recipe, "no `go` to build that Kubernetes with")?;
-            return Ok(Self { folder });
+            let directory = built(&recipe, "no `go` to build that Kubernetes with")?;
+            return Ok(Self { directory });
         }
-        if let Some(folder) = env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty())
+        if let Some(directory) =
+            env::var_os("KUBEBUILDER_ASSETS").filter(|directory| !directory.is_empty())
         {
             let assets = Self {
-                folder: folder.into(),
+                directory: directory.into(),
             };
             return assets.has(&SERVER).map(|()| assets);
         }
-        let folder = built(
+        let directory = built(
             &build::Recipe::control_plane(None),
             "no KUBEBUILDER_ASSETS, and no `go` to build a control plane with",
         )?;
-        Ok(Self { folder })
+        Ok(Self { directory })
     }
 
     /// toxiproxy's server. It is built only for tests that need it.
     pub(crate) fn proxy() -> Result<PathBuf, Missing> {
-        let folder = built(&build::Recipe::proxy(), "no `go` to build toxiproxy with")?;
-        Ok(folder.join(build::PROXY.0))
+        let directory = built(&build::Recipe::proxy(), "no `go` to build toxiproxy with")?;
+        Ok(directory.join(build::PROXY.0))
     }
 
     /// Helm 3 or 4.
     pub(crate) fn helm(version: u32) -> Result<PathBuf, Missing> {
-        let folder = built(&build::Recipe::helm(), "no `go` to build Helm with")?;
-        Ok(folder.join(format!("helm{version}")))
+        let directory = built(&build::Recipe::helm(), "no `go` to build Helm with")?;
+        Ok(directory.join(format!("helm{version}")))
     }
 
     /// The program that runs the chart's unit tests.
     pub(crate) fn helm_unittest() -> Result<PathBuf, Missing> {
-        let folder = built(
+        let directory = built(
             &build::Recipe::helm(),
             "no `go` to build helm-unittest with",
         )?;
-        Ok(folder.join(build::HELM_UNITTEST))
+        Ok(directory.join(build::HELM_UNITTEST))
     }
 
     /// The program that validates manifests against schemas.
     pub(crate) fn kubeconform() -> Result<PathBuf, Missing> {
-        let folder = built(&build::Recipe::helm(), "no `go` to build kubeconform with")?;
-        Ok(folder.join(build::KUBECONFORM))
+        let directory = built(&build::Recipe::helm(), "no `go` to build kubeconform with")?;
+        Ok(directory.join(build::KUBECONFORM))
     }
 
     /// The files with the Prometheus Operator's definitions.
     pub(crate) fn monitoring_definitions() -> Result<Vec<PathBuf>, Missing> {
         let recipe = build::Recipe::prometheus_operator();
-        let folder = built(&recipe, "no `go` to download the Prometheus Operator with")?;
+        let directory = built(&recipe, "no `go` to download the Prometheus Operator with")?;
         Ok(definitions::MONITORING_CRDS
-            .map(|crd| folder.join(crd))
+            .map(|crd| directory.join(crd))
             .into())
     }
 
     /// The program that applies a manifest like Flux.
     pub(crate) fn flux() -> Result<PathBuf, Missing> {
-        let folder = built(
+        let directory = built(
             &build::Recipe::flux(),
             "no `go` to build Flux's engine with",
         )?;
-        Ok(folder.join(build::FLUX.0))
+        Ok(directory.join(build::FLUX.0))
     }
 
     pub(crate) fn kube_proxy() -> Result<PathBuf, Missing> {
-        let folder = built(
+        let directory = built(
             &build::Recipe::kube_proxy(),
             "no `go` to build kube-proxy with",
         )?;
-        Ok(folder.join(build::KUBE_PROXY.0))
+        Ok(directory.join(build::KUBE_PROXY.0))
     }
 
     /// The directory with Argo CD's components and definitions.
@@ -115,19 +116,19 @@ impl Assets {
     }
 
     pub(crate) fn oauth2_proxy() -> Result<PathBuf, Missing> {
-        let folder = built(
+        let directory = built(
             &build::Recipe::oauth2_proxy(),
             "no `go` to build oauth2-proxy with",
         )?;
-        Ok(folder.join(build::OAUTH2_PROXY.0))
+        Ok(directory.join(build::OAUTH2_PROXY.0))
     }
 
     pub(crate) fn kube_green() -> Result<PathBuf, Missing> {
-        let folder = built(
+        let directory = built(
             &build::Recipe::kube_green(),
             "no `go` to build kube-green with",
         )?;
-        Ok(folder.join(build::KUBE_GREEN.0))
+        Ok(directory.join(build::KUBE_GREEN.0))
     }
 
     /// The directory with CloudNativePG's operator and definitions.
@@ -147,11 +148,11 @@ impl Assets {
     }
 
     pub(crate) fn alertmanager() -> Result<PathBuf, Missing> {
-        let folder = built(
+        let directory = built(
             &build::Recipe::alertmanager(),
             "no `go` to build Alertmanager with",
         )?;
-        Ok(folder.join(build::ALERTMANAGER.0))
+        Ok(directory.join(build::ALERTMANAGER.0))
     }
 
     /// Whether these programs create pods for Deployments. The error names the missing ones.
@@ -160,7 +161,7 @@ impl Assets {
     }
 
     pub(crate) fn path(&self, program: &str) -> PathBuf {
-        self.folder.join(program)
+        self.directory.join(program)
     }
 
     fn has(&self, programs: &[&str]) -> Result<(), Missing> {
@@ -171,7 +172,7 @@ impl Assets {
             None => Ok(()),
             Some(program) => Err(Missing::NoMeans(format!(
                 "{} has no {program}; unset KUBEBUILDER_ASSETS to have all of it built with `go`",
-                self.folder.display()
+                self.directory.display()
             ))),
         }
     }
@@ -186,10 +187,10 @@ fn other_minor() -> Option<Result<String, Missing>> {
     if modules.join(&minor).join("go.mod").is_file() {
         return Some(Ok(minor));
     }
-    let is_folder = |entry: &fs::DirEntry| entry.path().is_dir();
+    let is_directory = |entry: &fs::DirEntry| entry.path().is_dir();
     let there = fs::read_dir(modules).unwrap().map(Result::unwrap);
     let mut known: Vec<_> = there
-        .filter(is_folder)
+        .filter(is_directory)
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     known.sort();
@@ -201,14 +202,14 @@ fn other_minor() -> Option<Result<String, Missing>> {
 
 /// The directory that this recipe builds. `without_go` is the error if Go is missing.
 fn built(recipe: &build::Recipe, without_go: &str) -> Result<PathBuf, Missing> {
-    let folder = cache()?.join(recipe.folder_name());
-    if !folder.is_dir() {
+    let directory = cache()?.join(recipe.directory_name());
+    if !directory.is_dir() {
         if !answers("go") {
             return Err(Missing::NoMeans(without_go.to_owned()));
         }
-        recipe.build(&folder).map_err(Missing::Failed)?;
+        recipe.build(&directory).map_err(Missing::Failed)?;
     }
-    Ok(folder)
+    Ok(directory)
 }
 
 /// The cache is outside of the checkout, so that clones share it.
@@ -221,10 +222,10 @@ fn cache() -> Result<PathBuf, Missing> {
     let root = absolute("XDG_CACHE_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
         .ok_or_else(|| Missing::NoMeans("neither XDG_CACHE_HOME nor HOME is set".to_owned()))?;
-    let folder = root.join("dayshift");
-    fs::create_dir_all(&folder)
-        .map_err(|error| Missing::Failed(format!("{}: {error}", folder.display())))?;
-    Ok(folder)
+    let directory = root.join("dayshift");
+    fs::create_dir_all(&directory)
+        .map_err(|error| Missing::Failed(format!("{}: {error}", directory.display())))?;
+    Ok(directory)
 }
 
 fn answers(program: impl AsRef<OsStr>) -> bool {

@@ -43,7 +43,7 @@ pub(crate) struct ControlPlane {
     installed: OnceLock<PathBuf>,
     argo: OnceLock<ArgoCd>,
     names: AtomicU32,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 /// Serializes applying cluster-wide files. Otherwise, of two concurrent `kubectl apply` one fails because the
@@ -53,10 +53,10 @@ static TURN: Mutex<()> = Mutex::new(());
 impl ControlPlane {
     /// Starts a control plane and waits until it is ready, about 3 s on an idle machine.
     pub(crate) fn start(assets: &Assets, parts: Parts) -> Self {
-        let folder = folder();
-        let mut programs = Programs::new(assets.clone(), folder.path().to_owned(), parts);
+        let directory = directory();
+        let mut programs = Programs::new(assets.clone(), directory.path().to_owned(), parts);
         programs.start_etcd();
-        begin_history(&folder.path().join(ETCD_SOCKET));
+        begin_history(&directory.path().join(ETCD_SOCKET));
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -65,7 +65,7 @@ impl ControlPlane {
         let url = format!("https://127.0.0.1:{port}");
         programs.start_api_server(port);
 
-        let admin = folder.path().join("admin.kubeconfig");
+        let admin = directory.path().join("admin.kubeconfig");
         kubeconfig::write(&admin, &url, &programs.ca(), User::Admin.token());
         let client = await_ready(&mut programs, &admin);
         if parts == Parts::Pods {
@@ -83,7 +83,7 @@ impl ControlPlane {
             installed: OnceLock::new(),
             argo: OnceLock::new(),
             names: AtomicU32::new(0),
-            folder,
+            directory,
         }
     }
 
@@ -94,17 +94,17 @@ impl ControlPlane {
 
     /// The PEM file of the certificate authority.
     pub(crate) fn ca(&self) -> PathBuf {
-        self.folder.path().join("certs/apiserver.crt")
+        self.directory.path().join("certs/apiserver.crt")
     }
 
     /// The PEM file of the server's key, for a test server that should look like this one.
     pub(crate) fn key(&self) -> PathBuf {
-        self.folder.path().join("certs/apiserver.key")
+        self.directory.path().join("certs/apiserver.key")
     }
 
     /// The kubeconfig of the user `admin`, who has all permissions.
     pub(crate) fn kubeconfig(&self) -> PathBuf {
-        self.folder.path().join("admin.kubeconfig")
+        self.directory.path().join("admin.kubeconfig")
     }
 
     /// A client of the user `admin`. Use its futures with [`crate::support::block_on`].
@@ -146,7 +146,7 @@ impl ControlPlane {
 
     /// Compacts etcd.
     pub(crate) fn compact(&self) {
-        compact(&self.folder.path().join(ETCD_SOCKET));
+        compact(&self.directory.path().join(ETCD_SOCKET));
     }
 
     /// Sends a signal to `etcd` or `kube-apiserver`.
@@ -241,7 +241,7 @@ impl ControlPlane {
         let output = command
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("KUBECONFIG", kubeconfig)
-            .env("HOME", self.folder.path())
+            .env("HOME", self.directory.path())
             .stdin(Stdio::null())
             .output()
             .unwrap();
@@ -274,7 +274,7 @@ impl ControlPlane {
     pub(crate) fn kubeconfig_via(&self, url: &str, namespace: &str, account: &str) -> PathBuf {
         let port = url.rsplit(':').next().unwrap();
         let name = format!("{namespace}.{account}.{port}.kubeconfig");
-        let path = self.folder.path().join(name);
+        let path = self.directory.path().join(name);
         let token = self.token_of(namespace, account);
         kubeconfig::write(&path, url, &self.ca(), &token);
         path
@@ -282,7 +282,7 @@ impl ControlPlane {
 
     /// A kubeconfig for [`ALIAS`] that trusts the certificate authority in the file `ca`.
     pub(crate) fn kubeconfig_by_alias(&self, namespace: &str, account: &str, ca: &Path) -> PathBuf {
-        let path = self.folder.path().join("alias.kubeconfig");
+        let path = self.directory.path().join("alias.kubeconfig");
         let user = json!({"token": self.token_of(namespace, account)});
         let cluster = json!({
             "server": self.url, "certificate-authority": ca, "tls-server-name": ALIAS,
@@ -294,7 +294,7 @@ impl ControlPlane {
     /// A kubeconfig that reads its token from a file.
     pub(crate) fn kubeconfig_with_token_file(&self, url: &str) -> (PathBuf, PathBuf) {
         let port = url.rsplit(':').next().unwrap();
-        let path = self.folder.path().join(format!("{port}.kubeconfig"));
+        let path = self.directory.path().join(format!("{port}.kubeconfig"));
         let token_file = path.with_extension("token");
         kubeconfig::write_with_token_file(&path, url, &self.ca(), &token_file);
         (path, token_file)
@@ -336,7 +336,7 @@ impl ControlPlane {
 }
 
 /// In memory if possible, because nothing should outlive the test.
-fn folder() -> TempDir {
+fn directory() -> TempDir {
     let memory = Path::new("/dev/shm");
     let parent = if memory.is_dir() {
         memory.to_owned()

@@ -16,7 +16,7 @@ use crate::support::{build, definitions};
 /// A running operator with the permissions of `admin`, which ends when this is dropped.
 pub(crate) struct Operator {
     program: ChildGuard,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Operator {
@@ -61,25 +61,25 @@ impl Operator {
             .env("OPERATOR_IMAGE_NAME", "cloudnative-pg")
             .env("WEBHOOK_CERT_DIR", certificate.parent().unwrap());
         // Without a copy of its program for this architecture, it creates no pods.
-        let folder = TempDir::new().unwrap();
-        let programs = folder.path().join("operator");
+        let directory = TempDir::new().unwrap();
+        let programs = directory.path().join("operator");
         fs::create_dir(&programs).unwrap();
         for architecture in ["amd64", "arm64"] {
             fs::write(programs.join(format!("manager_{architecture}")), "").unwrap();
         }
-        Self::start(plane, command, folder)
+        Self::start(plane, command, directory)
     }
 
-    fn start(plane: &ControlPlane, mut command: Command, folder: TempDir) -> Self {
-        let log = File::create(folder.path().join("log")).unwrap();
+    fn start(plane: &ControlPlane, mut command: Command, directory: TempDir) -> Self {
+        let log = File::create(directory.path().join("log")).unwrap();
         command
-            .current_dir(folder.path())
+            .current_dir(directory.path())
             .env("KUBECONFIG", plane.kubeconfig())
-            .env("HOME", folder.path())
+            .env("HOME", directory.path())
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        let program = ChildGuard::spawn(&mut command, Some(folder.path())).unwrap();
-        Self { program, folder }
+        let program = ChildGuard::spawn(&mut command, Some(directory.path())).unwrap();
+        Self { program, directory }
     }
 
     /// Ends the operator with SIGTERM, like the end of a pod.
@@ -91,6 +91,6 @@ impl Operator {
 
     /// The log of the operator.
     pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("log")).unwrap()
+        fs::read_to_string(self.directory.path().join("log")).unwrap()
     }
 }

@@ -111,16 +111,16 @@ pub(crate) const ETCD_SOCKET: &str = "localhost:1";
 /// The running programs of a control plane.
 pub(crate) struct Programs {
     assets: Assets,
-    folder: PathBuf,
+    directory: PathBuf,
     parts: Parts,
     running: Vec<(&'static str, ChildGuard)>,
 }
 
 impl Programs {
-    pub(crate) fn new(assets: Assets, folder: PathBuf, parts: Parts) -> Self {
+    pub(crate) fn new(assets: Assets, directory: PathBuf, parts: Parts) -> Self {
         Self {
             assets,
-            folder,
+            directory,
             parts,
             running: Vec::new(),
         }
@@ -131,7 +131,7 @@ impl Programs {
     pub(crate) fn renew_alias(&self) -> String {
         let made = rcgen::generate_simple_self_signed([ALIAS.to_owned()]).unwrap();
         let certificate = made.cert.pem();
-        let certs = self.folder.join("certs");
+        let certs = self.directory.join("certs");
         std::fs::write(certs.join("alias.key"), made.signing_key.serialize_pem()).unwrap();
         std::fs::write(certs.join("alias.crt"), &certificate).unwrap();
         certificate
@@ -139,11 +139,11 @@ impl Programs {
 
     /// The certificate of the API server and of the authority that signed it.
     pub(crate) fn ca(&self) -> PathBuf {
-        self.folder.join("certs/apiserver.crt")
+        self.directory.join("certs/apiserver.crt")
     }
 
     pub(crate) fn audit_log(&self) -> PathBuf {
-        self.folder.join("audit.log")
+        self.directory.join("audit.log")
     }
 
     /// Starts etcd on a socket in the directory, without a port and without waiting for a disk.
@@ -169,9 +169,9 @@ impl Programs {
             .iter()
             .map(|user| format!("{},{1},{1},system:masters\n", user.token(), user.name()))
             .collect();
-        std::fs::write(self.folder.join("tokens.csv"), tokens).unwrap();
-        std::fs::write(self.folder.join("audit-policy.json"), AUDIT_POLICY).unwrap();
-        let has_alias = self.folder.join("certs/alias.crt").exists();
+        std::fs::write(self.directory.join("tokens.csv"), tokens).unwrap();
+        std::fs::write(self.directory.join("audit-policy.json"), AUDIT_POLICY).unwrap();
+        let has_alias = self.directory.join("certs/alias.crt").exists();
         let alias = has_alias
             .then(|| format!("--tls-sni-cert-key=certs/alias.crt,certs/alias.key:{ALIAS}"));
         self.start(
@@ -238,7 +238,7 @@ impl Programs {
         let stages = delays.iter().fold(stages, |stages, (name, annotation)| {
             delayed(&stages, name, annotation)
         });
-        let path = self.folder.join("stages.yaml");
+        let path = self.directory.join("stages.yaml");
         std::fs::write(&path, stages).unwrap();
         let stages = format!("--config={}", path.display());
         self.start(
@@ -273,7 +273,7 @@ impl Programs {
     /// The last log lines of each program.
     pub(crate) fn last_lines(&self, count: usize) -> String {
         let of = |(name, _): &(&'static str, ChildGuard)| {
-            format!("--- {name}\n{}\n", last_lines(&self.folder, name, count))
+            format!("--- {name}\n{}\n", last_lines(&self.directory, name, count))
         };
         self.running.iter().map(of).collect()
     }
@@ -282,14 +282,14 @@ impl Programs {
     pub(crate) fn assert_alive(&mut self) {
         for (name, program) in &mut self.running {
             if let Some(status) = program.exited() {
-                let tail = last_lines(&self.folder, name, 20);
+                let tail = last_lines(&self.directory, name, 20);
                 panic!("{name} ended: {status}\n{tail}");
             }
         }
     }
 
     fn kubeconfig(&self, user: User, url: &str) -> String {
-        let path = self.folder.join(format!("{}.kubeconfig", user.token()));
+        let path = self.directory.join(format!("{}.kubeconfig", user.token()));
         kubeconfig::write(&path, url, &self.ca(), user.token());
         format!("--kubeconfig={}", path.display())
     }
@@ -297,16 +297,16 @@ impl Programs {
     fn start(&mut self, name: &'static str, flags: &[&str]) {
         let mut log = File::options();
         let log = log.create(true).append(true);
-        let log = log.open(log_of(&self.folder, name)).unwrap();
+        let log = log.open(log_of(&self.directory, name)).unwrap();
         let mut command = Command::new(self.assets.path(name));
         command
             .args(flags)
-            .current_dir(&self.folder)
-            .env("HOME", &self.folder)
+            .current_dir(&self.directory)
+            .env("HOME", &self.directory)
             .env_remove("KUBECONFIG")
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        let program = ChildGuard::spawn(&mut command, Some(&self.folder)).unwrap();
+        let program = ChildGuard::spawn(&mut command, Some(&self.directory)).unwrap();
         if ["etcd", "kube-apiserver"].contains(&name) {
             processor_waits::watch(program.id(), None);
         }
@@ -325,12 +325,12 @@ fn delayed(stages: &str, name: &str, annotation: &str) -> String {
     stages.replace(&known, &delay)
 }
 
-fn last_lines(folder: &Path, name: &str, count: usize) -> String {
-    let log = std::fs::read_to_string(log_of(folder, name)).unwrap_or_default();
+fn last_lines(directory: &Path, name: &str, count: usize) -> String {
+    let log = std::fs::read_to_string(log_of(directory, name)).unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-fn log_of(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{name}.log"))
+fn log_of(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("{name}.log"))
 }

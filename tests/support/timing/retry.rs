@@ -94,10 +94,10 @@ pub(crate) fn retry_when_stalled<T>(
     tell: impl Fn() -> T,
 ) -> Result<(T, usize), String> {
     let begin = Instant::now();
-    let told = told_in_some_try(name, tell);
+    let reported = told_in_some_try(name, tell);
     let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
     times.push((begin.elapsed(), name.to_owned()));
-    told
+    reported
 }
 
 fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), String> {
@@ -108,7 +108,7 @@ fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), S
         let begin = Instant::now();
         let slow;
         match catch_unwind(AssertUnwindSafe(&tell)) {
-            Ok(told) => return Ok((told, index + 1)),
+            Ok(reported) => return Ok((reported, index + 1)),
             Err(payload) => match payload.downcast::<TooSlow>() {
                 Ok(it) => slow = it,
                 Err(failure) => resume_unwind(failure),

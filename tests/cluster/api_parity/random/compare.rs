@@ -51,7 +51,7 @@ fn random_patches(plane: &ControlPlane) {
     let (begin, client) = (Instant::now(), real::client(plane));
     let different = block_on(async {
         let places: Vec<_> = (0..AT_ONCE).collect();
-        let told = stream::iter(places).map(|place| {
+        let reported = stream::iter(places).map(|place| {
             let (client, scenarios) = (client.clone(), &scenarios);
             async move {
                 let namespace = format!("parity-random-{place}");
@@ -68,7 +68,7 @@ fn random_patches(plane: &ControlPlane) {
                 different
             }
         });
-        told.buffer_unordered(AT_ONCE).concat().await
+        reported.buffer_unordered(AT_ONCE).concat().await
     });
     let seconds = begin.elapsed().as_secs_f32();
     eprintln!("{wanted} random patches in {seconds:.1} s (PARITY_SEED={seed})");

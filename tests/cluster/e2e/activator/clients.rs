@@ -25,14 +25,14 @@ pub(crate) fn talk(address: SocketAddr, first: &[u8]) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let more: Vec<u8> = (0..500_000_u32).map(|it| (it % 251) as u8).collect();
-    for said in [first, &more] {
+    for data in [first, &more] {
         let mut sender = stream.try_clone()?;
-        let sent = said.to_vec();
+        let sent = data.to_vec();
         let sending = thread::spawn(move || sender.write_all(&sent));
-        let mut heard = vec![0; said.len()];
+        let mut heard = vec![0; data.len()];
         stream.read_exact(&mut heard)?;
         sending.join().unwrap()?;
-        assert!(heard == said, "the response differs from the request");
+        assert!(heard == data, "the response differs from the request");
     }
     Ok(())
 }

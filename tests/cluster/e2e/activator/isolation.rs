@@ -121,8 +121,8 @@ fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     let many = json!({"apiVersion": "v1", "kind": "List", "items": many.collect::<Vec<_>>()});
     greedy.kubectl_with(&["apply"], &many.to_string()).success();
 
-    let folder = tempfile::tempdir().unwrap();
-    let limited = folder.path().join("limited");
+    let directory = tempfile::tempdir().unwrap();
+    let limited = directory.path().join("limited");
     let program = env!("CARGO_BIN_EXE_dayshift");
     let script = format!("#!/bin/sh\nulimit -n 1024\nexec '{program}' \"$@\"\n");
     fs::write(&limited, script).unwrap();

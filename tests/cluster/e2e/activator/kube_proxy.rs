@@ -48,7 +48,7 @@ pub(crate) fn trial(stage: &Arc<Stage>) -> Trial {
         }
         let _others = stage.among_others();
         match tell_apart() {
-            Ok(told) => told.map(|()| Completion::Completed),
+            Ok(reported) => reported.map(|()| Completion::Completed),
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))
             }

@@ -114,9 +114,9 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     }
     team.await_label("web", "dayshift/state", "woken");
     team.await_replicas("web", 2);
-    let told = team.await_event("web", "WokenByRequest");
+    let reported = team.await_event("web", "WokenByRequest");
     let expected = "A request from 127.0.0.1 for dev.example.com/cart to Service web, port http, wakes it until 2";
-    assert!(told.starts_with(expected), "{told}");
+    assert!(reported.starts_with(expected), "{reported}");
     on_node(Value::Null);
     await_stand_in(&team, "web", false);
     let reason = team.annotation("web", "dayshift/reason");
@@ -186,11 +186,14 @@ fn wake_includes_the_dependencies_of_a_workload(plane: &ControlPlane) {
     }
     let until = |name: &str| team.annotation(name, "dayshift/wake-until").unwrap();
     assert_eq!(until("web"), until("db"));
-    let told = team.await_event("db", "WokenByRequest");
-    assert!(told.ends_with(" with deploy/web, which needs it"), "{told}");
-    let told = team.await_event("web", "WokenByRequest");
+    let reported = team.await_event("db", "WokenByRequest");
+    assert!(
+        reported.ends_with(" with deploy/web, which needs it"),
+        "{reported}"
+    );
+    let reported = team.await_event("web", "WokenByRequest");
     let without = "; it needs deploy/logs, which has no annotation wake-on-request";
-    assert!(told.ends_with(without), "{told}");
+    assert!(reported.ends_with(without), "{reported}");
     assert_eq!(team.annotation("logs", "dayshift/wake-until"), None);
     drop(stream);
     program.stop();
@@ -240,7 +243,7 @@ fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &Contr
     eventually("a slice of an activator without pods is rejected", || {
         tries += 1;
         let own = slice(&format!("web-dayshift-{tries}"), "dayshift");
-        apply(&activator, team.name(), &own).filter(|said| said.contains("no params found"))
+        apply(&activator, team.name(), &own).filter(|output| output.contains("no params found"))
     });
     let others = slice("web-abcde", "endpointslice-controller.k8s.io");
     assert_eq!(apply(plane.client(), team.name(), &others), None);
@@ -377,12 +380,12 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
             Some("only TCP ports"),
         ),
     ] {
-        let said = apply(&thief, &namespace, &object);
+        let output = apply(&thief, &namespace, &object);
         match expected {
-            None => assert_eq!(said, None, "{what}"),
+            None => assert_eq!(output, None, "{what}"),
             Some(words) => {
-                let said = said.unwrap_or_else(|| panic!("{what} is taken"));
-                assert!(said.contains(words), "{what}: {said}");
+                let output = output.unwrap_or_else(|| panic!("{what} is taken"));
+                assert!(output.contains(words), "{what}: {output}");
             }
         }
     }
@@ -413,7 +416,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         team.create(web);
     }
     let wake = json!({"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}});
-    for (what, said, is_taken) in [
+    for (what, output, is_taken) in [
         ("a wake", patch("asleep", wake.clone()), true),
         ("a wake of what runs", patch("awake", wake.clone()), false),
         ("a wake of what does not ask", patch("other", wake), false),
@@ -473,8 +476,8 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
             false,
         ),
     ] {
-        assert_eq!(said.is_none(), is_taken, "{what}: {said:?}");
-        let by_policy = said.is_none_or(|it| it.contains("the activator w"));
+        assert_eq!(output.is_none(), is_taken, "{what}: {output:?}");
+        let by_policy = output.is_none_or(|it| it.contains("the activator w"));
         assert!(by_policy, "{what}");
     }
 }

@@ -19,14 +19,14 @@ const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// A directory with a schema for each kind, as `GROUP/VERSION/KIND.json`; the group of `v1` is
 /// `v1`.
 pub(super) struct Schemas {
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Schemas {
     /// The schemas of the server's kinds and of the Prometheus Operator's.
     pub(super) fn of(plane: &ControlPlane) -> Self {
         let schemas = Self {
-            folder: tempfile::tempdir().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
         };
         let index = read(plane, "/openapi/v3");
         let names = index["paths"].as_object().unwrap().keys();
@@ -47,8 +47,8 @@ impl Schemas {
 
     /// The value of kubeconform's `-schema-location`.
     pub(super) fn location(&self) -> String {
-        let folder = self.folder.path().display();
-        format!("{folder}/{{{{.Group}}}}/{{{{.ResourceAPIVersion}}}}/{{{{.ResourceKind}}}}.json")
+        let directory = self.directory.path().display();
+        format!("{directory}/{{{{.Group}}}}/{{{{.ResourceAPIVersion}}}}/{{{{.ResourceKind}}}}.json")
     }
 
     /// Adds the kinds of an OpenAPI v3 document, which share its schemas.
@@ -94,7 +94,7 @@ impl Schemas {
 
     /// kubeconform searches for a kind in lower case: its name is compared here.
     fn add_kind(&self, group: &str, version: &str, kind: &str, schema: Value) {
-        let (folder, api_version) = match group {
+        let (directory, api_version) = match group {
             "" => (version, version.to_owned()),
             _ => (group, format!("{group}/{version}")),
         };
@@ -102,12 +102,12 @@ impl Schemas {
             "required": ["apiVersion", "kind"],
             "properties": {"apiVersion": {"enum": [api_version]}, "kind": {"enum": [kind]}},
         });
-        let file = format!("{folder}/{version}/{}.json", kind.to_lowercase());
+        let file = format!("{directory}/{version}/{}.json", kind.to_lowercase());
         self.write(Path::new(&file), &json!({"allOf": [named, schema]}));
     }
 
     fn write(&self, file: &Path, schema: &Value) {
-        let path = self.folder.path().join(file);
+        let path = self.directory.path().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, serde_json::to_vec(schema).unwrap()).unwrap();
     }

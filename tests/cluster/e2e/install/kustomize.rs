@@ -23,12 +23,12 @@ const INSTALL: &str = include_str!("../../../../docs/guides/install.md");
 
 /// A directory with a copy of `manifests/` and this overlay.
 pub(super) fn overlay(kustomization: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    copy(Path::new("manifests"), &folder.path().join("manifests"));
-    let overlay = folder.path().join("overlay");
+    let directory = tempfile::tempdir().unwrap();
+    copy(Path::new("manifests"), &directory.path().join("manifests"));
+    let overlay = directory.path().join("overlay");
     fs::create_dir(&overlay).unwrap();
     fs::write(overlay.join("kustomization.yaml"), kustomization).unwrap();
-    folder
+    directory
 }
 
 pub(super) fn copy(from: &Path, to: &Path) {
@@ -44,8 +44,8 @@ pub(super) fn copy(from: &Path, to: &Path) {
     }
 }
 
-pub(super) fn built(plane: &ControlPlane, folder: &Path) -> String {
-    let path = folder.to_str().unwrap();
+pub(super) fn built(plane: &ControlPlane, directory: &Path) -> String {
+    let path = directory.to_str().unwrap();
     plane.kubectl(&["kustomize", path]).success()
 }
 
@@ -76,12 +76,12 @@ fn in_namespace(objects: Objects, namespace: &str) -> Objects {
 
 fn overlay_for_one_namespace_equals_the_namespaced_manifest(plane: &ControlPlane) {
     let team = plane.namespace("kustomized");
-    let folder = overlay(&format!(
+    let directory = overlay(&format!(
         "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\nnamespace: {}\n\
          resources: [../manifests]\ncomponents: [../manifests/namespaced]\n",
         team.name()
     ));
-    let place = folder.path().join("overlay");
+    let place = directory.path().join("overlay");
     let built = in_namespace(objects(plane, &built(plane, &place)), team.name());
     let expected = objects(plane, &manifest("manifests/namespaced.yaml"));
     assert_eq!(built, in_namespace(expected, team.name()));
@@ -107,19 +107,19 @@ fn server_accepts_the_documented_overlay(plane: &ControlPlane) {
     // Without the kinds of the Prometheus Operator, which this server does not have.
     let ours = page.replace("  - ../manifests/monitoring\n", "");
     assert_ne!(ours, page);
-    let folder = overlay(&ours);
+    let directory = overlay(&ours);
     plane.install();
-    let place = folder.path().join("overlay");
+    let place = directory.path().join("overlay");
     let apply = ["apply", "--dry-run=server", "-k", place.to_str().unwrap()];
-    let said = plane.kubectl(&apply).success();
+    let message = plane.kubectl(&apply).success();
     assert!(
-        said.contains("validatingadmissionpolicy.admissionregistration.k8s.io/dayshift-texts"),
-        "{said}"
+        message.contains("validatingadmissionpolicy.admissionregistration.k8s.io/dayshift-texts"),
+        "{message}"
     );
 
     // Policies have no namespace, and kustomize sets this one all the same.
-    let folder = overlay(&format!("namespace: dayshift\n{ours}"));
-    let place = folder.path().join("overlay");
+    let directory = overlay(&format!("namespace: dayshift\n{ours}"));
+    let place = directory.path().join("overlay");
     let apply = ["apply", "--dry-run=server", "-k", place.to_str().unwrap()];
     plane.kubectl(&apply).success();
 }
@@ -159,11 +159,11 @@ fn monitors(plane: &ControlPlane, manifests: &str) -> Vec<Value> {
 }
 
 fn monitoring_overlay_equals_that_of_the_chart(plane: &ControlPlane) {
-    let folder = overlay(
+    let directory = overlay(
         "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n\
          components: [../manifests/monitoring]\n",
     );
-    let kustomized = monitors(plane, &built(plane, &folder.path().join("overlay")));
+    let kustomized = monitors(plane, &built(plane, &directory.path().join("overlay")));
     let render = [
         "template",
         "dayshift",

@@ -34,8 +34,11 @@ fn lives(plane: &ControlPlane, version: u32) {
         let place = ["-n", team.name()];
         plane.helm(version, &[arguments, &place].concat()).success()
     };
-    let said = helm(&["install", release, CHART, "--wait", "--timeout=60s"]);
-    assert!(said.contains("dayshift/start='Mon-Fri 09:00'"), "{said}");
+    let message = helm(&["install", release, CHART, "--wait", "--timeout=60s"]);
+    assert!(
+        message.contains("dayshift/start='Mon-Fri 09:00'"),
+        "{message}"
+    );
     let account = plane.kubeconfig_of(team.name(), &name);
     let may = |verb: &str, resource: &str| {
         let ask = ["auth", "can-i", verb, resource, "-A"];

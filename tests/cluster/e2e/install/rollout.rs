@@ -197,8 +197,8 @@ impl<'a> Teams<'a> {
         let member = plane.kubeconfig_of(&team, "member");
         eventually("the API server knows the new group member", || {
             let ask = ["auth", "can-i", "patch", "deployments.apps"];
-            let said = plane.kubectl_as(&member, &[&ask[..], &here].concat());
-            (said.stdout.trim() == "yes").then_some(())
+            let message = plane.kubectl_as(&member, &[&ask[..], &here].concat());
+            (message.stdout.trim() == "yes").then_some(())
         });
         member
     }
@@ -282,11 +282,11 @@ fn fifty_namespaces_roll_out_a_first_wave_and_roll_back(plane: &ControlPlane) {
     let all = "93 of 93 | 92 230 1 1 1 1 1";
     assert_eq!(teams.row(summary, "(all)"), all, "{summary}");
     assert!(!summary.contains(&teams.name(46)), "{summary}");
-    for said in [
+    for message in [
         "Argo CD sets the count of 1 workload too",
         "PostgresCluster",
     ] {
-        assert!(summary.contains(said), "{said}: {summary}");
+        assert!(summary.contains(message), "{message}: {summary}");
     }
 
     teams.run("Write exceptions");

@@ -73,8 +73,8 @@ const OVERLAYS: [(&str, &str); 2] = [
 /// All bundles by name.
 fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
     let mut bundles = Vec::new();
-    for folder in FOLDERS {
-        for entry in fs::read_dir(folder).unwrap() {
+    for directory in FOLDERS {
+        for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let is_part = path.is_dir() || path.ends_with("kustomization.yaml");
             if !is_part && !path.ends_with("calendar.yaml") {
@@ -85,8 +85,8 @@ fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
     }
     for (name, more) in OVERLAYS {
         let head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
-        let folder = overlay(&format!("{head}{more}"));
-        let text = built(plane, &folder.path().join("overlay"));
+        let directory = overlay(&format!("{head}{more}"));
+        let text = built(plane, &directory.path().join("overlay"));
         bundles.push((format!("{name}.yaml"), text));
     }
     bundles.push(("calendar.yaml".to_owned(), with_calendar(plane)));
@@ -115,12 +115,12 @@ fn with_calendar(plane: &ControlPlane) -> String {
 
 /// kubeconform's count of the objects in a directory, and each file with an invalid object, with
 /// the error.
-fn report(schemas: &Schemas, folder: &Path) -> (Value, Vec<(String, String)>) {
+fn report(schemas: &Schemas, directory: &Path) -> (Value, Vec<(String, String)>) {
     let program = Assets::kubeconform().unwrap_or_else(|why| panic!("{why:?}"));
     let output = Command::new(program)
         .args(["-strict", "-summary", "-output=json"])
         .args(["-schema-location", &schemas.location()])
-        .arg(folder)
+        .arg(directory)
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -138,15 +138,15 @@ fn report(schemas: &Schemas, folder: &Path) -> (Value, Vec<(String, String)>) {
 
 fn installed_objects_match_their_schemas(plane: &ControlPlane) {
     let schemas = Schemas::of(plane);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let mut objects = 0;
     for (name, text) in bundles(plane) {
-        fs::write(folder.path().join(&name), &text).unwrap();
+        fs::write(directory.path().join(&name), &text).unwrap();
         let of_bundle = text.lines().filter(|it| it.starts_with("kind:")).count();
         assert!(of_bundle > 0, "{name}");
         objects += of_bundle;
     }
-    let (summary, refused) = report(&schemas, folder.path());
+    let (summary, refused) = report(&schemas, directory.path());
     let expected = json!({"valid": objects, "invalid": 0, "errors": 0, "skipped": 0});
     assert_eq!(summary, expected, "{refused:#?}");
 }
@@ -246,14 +246,14 @@ const PLANTED: [(&str, &str, &str, &str); 15] = [
 
 fn schema_rejects_a_seeded_defect(plane: &ControlPlane) {
     let schemas = Schemas::of(plane);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for (index, (manifest, from, to, _)) in PLANTED.iter().enumerate() {
         let text = fs::read_to_string(format!("manifests/{manifest}.yaml")).unwrap();
         assert!(text.contains(from), "{manifest}: {from}");
         let seeded = text.replacen(from, to, 1);
-        fs::write(folder.path().join(format!("{index}.yaml")), seeded).unwrap();
+        fs::write(directory.path().join(format!("{index}.yaml")), seeded).unwrap();
     }
-    let (_, refused) = report(&schemas, folder.path());
+    let (_, refused) = report(&schemas, directory.path());
     for (index, (manifest, _, to, expected)) in PLANTED.iter().enumerate() {
         let file = format!("{index}.yaml");
         let here = refused.iter().filter(|(name, _)| *name == file);

@@ -22,10 +22,10 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 
 /// A copy of the chart: helm-unittest creates a directory in the one that it tests.
 fn copied() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let chart = folder.path().join("dayshift");
+    let directory = tempfile::tempdir().unwrap();
+    let chart = directory.path().join("dayshift");
     copy(Path::new(CHART), &chart);
-    (folder, chart)
+    (directory, chart)
 }
 
 /// Whether the suites of a chart pass, and the output of helm-unittest.
@@ -37,23 +37,23 @@ fn unittest(chart: &Path, suites: &str) -> (bool, String) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let message = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
-    (output.status.success(), format!("{said}{errors}"))
+    (output.status.success(), format!("{message}{errors}"))
 }
 
-fn names(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+fn names(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
     let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
     names.collect()
 }
 
 fn chart_passes_its_unit_tests(_: &ControlPlane) {
-    let (_folder, chart) = copied();
+    let (_directory, chart) = copied();
     let suites = names(&chart.join("tests")).len();
-    let (passed, said) = unittest(&chart, "tests/*_test.yaml");
+    let (passed, message) = unittest(&chart, "tests/*_test.yaml");
     let all = format!("Test Suites: {suites} passed, {suites} total\n");
-    assert!(passed && said.contains(&all), "{said}");
+    assert!(passed && message.contains(&all), "{message}");
 }
 
 /// Seeded defects: the suite that must fail, a file of the chart, and a replacement.
@@ -126,22 +126,22 @@ fn defect(line: &str) -> [&str; 4] {
 }
 
 fn chart_tests_detect_a_defect_in_each_template(_: &ControlPlane) {
-    let (_folder, chart) = copied();
+    let (_directory, chart) = copied();
     let mut untried = names(&chart.join("templates"));
     for [suite, file, from, to] in DEFECTS.trim().lines().map(defect) {
         let path = chart.join(file);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{file}: {from}");
         fs::write(&path, text.replacen(from, to, 1)).unwrap();
-        let (passed, said) = unittest(&chart, &format!("tests/{suite}_test.yaml"));
-        let is_noticed = !passed && said.contains(" failed, ");
-        assert!(is_noticed, "{file}: {to}: {said}");
+        let (passed, message) = unittest(&chart, &format!("tests/{suite}_test.yaml"));
+        let is_noticed = !passed && message.contains(" failed, ");
+        assert!(is_noticed, "{file}: {to}: {message}");
         fs::write(&path, text).unwrap();
         untried.remove(file.trim_start_matches("templates/"));
     }
     assert_eq!(untried, BTreeSet::new());
-    let (passed, said) = unittest(&chart, "tests/*_test.yaml");
-    assert!(passed, "{said}");
+    let (passed, message) = unittest(&chart, "tests/*_test.yaml");
+    assert!(passed, "{message}");
 }
 
 /// Both Helms package everything except the tests.
@@ -150,15 +150,15 @@ fn packaged_chart_contains_no_tests(plane: &ControlPlane) {
     list(Path::new(CHART), "dayshift", &mut expected);
     expected.retain(|it| !it.starts_with("dayshift/tests/"));
     for version in [3, 4] {
-        let folder = tempfile::tempdir().unwrap();
-        let to = folder.path().to_str().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let to = directory.path().to_str().unwrap();
         plane.helm(version, &["package", CHART, "-d", to]).success();
-        let [package] = &names(folder.path()).into_iter().collect::<Vec<_>>()[..] else {
+        let [package] = &names(directory.path()).into_iter().collect::<Vec<_>>()[..] else {
             panic!("not one package in {to}");
         };
         let list = Command::new("tar")
             .arg("-tzf")
-            .arg(folder.path().join(package))
+            .arg(directory.path().join(package))
             .output()
             .unwrap();
         let list = String::from_utf8(list.stdout).unwrap();
@@ -168,9 +168,9 @@ fn packaged_chart_contains_no_tests(plane: &ControlPlane) {
 }
 
 /// Collects the files of a directory, with their paths below `prefix`.
-fn list(folder: &Path, prefix: &str, into: &mut BTreeSet<String>) {
-    for name in names(folder) {
-        let (path, name) = (folder.join(&name), format!("{prefix}/{name}"));
+fn list(directory: &Path, prefix: &str, into: &mut BTreeSet<String>) {
+    for name in names(directory) {
+        let (path, name) = (directory.join(&name), format!("{prefix}/{name}"));
         if path.is_dir() {
             list(&path, &name, into);
         } else {

@@ -158,15 +158,15 @@ fn finds_a_kind_that_is_installed_later_beside_a_forbidden_one(plane: &ControlPl
     let dayshift = team.run(&["--kinds", &kinds]);
     let absent = "cannot watch balls.toys.example.com in namespace ";
     eventually("/readyz is 200 and names balls", || {
-        let (status, said) = dayshift.get("/readyz")?;
-        let is_told = said.contains("the API server does not have this kind");
-        (status == 200 && said.contains(absent) && is_told).then_some(())
+        let (status, message) = dayshift.get("/readyz")?;
+        let is_told = message.contains("the API server does not have this kind");
+        (status == 200 && message.contains(absent) && is_told).then_some(())
     });
 
     define(plane, "balls.yaml", "toys.example.com/v1/balls");
     let forbidden = |plural: &str, dayshift: &Dayshift| {
-        let said = dayshift.get("/readyz")?.1;
-        let mut lines = said.lines();
+        let message = dayshift.get("/readyz")?.1;
+        let mut lines = message.lines();
         let line = lines.find(|line| line.contains(plural)).unwrap_or("");
         line.ends_with(": forbidden").then_some(())
     };
@@ -180,8 +180,8 @@ fn finds_a_kind_that_is_installed_later_beside_a_forbidden_one(plane: &ControlPl
     create(&team, &ball);
     allow_toys(plane, "balls");
     eventually("the kind Ball is watched", || {
-        let (_, said) = team.newest().get("/readyz")?;
-        (!said.contains("balls.")).then_some(())
+        let (_, message) = team.newest().get("/readyz")?;
+        (!message.contains("balls.")).then_some(())
     });
     before(&team, stop, "balls/ball", STATE, "adopted");
     team.await_adopted("web", stop);
@@ -242,8 +242,8 @@ fn object_without_a_count_is_rejected_and_gets_no_label(plane: &ControlPlane) {
             team.name()
         );
         let shown = plane.shell(&line);
-        let said = shown.stdout.clone() + &shown.stderr;
-        assert!(said.contains("has no such field"), "{shown:?}");
+        let message = shown.stdout.clone() + &shown.stderr;
+        assert!(message.contains("has no such field"), "{shown:?}");
     }
     // It might have an on/off field whose definition was not given.
     for command in [

@@ -213,7 +213,7 @@ fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane
         stop,
         start,
     );
-    let said = object(
+    let message = object(
         "postgresclusters",
         "said",
         &json!({"shutdown": false}),
@@ -227,7 +227,7 @@ fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane
         stop,
         start,
     );
-    for object in [&kept, &said, &theirs] {
+    for object in [&kept, &message, &theirs] {
         team.kubectl_with(&["apply"], &object.to_string()).success();
     }
     let names = [
@@ -243,7 +243,9 @@ fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane
     }
     team.kill_controllers();
     // The unchanged manifest again, and another value manually.
-    let applied = team.kubectl_with(&["apply"], &said.to_string()).success();
+    let applied = team
+        .kubectl_with(&["apply"], &message.to_string())
+        .success();
     assert!(applied.contains("configured"), "{applied}");
     let patch = r#"{"spec":{"runStrategy":"Manual"}}"#;
     let by_hand = [

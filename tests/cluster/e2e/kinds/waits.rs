@@ -39,9 +39,9 @@ fn app_starts_once_its_database_pods_are_ready(plane: &ControlPlane) {
     }
     await_field(&team, "deploy/db", "/spec/replicas", 2);
     // Its time is over; the other one continues to wait.
-    let told = team.await_event("api", "StartedWithout");
+    let reported = team.await_event("api", "StartedWithout");
     assert_eq!(
-        told,
+        reported,
         "started without deploy/db, which was not ready after 4 s"
     );
     await_field(&team, "deploy/api", "/spec/replicas", 2);
@@ -88,9 +88,9 @@ fn app_starts_once_its_service_has_a_ready_endpoint(plane: &ControlPlane) {
     for name in ["web", "api"] {
         team.await_stopped(name, start);
     }
-    let told = team.await_event("api", "StartedWithout");
+    let reported = team.await_event("api", "StartedWithout");
     let why = "which is not there, or has no EndpointSlice";
-    assert_eq!(told, format!("started without svc/dbb, {why}"));
+    assert_eq!(reported, format!("started without svc/dbb, {why}"));
     await_field(&team, "deploy/api", "/spec/replicas", 2);
     assert_eq!(field(&team, "deploy/web", "/spec/replicas"), "0");
     let remove = r#"[{"op": "remove", "path": "/spec/template/spec/nodeSelector"}]"#;

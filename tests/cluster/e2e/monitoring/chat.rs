@@ -52,7 +52,7 @@ fn message(mut stream: TcpStream) -> Option<(String, Value)> {
 
 /// The page's configuration of Alertmanager, with these two teams and its secrets in this
 /// directory. Messages to the on-call engineer are posted too.
-fn routes(teams: &[TestNamespace<'_>; 2], folder: &Path, chat: SocketAddr) -> String {
+fn routes(teams: &[TestNamespace<'_>; 2], directory: &Path, chat: SocketAddr) -> String {
     let blocks = PAGE.split("```yaml\n").skip(1);
     let mut blocks = blocks.map(|it| it.split("```").next().unwrap());
     let mut text = blocks
@@ -60,7 +60,7 @@ fn routes(teams: &[TestNamespace<'_>; 2], folder: &Path, chat: SocketAddr) -> St
         .unwrap()
         .to_owned();
     assert!(text.contains("slack_configs"), "{text}");
-    let secrets = folder.to_str().unwrap();
+    let secrets = directory.to_str().unwrap();
     let on_call = "  - name: on-call\n";
     let hook = format!("{on_call}    slack_configs:\n      - api_url_file: {secrets}/on-call\n");
     for (from, to) in [
@@ -73,7 +73,7 @@ fn routes(teams: &[TestNamespace<'_>; 2], folder: &Path, chat: SocketAddr) -> St
         text = text.replace(from, to);
     }
     for name in ["on-call", teams[0].name(), teams[1].name()] {
-        fs::write(folder.join(name), format!("http://{chat}/{name}")).unwrap();
+        fs::write(directory.join(name), format!("http://{chat}/{name}")).unwrap();
     }
     text
 }
@@ -85,10 +85,10 @@ pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPla
         team.create(deployment("web").replicas(3).stop(stop.text()));
         team.run(&["--per-namespace-metrics"]).address().unwrap()
     });
-    let folder = TempDir::new().unwrap();
+    let directory = TempDir::new().unwrap();
     let (chat, heard) = webhook();
-    let config = routes(&teams, folder.path(), chat);
-    let alerting = Alerting::start(folder, &scalers, Path::new(ALERTS), &config);
+    let config = routes(&teams, directory.path(), chat);
+    let alerting = Alerting::start(directory, &scalers, Path::new(ALERTS), &config);
     eventually("Prometheus has scraped a zero of each", || {
         let found = alerting.ask("dayshift_stop_notices_total");
         let zeros = found.iter().filter(|it| it["value"][1] == "0");
@@ -110,11 +110,11 @@ pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPla
     let names = teams.each_ref().map(|team| team.name());
     assert_eq!(receivers, names, "{}", alerting.logs());
     for (name, (_, message)) in names.iter().zip(&heard) {
-        let said = &message["attachments"][0];
+        let attachment = &message["attachments"][0];
         let title = format!("Workloads of the namespace {name} stop soon.");
-        assert_eq!(said["title"], title, "{message}");
+        assert_eq!(attachment["title"], title, "{message}");
         let command = format!("`dayshift wake --all -n {name} --for 2h`");
-        let text = said["text"].as_str().unwrap();
+        let text = attachment["text"].as_str().unwrap();
         assert!(text.contains(&command), "{message}");
     }
     for team in teams {

@@ -40,8 +40,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 
 /// The output of promtool; panics if it finds a problem.
 fn promtool(arguments: &[&str], input: &str) -> String {
-    let folder = Assets::prometheus().unwrap_or_else(|why| panic!("{why:?}"));
-    let mut child = Command::new(folder.join("promtool"))
+    let directory = Assets::prometheus().unwrap_or_else(|why| panic!("{why:?}"));
+    let mut child = Command::new(directory.join("promtool"))
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdin(Stdio::piped())
@@ -53,13 +53,13 @@ fn promtool(arguments: &[&str], input: &str) -> String {
     stdin.write_all(input.as_bytes()).unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let message = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success() && errors.is_empty(),
-        "promtool {arguments:?}: {said}{errors}"
+        "promtool {arguments:?}: {message}{errors}"
     );
-    said
+    message
 }
 
 fn alerts_fire_only_under_their_conditions(_: &ControlPlane) {
@@ -116,10 +116,10 @@ fn prometheus_parses_the_metrics_of_a_stopped_workload(plane: &ControlPlane) {
     assert_eq!(status, 200, "{address}");
 
     // Prometheus' parser of OpenMetrics, which requires timestamps.
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("metrics");
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("metrics");
     std::fs::write(&file, with_times(&metrics)).unwrap();
-    let blocks = folder.path().join("blocks");
+    let blocks = directory.path().join("blocks");
     let paths = [&file, &blocks].map(|it| it.to_str().unwrap().to_owned());
     let read = [
         "tsdb",

@@ -296,8 +296,8 @@ fn a_server_that_is_too_busy() -> Scrapes {
 }
 
 fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("de.ics");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("de.ics");
     // promtool's clock begins at 1970.
     let last = if broken {
         "DTSTART:19800101"
@@ -344,8 +344,8 @@ fn a_stop_that_people_are_told_of() -> Scrapes {
     });
     scenario.api.namespace("test");
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
-    let told = deployment("web").namespace("test").replicas(3);
-    scenario.apply(told.hours(OFFICE).annotation("dayshift/notice", "15m"));
+    let reported = deployment("web").namespace("test").replicas(3);
+    scenario.apply(reported.hours(OFFICE).annotation("dayshift/notice", "15m"));
     let mut run = Scrapes::of("people of a namespace are told of a stop", scenario);
     run.minutes(14);
     run.fires(&[]);
@@ -384,8 +384,8 @@ pub(super) fn each_alert_fires_in_a_scenario_of_a_running_controller() {
     let rules = fs::canonicalize(ALERTS).unwrap();
     let tests: Vec<_> = runs.iter().map(Scrapes::test).collect();
     let file = json!({"rule_files": [rules], "evaluation_interval": "30s", "tests": tests});
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("tests.yaml");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("tests.yaml");
     fs::write(&path, file.to_string()).unwrap();
     promtool(&["test", "rules", path.to_str().unwrap()], "");
 }

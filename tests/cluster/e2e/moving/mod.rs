@@ -43,7 +43,7 @@ struct Tool {
     /// Replacements: `NOON` is the clock of the morning, `ZONE` a zone in which it is noon.
     now: &'static [(&'static str, &'static str)],
     /// The messages with an exit status of 0.
-    said: &'static [&'static str],
+    rule_ids: &'static [&'static str],
     /// The plan's next boundary of each object: its action and its count.
     planned: &'static [(&'static str, &'static str, Option<u64>)],
     /// Objects with their counts while stopped and after the start; a CronJob's is whether it is
@@ -61,7 +61,7 @@ const TOOLS: [Tool; 5] = [
             ("Sat-Sun 00:00-24:00 Europe/Berlin, Mon-Fri", "Mon-Sun"),
             ("20:00-08:00 Europe/Berlin", "20:00-NOON ZONE"),
         ],
-        said: &["saved-count", "saved-count"],
+        rule_ids: &["saved-count", "saved-count"],
         planned: &[("web", "start", None), ("db", "start", None)],
         counts: &[
             ("deploy/web", "0", "3"),
@@ -81,7 +81,7 @@ const TOOLS: [Tool; 5] = [
                 "Mon-Sun NOON-17:00 ZONE",
             ),
         ],
-        said: &["saved-count", "saved-count", "saved-count"],
+        rule_ids: &["saved-count", "saved-count", "saved-count"],
         planned: &[
             ("web", "start", Some(4)),
             ("nginx", "start", Some(2)),
@@ -103,7 +103,7 @@ const TOOLS: [Tool; 5] = [
             ("08:00", "NOON"),
             ("Europe/Rome", "ZONE"),
         ],
-        said: &["saved-count", "saved-count", "saved-count", "delete-after"],
+        rule_ids: &["saved-count", "saved-count", "saved-count", "delete-after"],
         planned: &[
             ("web", "start", Some(3)),
             ("db", "start", Some(2)),
@@ -122,7 +122,7 @@ const TOOLS: [Tool; 5] = [
         way: Way::Files,
         flags: "--default-timezone UTC",
         now: &[],
-        said: &["delete-after"],
+        rule_ids: &["delete-after"],
         planned: &[],
         counts: &[("deploy/nginx-deployment-basic", "2", "3")],
     },
@@ -132,7 +132,7 @@ const TOOLS: [Tool; 5] = [
         way: Way::Live,
         flags: "",
         now: &[("0 6 * * *", "CRON"), ("Asia/Kolkata", "ZONE")],
-        said: &["delete-after"],
+        rule_ids: &["delete-after"],
         planned: &[("my-deployment", "start", Some(10))],
         counts: &[("deploy/my-deployment", "0", "10")],
     },
@@ -156,7 +156,7 @@ impl Tool {
     /// From its examples while stopped to their counts after the start.
     fn is_left(&self, plane: &ControlPlane) {
         define_kinds(plane);
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let morning = minute(12);
         let mut team = TestNamespace::without_controller(plane, self.name);
         // dayshift is installed first, without effect; or last.
@@ -167,7 +167,7 @@ impl Tool {
         team.kubectl_with(&["apply"], &manifest).success();
         self.assert_as_before(&team, morning);
         assert!(team.requests().iter().all(|it| it.verb != "patch"));
-        self.convert(&team, &folder, &manifest, morning);
+        self.convert(&team, &directory, &manifest, morning);
         if self.name == "cron-hpa" {
             team.run(&[]);
         } else {
@@ -200,9 +200,15 @@ impl Tool {
     }
 
     /// Converts as the page describes, and applies the result.
-    fn convert(&self, team: &TestNamespace<'_>, folder: &TempDir, manifest: &str, morning: Soon) {
+    fn convert(
+        &self,
+        team: &TestNamespace<'_>,
+        directory: &TempDir,
+        manifest: &str,
+        morning: Soon,
+    ) {
         let shell = |line: &str| team.plane().shell(line).success();
-        let old = folder.path().join(format!("{}.yaml", self.name));
+        let old = directory.path().join(format!("{}.yaml", self.name));
         let new = old.with_extension("new.yaml");
         let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
         std::fs::write(old, manifest).unwrap();
@@ -211,9 +217,9 @@ impl Tool {
             Way::Live => format!("-n {}", team.name()),
         };
         let findings = findings(team, &format!("{what} {}", self.flags));
-        let mut said: Vec<_> = findings.iter().map(|it| &*it.id).collect();
-        said.sort_by_key(|it| *it == "delete-after");
-        assert_eq!(said, self.said, "{}: {findings:#?}", self.name);
+        let mut rule_ids: Vec<_> = findings.iter().map(|it| &*it.id).collect();
+        rule_ids.sort_by_key(|it| *it == "delete-after");
+        assert_eq!(rule_ids, self.rule_ids, "{}: {findings:#?}", self.name);
 
         let from = format!("--from {} --days 1 -o json", morning.plus(-60).until());
         let plan = match self.way {
@@ -280,9 +286,9 @@ impl Finding {
 /// The findings of `dayshift convert`, one by one.
 pub(crate) fn findings(team: &TestNamespace<'_>, args: &str) -> Vec<Finding> {
     let line = format!("dayshift convert --check {args} 2>&1 >/dev/null || test $? = 1");
-    let said = team.plane().shell(&line).success();
+    let printed = team.plane().shell(&line).success();
     let mut findings = Vec::new();
-    for line in said.lines() {
+    for line in printed.lines() {
         if let Some((title, _)) = line.split_once("]: ")
             && let Some((_, id)) = title.split_once('[')
         {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::told::{assert_never_reported, assert_reported_once, status};
+use super::reported::{assert_never_reported, assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ArgoCd, ControlPlane, DeploymentBuilder, Parts, Scenario, Soon, deployment, eventually,
@@ -208,14 +208,14 @@ fn stopped(team: &TestNamespace<'_>, stop: Soon) {
 }
 
 fn named(team: &TestNamespace<'_>) -> String {
-    let told = assert_reported_once(team, "web");
+    let reported = assert_reported_once(team, "web");
     assert_eq!(team.replicas("web"), 3);
-    assert!(told.starts_with(BY), "{told}");
+    assert!(reported.starts_with(BY), "{reported}");
     let shown = status(team);
     assert!(shown.contains(BY), "{shown}");
     let owner = ("argocd-controller".to_owned(), "Update".to_owned());
     assert_eq!(owners(team), [owner]);
-    told
+    reported
 }
 
 fn self_heal_is_reported_and_keeps_the_stop_with_the_recommended_settings(plane: &ControlPlane) {
@@ -226,9 +226,9 @@ fn self_heal_is_reported_and_keeps_the_stop_with_the_recommended_settings(plane:
     let app = Application::create(&team, both.clone(), &policy(true));
     team.await_adopted("web", first);
     first.wait();
-    let told = named(&team);
+    let reported = named(&team);
 
-    let cure = told
+    let cure = reported
         .split_once("To end that, in the Application, set spec.")
         .unwrap()
         .1;

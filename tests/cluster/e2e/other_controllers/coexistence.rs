@@ -55,10 +55,10 @@ fn server_side_apply_of_another_count_reports_a_conflict(plane: &ControlPlane) {
     let four = web.replicas(4).manifest();
     apply(&["--force-conflicts"], &four).success();
     assert_eq!(team.replicas("web"), 4);
-    let told = team.await_event("web", "Reverted");
+    let reported = team.await_event("web", "Reverted");
     assert!(
-        told.starts_with("kubectl (server-side apply) set the count to 4, "),
-        "{told}"
+        reported.starts_with("kubectl (server-side apply) set the count to 4, "),
+        "{reported}"
     );
     assert_named_once(&team, "web");
     start.assert_in_future("every apply happens while it is stopped");
@@ -88,9 +88,9 @@ fn client_side_apply_while_stopped_is_kept_until_the_start(plane: &ControlPlane)
     team.assert_replicas("less", 2, start);
     team.assert_replicas("more", 4, start);
     for (name, count) in [("less", 2), ("more", 4)] {
-        let told = team.await_event(name, "Reverted");
+        let reported = team.await_event(name, "Reverted");
         let by = format!("kubectl-client-side-apply (kubectl apply) set the count to {count}, ");
-        assert!(told.starts_with(&by), "{told}");
+        assert!(reported.starts_with(&by), "{reported}");
         assert_named_once(&team, name);
     }
 
@@ -111,9 +111,9 @@ fn assert_named_once(team: &TestNamespace<'_>, name: &str) {
         assert!(reads <= 1, "{name}");
         (reads == 1).then_some(())
     });
-    let told = team.events(name).into_iter();
-    let told = told.filter(|(reason, _)| reason == "Reverted");
-    assert_eq!(told.count(), 1, "{name}");
+    let reported = team.events(name).into_iter();
+    let reported = reported.filter(|(reason, _)| reason == "Reverted");
+    assert_eq!(reported.count(), 1, "{name}");
 }
 
 /// The safe order of `dayshift lint` for `spec.replicas` in a manifest.
@@ -131,8 +131,8 @@ fn removing_the_count_from_a_manifest_in_the_documented_order_keeps_it(plane: &C
                 team.name(),
                 file.path().display()
             );
-            let said = plane.shell(&lint).success();
-            let command = said.split_once("kubectl apply ").unwrap().1;
+            let message = plane.shell(&lint).success();
+            let command = message.split_once("kubectl apply ").unwrap().1;
             let command = command.split_once(';').unwrap().0;
             let edit = "KUBE_EDITOR=\"sed -i '/^ *replicas: 3$/d'\"";
             plane
@@ -161,19 +161,21 @@ fn hpa_is_inactive_at_zero_and_scales_after_the_start(plane: &ControlPlane) {
     team.autoscale("web", 2, 4);
     team.await_stopped("web", start);
     let condition = r#"jsonpath={range .status.conditions[?(@.type=="ScalingActive")]}{.status} {.reason}: {.message}{end}"#;
-    let said = start.before("the HPA is inactive", || {
-        let said = team.kubectl(&["get", "hpa", "web", "-o", condition]).stdout;
-        said.starts_with("False ScalingDisabled: ").then_some(said)
+    let message = start.before("the HPA is inactive", || {
+        let message = team.kubectl(&["get", "hpa", "web", "-o", condition]).stdout;
+        message
+            .starts_with("False ScalingDisabled: ")
+            .then_some(message)
     });
     assert!(
-        said.ends_with("scaling is disabled since the replica count of the target is zero"),
-        "{said}"
+        message.ends_with("scaling is disabled since the replica count of the target is zero"),
+        "{message}"
     );
     team.assert_replicas("web", 0, start);
 
     team.await_replicas("web", 2);
     team.assert_punctual("web", 2, start);
-    let told = team.await_event("web", "Started");
-    assert!(told.contains("scaled from 0 to 1"), "{told}");
+    let reported = team.await_event("web", "Started");
+    assert!(reported.contains("scaled from 0 to 1"), "{reported}");
     team.ends([("web", 3)]);
 }

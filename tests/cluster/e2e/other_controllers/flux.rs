@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::told::{assert_reported_once, status};
+use super::reported::{assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Parts, Scenario, deployment, scenarios, soon,
@@ -22,14 +22,14 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 /// A Kustomization of one Deployment.
 struct Kustomization<'t> {
     team: &'t TestNamespace<'t>,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl<'t> Kustomization<'t> {
     fn new(team: &'t TestNamespace<'t>) -> Self {
         let this = Self {
             team,
-            folder: TempDir::new().unwrap(),
+            directory: TempDir::new().unwrap(),
         };
         this.ignore("[]");
         this
@@ -42,19 +42,19 @@ impl<'t> Kustomization<'t> {
              metadata: {{name: shop, namespace: flux-system}}\n\
              spec: {{interval: 1m, prune: true, sourceRef: {{kind: GitRepository, name: shop}}, ignore: {rules}}}\n"
         );
-        std::fs::write(self.folder.path().join("kustomization.yaml"), text).unwrap();
+        std::fs::write(self.directory.path().join("kustomization.yaml"), text).unwrap();
     }
 
     /// One reconciliation; returns its effect on the Deployment.
     fn reconcile(&self, web: DeploymentBuilder) -> String {
         let mut manifest: serde_json::Value = web.into();
         manifest["metadata"]["namespace"] = json!(self.team.name());
-        let file = |name| self.folder.path().join(name);
+        let file = |name| self.directory.path().join(name);
         std::fs::write(file("web.yaml"), manifest.to_string()).unwrap();
         let flux = |files: [&Path; 2]| self.team.plane().flux(files[0], files[1]);
-        let said = flux([&file("kustomization.yaml"), &file("web.yaml")]).success();
+        let output = flux([&file("kustomization.yaml"), &file("web.yaml")]).success();
         let of_it = format!("Deployment/{}/web ", self.team.name());
-        said.trim().strip_prefix(&of_it).unwrap().to_owned()
+        output.trim().strip_prefix(&of_it).unwrap().to_owned()
     }
 }
 
@@ -76,14 +76,14 @@ fn flux_is_reported_and_keeps_the_stop_with_the_recommended_setting(plane: &Cont
 
     assert_eq!(git.reconcile(web.clone()), "configured");
     assert_eq!(team.replicas("web"), 3);
-    let told = assert_reported_once(&team, "web");
+    let reported = assert_reported_once(&team, "web");
     let by = "kustomize-controller (Flux Kustomization) set 3 again ";
-    assert!(told.starts_with(by), "{told}");
+    assert!(reported.starts_with(by), "{reported}");
     let shown = status(&team);
     assert!(shown.contains(by), "{shown}");
 
     let cure = "To end that, in the Kustomization (Flux 2.9 or later), set spec.ignore: ";
-    git.ignore(told.split_once(cure).unwrap().1);
+    git.ignore(reported.split_once(cure).unwrap().1);
     assert_eq!(git.reconcile(web.clone()), "unchanged");
     second.assert_in_future("the recommended setting is applied");
     second.wait();

@@ -112,15 +112,15 @@ impl<'p> Sleeper<'p> {
     /// `dayshift convert -n NAMESPACE | sh`; returns the findings.
     fn convert(&self) -> Vec<Finding> {
         let of = format!("-n {}", self.team.name());
-        let said = findings(&self.team, &of);
+        let message = findings(&self.team, &of);
         let line = format!("dayshift convert {of} | sh");
         self.team.plane().shell(&line).success();
-        said
+        message
     }
 
     /// Deletes the SleepInfo, as the note of a conversion describes.
-    fn delete(&self, said: &[Finding]) {
-        let note = said.iter().find(|it| it.id == "delete-after").unwrap();
+    fn delete(&self, message: &[Finding]) {
+        let note = message.iter().find(|it| it.id == "delete-after").unwrap();
         self.team.plane().shell(note.deletion()).success();
     }
 

@@ -8,8 +8,8 @@ mod coexistence;
 mod flux;
 mod kube_green;
 pub(super) mod operators;
+mod reported;
 mod reverts;
-mod told;
 
 use std::env;
 

@@ -3,7 +3,7 @@
 
 use tempfile::TempDir;
 
-use super::told::{assert_never_reported, assert_reported_once, status};
+use super::reported::{assert_never_reported, assert_reported_once, status};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Output, Parts, Scenario, deployment, eventually, scenarios, soon,
@@ -32,10 +32,10 @@ fn kubectl_replace_is_reported(plane: &ControlPlane) {
     team.kubectl_with(&["create"], &web.manifest()).success();
     team.await_stopped("web", stop.plus(20));
     team.kubectl_with(&["replace"], &web.manifest()).success();
-    let told = assert_reported_once(&team, "web");
+    let reported = assert_reported_once(&team, "web");
     assert!(
-        told.starts_with("kubectl-replace (kubectl replace) set 3 again "),
-        "{told}"
+        reported.starts_with("kubectl-replace (kubectl replace) set 3 again "),
+        "{reported}"
     );
     let shown = status(&team);
     assert!(
@@ -66,8 +66,8 @@ fn kubectl_apply_is_reported_client_side_and_server_side(plane: &ControlPlane) {
         team.kubectl_with(&apply, &web.manifest()).success();
         team.await_stopped("web", stop.plus(20));
         team.kubectl_with(&apply, &web.manifest()).success();
-        let told = assert_reported_once(&team, "web");
-        assert!(told.starts_with(by), "{told}");
+        let reported = assert_reported_once(&team, "web");
+        assert!(reported.starts_with(by), "{reported}");
         let shown = status(&team);
         assert!(shown.contains("warning: ") && shown.contains(by), "{shown}");
         team.ends([("web", 2)]);
@@ -134,9 +134,15 @@ fn hpa_above_a_stop_count_is_reported(plane: &ControlPlane) {
     team.create(web.annotation("dayshift/stop-replicas", "1"));
     team.autoscale("web", 2, 4);
     team.await_adopted("web", stop);
-    let told = team.await_event("web", "Reverted");
-    assert!(told.starts_with("an HPA set the count to 2, "), "{told}");
-    assert!(told.contains("leave out dayshift/stop-replicas"), "{told}");
+    let reported = team.await_event("web", "Reverted");
+    assert!(
+        reported.starts_with("an HPA set the count to 2, "),
+        "{reported}"
+    );
+    assert!(
+        reported.contains("leave out dayshift/stop-replicas"),
+        "{reported}"
+    );
     eventually("the read is in the audit log", || {
         let reads = team.requests();
         let reads = reads.iter().filter(|it| it.verb == "get").count();
@@ -153,7 +159,7 @@ struct Chart<'p> {
     plane: &'p ControlPlane,
     version: u32,
     namespace: String,
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl<'p> Chart<'p> {
@@ -162,11 +168,11 @@ impl<'p> Chart<'p> {
             plane,
             version,
             namespace: team.name().to_owned(),
-            folder: TempDir::new().unwrap(),
+            directory: TempDir::new().unwrap(),
         };
         let text = "apiVersion: v2\nname: shop\nversion: 1.0.0\n";
-        std::fs::write(chart.folder.path().join("Chart.yaml"), text).unwrap();
-        std::fs::create_dir(chart.folder.path().join("templates")).unwrap();
+        std::fs::write(chart.directory.path().join("Chart.yaml"), text).unwrap();
+        std::fs::create_dir(chart.directory.path().join("templates")).unwrap();
         chart.write(Some(3), stop, "nginx:1");
         chart
     }
@@ -181,7 +187,7 @@ impl<'p> Chart<'p> {
             .manifest()
             .replace("\"image\":\"nginx\"", &format!("\"image\":\"{image}\""));
         assert!(text.contains(image));
-        std::fs::write(self.folder.path().join("templates/web.yaml"), text).unwrap();
+        std::fs::write(self.directory.path().join("templates/web.yaml"), text).unwrap();
     }
 
     /// An upgrade and a rollback while running, which cause no report.
@@ -198,10 +204,10 @@ impl<'p> Chart<'p> {
     }
 
     fn helm(&self, arguments: &[&str]) -> Output {
-        let folder = self.folder.path().to_str().unwrap();
+        let directory = self.directory.path().to_str().unwrap();
         let arguments = arguments
             .iter()
-            .map(|it| if *it == "CHART" { folder } else { it });
+            .map(|it| if *it == "CHART" { directory } else { it });
         let all: Vec<_> = arguments.chain(["-n", &self.namespace]).collect();
         self.plane.helm(self.version, &all)
     }
@@ -226,9 +232,12 @@ fn helm_3_reverts_the_stop_and_is_reported(plane: &ControlPlane) {
     chart.write(Some(3), &stop.text(), "nginx:2");
     chart.helm(&["upgrade", "shop", "CHART"]).success();
     assert_eq!(team.replicas("web"), 3);
-    let told = assert_reported_once(&team, "web");
-    assert!(told.starts_with("helm set 3 again "), "{told}");
-    assert!(told.contains("leave replicas out of the chart"), "{told}");
+    let reported = assert_reported_once(&team, "web");
+    assert!(reported.starts_with("helm set 3 again "), "{reported}");
+    assert!(
+        reported.contains("leave replicas out of the chart"),
+        "{reported}"
+    );
     let shown = status(&team);
     assert!(shown.contains("helm set 3 again "), "{shown}");
 
@@ -268,8 +277,8 @@ fn helm_4_is_reported_once_it_forces_the_conflict(plane: &ControlPlane) {
     chart.write(Some(3), &stop.text(), "nginx:2");
     upgrade(&["--force-conflicts"]).success();
     assert_eq!(team.replicas("web"), 3);
-    let told = assert_reported_once(&team, "web");
-    assert!(told.starts_with("helm set 3 again "), "{told}");
+    let reported = assert_reported_once(&team, "web");
+    assert!(reported.starts_with("helm set 3 again "), "{reported}");
     // A field that Helm forced belongs only to Helm: without it in the chart it gets the API
     // server's default.
     chart.write(None, &stop.text(), "nginx:4");

@@ -167,8 +167,8 @@ fn await_copied(team: &TestNamespace<'_>, name: &str) {
     let began = team.annotation(name, "dayshift/override-began");
     assert!(began.is_some(), "{name}");
     eventually(&format!("a ReplicaSet of {name} has it"), || {
-        let said = team.kubectl(&["get", "replicasets", "-l", &of, "-o", "json"]);
-        let all: Value = serde_json::from_str(&said.success()).unwrap();
+        let message = team.kubectl(&["get", "replicasets", "-l", &of, "-o", "json"]);
+        let all: Value = serde_json::from_str(&message.success()).unwrap();
         let has_it = |each: &Value| {
             let text = &each["metadata"]["annotations"]["dayshift/override-began"];
             text.as_str() == began.as_deref()

@@ -16,10 +16,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 }
 
 /// The texts of the Events with a reason about an object of that name.
-fn told(team: &TestNamespace<'_>, name: &str) -> Vec<String> {
+fn reported(team: &TestNamespace<'_>, name: &str) -> Vec<String> {
     let events = team.events(name).into_iter();
-    let told = events.filter(|(reason, _)| reason == "StopsSoon");
-    told.map(|(_, text)| text).collect()
+    let reported = events.filter(|(reason, _)| reason == "StopsSoon");
+    reported.map(|(_, text)| text).collect()
 }
 
 fn two_controllers_and_a_restarted_one_announce_a_stop_once(plane: &ControlPlane) {
@@ -37,7 +37,7 @@ fn two_controllers_and_a_restarted_one_announce_a_stop_once(plane: &ControlPlane
     assert!(described.contains("StopsSoon"), "{described}");
     team.run(&[]);
     team.await_replicas("web", 0);
-    assert_eq!(told(&team, "web"), [text]);
+    assert_eq!(reported(&team, "web"), [text]);
     team.assert_punctual("web", 1, stop);
     team.ends([("web", 2)]);
 }
@@ -54,10 +54,10 @@ fn simultaneous_stops_are_announced_on_the_namespace(plane: &ControlPlane) {
         team.await_adopted(name, told_at);
     }
     let of_namespace = || {
-        let said = "jsonpath={range .items[*]}{.involvedObject.kind}: {.message}{'\\n'}{end}";
+        let message = "jsonpath={range .items[*]}{.involvedObject.kind}: {.message}{'\\n'}{end}";
         let reason = "--field-selector=reason=StopsSoon";
         let all = team
-            .kubectl(&["get", "events", reason, "-o", said])
+            .kubectl(&["get", "events", reason, "-o", message])
             .success();
         all.lines().map(str::to_owned).collect::<Vec<_>>()
     };

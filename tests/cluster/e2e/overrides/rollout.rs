@@ -43,8 +43,8 @@ pub(crate) fn roll_out(team: &TestNamespace<'_>, name: &str, annotations: &Value
 
 pub(crate) fn undo(team: &TestNamespace<'_>, name: &str) {
     let of = format!("deployment/{name}");
-    let said = team.kubectl(&["rollout", "undo", &of]).success();
-    assert!(said.contains("rolled back"), "{said}");
+    let message = team.kubectl(&["rollout", "undo", &of]).success();
+    assert!(message.contains("rolled back"), "{message}");
     await_rollout(team, name);
     assert_eq!(image(team, name), "nginx", "it is the older revision");
 }

@@ -160,47 +160,51 @@ fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
     let team = &policy.team;
     team.create(deployment("web").start("Mon-Fri 09:00").stop("19:00"));
     let annotate = |text: &str| team.kubectl(&["annotate", "--overwrite", "deployment/web", text]);
-    let told = |text: &str, expected: &str| {
-        let said = eventually("the policy is in force", || {
-            let said = annotate(text);
-            assert!(said.ok, "a warning keeps nobody from it: {}", said.stderr);
+    let reported = |text: &str, expected: &str| {
+        let output = eventually("the policy is in force", || {
+            let output = annotate(text);
+            assert!(
+                output.ok,
+                "a warning keeps nobody from it: {}",
+                output.stderr
+            );
             annotate(&format!("{}-", text.split('=').next().unwrap())).success();
-            (!said.stderr.is_empty()).then_some(said.stderr)
+            (!output.stderr.is_empty()).then_some(output.stderr)
         });
         assert!(
-            said.starts_with("Warning: ") && said.contains(expected),
-            "{said}"
+            output.starts_with("Warning: ") && output.contains(expected),
+            "{output}"
         );
     };
-    told(
+    reported(
         "dayshift/strat=09:00",
         "no such annotation of dayshift: dayshift/strat",
     );
-    told(
+    reported(
         "dayshift/hours=Mon-Fri 9-17",
         "dayshift/hours is not a list of windows",
     );
-    told(
+    reported(
         "dayshift/hours=09:00-17:00",
         "cannot be combined with dayshift/start",
     );
-    told(
+    reported(
         "dayshift/scale=08:00 = 5",
         "dayshift/scale says all counts itself",
     );
-    told(
+    reported(
         "dayshift/timezone=Asia/Tokio",
         "timezone_is_in_the_IANA_database_such_as_Europe_Berlin' resulted in error",
     );
-    told(
+    reported(
         "dayshift/timezone=Asia/Tokio",
         "unknown time zone Asia/Tokio",
     );
-    told(
+    reported(
         "dayshift/replicas=three",
         "are numbers; write for example `3`",
     );
-    told(
+    reported(
         "dayshift/exclude=yes",
         "dayshift/exclude, dayshift/allow-volume-deletion and dayshift/stop-jobs are",
     );
@@ -212,22 +216,24 @@ fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
         "other/strat=x",
         "dayshift/exclude=true",
     ] {
-        let said = annotate(text);
-        assert_eq!((said.ok, &*said.stderr), (true, ""), "{text}");
+        let output = annotate(text);
+        assert_eq!((output.ok, &*output.stderr), (true, ""), "{text}");
     }
-    let said = annotate("dayshift/strat=09:00");
-    assert_eq!(said.stderr, "", "an excluded workload is not validated");
+    let output = annotate("dayshift/strat=09:00");
+    assert_eq!(output.stderr, "", "an excluded workload is not validated");
     team.kubectl(&["annotate", "deployment/web", "dayshift/exclude-"])
         .success();
-    let said = team.kubectl(&["scale", "deployment/web", "--replicas=5"]);
-    assert_eq!(said.stderr, "", "a change of the count is not validated");
+    let output = team.kubectl(&["scale", "deployment/web", "--replicas=5"]);
+    assert_eq!(output.stderr, "", "a change of the count is not validated");
 
     let namespace = ["annotate", "namespace", team.name(), "dayshift/stop=7pm"];
-    let said = plane.kubectl(&namespace);
+    let output = plane.kubectl(&namespace);
     assert!(
-        said.stderr.contains("dayshift/stop is not a list of times"),
+        output
+            .stderr
+            .contains("dayshift/stop is not a list of times"),
         "{}",
-        said.stderr
+        output.stderr
     );
 }
 

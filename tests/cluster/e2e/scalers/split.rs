@@ -63,7 +63,7 @@ fn namespaces_and_selectors_divide_a_cluster(plane: &ControlPlane) {
     for (namespace, name) in all {
         await_stopped(namespace, name);
     }
-    let said = scalers.map(|mut scaler| {
+    let message = scalers.map(|mut scaler| {
         scaler.stop();
         scaler.log()
     });
@@ -74,7 +74,7 @@ fn namespaces_and_selectors_divide_a_cluster(plane: &ControlPlane) {
             (
                 name,
                 (0..3)
-                    .filter(|which| said[*which].contains(&object))
+                    .filter(|which| message[*which].contains(&object))
                     .collect(),
             )
         })

@@ -52,13 +52,13 @@ fn status_distinguishes_waiting_from_missed_starts(plane: &ControlPlane) {
             .map(|it| it.as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    let said = "its start waits until fewer workloads are starting (--max-starting)";
+    let message = "its start waits until fewer workloads are starting (--max-starting)";
     let waits = |expected: bool| {
         eventually(
             &format!("status says that a start waits: {expected}"),
             || {
                 let notes = notes();
-                let waits = notes.iter().any(|it| it == said);
+                let waits = notes.iter().any(|it| it == message);
                 let is_late = notes.iter().any(|it| it.contains("overdue"));
                 // Ten seconds after its start it is late or waits, and before that it is neither.
                 (waits == expected && is_late != expected).then_some(())

@@ -296,14 +296,14 @@ fn sigterm_during_a_boundary_completes_requests_in_flight(plane: &ControlPlane) 
     assert!(stopped > 0);
     // Requests in flight have a log line like all others, and an Event.
     assert_eq!(log.matches(" stop kind=").count(), stopped, "{log}");
-    let told = team.kubectl(&[
+    let reported = team.kubectl(&[
         "get",
         "events",
         "--field-selector=reason=Stopped",
         "-o",
         "name",
     ]);
-    assert_eq!(told.success().lines().count(), stopped, "{log}");
+    assert_eq!(reported.success().lines().count(), stopped, "{log}");
     if stopped == 80 {
         too_slow("ending a controller in the middle of the boundary");
     }

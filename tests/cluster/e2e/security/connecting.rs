@@ -65,15 +65,15 @@ fn command_impersonates_the_given_user_and_groups(plane: &ControlPlane) {
     let team = adopted(plane, "impersonated");
     allow_night_shift(&team);
     let admin = plane.kubeconfig();
-    let told = |line: &[&str]| dayshift(&admin, &[line, &["-n", team.name()]].concat());
+    let reported = |line: &[&str]| dayshift(&admin, &[line, &["-n", team.name()]].concat());
 
     // The admin of the kubeconfig may do everything, and jane nothing.
-    told(&["status"]).success();
+    reported(&["status"]).success();
     for line in [&["status"][..], &["sleep", "deploy/web", "--for", "1h"]] {
-        let jane = told(&[line, &["--as", "jane"]].concat());
+        let jane = reported(&[line, &["--as", "jane"]].concat());
         assert!(!jane.ok, "{jane:?}");
         assert!(jane.stderr.contains("User \"jane\" cannot"), "{jane:?}");
-        let others = told(&[line, &["--as", "jane", "--as-group", "day-shift"]].concat());
+        let others = reported(&[line, &["--as", "jane", "--as-group", "day-shift"]].concat());
         assert!(!others.ok, "{others:?}");
     }
     assert_eq!(team.annotation("web", "dayshift/sleep-until"), None);
@@ -85,7 +85,7 @@ fn command_impersonates_the_given_user_and_groups(plane: &ControlPlane) {
         "--as-group=day-shift",
         "--as-group=night-shift",
     ];
-    let shown = told(&[&["status"], &groups[..]].concat()).success();
+    let shown = reported(&[&["status"], &groups[..]].concat()).success();
     assert!(shown.contains("web"), "{shown}");
 }
 
@@ -111,12 +111,12 @@ fn run_impersonates_the_given_user(plane: &ControlPlane) {
 }
 
 /// The kubeconfig of the user `admin`, with additional fields of its cluster.
-fn kubeconfig_with(plane: &ControlPlane, folder: &Path, cluster: Value) -> PathBuf {
+fn kubeconfig_with(plane: &ControlPlane, directory: &Path, cluster: Value) -> PathBuf {
     let text = fs::read_to_string(plane.kubeconfig()).unwrap();
     let mut config: Value = serde_json::from_str(&text).unwrap();
     let known = config["clusters"][0]["cluster"].as_object_mut().unwrap();
     known.extend(cluster.as_object().unwrap().clone());
-    let path = folder.join("kubeconfig");
+    let path = directory.join("kubeconfig");
     fs::write(&path, config.to_string()).unwrap();
     path
 }
@@ -154,9 +154,9 @@ impl Way {
         let listener = TcpListener::bind((host, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Arc::<Mutex<Vec<_>>>::default();
-        let told = Arc::clone(&asked);
+        let reported = Arc::clone(&asked);
         let join = move |client: &TcpStream| -> io::Result<()> {
-            told.lock().unwrap().push(greet(client)?);
+            reported.lock().unwrap().push(greet(client)?);
             let server = TcpStream::connect(&server)?;
             for (mut from, mut to) in [
                 (client.try_clone()?, server.try_clone()?),
@@ -186,13 +186,13 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "proxied");
     let stop = soon(6);
     team.create(deployment("web").replicas(2).stop(stop.text()));
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let proxy = Way::by_proxy(plane.url());
     let cluster = json!({
         "server": format!("https://{NOBODY}"),
         "proxy-url": format!("http://{}", proxy.address),
     });
-    let kubeconfig = kubeconfig_with(plane, folder.path(), cluster);
+    let kubeconfig = kubeconfig_with(plane, directory.path(), cluster);
 
     let shown = dayshift(&kubeconfig, &["status", "-n", team.name()]).success();
     assert!(shown.contains("web"), "{shown}");
@@ -210,7 +210,7 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
 /// As in Go's net/http: `HTTPS_PROXY`, except for the hosts in `NO_PROXY`.
 fn proxy_variables_apply_as_for_kubectl(plane: &ControlPlane) {
     let team = adopted(plane, "proxied-by-environment");
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let proxy = Way::by_proxy(plane.url());
     let by_proxy = |kubeconfig: &Path, not_for: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))
@@ -220,12 +220,12 @@ fn proxy_variables_apply_as_for_kubectl(plane: &ControlPlane) {
             .env("NO_PROXY", not_for)
             .output();
         let output = output.unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.success(), said)
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), message)
     };
 
     let elsewhere = json!({"server": format!("https://{NOBODY}")});
-    let elsewhere = kubeconfig_with(plane, folder.path(), elsewhere);
+    let elsewhere = kubeconfig_with(plane, directory.path(), elsewhere);
     assert_eq!(by_proxy(&elsewhere, ""), (true, String::new()));
     let asked = proxy.asked().len();
     assert!(asked > 0);
@@ -239,7 +239,7 @@ fn proxy_variables_apply_as_for_kubectl(plane: &ControlPlane) {
 /// 127.0.0.2.
 fn certificate_must_match_the_server_name_of_the_kubeconfig(plane: &ControlPlane) {
     let team = adopted(plane, "named");
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let way = Way::by_address(plane.url(), Ipv4Addr::new(127, 0, 0, 2));
     let proxy = Way::by_proxy(plane.url());
     let elsewhere = format!("https://{}", way.address);
@@ -266,7 +266,7 @@ fn certificate_must_match_the_server_name_of_the_kubeconfig(plane: &ControlPlane
             false,
         ),
     ] {
-        let kubeconfig = kubeconfig_with(plane, folder.path(), cluster.clone());
+        let kubeconfig = kubeconfig_with(plane, directory.path(), cluster.clone());
         let shown = dayshift(&kubeconfig, &["status", "-n", team.name()]);
         assert_eq!(shown.ok, takes, "{cluster}: {shown:?}");
         assert_eq!(shown.stdout.contains("web"), takes, "{cluster}: {shown:?}");

@@ -21,23 +21,23 @@ pub(super) fn before(upstream: SocketAddr) -> Proxy {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap();
     drop(free);
-    let folder = TempDir::new().unwrap();
-    let config = folder.path().join("oauth2-proxy.cfg");
+    let directory = TempDir::new().unwrap();
+    let config = directory.path().join("oauth2-proxy.cfg");
     let lines = lines_of_the_page(address, upstream, login_provider::start());
     fs::write(&config, lines).unwrap();
-    let log = File::create(folder.path().join("log")).unwrap();
+    let log = File::create(directory.path().join("log")).unwrap();
     let mut command = Command::new(program);
     command
         .arg("--config")
         .arg(&config)
         .stdout(log.try_clone().unwrap())
         .stderr(log);
-    let running = ChildGuard::spawn(&mut command, Some(folder.path())).unwrap();
+    let running = ChildGuard::spawn(&mut command, Some(directory.path())).unwrap();
     eventually("oauth2-proxy listens", || TcpStream::connect(address).ok());
     let logins = Logins {
         proxy: address,
         cookies: Mutex::default(),
-        _running: (running, folder),
+        _running: (running, directory),
     };
     Proxy {
         address,

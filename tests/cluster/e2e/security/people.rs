@@ -68,8 +68,8 @@ fn await_aggregated(plane: &ControlPlane, role: &str) {
 fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, what: &[&str]) {
     eventually(&format!("{what:?} is allowed"), || {
         let ask = [&["auth", "can-i"], what, &["-n", namespace]].concat();
-        let said = plane.kubectl_as(who, &ask);
-        (said.stdout.trim() == "yes").then_some(())
+        let message = plane.kubectl_as(who, &ask);
+        (message.stdout.trim() == "yes").then_some(())
     });
 }
 
@@ -90,27 +90,27 @@ fn dayshift(who: &Path, line: &str, scope: &[&str]) -> (Option<i32>, String) {
         .env("KUBECONFIG", who)
         .output()
         .unwrap();
-    let said = [ran.stdout, ran.stderr].concat();
-    (ran.status.code(), String::from_utf8(said).unwrap())
+    let message = [ran.stdout, ran.stderr].concat();
+    (ran.status.code(), String::from_utf8(message).unwrap())
 }
 
 fn assert_can_run_everything(who: &Path, scope: &[&str]) {
     for line in LOOKS.iter().chain(&WRITES) {
-        let (code, said) = dayshift(who, line, scope);
-        assert_eq!(code, Some(0), "{line}: {said}");
-        assert!(!said.contains("not allowed"), "{line}: {said}");
+        let (code, message) = dayshift(who, line, scope);
+        assert_eq!(code, Some(0), "{line}: {message}");
+        assert!(!message.contains("not allowed"), "{line}: {message}");
     }
 }
 
 fn assert_can_only_read(who: &Path, scope: &[&str]) {
     for line in LOOKS {
-        let (code, said) = dayshift(who, line, scope);
-        assert_eq!(code, Some(0), "{line}: {said}");
-        assert!(!said.contains("not allowed"), "{line}: {said}");
+        let (code, message) = dayshift(who, line, scope);
+        assert_eq!(code, Some(0), "{line}: {message}");
+        assert!(!message.contains("not allowed"), "{line}: {message}");
     }
-    let (code, said) = dayshift(who, WRITES[0], scope);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("cannot patch"), "{said}");
+    let (code, message) = dayshift(who, WRITES[0], scope);
+    assert_eq!(code, Some(3), "{message}");
+    assert!(message.contains("cannot patch"), "{message}");
 }
 
 /// A namespace whose controller has adopted `web`.
@@ -135,8 +135,8 @@ fn user_role_can_run_every_command_and_viewer_role_only_reads(plane: &ControlPla
     await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
     assert_can_run_everything(&user, &here);
     assert_eq!(team.replicas("web"), 3);
-    let (code, said) = dayshift(&user, "status", &["-A"]);
-    assert_eq!(code, Some(3), "{said}");
+    let (code, message) = dayshift(&user, "status", &["-A"]);
+    assert_eq!(code, Some(3), "{message}");
 
     // In all namespaces.
     let everywhere = person(&team, "everywhere", "dayshift-user", true);
@@ -147,9 +147,12 @@ fn user_role_can_run_every_command_and_viewer_role_only_reads(plane: &ControlPla
         &["patch", "deployments.apps"],
     );
     assert_can_run_everything(&everywhere, &here);
-    let (code, said) = dayshift(&everywhere, "status", &["-A"]);
-    assert!(code != Some(3) && !said.contains("not allowed"), "{said}");
-    assert!(said.contains(team.name()), "{said}");
+    let (code, message) = dayshift(&everywhere, "status", &["-A"]);
+    assert!(
+        code != Some(3) && !message.contains("not allowed"),
+        "{message}"
+    );
+    assert!(message.contains(team.name()), "{message}");
 }
 
 fn view_and_edit_roles_include_the_permissions(plane: &ControlPlane) {

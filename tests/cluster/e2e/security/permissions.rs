@@ -152,8 +152,8 @@ fn without_patch_it_changes_nothing_and_reports_it(plane: &ControlPlane) {
     let stop = soon(3);
     scaler.create(stop);
     let dayshift = scaler.run();
-    let told = scaler.namespace.await_event("web", "ScaleFailed");
-    assert!(told.contains("cannot patch resource"), "{told}");
+    let reported = scaler.namespace.await_event("web", "ScaleFailed");
+    assert!(reported.contains("cannot patch resource"), "{reported}");
     await_line(&dayshift, &["WARN", "cannot patch resource"]);
     await_readiness(&dayshift, 503);
     stop.plus(1).wait();
@@ -185,8 +185,8 @@ fn without_get_it_cannot_resolve_a_conflict(plane: &ControlPlane) {
         stop.before(name, adopted);
     }
     let refused = || {
-        let said = |dayshift: &Dayshift| dayshift.log().contains("cannot get resource");
-        scalers.iter().any(said).then_some(())
+        let message = |dayshift: &Dayshift| dayshift.log().contains("cannot get resource");
+        scalers.iter().any(message).then_some(())
     };
     eventually("a conflict cannot be resolved", refused);
     stop.plus(8).wait();
@@ -230,9 +230,9 @@ fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPl
     scaler.await_stop(stop);
     let log = dayshift.log();
     let warnings = log.lines().filter(|line| line.contains("WARN"));
-    let told: Vec<_> = warnings.filter(|line| line.contains("forbidden")).collect();
-    assert_eq!(told.len(), 1, "{log}");
-    assert!(told[0].contains("StatefulSet"), "{log}");
+    let reported: Vec<_> = warnings.filter(|line| line.contains("forbidden")).collect();
+    assert_eq!(reported.len(), 1, "{log}");
+    assert!(reported[0].contains("StatefulSet"), "{log}");
 
     let manifest = "manifests/namespaced.yaml";
     namespace.kubectl(&["apply", "-f", manifest]).success();

@@ -53,8 +53,8 @@ impl<'a> Reader<'a> {
         eventually("the API server knows the Role", || {
             let can = ["auth", "can-i", "list", "statefulsets.apps", "-n"];
             let can = [&can[..], &[reader.team.name()]].concat();
-            let said = plane.kubectl_as(&kubeconfig, &can);
-            (said.stdout.trim() == "yes").then_some(())
+            let message = plane.kubectl_as(&kubeconfig, &can);
+            (message.stdout.trim() == "yes").then_some(())
         });
         reader
     }
@@ -147,8 +147,8 @@ fn dashboard_shows_a_kind_while_it_may_be_read(plane: &ControlPlane) {
             "-n",
             reader.team.name(),
         ];
-        let said = plane.kubectl_as(&kubeconfig, &can);
-        (said.stdout.trim() == "no").then_some(())
+        let message = plane.kubectl_as(&kubeconfig, &can);
+        (message.stdout.trim() == "no").then_some(())
     });
     way.close();
     await_pages(&reader, &dashboard, true);
@@ -187,11 +187,11 @@ fn status_shows_readable_workloads_and_names_unreadable_kinds(plane: &ControlPla
         &["deploy/web", "cj/report"],
     ];
     for form in forms {
-        let (code, out, said) = status(&kubeconfig, &[form, &["-n", namespace]].concat());
-        assert_eq!(code, Some(3), "{form:?}: {said}");
-        assert!(out.contains("web"), "{form:?}: {out}{said}");
-        let [line] = said.lines().collect::<Vec<_>>()[..] else {
-            panic!("{form:?}: {said}");
+        let (code, out, message) = status(&kubeconfig, &[form, &["-n", namespace]].concat());
+        assert_eq!(code, Some(3), "{form:?}: {message}");
+        assert!(out.contains("web"), "{form:?}: {out}{message}");
+        let [line] = message.lines().collect::<Vec<_>>()[..] else {
+            panic!("{form:?}: {message}");
         };
         assert!(
             line.starts_with("error: ") && line.contains("cronjobs.batch"),
@@ -213,20 +213,20 @@ fn status_shows_readable_workloads_and_names_unreadable_kinds(plane: &ControlPla
     );
 
     let kinds = ["--kinds", "deployments,statefulsets", "-n", namespace];
-    let (code, _, said) = status(&kubeconfig, &kinds);
-    assert!(is_whole(code) && said.is_empty(), "{code:?} {said}");
+    let (code, _, message) = status(&kubeconfig, &kinds);
+    assert!(is_whole(code) && message.is_empty(), "{code:?} {message}");
     // A Role does not apply to all namespaces.
-    let (code, out, said) = status(&kubeconfig, &["-A"]);
+    let (code, out, message) = status(&kubeconfig, &["-A"]);
     assert_eq!((code, &*out), (Some(3), ""));
     let expected = "error: not allowed to list Deployments in all namespaces: ";
     assert!(
-        said.starts_with(expected) && said.lines().count() == 1,
-        "{said}"
+        message.starts_with(expected) && message.lines().count() == 1,
+        "{message}"
     );
     reader.may_read(&[("batch", "cronjobs")]);
     eventually("CronJobs are shown", || {
-        let (code, out, said) = status(&kubeconfig, &["-n", namespace]);
-        (is_whole(code) && out.contains("cj/report") && said.is_empty()).then_some(())
+        let (code, out, message) = status(&kubeconfig, &["-n", namespace]);
+        (is_whole(code) && out.contains("cj/report") && message.is_empty()).then_some(())
     });
 }
 
@@ -252,14 +252,14 @@ fn command_acts_on_readable_workloads_and_names_unreadable_kinds(plane: &Control
         (&["restore", "--all"], "nothing to restore in namespace "),
     ] {
         // A new permission might be denied for a moment.
-        let (code, out, said) = eventually("the API server knows the permission", || {
+        let (code, out, message) = eventually("the API server knows the permission", || {
             let ran = dayshift(&kubeconfig, &[command, &["-n", namespace]].concat());
             (!ran.2.contains("cannot patch")).then_some(ran)
         });
-        assert_eq!(code, Some(3), "{command:?}: {out}{said}");
-        assert!(out.starts_with(done), "{command:?}: {out}{said}");
-        let [line] = said.lines().collect::<Vec<_>>()[..] else {
-            panic!("{command:?}: {said}");
+        assert_eq!(code, Some(3), "{command:?}: {out}{message}");
+        assert!(out.starts_with(done), "{command:?}: {out}{message}");
+        let [line] = message.lines().collect::<Vec<_>>()[..] else {
+            panic!("{command:?}: {message}");
         };
         let expected = "not allowed to list CronJobs in namespace ";
         assert!(

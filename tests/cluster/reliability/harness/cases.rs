@@ -109,7 +109,9 @@ impl Matrix {
             .split_once("::")
             .map_or(case.name, |(_, name)| name);
         Trial::ignorable_test(name, move || match matrix.tell(name, case) {
-            Ok(told) => told.map(|()| Completion::Completed).map_err(Failed::from),
+            Ok(reported) => reported
+                .map(|()| Completion::Completed)
+                .map_err(Failed::from),
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))
             }
@@ -140,11 +142,11 @@ impl Matrix {
                 toxiproxy,
                 profile: self.profile,
             };
-            let told = retry_when_stalled(name, || (case.tell)(&place).keeps_to_limits());
+            let reported = retry_when_stalled(name, || (case.tell)(&place).keeps_to_limits());
             plane.assert_alive();
-            let (figures, tries) = told?;
-            let told = CaseResult { figures, tries };
-            self.results.lock().unwrap().insert(case.name, told);
+            let (figures, tries) = reported?;
+            let reported = CaseResult { figures, tries };
+            self.results.lock().unwrap().insert(case.name, reported);
             Ok(())
         };
         Ok(match case.plane {

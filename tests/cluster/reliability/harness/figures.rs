@@ -112,8 +112,8 @@ pub(crate) fn table<'a>(
 |---|---|---|---|---|---|---|---|---|---|---|
 "
     .to_owned();
-    for (title, told) in cases {
-        let Some(CaseResult { figures, tries }) = told else {
+    for (title, reported) in cases {
+        let Some(CaseResult { figures, tries }) = reported else {
             text += &format!("| {title} | failed | | | | | | | | | |\n");
             continue;
         };

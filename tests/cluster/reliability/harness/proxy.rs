@@ -17,7 +17,7 @@ use crate::support::ChildGuard;
 /// A running toxiproxy, which all cases share: each has its own proxies.
 pub(crate) struct Toxiproxy {
     _program: ChildGuard,
-    _folder: TempDir,
+    _directory: TempDir,
     api: SocketAddr,
     names: AtomicU32,
 }
@@ -33,16 +33,16 @@ pub(crate) struct Proxy<'a> {
 
 impl Toxiproxy {
     pub(crate) fn start(program: &Path) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let api = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let api = api.local_addr().unwrap();
-        let log = File::create(folder.path().join("log")).unwrap();
+        let log = File::create(directory.path().join("log")).unwrap();
         let mut command = Command::new(program);
         command
             .args(["-host", "127.0.0.1", "-port", &api.port().to_string()])
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        let program = ChildGuard::spawn(&mut command, Some(folder.path())).unwrap();
+        let program = ChildGuard::spawn(&mut command, Some(directory.path())).unwrap();
         let begin = Instant::now();
         while TcpStream::connect(api).is_err() {
             assert!(begin.elapsed() < Duration::from_secs(30), "no toxiproxy");
@@ -50,7 +50,7 @@ impl Toxiproxy {
         }
         Self {
             _program: program,
-            _folder: folder,
+            _directory: directory,
             api,
             names: AtomicU32::new(0),
         }

@@ -99,7 +99,7 @@ pub(super) struct Object {
     pub(super) least: u32,
     pub(super) requests: (&'static str, f64, &'static str, f64),
     /// The last action of the schedule that was observed.
-    pub(super) said: bool,
+    pub(super) was_open: bool,
     /// Whether a boundary passed while no controller ran.
     pub(super) missed: bool,
     pub(super) changes: u32,
@@ -127,7 +127,7 @@ impl Object {
             exact: None,
             least: u32::from(dice.roll(3) == 0),
             requests: dice.of(&REQUESTS),
-            said: window.is_open(at, zone),
+            was_open: window.is_open(at, zone),
             missed: false,
             changes: 0,
             hours: [0.0; 3],
@@ -182,7 +182,7 @@ impl Object {
     /// Whether the workload should run at this minute by its schedule.
     pub(super) fn should_run(&mut self, at: DateTime<Utc>) -> bool {
         let is_open = self.window.is_open(at, self.zone);
-        self.missed |= is_open != std::mem::replace(&mut self.said, is_open);
+        self.missed |= is_open != std::mem::replace(&mut self.was_open, is_open);
         is_open
     }
 
@@ -252,7 +252,7 @@ impl Object {
                 if self.window.text() != before {
                     self.mode = Mode::Adopted;
                 }
-                self.said = self.window.is_open(at, self.zone);
+                self.was_open = self.window.is_open(at, self.zone);
             }
             (5, _) => {
                 self.requests = dice.of(&REQUESTS);

@@ -68,8 +68,8 @@ async fn page_that_names_itself_as_the_next_is_a_failure() {
         Answer::FallsSilent(Vec::new()),
     ]);
     let mut events = script.watch();
-    let told = seen(&mut events, 8).await;
-    assert_eq!(told, "init +api error init +api +db ready open");
+    let reported = seen(&mut events, 8).await;
+    assert_eq!(reported, "init +api error init +api +db ready open");
 }
 
 /// An intermediary might cut each large or slow response. A page is smaller.
@@ -86,14 +86,14 @@ async fn falls_back_to_pages_if_streams_break_before_the_list_is_complete() {
             Answer::FallsSilent(Vec::new()),
         ]);
         let mut events = script.watch();
-        let mut told = String::new();
-        while !told.ends_with("ready ") {
-            told += &seen(&mut events, 1).await;
-            told.push(' ');
+        let mut reported = String::new();
+        while !reported.ends_with("ready ") {
+            reported += &seen(&mut events, 1).await;
+            reported.push(' ');
         }
-        let told = told.replace("error ", "");
+        let reported = reported.replace("error ", "");
         let expected = format!("{}init +web -api ready ", "open init +api ".repeat(3));
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 }
 
@@ -103,8 +103,8 @@ async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
     let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
-    let told = seen(&mut events, 7).await;
-    assert_eq!(told, "open error early error early error early");
+    let reported = seen(&mut events, 7).await;
+    assert_eq!(reported, "open error early error early error early");
     let versions = script.resumed_from();
     assert!(versions.iter().all(|it| it == "7"), "{versions:?}");
 }
@@ -143,9 +143,9 @@ async fn object_larger_than_a_megabyte_delays_none_of_ten_thousand() {
     let script = Script::of([Answer::FallsSilent(text)]);
     let mut events = script.watch();
     let begun = Instant::now();
-    let told = seen(&mut events, 10_003).await;
-    assert!(told.ends_with(" +web-9999 ready"));
-    assert!(told.contains(" +web-4999 +large +web-5001 "));
+    let reported = seen(&mut events, 10_003).await;
+    assert!(reported.ends_with(" +web-9999 ready"));
+    assert!(reported.contains(" +web-4999 +large +web-5001 "));
     assert_eq!(begun.elapsed(), Duration::ZERO);
     assert_eq!(script.asked.lock().unwrap().len(), 1);
 }

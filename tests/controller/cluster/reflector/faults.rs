@@ -32,8 +32,8 @@ async fn watch_resumes_after_the_last_event_or_bookmark() {
             Answer::FallsSilent(Vec::new()),
         ]);
         let mut events = script.watch();
-        let told = seen(&mut events, LISTED.split(' ').count()).await;
-        assert_eq!(told, LISTED);
+        let reported = seen(&mut events, LISTED.split(' ').count()).await;
+        assert_eq!(reported, LISTED);
         while seen(&mut events, 1).await != "early" {}
         assert_eq!(script.resumed_from(), [version]);
     }
@@ -56,7 +56,7 @@ async fn only_the_annotated_bookmark_ends_the_list() {
 
 #[tokio::test(start_paused = true)]
 async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
-    for (broken, expected, told) in [
+    for (broken, expected, reported) in [
         (Answer::Ends(listed_and(&[failure(410)])), "list", "open"),
         (Answer::Ends(listed_and(&[failure(500)])), "7", "early"),
         (Answer::Ends(listed_and(&[failure(504)])), "7", "early"),
@@ -73,7 +73,7 @@ async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
         let script = Script::of([broken, Answer::FallsSilent(listed())]);
         let mut events = script.watch();
         assert_eq!(seen(&mut events, 4).await, LISTED);
-        assert_eq!(seen(&mut events, 2).await, format!("error {told}"));
+        assert_eq!(seen(&mut events, 2).await, format!("error {reported}"));
         assert_eq!(script.resumed_from(), [expected]);
         let pause = script.pauses()[0];
         assert!(pause >= Duration::from_millis(100), "{pause:?}");
@@ -111,8 +111,8 @@ async fn lists_again_if_an_event_has_no_version() {
             Answer::FallsSilent(listed()),
         ]);
         let mut events = script.watch();
-        let told = seen(&mut events, 9).await;
-        assert_eq!(told, format!("{LISTED} error {LISTED}"), "{kind}");
+        let reported = seen(&mut events, 9).await;
+        assert_eq!(reported, format!("{LISTED} error {LISTED}"), "{kind}");
         assert_eq!(script.resumed_from(), ["list"]);
     }
 }
@@ -201,8 +201,8 @@ async fn watch_honors_retry_after_for_at_most_a_minute() {
                 Answer::FallsSilent(Vec::new()),
             ]);
             let mut events = script.watch();
-            let told = seen(&mut events, 7).await;
-            assert_eq!(told, format!("error {LISTED} error early"));
+            let reported = seen(&mut events, 7).await;
+            assert_eq!(reported, format!("error {LISTED} error early"));
             let pauses: Vec<_> = script.pauses().iter().map(Duration::as_secs).collect();
             for pause in [pauses[0], pauses[2]] {
                 assert!((least..most).contains(&pause), "{after}: {pauses:?}");
@@ -226,8 +226,8 @@ async fn reads_retry_after_seconds_from_a_status_too() {
             Answer::FallsSilent(Vec::new()),
         ]);
         let mut events = script.watch();
-        let told = seen(&mut events, 7).await;
-        assert_eq!(told, format!("error {LISTED} error early"));
+        let reported = seen(&mut events, 7).await;
+        assert_eq!(reported, format!("error {LISTED} error early"));
         for pause in script.pauses() {
             assert!((least..most).contains(&pause.as_secs()), "{pause:?}");
         }

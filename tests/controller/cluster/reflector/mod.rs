@@ -78,9 +78,9 @@ async fn falls_back_to_pages_at_once_if_a_streamed_list_is_rejected() {
         api.on_request(move |line| is_stream(line).then(|| Fault::Answer(refusal.clone())));
         let begin = Instant::now();
         let mut events = watch(&api);
-        let told = seen(&mut events, 104).await;
-        assert!(told.starts_with("init +web-0 +web-1 "), "{told}");
-        assert!(told.ends_with(" +web-99 ready open"), "{told}");
+        let reported = seen(&mut events, 104).await;
+        assert!(reported.starts_with("init +web-0 +web-1 "), "{reported}");
+        assert!(reported.ends_with(" +web-99 ready open"), "{reported}");
         assert_eq!(begin.elapsed(), Duration::ZERO, "the fallback is immediate");
         api.scale("default", "web-7", 5).unwrap();
         assert_eq!(seen(&mut events, 1).await, "=web-7");
@@ -88,9 +88,12 @@ async fn falls_back_to_pages_at_once_if_a_streamed_list_is_rejected() {
         api.close_watches();
         api.delete("default", "web-7").unwrap();
         api.compact();
-        let told = seen(&mut events, 105).await;
-        assert!(told.starts_with("early error init +web-0 "), "{told}");
-        assert!(told.ends_with(" -web-7 ready"), "{told}");
+        let reported = seen(&mut events, 105).await;
+        assert!(
+            reported.starts_with("early error init +web-0 "),
+            "{reported}"
+        );
+        assert!(reported.ends_with(" -web-7 ready"), "{reported}");
         assert_eq!(
             asked(&api),
             "stream list page watch watch stream list",
@@ -116,9 +119,12 @@ async fn tries_a_streamed_list_again_after_a_fallback() {
         api.close_watches();
         api.delete("default", "web-7").unwrap();
         api.compact();
-        let told = seen(&mut events, 106).await;
-        assert!(told.starts_with("early error open init +web-0 "), "{told}");
-        assert!(told.ends_with(" -web-7 ready"), "{told}");
+        let reported = seen(&mut events, 106).await;
+        assert!(
+            reported.starts_with("early error open init +web-0 "),
+            "{reported}"
+        );
+        assert!(reported.ends_with(" -web-7 ready"), "{reported}");
         assert_eq!(asked(&api), "stream list page watch watch stream");
     }
 }
@@ -182,8 +188,11 @@ async fn falls_back_to_pages_if_each_stream_ends_too_soon() {
         }
     });
     let mut events = watch_by(Client::new(cuts, "default"));
-    let told = seen(&mut events, 10).await;
-    assert_eq!(told, "open init open init open init init +web-0 ready open");
+    let reported = seen(&mut events, 10).await;
+    assert_eq!(
+        reported,
+        "open init open init open init init +web-0 ready open"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -209,22 +218,25 @@ async fn lists_without_pages_if_continue_tokens_always_expire() {
             .map(|status| Fault::Answer(status.clone()))
     });
     let mut events = watch(&api);
-    let told = seen(&mut events, 205).await;
-    assert!(told.starts_with("init +web-0 "), "{told}");
+    let reported = seen(&mut events, 205).await;
+    assert!(reported.starts_with("init +web-0 "), "{reported}");
     assert!(
-        told.contains(" init +web-0 "),
+        reported.contains(" init +web-0 "),
         "the full list repeats the objects of the first page"
     );
-    assert!(told.ends_with(" +web-99 ready open"), "{told}");
+    assert!(reported.ends_with(" +web-99 ready open"), "{reported}");
     assert_eq!(asked(&api), "stream list page whole watch");
     nothing(&mut events).await;
     api.forget_requests();
     api.close_watches();
     api.scale("default", "web-7", 5).unwrap();
     api.compact();
-    let told = seen(&mut events, 206).await;
-    assert!(told.starts_with("early error init +web-0 "), "{told}");
-    assert!(told.ends_with(" ready"), "{told}");
+    let reported = seen(&mut events, 206).await;
+    assert!(
+        reported.starts_with("early error init +web-0 "),
+        "{reported}"
+    );
+    assert!(reported.ends_with(" ready"), "{reported}");
     assert_eq!(asked(&api), "watch stream list page whole");
 }
 

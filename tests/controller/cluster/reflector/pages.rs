@@ -70,8 +70,8 @@ async fn requests_smaller_pages_if_a_page_is_too_large() {
         let mut events = watch_by(client);
         let failed = "error ".repeat(failures);
         let names: Vec<_> = (0..12).map(|it| format!("+web-{it}")).collect();
-        let told = seen(&mut events, failures + 14).await;
-        assert_eq!(told, format!("{failed}init {} ready", names.join(" ")));
+        let reported = seen(&mut events, failures + 14).await;
+        assert_eq!(reported, format!("{failed}init {} ready", names.join(" ")));
     }
 }
 

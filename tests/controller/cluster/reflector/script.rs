@@ -71,27 +71,27 @@ impl Script {
                 _ => answers.pop_front().unwrap(),
             }
         };
-        let said = |text: Vec<String>| {
+        let chunks = |text: Vec<String>| {
             let pieces = text.into_iter().map(|it| Ok(Frame::data(Bytes::from(it))));
             stream::iter(pieces.collect::<Vec<Result<_, BoxError>>>())
         };
         let body = match answer {
-            Answer::Ends(text) => StreamBody::new(said(text)).boxed_unsync(),
+            Answer::Ends(text) => StreamBody::new(chunks(text)).boxed_unsync(),
             Answer::FallsSilent(text) => {
-                StreamBody::new(said(text).chain(stream::pending())).boxed_unsync()
+                StreamBody::new(chunks(text).chain(stream::pending())).boxed_unsync()
             }
             Answer::Breaks(text) => {
                 let broken = stream::iter([Err("the connection is reset".into())]);
-                StreamBody::new(said(text).chain(broken)).boxed_unsync()
+                StreamBody::new(chunks(text).chain(broken)).boxed_unsync()
             }
             Answer::Refuses(code, after) => {
                 let answer = Response::builder().status(code);
-                let nothing = StreamBody::new(said(Vec::new())).boxed_unsync();
+                let nothing = StreamBody::new(chunks(Vec::new())).boxed_unsync();
                 return Ok(answer.header("retry-after", after).body(nothing)?);
             }
             Answer::RefusesWith(code, status) => {
                 let answer = Response::builder().status(code);
-                let body = StreamBody::new(said(vec![status.to_string()])).boxed_unsync();
+                let body = StreamBody::new(chunks(vec![status.to_string()])).boxed_unsync();
                 return Ok(answer.body(body)?);
             }
             Answer::Hangs => pending().await,

@@ -43,13 +43,13 @@ fn ready(scenario: &Sandbox, name: &str, ready: u32) {
 }
 
 /// The Warnings about starts, as `web: …`.
-fn told(scenario: &Sandbox) -> Vec<String> {
+fn reported(scenario: &Sandbox) -> Vec<String> {
     let mut events = scenario.api.list("Event");
     events.retain(|event| event["reason"] == "StartedWithout");
     assert!(events.iter().all(|it| it["type"] == "Warning"));
-    let mut told: Vec<_> = events.iter().map(note).collect();
-    told.sort();
-    told
+    let mut reported: Vec<_> = events.iter().map(note).collect();
+    reported.sort();
+    reported
 }
 
 fn note(event: &Value) -> String {
@@ -71,7 +71,7 @@ fn sent(scenario: &Sandbox) -> usize {
 }
 
 fn is_none_told(scenario: &Sandbox) -> bool {
-    told(scenario).is_empty()
+    reported(scenario).is_empty()
 }
 
 /// Readiness before and after `db` stops being a new start.
@@ -89,7 +89,7 @@ fn wake_starts_as_soon_as_its_dependency_is_ready() {
         scenario.pass(Duration::from_secs(30));
         let started = *scenario.patched("web").last().unwrap() - woken;
         assert_eq!(started.num_seconds(), goes, "ready after {after} s");
-        assert_eq!(told(&scenario).len(), 1);
+        assert_eq!(reported(&scenario).len(), 1);
     }
 }
 
@@ -165,10 +165,10 @@ fn starts_without_a_late_dependency_and_reports_it() {
     scenario.sleep_until("09:05:01");
     assert_eq!(scenario.replicas("web"), 3);
     let expected = "web: started without deploy/cache, which was not ready after 5 min";
-    assert_eq!(told(&scenario), [expected]);
+    assert_eq!(reported(&scenario), [expected]);
     scenario.sleep_until("18:00");
     assert_eq!(
-        (told(&scenario).len(), waiting(&scenario)),
+        (reported(&scenario).len(), waiting(&scenario)),
         (1, "0".to_owned())
     );
 }
@@ -187,7 +187,10 @@ fn restarted_controller_continues_the_same_wait() {
         );
     }
     scenario.sleep_until("09:10:01");
-    assert_eq!((scenario.replicas("web"), told(&scenario).len()), (3, 1));
+    assert_eq!(
+        (scenario.replicas("web"), reported(&scenario).len()),
+        (3, 1)
+    );
 }
 
 #[test]

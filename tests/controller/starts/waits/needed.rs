@@ -3,7 +3,7 @@
 use dayshift_controller::{Scope, Settings};
 use serde_json::json;
 
-use super::{OFFICE, app_and_database, evening, is_none_told, ready, told};
+use super::{OFFICE, app_and_database, evening, is_none_told, ready, reported};
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
@@ -47,7 +47,7 @@ fn reports_an_unsatisfiable_dependency_at_once() {
         }
         scenario.sleep_until("2026-11-23 09:00:01");
         assert_eq!(scenario.replicas("web"), 3, "{why}");
-        assert_eq!(told(&scenario), [format!("web: started without {why}")]);
+        assert_eq!(reported(&scenario), [format!("web: started without {why}")]);
     }
 }
 
@@ -77,11 +77,15 @@ fn reports_dependency_cycles_and_does_not_wait() {
         for (name, needed) in circle {
             assert_eq!(scenario.replicas(name), 3);
             let expected = format!("{name}: started without {needed}, which waits for this one");
-            assert!(told(&scenario).contains(&expected), "{:?}", told(&scenario));
+            assert!(
+                reported(&scenario).contains(&expected),
+                "{:?}",
+                reported(&scenario)
+            );
         }
         // It is not part of the cycle.
         assert_eq!(
-            (scenario.replicas("web"), told(&scenario).len()),
+            (scenario.replicas("web"), reported(&scenario).len()),
             (0, circle.len())
         );
         ready(&scenario, "a", 3);
@@ -98,7 +102,7 @@ fn stops_waiting_for_a_deleted_dependency() {
     assert_eq!(scenario.replicas("web"), 3);
     let expected =
         "web: started without deploy/db, which is not there, or which dayshift may not see";
-    assert_eq!(told(&scenario), [expected]);
+    assert_eq!(reported(&scenario), [expected]);
 }
 
 #[test]
@@ -148,7 +152,7 @@ fn waits_for_a_dependency_without_a_schedule() {
         scenario.sleep_until("2026-11-24 09:00:01");
         let why = "web: started without deploy/db, which is stopped, and no schedule starts it";
         assert_eq!(
-            (scenario.replicas("web"), told(&scenario)),
+            (scenario.replicas("web"), reported(&scenario)),
             (3, vec![why.to_owned()])
         );
     }

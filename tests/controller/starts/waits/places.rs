@@ -198,16 +198,16 @@ fn told_on_namespaces(scenario: &Sandbox) -> Vec<(String, String, String)> {
     let mut events = scenario.api.list("Event");
     events.retain(|event| event["reason"] == "StartsWait");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let told = |event: &Value| {
+    let reported = |event: &Value| {
         assert_eq!(event["regarding"]["kind"], "Namespace");
         assert_eq!(event["type"], "Normal");
         let at = text(&event["eventTime"]);
         let name = text(&event["regarding"]["name"]);
         (at[11..19].to_owned(), name, text(&event["note"]))
     };
-    let mut told: Vec<_> = events.iter().map(told).collect();
-    told.sort();
-    told
+    let mut reported: Vec<_> = events.iter().map(reported).collect();
+    reported.sort();
+    reported
 }
 
 #[test]

@@ -9,7 +9,7 @@ use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
-use super::{OFFICE, is_none_told, sent, told, waiting};
+use super::{OFFICE, is_none_told, reported, sent, waiting};
 use crate::sandbox::{Sandbox, deployment};
 
 const MANAGER: &str = "endpointslice.kubernetes.io/managed-by";
@@ -107,7 +107,7 @@ fn waits_for_a_service_until_the_timeout() {
     scenario.sleep_until("09:10:01");
     assert_eq!(scenario.replicas("web"), 3);
     let expected = "web: started without svc/db, which was not ready after 10 min";
-    assert_eq!(told(&scenario), [expected]);
+    assert_eq!(reported(&scenario), [expected]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn reports_a_missing_service_at_once() {
     scenario.settle();
     let expected = "web: started without svc/db, which is not there, or has no EndpointSlice";
     assert_eq!(
-        (scenario.replicas("web"), told(&scenario)),
+        (scenario.replicas("web"), reported(&scenario)),
         (3, vec![expected.to_owned()])
     );
 }
@@ -159,7 +159,7 @@ fn starts_on_time_without_endpoint_permission_and_reports_it() {
         let why = "whose endpoints dayshift does not watch (run --services, with the permission of \
             manifests/kinds/services.yaml; in the chart services: true)";
         assert_eq!(
-            told(&scenario),
+            reported(&scenario),
             [format!("web: started without svc/db, {why}")]
         );
         assert_eq!(was_asked.load(Ordering::Relaxed), is_asked);

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::convert::{
     clocks::{PERIODS, minutes},
-    converted::{Planned, change, convert, convert_at, said},
+    converted::{Planned, change, convert, convert_at, rule_ids},
     cron_oracle::Cron,
 };
 
@@ -62,7 +62,7 @@ proptest! {
         }).collect();
         let exclude = if excludes_fridays { &["* * * * * 5"][..] } else { &[] };
         let conversion = convert_at(&cron_hpa(exclude, &jobs), "2027-01-01T00:00:00Z", in_zone(zone));
-        prop_assert_eq!(said(&conversion), ["delete-after"]);
+        prop_assert_eq!(rule_ids(&conversion), ["delete-after"]);
         let change = change(&conversion);
         let zone: Tz = zone.parse().unwrap();
         let crons: Vec<_> = jobs.iter().map(|it| (Cron::new(it.0.strip_prefix("0 ").unwrap()), it.1)).collect();
@@ -118,24 +118,24 @@ fn reports_settings_without_an_equivalent() {
         let text = cron_hpa(exclude, &[(schedule.to_owned(), 1)]);
         let conversion = convert_at(&text, "2027-01-01T00:00:00Z", in_zone("UTC"));
         assert!(
-            said(&conversion).contains(&id),
+            rule_ids(&conversion).contains(&id),
             "{schedule}: {conversion:?}"
         );
     }
     let text = cron_hpa(&[], &[("0 0 8 * * *".to_owned(), 1)]);
     assert_eq!(
-        said(&convert(&text)),
+        rule_ids(&convert(&text)),
         ["zone-of-controller", "delete-after"]
     );
     let hpa = text.replace(
         "kind: Deployment\n    name",
         "kind: HorizontalPodAutoscaler\n    name",
     );
-    assert_eq!(said(&convert(&hpa)), ["no-equivalent"]);
+    assert_eq!(rule_ids(&convert(&hpa)), ["no-equivalent"]);
     let once = text.replace("targetSize: 1", "targetSize: 1\n      runOnce: true");
     let conversion = convert_at(&once, "2027-03-01T12:00:00Z", in_zone("UTC"));
     assert_eq!(change(&conversion).set[0].1, "2027-03-02 08:00 = 1");
-    assert_eq!(said(&conversion), ["delete-after", "once"]);
+    assert_eq!(rule_ids(&conversion), ["delete-after", "once"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use dayshift_manifest::convert::Conversion;
 
 use super::{cron_hpa, utc_jobs};
-use crate::convert::converted::{change, said};
+use crate::convert::converted::{change, rule_ids};
 
 fn jobs(exclude: &[&str], schedules: &[&str]) -> String {
     let jobs: Vec<_> = schedules.iter().map(|it| ((*it).to_owned(), 1)).collect();
@@ -26,12 +26,12 @@ fn removes_excluded_days_from_a_nickname() {
     ] {
         let with_nickname = utc_jobs(&jobs(&["* * * * * 5"], &[schedule]));
         assert_eq!(scale(&with_nickname), expected, "{schedule}");
-        assert_eq!(said(&with_nickname), ["delete-after"]);
+        assert_eq!(rule_ids(&with_nickname), ["delete-after"]);
     }
     for schedule in ["@monthly", "@yearly", "@annually"] {
         let conversion = utc_jobs(&jobs(&["* * * * * 5"], &[schedule]));
         assert_eq!(
-            (conversion.changes.len(), said(&conversion)),
+            (conversion.changes.len(), rule_ids(&conversion)),
             (0, vec!["not-read"])
         );
         let without = utc_jobs(&jobs(&[], &[schedule]));
@@ -53,7 +53,7 @@ fn reports_an_exclusion_without_whole_days() {
     ] {
         let conversion = utc_jobs(&jobs(&[exclude], &["0 0 8 * * *"]));
         assert_eq!(
-            said(&conversion),
+            rule_ids(&conversion),
             ["delete-after", "exclude-dates"],
             "{exclude}"
         );
@@ -93,13 +93,13 @@ fn keeps_seconds_with_excluded_days() {
 #[test]
 fn reports_five_fields_as_seconds_first() {
     let conversion = utc_jobs(&jobs(&[], &["30 8 * * 1-5"]));
-    assert_eq!(said(&conversion), ["delete-after", "seconds-first"]);
+    assert_eq!(rule_ids(&conversion), ["delete-after", "seconds-first"]);
     let finding = &conversion.findings[1];
     assert!(finding.help.contains("`0 30 8 * * 1-5`"), "{finding:?}");
     // The text in the help is correct.
     let meant = utc_jobs(&jobs(&[], &["0 30 8 * * 1-5"]));
     assert_eq!(
-        (scale(&meant), said(&meant).len()),
+        (scale(&meant), rule_ids(&meant).len()),
         ("Mon-Fri 08:30 = 1", 1)
     );
 }
@@ -116,7 +116,7 @@ fn reports_a_field_that_the_controller_does_not_have() {
         ),
     ] {
         let conversion = utc_jobs(&text.replace(from, to));
-        assert_eq!(said(&conversion), ["delete-after", "not-read"], "{to}");
+        assert_eq!(rule_ids(&conversion), ["delete-after", "not-read"], "{to}");
         assert!(conversion.findings[1].message.contains(field));
         assert_eq!(change(&conversion).set[1].1, "UTC");
     }
@@ -126,15 +126,15 @@ fn reports_a_field_that_the_controller_does_not_have() {
 fn leaves_out_a_past_date() {
     let past = "@date 2020-10-27 21:54:00";
     let conversion = utc_jobs(&jobs(&[], &[past, "0 0 8 * * *"]));
-    assert_eq!(said(&conversion), ["delete-after", "over"]);
+    assert_eq!(rule_ids(&conversion), ["delete-after", "over"]);
     assert_eq!(scale(&conversion), "08:00 = 1");
     let conversion = utc_jobs(&jobs(&[], &[past]));
     assert_eq!(
-        (conversion.changes.len(), said(&conversion)),
+        (conversion.changes.len(), rule_ids(&conversion)),
         (0, vec!["over"])
     );
     let conversion = utc_jobs(&jobs(&[], &["@date 2027-10-27 21:54:00"]));
-    assert_eq!(said(&conversion), ["delete-after", "once"]);
+    assert_eq!(rule_ids(&conversion), ["delete-after", "once"]);
 }
 
 /// If a schedule is rejected, the other tool is still needed, and the help should not propose to
@@ -149,7 +149,7 @@ fn does_not_propose_to_delete_a_rejected_object() {
     for text in [&*ties, elsewhere] {
         let conversion = utc_jobs(text);
         assert_eq!(
-            (conversion.changes.len(), said(&conversion)),
+            (conversion.changes.len(), rule_ids(&conversion)),
             (0, vec!["no-equivalent"]),
             "{text}"
         );
@@ -159,7 +159,7 @@ fn does_not_propose_to_delete_a_rejected_object() {
         "metadata:\n  name: web\n  annotations: {dayshift/hours: '08:00-20:00'}\n",
     );
     let conversion = utc_jobs(&again.replace("targetSize: 2", "targetSize: 1"));
-    assert_eq!(said(&conversion), ["already-scheduled"]);
+    assert_eq!(rule_ids(&conversion), ["already-scheduled"]);
 }
 
 /// A target of any kind with a count can be named in `--kinds`.
@@ -191,7 +191,7 @@ fn reports_a_target_that_kinds_must_name() {
         );
         for text in [format!("{elsewhere}---{file}"), elsewhere.to_owned()] {
             let conversion = utc_jobs(&text);
-            let mut ids = said(&conversion);
+            let mut ids = rule_ids(&conversion);
             ids.sort_unstable();
             assert_eq!(ids, ["delete-after", "opt-in"], "{text}");
             let opt_in = conversion
@@ -208,5 +208,5 @@ fn reports_a_target_that_kinds_must_name() {
         "apps/v1beta2\n    kind: Deployment",
         "apps/v1\n    kind: DaemonSet",
     );
-    assert_eq!(said(&utc_jobs(&of)), ["other-kind"]);
+    assert_eq!(rule_ids(&utc_jobs(&of)), ["other-kind"]);
 }

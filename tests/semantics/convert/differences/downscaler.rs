@@ -1,7 +1,7 @@
 //! GoKubeDownscaler and py-kube-downscaler.
 
 use crate::convert::clocks::{minutes, utc};
-use crate::convert::converted::{Planned, annotated, change, convert, said};
+use crate::convert::converted::{Planned, annotated, change, convert, rule_ids};
 use crate::convert::texts::Text;
 
 const WEEK: (&str, &str) = ("2027-07-05T00:00:00Z", "2027-07-12T00:00:00Z");
@@ -12,7 +12,7 @@ const NIGHT: &str = "Mon-Fri 20:00-08:00 Europe/Berlin";
 pub(super) fn keeps_reversed_times_after_the_last_day() {
     let text = Text::new(NIGHT);
     let conversion = convert(&annotated("Deployment", &[("downtime", NIGHT)]));
-    assert_eq!(said(&conversion), ["whole-nights"]);
+    assert_eq!(rule_ids(&conversion), ["whole-nights"]);
     let period = ("2027-07-05T00:00:00Z", "2027-07-12T00:00:00Z");
     let planned = Planned::of(change(&conversion), period);
     let all = minutes(text.zone, period.0, period.1);
@@ -58,7 +58,7 @@ pub(super) fn follows_py_kube_downscaler_for_uptime_with_downtime() {
     // GoKubeDownscaler rejects the two together, and leaves the object as it is.
     assert!(Text::go_refuses(&annotations));
     let conversion = convert(&annotated("Deployment", &annotations));
-    assert_eq!(said(&conversion), ["both-times"]);
+    assert_eq!(rule_ids(&conversion), ["both-times"]);
     let planned = Planned::of(change(&conversion), WEEK);
     for minute in minutes(up.zone, WEEK.0, WEEK.1) {
         let py = up.py(&minute) && !down.py(&minute);
@@ -76,7 +76,7 @@ pub(super) fn prefers_the_objects_schedule_over_its_namespace() {
     let object = annotated("Deployment", &[("uptime", &up.text)]);
     let object = object.replace("  name: web\n", "  name: api\n  namespace: web\n");
     let conversion = convert(&format!("{namespace}---\n{object}"));
-    assert!(said(&conversion).contains(&"both-levels"));
+    assert!(rule_ids(&conversion).contains(&"both-levels"));
     let [of_namespace, of_object] = &conversion.changes[..] else {
         panic!("{conversion:?}");
     };
@@ -160,7 +160,7 @@ fn leaves_contradictions_to_the_other_tool() {
             conversion.changes.is_empty(),
             "{annotations:?}: {conversion:?}"
         );
-        assert_eq!(said(&conversion), [id], "{annotations:?}");
+        assert_eq!(rule_ids(&conversion), [id], "{annotations:?}");
     }
 }
 
@@ -173,15 +173,15 @@ fn converts_children_of_a_cron_job_to_its_jobs() {
     };
     for (text, expected) in [("true", "true"), ("False", "false")] {
         let conversion = cron_job(text);
-        assert_eq!(said(&conversion), [""; 0], "{text}");
+        assert_eq!(rule_ids(&conversion), [""; 0], "{text}");
         let set = &change(&conversion).set;
         let mut jobs = set.iter().filter(|it| &*it.0 == "dayshift/stop-jobs");
         assert_eq!(jobs.next().map(|it| &*it.1), Some(expected));
     }
-    assert_eq!(said(&cron_job("yes")), ["not-read"]);
+    assert_eq!(rule_ids(&cron_job("yes")), ["not-read"]);
     for kind in ["Namespace", "Deployment"] {
         let conversion = convert(&annotated(kind, &[("scale-children", "true")]));
-        assert_eq!(said(&conversion), ["no-equivalent"], "{kind}");
+        assert_eq!(rule_ids(&conversion), ["no-equivalent"], "{kind}");
         let help = &conversion.findings[0].help;
         assert!(help.contains("on each CronJob"), "{help}");
     }

@@ -1,6 +1,6 @@
 //! Days that end a minute too early.
 
-use crate::convert::converted::{annotated, change, convert, said};
+use crate::convert::converted::{annotated, change, convert, rule_ids};
 
 #[test]
 fn reports_a_day_that_ends_a_minute_early() {
@@ -22,7 +22,7 @@ fn reports_a_day_that_ends_a_minute_early() {
         ("uptime", "Mon-Fri 08:00-20:00 UTC", false),
     ] {
         let conversion = convert(&annotated("Deployment", &[(key, text)]));
-        let told = said(&conversion).contains(&"one-minute");
-        assert_eq!(told, is_told, "{text}: {:?}", change(&conversion));
+        let reported = rule_ids(&conversion).contains(&"one-minute");
+        assert_eq!(reported, is_told, "{text}: {:?}", change(&conversion));
     }
 }

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 
 use crate::convert::clocks::minutes;
-use crate::convert::converted::{Planned, change, convert, said};
+use crate::convert::converted::{Planned, change, convert, rule_ids};
 use crate::convert::cron_hpa::{cron_hpa, utc_jobs};
 use crate::convert::cron_oracle::Cron;
 use crate::convert::keda::{active, scaled_object};
@@ -41,7 +41,7 @@ pub(super) fn two_jobs_in_one_minute_are_not_converted() {
     let conversion = utc_jobs(&cron_hpa(&[], &jobs));
     assert!(conversion.changes.is_empty(), "{conversion:#?}");
     assert!(
-        said(&conversion).contains(&"no-equivalent"),
+        rule_ids(&conversion).contains(&"no-equivalent"),
         "{conversion:#?}"
     );
 }

@@ -3,7 +3,7 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use dayshift_manifest::convert::{ChangeTarget, Conversion};
 
-use crate::convert::converted::{convert, said};
+use crate::convert::converted::{convert, rule_ids};
 
 const SLEEP_INFO: &str = "apiVersion: kube-green.com/v1alpha1\nkind: SleepInfo\nmetadata: {name: working-hours, namespace: team}\nspec:\n  weekdays: '1-5'\n  sleepAt: '20:00'\n  wakeUpAt: '08:00'\n  suspendCronJobs: true\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n";
 
@@ -63,8 +63,8 @@ fn a_sleeping_workload_keeps_its_count_as_a_label() {
         ])
     );
     let saved = ["saved-count"; 3];
-    assert_eq!(said(&conversion)[..1], ["delete-after"]);
-    assert_eq!(said(&conversion)[1..], saved);
+    assert_eq!(rule_ids(&conversion)[..1], ["delete-after"]);
+    assert_eq!(rule_ids(&conversion)[1..], saved);
     let after = &conversion.findings[0];
     assert!(
         after
@@ -167,7 +167,7 @@ fn awake_or_unreadable_workloads_get_no_label() {
         assert_eq!(labels(&conversion), [], "{secret}");
         let mut ids = vec!["delete-after"];
         ids.extend(said_too);
-        assert_eq!(said(&conversion), ids, "{secret}");
+        assert_eq!(rule_ids(&conversion), ids, "{secret}");
         let after = &conversion.findings[0];
         assert!(
             after.help.starts_with("while everything is awake"),

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::convert::{
     clocks::{PERIODS, minutes},
-    converted::{Planned, convert, said},
+    converted::{Planned, convert, rule_ids},
     cron_oracle::Cron,
 };
 
@@ -46,7 +46,7 @@ proptest! {
         prop_assume!(Some(&sleep) != wake.as_ref());
         let text = sleep_info(weekdays, &sleep, wake.as_deref(), zone, "");
         let conversion = convert(&text);
-        prop_assert_eq!(said(&conversion), ["delete-after"]);
+        prop_assert_eq!(rule_ids(&conversion), ["delete-after"]);
         let change = &conversion.changes[0];
         let cron = |time: &str| {
             let (hour, minute) = time.split_once(':').unwrap();
@@ -107,7 +107,7 @@ fn writes_exclude_on_excluded_objects() {
         ]
     );
     assert_eq!(
-        said(&conversion),
+        rule_ids(&conversion),
         ["elsewhere", "elsewhere", "delete-after"]
     );
 }
@@ -164,10 +164,10 @@ fn reports_settings_without_an_equivalent() {
         ("", "", "20:00", "not-read"),
     ] {
         let text = sleep_info(weekdays, sleep, None, "UTC", more);
-        assert!(said(&convert(&text)).contains(&id), "{text}");
+        assert!(rule_ids(&convert(&text)).contains(&id), "{text}");
     }
     let text = sleep_info("1-5", "20:00", None, "Europe/Rmoe", "");
-    assert_eq!(said(&convert(&text)), ["not-read"]);
+    assert_eq!(rule_ids(&convert(&text)), ["not-read"]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::sleep_info;
-use crate::convert::converted::{convert, said};
+use crate::convert::converted::{convert, rule_ids};
 
 /// A kind by its operator's documentation: its group, the field that stops it, and the stopped
 /// value.
@@ -212,10 +212,10 @@ proptest! {
             prop_assert_eq!(is_scheduled(&conversion, row), theirs, "{}\n{}\n{:#?}", row.kind, text, conversion);
         }
         let is_any_odd = patches.iter().any(|it| it.form != Form::Stop);
-        let said = said(&conversion);
-        prop_assert_eq!(said.contains(&"no-equivalent"), is_any_odd, "{}", text);
+        let rule_ids = rule_ids(&conversion);
+        prop_assert_eq!(rule_ids.contains(&"no-equivalent"), is_any_odd, "{}", text);
         if is_any_odd {
-            prop_assert!(!said.contains(&"delete-after"), "kube-green has still work to do: {}", text);
+            prop_assert!(!rule_ids.contains(&"delete-after"), "kube-green has still work to do: {}", text);
         }
     }
 }
@@ -259,7 +259,10 @@ fn schedules_only_patched_kinds_if_no_other_sleeps() {
         field_selector: Some("metadata.name!=main".to_owned()),
     };
     assert_eq!(targets, [&others]);
-    assert_eq!(said(&conversion), ["elsewhere", "delete-after", "opt-in"]);
+    assert_eq!(
+        rule_ids(&conversion),
+        ["elsewhere", "delete-after", "opt-in"]
+    );
 }
 
 /// `replace` of a missing field fails in kube-green, and that object continues to run.
@@ -271,7 +274,7 @@ fn reports_a_replace_patch_as_a_stop() {
     );
     let conversion = convert(&sleep_info("1-5", "20:00", None, "UTC", &patches));
     assert_eq!(
-        said(&conversion),
+        rule_ids(&conversion),
         ["delete-after", "no-equivalent", "opt-in"]
     );
 }

@@ -8,7 +8,7 @@ use dayshift_manifest::convert::{ChangeTarget, Conversion};
 use proptest::prelude::*;
 
 use super::sleep_info;
-use crate::convert::converted::{convert, said};
+use crate::convert::converted::{convert, rule_ids};
 
 /// A reference: a kind and a name, and labels.
 #[derive(Clone, Debug)]
@@ -219,14 +219,14 @@ fn reports_references_that_match_nothing() {
         ChangeTarget::Object(object) => object.to_string(),
     });
     assert_eq!(kinds.collect::<Vec<_>>(), ["statefulsets,cronjobs"]);
-    assert!(said(&two).contains(&"contradiction"), "{two:?}");
+    assert!(rule_ids(&two).contains(&"contradiction"), "{two:?}");
     for refs in [
         "    - {matchLabels: {app: x}}\n    - {matchLabels: {app: y}}\n",
         "    - {matchLabels: {app: x}}\n  excludeRef:\n    - {matchLabels: {app: x}}\n",
     ] {
         let none = of(refs, "");
         assert!(none.changes.is_empty(), "{none:?}");
-        assert_eq!(said(&none), ["contradiction"; 3], "{refs}");
+        assert_eq!(rule_ids(&none), ["contradiction"; 3], "{refs}");
     }
     // `labels.Parse` rejects such a text in kube-green, and no object is listed.
     for refs in [
@@ -236,7 +236,7 @@ fn reports_references_that_match_nothing() {
     ] {
         let none = of(refs, "");
         assert_eq!(
-            (none.changes.len(), said(&none)),
+            (none.changes.len(), rule_ids(&none)),
             (0, vec!["not-read"]),
             "{refs}"
         );

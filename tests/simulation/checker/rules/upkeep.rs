@@ -55,8 +55,9 @@ impl RuleInputs<'_> {
 
     /// Whether it was adopted while running, although its schedule requires it to be stopped.
     fn was_adopted_running(&self, phase: Phase) -> bool {
-        let says = self.timeline.action_at(self.now);
-        phase == Phase::Adopted && matches!(says, Some(BoundaryAction::Off | BoundaryAction::To(0)))
+        let expected = self.timeline.action_at(self.now);
+        phase == Phase::Adopted
+            && matches!(expected, Some(BoundaryAction::Off | BoundaryAction::To(0)))
     }
 
     fn tidied(&self, held: Option<(Phase, Option<i64>)>, enforced: Option<Option<i64>>) -> Outcome {

@@ -8,7 +8,7 @@ use crate::support::{Request, eventually, too_late};
 /// Asserts that the controller read the Deployment once after another client's last change, and
 /// reported the manager within 2 s; returns the report.
 pub(super) fn assert_reported_once(team: &TestNamespace<'_>, name: &str) -> String {
-    let told = team.await_event(name, "Reverted");
+    let reported = team.await_event(name, "Reverted");
     let changes = team.changes_by_others();
     let change = changes.last().map(|it| it.answered);
     // The server's log can be a moment behind.
@@ -31,7 +31,7 @@ pub(super) fn assert_reported_once(team: &TestNamespace<'_>, name: &str) -> Stri
         }
     }
     assert_eq!(count(team, name), 1);
-    told
+    reported
 }
 
 /// Asserts that no revert was reported.

@@ -10,23 +10,23 @@ use std::{
 use dayshift_manifest::{FileSearch, OpenError, OpenedFiles};
 use proptest::prelude::*;
 
-fn write(folder: &Path, names: &[&str]) {
+fn write(directory: &Path, names: &[&str]) {
     for name in names {
-        let path = folder.join(name);
+        let path = directory.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "{}").unwrap();
     }
 }
 
-fn open(folder: &Path, exclude: &[&str]) -> OpenedFiles {
+fn open(directory: &Path, exclude: &[&str]) -> OpenedFiles {
     let exclude: Vec<_> = exclude.iter().map(ToString::to_string).collect();
-    FileSearch::excluding(&exclude).open(folder)
+    FileSearch::excluding(&exclude).open(directory)
 }
 
 /// The files that were read, relative to the directory.
-fn names(folder: &Path, opened: &OpenedFiles) -> Vec<String> {
+fn names(directory: &Path, opened: &OpenedFiles) -> Vec<String> {
     let name = |name: &str| {
-        let path = Path::new(name).strip_prefix(folder);
+        let path = Path::new(name).strip_prefix(directory);
         path.unwrap().to_str().unwrap().to_owned()
     };
     opened.sources.iter().map(|it| name(it.name())).collect()
@@ -34,7 +34,7 @@ fn names(folder: &Path, opened: &OpenedFiles) -> Vec<String> {
 
 #[test]
 fn searches_a_directory_without_charts_and_hidden_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let all = [
         "b/c/d.yaml",
         "a.yaml",
@@ -45,9 +45,9 @@ fn searches_a_directory_without_charts_and_hidden_files() {
         "chart/crds/e.yml",
         "library/Chart.yaml",
     ];
-    write(folder.path(), &all);
-    std::os::unix::fs::symlink(folder.path(), folder.path().join("b/round")).unwrap();
-    let opened = open(folder.path(), &[]);
+    write(directory.path(), &all);
+    std::os::unix::fs::symlink(directory.path(), directory.path().join("b/round")).unwrap();
+    let opened = open(directory.path(), &[]);
     let expected = [
         "a.yaml",
         "b/c/d.yaml",
@@ -56,7 +56,7 @@ fn searches_a_directory_without_charts_and_hidden_files() {
         "library/Chart.yaml",
         "templates/plain.yaml",
     ];
-    assert_eq!(names(folder.path(), &opened), expected);
+    assert_eq!(names(directory.path(), &opened), expected);
     let charts = opened.sources.iter().filter(|it| it.is_chart());
     let charts: Vec<_> = charts.map(|it| it.name().to_owned()).collect();
     assert_eq!(charts.len(), 1, "{charts:?}");
@@ -65,16 +65,19 @@ fn searches_a_directory_without_charts_and_hidden_files() {
 
 #[test]
 fn reads_the_manifests_of_a_directory_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), &["b.yaml", "a.yml", "c.json", "d.txt"]);
-    fs::create_dir(folder.path().join("e.yaml")).unwrap();
-    let opened = open(folder.path(), &[]);
-    assert_eq!(names(folder.path(), &opened), ["a.yml", "b.yaml", "c.json"]);
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), &["b.yaml", "a.yml", "c.json", "d.txt"]);
+    fs::create_dir(directory.path().join("e.yaml")).unwrap();
+    let opened = open(directory.path(), &[]);
+    assert_eq!(
+        names(directory.path(), &opened),
+        ["a.yml", "b.yaml", "c.json"]
+    );
 }
 
 #[test]
 fn excluded_and_git_ignored_files_are_skipped() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let all = [
         "a.yaml",
         "a.test.yaml",
@@ -82,7 +85,7 @@ fn excluded_and_git_ignored_files_are_skipped() {
         "new/a.yaml",
         "new/old/b.yaml",
     ];
-    write(folder.path(), &all);
+    write(directory.path(), &all);
     for (exclude, expected) in [
         (
             &[][..],
@@ -101,20 +104,20 @@ fn excluded_and_git_ignored_files_are_skipped() {
         (&["old/"], &["a.test.yaml", "a.yaml", "new/a.yaml"]),
         (&["*.yaml", "!new/a.yaml"], &["new/a.yaml"]),
     ] {
-        let opened = open(folder.path(), exclude);
-        assert_eq!(names(folder.path(), &opened), expected, "{exclude:?}");
+        let opened = open(directory.path(), exclude);
+        assert_eq!(names(directory.path(), &opened), expected, "{exclude:?}");
         assert!(opened.errors.is_empty());
     }
     assert!(matches!(
-        open(folder.path(), &["*"]).errors[..],
+        open(directory.path(), &["*"]).errors[..],
         [OpenError::EmptyDirectory { .. }]
     ));
     // A `.gitignore` of a parent directory counts only within its repository.
-    fs::write(folder.path().join(".gitignore"), "b.yaml\n").unwrap();
-    fs::write(folder.path().join("new/.gitignore"), "*.yaml\n!old/*\n").unwrap();
-    let new = folder.path().join("new");
+    fs::write(directory.path().join(".gitignore"), "b.yaml\n").unwrap();
+    fs::write(directory.path().join("new/.gitignore"), "*.yaml\n!old/*\n").unwrap();
+    let new = directory.path().join("new");
     assert_eq!(names(&new, &open(&new, &[])), ["old/b.yaml"]);
-    fs::create_dir(folder.path().join(".git")).unwrap();
+    fs::create_dir(directory.path().join(".git")).unwrap();
     assert_eq!(
         names(&new, &open(&new, &[])),
         ["old/b.yaml"],
@@ -176,53 +179,53 @@ proptest! {
         if Command::new("git").arg("--version").stdout(Stdio::null()).status().is_err() {
             return Ok(());
         }
-        let folder = tempfile::tempdir().unwrap();
-        let folder = folder.path();
-        let folders = ["", "a/", "b/", "a/a/", "a/b/", "ab/b/", "b/a{b/"];
-        let all: Vec<_> = folders
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let directories = ["", "a/", "b/", "a/a/", "a/b/", "ab/b/", "b/a{b/"];
+        let all: Vec<_> = directories
             .iter()
             .flat_map(|it| ["a.yaml", "b.yaml", "ab.yaml"].map(|name| format!("{it}{name}")))
             .collect();
-        write(folder, &all.iter().map(String::as_str).collect::<Vec<_>>());
-        fs::write(folder.join(".gitignore"), top.join("\n")).unwrap();
-        fs::write(folder.join("a/.gitignore"), inner.join("\n")).unwrap();
+        write(directory, &all.iter().map(String::as_str).collect::<Vec<_>>());
+        fs::write(directory.join(".gitignore"), top.join("\n")).unwrap();
+        fs::write(directory.join("a/.gitignore"), inner.join("\n")).unwrap();
         let git = |args: &[&str]| {
             let mut git = Command::new("git");
             git.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-            git.env("HOME", folder).args(["-C", folder.to_str().unwrap()]).args(args);
+            git.env("HOME", directory).args(["-C", directory.to_str().unwrap()]).args(args);
             git.output().unwrap()
         };
         git(&["init", "-q"]);
         let listed = git(&["ls-files", "-z", "--others", "--exclude-standard"]);
         let listed = String::from_utf8(listed.stdout).unwrap();
         let expected: BTreeSet<_> = listed.split('\0').filter(|it| it.ends_with(".yaml")).map(str::to_owned).collect();
-        let read: BTreeSet<_> = names(folder, &open(folder, &[])).into_iter().collect();
+        let read: BTreeSet<_> = names(directory, &open(directory, &[])).into_iter().collect();
         prop_assert_eq!(read, expected, "{:?} {:?}", top, inner);
     }
 }
 
 #[test]
 fn reports_an_unreadable_path_and_reads_the_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
     let errors = |path: &Path| open(path, &[]).errors;
     assert!(matches!(
-        errors(folder.path())[..],
+        errors(directory.path())[..],
         [OpenError::EmptyDirectory { .. }]
     ));
     assert!(matches!(
         errors(&path("none.yaml"))[..],
         [OpenError::Read { .. }]
     ));
-    write(folder.path(), &["a.yaml", "z.yaml"]);
+    write(directory.path(), &["a.yaml", "z.yaml"]);
     fs::write(path("latin.yaml"), b"a: 1\nb: caf\xe9").unwrap();
     fs::File::create(path("large.json"))
         .unwrap()
         .set_len(33 << 20)
         .unwrap();
     std::os::unix::fs::symlink("nowhere", path("link.yaml")).unwrap();
-    let opened = open(folder.path(), &[]);
-    assert_eq!(names(folder.path(), &opened), ["a.yaml", "z.yaml"]);
+    let opened = open(directory.path(), &[]);
+    assert_eq!(names(directory.path(), &opened), ["a.yaml", "z.yaml"]);
     let [
         OpenError::TooLarge { .. },
         latin @ OpenError::NotText { .. },
@@ -247,10 +250,10 @@ fn reports_an_unreadable_path_and_reads_the_others() {
 fn links_out_of_the_directory_are_reported_and_not_followed() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("secret.yaml"), "password: hunter2\n").unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), &["a.yaml", "inner/b.yaml"]);
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), &["a.yaml", "inner/b.yaml"]);
     let link = |target: &str, name: &str| {
-        std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+        std::os::unix::fs::symlink(target, directory.path().join(name)).unwrap();
     };
     link(
         outside.path().join("secret.yaml").to_str().unwrap(),
@@ -265,9 +268,9 @@ fn links_out_of_the_directory_are_reported_and_not_followed() {
     // A link to another file of the directory is followed.
     link("a.yaml", "c.yaml");
     link("../a.yaml", "inner/d.yaml");
-    let opened = open(folder.path(), &[]);
+    let opened = open(directory.path(), &[]);
     assert_eq!(
-        names(folder.path(), &opened),
+        names(directory.path(), &opened),
         ["a.yaml", "c.yaml", "inner/b.yaml", "inner/d.yaml"]
     );
     let errors: Vec<_> = opened.errors.iter().map(ToString::to_string).collect();
@@ -288,8 +291,8 @@ fn links_out_of_the_directory_are_reported_and_not_followed() {
 
 #[test]
 fn a_fifo_is_rejected_without_blocking() {
-    let folder = tempfile::tempdir().unwrap();
-    let fifo = folder.path().join("pipe.yaml");
+    let directory = tempfile::tempdir().unwrap();
+    let fifo = directory.path().join("pipe.yaml");
     let made = Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     for device in [fifo.as_path(), Path::new("/dev/zero")] {
