@@ -163,11 +163,11 @@ pub(crate) fn refusal(verb: &str, resource: &str) -> String {
 }
 
 /// `dayshift run` until it is dropped.
-pub(crate) struct Scaler {
+pub(crate) struct Controller {
     _child: Running,
 }
 
-impl Scaler {
+impl Controller {
     pub(crate) fn on(cluster: &Cluster) -> Self {
         Self::with(cluster, &[])
     }

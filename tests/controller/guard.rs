@@ -203,7 +203,7 @@ fn settings() -> Settings {
 
 fn begin(trap: &Trap, at: &str, web: Value) -> Sandbox {
     let mut scenario = Sandbox::empty_at(&format!("{at} UTC"));
-    scenario.start_scaler_with(|api| trap.client(api), settings());
+    scenario.start_controller_with(|api| trap.client(api), settings());
     scenario.api.create(web).unwrap();
     scenario.settle();
     scenario
@@ -259,7 +259,7 @@ fn slept(trap: &Trap) -> Sandbox {
 /// A workload without labels that is not adopted yet.
 fn unlabelled(trap: &Trap) -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler_with(|api| trap.client(api), settings());
+    scenario.start_controller_with(|api| trap.client(api), settings());
     let mut web = scheduled();
     web["metadata"]["labels"].take();
     scenario.api.create(web).unwrap();

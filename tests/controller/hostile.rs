@@ -286,7 +286,7 @@ fn a_namespace_with_too_much_text_is_rejected_and_no_other_is_affected() {
         scenario.api.create(hours.into()).unwrap();
     }
     scenario.api.remember_requests(usize::MAX);
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("19:01");
     let due = scenario.utc("2026-11-20 19:00");
     for number in 0..10 {

@@ -98,7 +98,7 @@ fn failure_of_one_kind_does_not_affect_others() {
             scenario.apply(stateful_set("db").replicas(3).stop("19:00"));
             let fails = move |line: &RequestLine| (line.resource == plural).then(|| fault.clone());
             scenario.api.on_request(fails);
-            scenario.start_scaler(Settings::default());
+            scenario.start_controller(Settings::default());
             // Within the 50 ms that the sandbox lets pass for immediate work.
             assert_eq!(
                 state(&scenario, other).as_deref(),
@@ -139,7 +139,7 @@ fn reports_a_missing_or_forbidden_kind_once_and_backs_off() {
         scenario
             .api
             .on_request(move |line| is_stateful(line).then(|| fault.clone()));
-        scenario.start_scaler(Settings::default());
+        scenario.start_controller(Settings::default());
         scenario.sleep_until("20:00");
 
         let requests = scenario.api.requests().into_iter();
@@ -176,7 +176,7 @@ fn is_unready_and_names_each_reason_if_no_kind_can_be_watched() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let forbidden = Fault::Answer(Status::forbidden("apps", "them", "", "no rule"));
     scenario.api.on_request(move |_| Some(forbidden.clone()));
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("18:10");
     assert!(scenario.telemetry.ready().is_err());
     assert_eq!(
@@ -210,7 +210,7 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     let (_guard, log) = logged();
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("db").replicas(3).stop("22:00"));
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     let lines_with = |what: &str| {
         let text = fs::read_to_string(log.path()).unwrap();
         let lines = text.lines().filter(|line| line.contains(what));

@@ -180,7 +180,7 @@ fn list_older_than_a_response_does_not_change_that_object() {
                 .api
                 .on_request(move |line| line.query.contains("sendInitialEvents").then(no));
         }
-        scenario.start_scaler_with(with_late_lists, Settings::default());
+        scenario.start_controller_with(with_late_lists, Settings::default());
         scenario.apply(deployment("web").replicas(3).stop("19:00"));
         scenario.sleep_until("18:59:58");
         scenario.api.forget_requests();

@@ -41,11 +41,11 @@ pub struct Sandbox {
     pub telemetry: Arc<Telemetry>,
     server_ahead: Arc<AtomicI64>,
     runtime: Runtime,
-    scalers: Vec<Scaler>,
+    controllers: Vec<Controller>,
     zone: Tz,
 }
 
-struct Scaler {
+struct Controller {
     task: JoinHandle<()>,
     stop: oneshot::Sender<()>,
 }
@@ -91,7 +91,7 @@ impl Sandbox {
             telemetry,
             server_ahead,
             runtime,
-            scalers: Vec::new(),
+            controllers: Vec::new(),
             zone,
         }
     }
@@ -99,25 +99,29 @@ impl Sandbox {
     /// A cluster at this time with a controller.
     pub fn at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
-        sandbox.start_scaler(Settings::default());
+        sandbox.start_controller(Settings::default());
         sandbox
     }
 
     /// A cluster at this time with a controller that watches only Deployments: [`of_deployments`].
     pub fn of_deployments_at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
-        sandbox.start_scaler(of_deployments());
+        sandbox.start_controller(of_deployments());
         sandbox
     }
 
     /// Starts a controller; several can run at once.
-    pub fn start_scaler(&mut self, settings: Settings) {
-        let name = format!("scaler-{}", self.scalers.len());
-        self.start_scaler_with(|api| api.client_as(&name), settings);
+    pub fn start_controller(&mut self, settings: Settings) {
+        let name = format!("scaler-{}", self.controllers.len());
+        self.start_controller_with(|api| api.client_as(&name), settings);
     }
 
     /// Starts a controller with a client made from the API.
-    pub fn start_scaler_with(&mut self, client: impl FnOnce(&Api) -> Client, settings: Settings) {
+    pub fn start_controller_with(
+        &mut self,
+        client: impl FnOnce(&Api) -> Client,
+        settings: Settings,
+    ) {
         let (stop, stopped) = oneshot::channel();
         let context = self.runtime.enter();
         let client = client(&self.api);
@@ -127,30 +131,30 @@ impl Sandbox {
             run(client, clock, settings, telemetry, stopped).await;
         });
         drop(context);
-        self.scalers.push(Scaler { task, stop });
+        self.controllers.push(Controller { task, stop });
         self.settle();
     }
 
     /// Ends every controller at once, like SIGKILL.
     pub fn kill_controllers(&mut self) {
-        for scaler in self.scalers.drain(..) {
-            scaler.task.abort();
+        for controller in self.controllers.drain(..) {
+            controller.task.abort();
         }
         self.settle();
     }
 
     /// Ends every controller like SIGTERM, and waits for it.
     pub fn stop_controllers(&mut self) {
-        while !self.scalers.is_empty() {
-            self.stop_oldest_scaler();
+        while !self.controllers.is_empty() {
+            self.stop_oldest_controller();
         }
     }
 
     /// Ends the oldest controller like SIGTERM, and waits for it.
-    pub fn stop_oldest_scaler(&mut self) {
-        let scaler = self.scalers.remove(0);
-        let _ = scaler.stop.send(());
-        self.runtime.block_on(scaler.task).unwrap();
+    pub fn stop_oldest_controller(&mut self) {
+        let controller = self.controllers.remove(0);
+        let _ = controller.stop.send(());
+        self.runtime.block_on(controller.task).unwrap();
     }
 
     pub fn apply(&self, deployment: DeploymentBuilder) {

@@ -20,7 +20,7 @@ fn scenario_with(settings: Settings) -> Sandbox {
                 .stop("19:00"),
         );
     }
-    scenario.start_scaler(settings);
+    scenario.start_controller(settings);
     scenario.sleep_until("19:00");
     scenario
 }
@@ -78,7 +78,7 @@ fn forgets_a_workload_that_leaves_the_selector_without_a_write() {
         selector: Some("tier=dev".into()),
         ..Scope::default()
     };
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope,
         ..Settings::default()
     });
@@ -156,7 +156,7 @@ fn dry_run_begins_with_a_summary_by_namespace() {
     volumes["metadata"]["annotations"] = json!({"dayshift/stop": "Mon-Fri 18:30"});
     volumes["spec"]["persistentVolumeClaimRetentionPolicy"] = json!({"whenScaled": "Delete"});
     scenario.api.apply(volumes).unwrap();
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         dry_run: true,
         ..Settings::default()
     });
@@ -190,7 +190,7 @@ fn adoptions_wait_until_everything_is_listed() {
         let is_stream = line.query.contains("sendInitialEvents");
         is_stream.then(|| Fault::Answer(refusal.clone()))
     });
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.pass(Duration::from_secs(1));
     let verbs: Vec<_> = scenario
         .api
@@ -216,7 +216,7 @@ fn namespace_that_cannot_be_listed_delays_no_other() {
     scenario
         .api
         .on_request(move |line| (line.namespace == "b").then(|| Fault::Answer(refusal())));
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             namespaces: vec!["a".into(), "b".into()],
             ..Scope::default()
@@ -240,7 +240,7 @@ fn reports_a_configured_namespace_until_it_exists() {
         namespaces: vec!["a".to_owned(), "tema".to_owned()],
         ..Scope::default()
     };
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope,
         ..Settings::default()
     });
@@ -274,7 +274,7 @@ fn reports_a_configured_namespace_until_it_exists() {
         namespace_selector: Some("env=dev".to_owned()),
         ..Scope::default()
     };
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope,
         ..Settings::default()
     });

@@ -129,7 +129,7 @@ fn snapshot_contains_the_reason_for_waiting() {
             ("patch", _) => Some(Fault::Hang),
             _ => None,
         });
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     let objects = scenario.snapshot().objects;
     let work: Vec<_> = objects.iter().map(|it| it.work.to_string()).collect();
     assert_eq!(
@@ -360,7 +360,7 @@ fn plan_predicts_the_savings() {
 fn exports_a_series_per_workload_if_enabled() {
     for is_asked in [false, true] {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             per_workload_metrics: is_asked,
             ..Settings::default()
         });

@@ -76,7 +76,7 @@ fn a_year_of_office_hours_across_clock_changes() {
 fn time_zone_flag_applies_if_the_object_has_none() {
     let mut scenario = Sandbox::empty_at("2026-11-20 08:00 Asia/Tokyo");
     let tokyo = Zone::parse("Asia/Tokyo").unwrap();
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         default_zone: tokyo,
         ..Settings::default()
     });
@@ -105,7 +105,7 @@ fn catches_up_once_on_missed_boundaries() {
     scenario.stop_controllers();
     scenario.sleep_until("2026-11-24 10:00");
     scenario.api.forget_requests();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     assert_eq!(scenario.replicas("web"), 3);
     assert_eq!(
         scenario.label("web", "last").unwrap(),
@@ -148,7 +148,7 @@ fn wrong_clock_is_detected_and_does_nothing() {
 fn first_observation_by_a_wrong_clock_does_not_act_on_the_past() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has passed
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     scenario.pass(Duration::from_secs(60));
     assert!(scenario.telemetry.ready().is_err());
@@ -172,7 +172,7 @@ fn first_observation_by_a_wrong_clock_does_not_act_on_the_past() {
 #[test]
 fn detects_writes_of_a_clock_far_ahead_after_its_correction() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         max_clock_skew: None,
         ..Settings::default()
     });

@@ -40,9 +40,9 @@ fn two_controllers_with_different_zone_data_converge() {
     ] {
         let mut scenario = Sandbox::empty_at("2026-11-16 00:30 UTC");
         scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-        scenario.start_scaler(by(old));
+        scenario.start_controller(by(old));
         scenario.pass(Duration::from_secs(60));
-        scenario.start_scaler(by(new));
+        scenario.start_controller(by(new));
         for _ in 0..4 * 48 {
             scenario.pass(Duration::from_secs(1800));
             let hours = [old, new].map(|zone| scenario.now().with_timezone(&zone).hour());
@@ -60,7 +60,7 @@ fn two_controllers_with_different_zone_data_converge() {
         // Four boundaries a day: each is carried out by one controller, and each controller writes
         // its next boundary once.
         assert!(writes <= 2 + 3 * 4 * 4, "{old:?} {new:?}: {writes} writes");
-        scenario.stop_oldest_scaler();
+        scenario.stop_oldest_controller();
         scenario.pass(Duration::from_secs(86_400));
         let before = scenario.patched("web").len();
         let mut running = 0;
@@ -87,12 +87,12 @@ fn two_controllers_with_different_zone_data_converge() {
 fn newer_zone_data_after_a_restart_does_not_act_on_the_past() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 America/New_York");
     scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    scenario.start_scaler(by(old_vancouver()));
+    scenario.start_controller(by(old_vancouver()));
     // The stop at 19:00 in Vancouver is at 21:00 in New York by the new data, and at 22:00 by the old data.
     scenario.sleep_until("21:30");
     assert_eq!(scenario.replicas("web"), 3);
     scenario.stop_controllers();
-    scenario.start_scaler(by(Zone::parse("America/Vancouver").unwrap()));
+    scenario.start_controller(by(Zone::parse("America/Vancouver").unwrap()));
     scenario.sleep_until("2026-11-21 20:59");
     assert_eq!(
         scenario.replicas("web"),

@@ -62,8 +62,8 @@ fn words(address: SocketAddr, cookie: &str) -> Option<String> {
 }
 
 /// The addresses of a controller's pages and of its metrics.
-fn addresses(scaler: &Dayshift) -> Option<[SocketAddr; 2]> {
-    let log = scaler.log();
+fn addresses(controller: &Dayshift) -> Option<[SocketAddr; 2]> {
+    let log = controller.log();
     let at = |is_page: bool| {
         let mut lines = log.lines().filter(|it| it.contains("listen=127.0.0.1:"));
         let line = lines.find(|it| it.contains("the dashboard is served") == is_page)?;
@@ -171,7 +171,7 @@ fn metrics_dashboard_and_status_agree(plane: &ControlPlane) {
         ) / 3600.0
     };
     let before = saved();
-    let of_scaler = eventually("the dashboard of the controller", || words(page, ""));
+    let of_controller = eventually("the dashboard of the controller", || words(page, ""));
     let after = saved();
     // The text has two decimals.
     let is_between = |it: f64| before - 0.005 <= it && it <= after + 0.005;
@@ -180,10 +180,10 @@ fn metrics_dashboard_and_status_agree(plane: &ControlPlane) {
         ["This week ", " This month"],
         ["This month ", " saved since the controller"],
     ] {
-        let found = hours_between(&of_scaler, words);
+        let found = hours_between(&of_controller, words);
         assert!(
             found > 0.0 && is_between(found),
-            "{before} {after}: {of_scaler}"
+            "{before} {after}: {of_controller}"
         );
     }
     let arguments = ["dashboard", "-n", team.name()];
@@ -193,7 +193,7 @@ fn metrics_dashboard_and_status_agree(plane: &ControlPlane) {
     });
     let held =
         format!("Stopped by schedules now: {held} replicas, 200 CPU cores, 400 GiB of memory");
-    for page in [&of_scaler, &of_somebody] {
+    for page in [&of_controller, &of_somebody] {
         assert!(page.contains(&held), "{held}: {page}");
     }
     let estimate = "estimate for this week from the schedules";

@@ -4,7 +4,7 @@
 //! - `monitoring/`: the alerts and the metrics, by Prometheus' promtool
 //! - `other_controllers/`: other programs that set the same counts
 //! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
-//! - `scalers/`: several controllers on one cluster
+//! - `controllers/`: several controllers on one cluster
 //! - `security/`: the limits of permissions, and attacks
 
 pub(crate) mod activator;
@@ -12,6 +12,7 @@ mod boundaries;
 mod calendars;
 mod cluster;
 mod commands;
+mod controllers;
 mod counts;
 mod faults;
 mod figures;
@@ -27,7 +28,6 @@ mod overrides;
 mod pages;
 mod policy;
 mod protobuf;
-mod scalers;
 mod security;
 mod test_namespace;
 mod zones;
@@ -41,8 +41,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         kinds::scenarios(),
         moving::scenarios(),
-        scalers::starting::scenarios(),
-        scalers::together::scenarios(),
+        controllers::starting::scenarios(),
+        controllers::together::scenarios(),
         overrides::rollout::scenarios(),
         overrides::ended::scenarios(),
         overrides::annotated::scenarios(),
@@ -70,7 +70,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         security::permissions::scenarios(),
         security::reading::scenarios(),
         security::people::scenarios(),
-        scalers::split::scenarios(),
+        controllers::split::scenarios(),
         protobuf::scenarios(),
         zones::scenarios(),
     ]

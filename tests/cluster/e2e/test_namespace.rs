@@ -26,7 +26,7 @@ const AFTER_GIVING_UP: i64 = 2_000_000;
 /// A Namespace, and the controllers that are limited to it.
 pub(crate) struct TestNamespace<'a> {
     namespace: Namespace<'a>,
-    scalers: Vec<Dayshift>,
+    controllers: Vec<Dayshift>,
     runs: usize,
     closed_watches: usize,
 }
@@ -44,7 +44,7 @@ impl<'a> TestNamespace<'a> {
     pub(crate) fn without_controller(plane: &'a ControlPlane, name: &str) -> Self {
         Self {
             namespace: plane.namespace(name),
-            scalers: Vec::new(),
+            controllers: Vec::new(),
             runs: 0,
             closed_watches: plane.closed_watches(),
         }
@@ -67,22 +67,22 @@ impl<'a> TestNamespace<'a> {
         let mut arguments = vec!["run", "-n", self.namespace.name()];
         arguments.extend(flags);
         self.runs += 1;
-        self.scalers
+        self.controllers
             .push(Dayshift::run(self.namespace.plane(), &arguments));
-        self.scalers.last_mut().unwrap()
+        self.controllers.last_mut().unwrap()
     }
 
     /// The newest controller.
     pub(crate) fn newest(&self) -> &Dayshift {
-        self.scalers.last().unwrap()
+        self.controllers.last().unwrap()
     }
 
     /// Ends every controller like a pod: SIGTERM, exit status 0. Returns their logs.
     pub(crate) fn stop_controllers(&mut self) -> String {
         let mut logs = String::new();
-        for mut scaler in self.scalers.drain(..) {
-            let status = scaler.stop();
-            logs += &scaler.log();
+        for mut controller in self.controllers.drain(..) {
+            let status = controller.stop();
+            logs += &controller.log();
             assert!(status.success(), "{status}\n{logs}");
         }
         logs
@@ -90,16 +90,16 @@ impl<'a> TestNamespace<'a> {
 
     /// Sends each controller a signal.
     pub(crate) fn signal_controllers(&mut self, signal: Signal) {
-        for scaler in &mut self.scalers {
-            scaler.signal(signal);
+        for controller in &mut self.controllers {
+            controller.signal(signal);
         }
     }
 
     /// Kills every controller.
     pub(crate) fn kill_controllers(&mut self) {
         self.signal_controllers(Signal::KILL);
-        for mut scaler in self.scalers.drain(..) {
-            scaler.wait_exit(Duration::from_secs(5));
+        for mut controller in self.controllers.drain(..) {
+            controller.wait_exit(Duration::from_secs(5));
         }
     }
 

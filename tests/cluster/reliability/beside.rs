@@ -32,7 +32,7 @@ const RECOVERY: TimeDelta = TimeDelta::seconds(120);
 /// A fleet that a webhook blocks, and healthy objects in its Namespace and in another, under one
 /// controller of the whole cluster.
 pub(crate) struct Beside<'a> {
-    scaler: Dayshift,
+    controller: Dayshift,
     namespaces: [CleanedNamespace<'a>; 2],
     fleet: Fleet,
     stop: Soon,
@@ -59,8 +59,8 @@ impl<'a> Beside<'a> {
         let stop = soon(9);
         let fleet = Fleet::of(size);
         let watch = FleetWatch::of(&namespaces[0], fleet.clone());
-        let mut scaler = Dayshift::run(place.plane, &["run"]);
-        scaler.wait_ready();
+        let mut controller = Dayshift::run(place.plane, &["run"]);
+        controller.wait_ready();
         // The start is tomorrow for all of them.
         fleet.create(&namespaces[0], stop, Soon(stop.0 - TimeDelta::hours(1)));
         let mut healthy = BTreeMap::new();
@@ -84,12 +84,12 @@ impl<'a> Beside<'a> {
             (adopted && namespaces.iter().all(also)).then_some(())
         });
         Self {
-            probes: Probes::of(scaler.address().unwrap()),
+            probes: Probes::of(controller.address().unwrap()),
             namespaces,
             fleet,
             stop,
             healthy,
-            scaler,
+            controller,
             watch,
             webhook,
             profile: place.profile,
@@ -179,9 +179,9 @@ impl<'a> Beside<'a> {
         );
         let unready = self.probes.unready_from(self.stop.0);
         let ready = self.probes.ready_since();
-        let memory = peak_memory(self.scaler.id());
-        let status = self.scaler.stop();
-        assert!(status.success(), "{status}\n{}", self.scaler.log());
+        let memory = peak_memory(self.controller.id());
+        let status = self.controller.stop();
+        assert!(status.success(), "{status}\n{}", self.controller.log());
 
         let changes = 2 * (self.fleet.len() + self.healthy.len() * self.namespaces.len());
         let requests = settled_log(&self.namespaces, changes);

@@ -45,8 +45,8 @@ fn five_thousand(place: &Place<'_>) -> Figures {
 }
 
 fn busy(place: &Place<'_>, size: i32) -> Figures {
-    let mut scaler = Dayshift::run(place.plane, &["run"]);
-    scaler.wait_ready();
+    let mut controller = Dayshift::run(place.plane, &["run"]);
+    controller.wait_ready();
     let [busy, elsewhere] =
         ["busy", "elsewhere"].map(|it| CleanedNamespace(place.plane.namespace(it)));
     let fleet = Fleet::of(size);
@@ -67,7 +67,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     let (requests, log) = loop {
         let requests = elsewhere.requests();
         if names.iter().all(|name| made(&requests, name).count() >= 2) {
-            break (requests, scaler.log());
+            break (requests, controller.log());
         }
         let waited = Utc::now() - last.0;
         assert!(
@@ -76,7 +76,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
         );
         std::thread::sleep(std::time::Duration::from_millis(500));
     };
-    let memory = peak_memory(scaler.id());
+    let memory = peak_memory(controller.id());
     let (mut late, mut unseen) = ((0, first), (0, 0));
     let mut stops = Vec::new();
     for (name, (created, due)) in names.iter().zip(created) {
@@ -93,7 +93,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
         stops.push((due, stop));
     }
     let all_made = requests.iter().filter(|each| each.is_made()).count();
-    assert!(scaler.stop().success(), "{}", scaler.log());
+    assert!(controller.stop().success(), "{}", controller.log());
 
     let mut tries = busy.requests();
     tries.retain(|each| each.verb == "patch");

@@ -6,11 +6,11 @@
 mod access;
 mod beside;
 mod busy;
+mod controllers;
 mod harness;
 mod isolation;
 mod network;
 mod refused;
-mod scalers;
 mod server;
 
 pub(crate) use harness::blackhole_proxy::BlackholeProxy;
@@ -23,7 +23,7 @@ pub(crate) fn cases(profile: Profile) -> Vec<Case> {
         server::cases(),
         network::cases(),
         access::cases(),
-        scalers::cases(),
+        controllers::cases(),
         refused::cases(),
         isolation::cases(),
         busy::cases(profile),

@@ -60,8 +60,8 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
     );
     thread::sleep(Duration::from_secs(1));
     let (alive, log) = (
-        scenario.scalers[0].get("/healthz"),
-        scenario.scalers[0].log(),
+        scenario.controllers[0].get("/healthz"),
+        scenario.controllers[0].log(),
     );
     // A panicking program might respond until it has printed the location.
     let lives = alive.is_some_and(|(status, _)| status == 200) && !log.contains("panicked");
@@ -81,8 +81,8 @@ fn forbidden(place: &Place<'_>) -> Figures {
     let apply = ["apply", "-f", "manifests/namespaced.yaml"];
     namespace.kubectl(&apply).success();
     let kubeconfig = place.plane.kubeconfig_of(namespace.name(), "dayshift");
-    let mut scaler = Dayshift::run_as(&kubeconfig, &["run", "-n", namespace.name()]);
-    scaler.wait_ready();
+    let mut controller = Dayshift::run_as(&kubeconfig, &["run", "-n", namespace.name()]);
+    controller.wait_ready();
     let fleet = Fleet::of(50);
     // Each has its own second, so that none is in flight because of the others.
     fleet.create_each(&namespace, |number| {
@@ -119,8 +119,8 @@ fn forbidden(place: &Place<'_>) -> Figures {
 
     namespace.kubectl(&apply).success();
     all_have_moved("all stop and start again");
-    let memory = peak_memory(scaler.id());
-    assert!(scaler.stop().success(), "{}", scaler.log());
+    let memory = peak_memory(controller.id());
+    assert!(controller.stop().success(), "{}", controller.log());
     let fleet_state = fleet.look(&namespace);
     assert_eq!(
         (fleet_state.lost, fleet_state.wrong),

@@ -34,7 +34,7 @@ fn api_server_down(place: &Place<'_>) -> Figures {
     scenario.run_fault(
         |_| place.plane.end("kube-apiserver", Signal::KILL),
         |scenario| {
-            let log = scenario.scalers[0].log();
+            let log = scenario.controllers[0].log();
             let reported = log.matches("nothing is sent for now").count();
             assert!((1..20).contains(&reported), "{reported} times:\n{log}");
             place.plane.start_api_server();

@@ -4,7 +4,7 @@
 use kube_in_memory::{Fault, Status};
 
 use super::overrides::label;
-use crate::fake_server::{Cluster, Scaler, refusal};
+use crate::fake_server::{Cluster, Controller, refusal};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "09:00-19:00")];
 
@@ -61,7 +61,7 @@ fn skips_an_unreadable_kind_and_changes_the_others() {
 #[test]
 fn waits_for_readable_kinds_beside_an_unreadable_one() {
     let cluster = cluster(&["list", "watch"]);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let until = ["--until", "2099-12-24T18:00Z"];
     let ran = cluster.dayshift(&[&["wake", "--all"], &until[..]].concat());
     let woken = "deployment.apps/web awake until Thu 2099-12-24 18:00 UTC, 0 -> 3\n";
@@ -98,7 +98,7 @@ fn waits_for_the_other_kinds_if_one_cannot_be_watched() {
         let cluster = cluster(&["watch"]);
         // If the controller acted on the CronJob, a list could show that before the watch is
         // rejected.
-        let _scaler = Scaler::with(&cluster, &["--kinds=deployments"]);
+        let _controller = Controller::with(&cluster, &["--kinds=deployments"]);
         let ran = cluster.dayshift(&["wake", target, "--until", "2099-12-24T18:00Z"]);
         let unseen = format!(
             "error: annotated, but the command cannot see whether a controller acts: not \
@@ -118,7 +118,7 @@ fn waits_for_the_other_objects_if_one_cannot_be_watched() {
     let cluster = Cluster::new();
     cluster.deployment("api", 1, OFFICE);
     cluster.deployment("web", 1, OFFICE);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     cluster.api.on_request(|request| {
         // The list is rejected too, because it could show the change of the controller before the
         // watch is rejected.
@@ -137,7 +137,7 @@ fn waits_for_the_other_objects_if_one_cannot_be_watched() {
 #[test]
 fn wakes_a_namespace_and_reports_unreadable_kinds() {
     let cluster = cluster(&["list", "watch"]);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     for (command, output) in [
         (
             &["wake", "ns/dev", "--dry-run"][..],

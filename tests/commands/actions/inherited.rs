@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::{
     dashboard::browser::Served,
-    fake_server::{Cluster, Scaler},
+    fake_server::{Cluster, Controller},
 };
 
 /// Two namespaces of a team and a controller with a default schedule for one of them.
 struct Central {
     cluster: Cluster,
-    _scaler: Scaler,
+    _controller: Controller,
 }
 
 /// This schedule is running at any time, with a stop next.
@@ -37,10 +37,10 @@ impl Central {
         let mut other = cluster.api.get("Deployment", "dev", "web").unwrap();
         other["metadata"] = json!({"namespace": "prod", "name": "api"});
         cluster.api.create(other).unwrap();
-        let scaler = Scaler::with(&cluster, CENTRAL);
+        let controller = Controller::with(&cluster, CENTRAL);
         let central = Self {
             cluster,
-            _scaler: scaler,
+            _controller: controller,
         };
         central.wait_for("adopted");
         central

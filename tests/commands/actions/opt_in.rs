@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 /// An HPA in the namespace `dev` with these hours.
 fn autoscaler(cluster: &Cluster, hours: Option<&str>) {
@@ -27,7 +27,7 @@ fn leaves_an_unwatched_kind_unchanged_with_a_message() {
     let cluster = Cluster::new();
     autoscaler(&cluster, Some("00:00-24:00"));
     // This controller watches the other kinds.
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     for line in [
         "wake hpa/api --for 1h",
         "sleep hpa/api --for 1h --no-wait",
@@ -48,7 +48,7 @@ fn leaves_an_unwatched_kind_unchanged_with_a_message() {
 fn annotates_a_watched_kind() {
     let cluster = Cluster::new();
     autoscaler(&cluster, Some("00:00-24:00"));
-    let _scaler = Scaler::with(&cluster, &["--kinds=hpa"]);
+    let _controller = Controller::with(&cluster, &["--kinds=hpa"]);
     let is_seen = || {
         let api = cluster.api.get("HorizontalPodAutoscaler", "dev", "api");
         api.unwrap()["metadata"]["labels"]["dayshift/state"].is_string()

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
 
@@ -21,7 +21,7 @@ pub(crate) fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String
 fn reports_success_after_the_controller_has_acted() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     for (command, reported, state) in [
         (
             "wake deploy/web --until 2099-12-24T18:00+09:00",
@@ -67,7 +67,7 @@ fn reports_success_after_the_controller_has_acted() {
 fn a_manual_change_within_an_override_is_reported() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let sleep = |until: &str| cluster.dayshift(&["sleep", "deploy/web", "--until", until]);
     let slept = sleep("2099-12-24T18:00+09:00");
     assert!(slept.out.ends_with(" JST, 3 -> 0\n"), "{slept:?}");
@@ -97,7 +97,7 @@ fn the_readme_shows_the_real_output() {
     let api = &cluster.api;
     api.label("dev", "web", "dayshift/saved-replicas", saved)
         .unwrap();
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let mut lines = shown.lines();
     let mut tried = 0;
     while let (Some(command), Some(output)) = (lines.next(), lines.next()) {
@@ -308,7 +308,7 @@ fn a_new_override_acts_despite_an_undo() {
     cluster.dayshift(&["pause", "pause", "--no-wait"]);
     assert_eq!(cluster.annotation("pause", "override-began"), None);
 
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["sleep", "sleep", "--until", until]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(label(&cluster, "sleep", "state").as_deref(), Some("slept"));
@@ -328,7 +328,7 @@ fn writer_of<'a>(object: &'a Value, members: &str, key: &str) -> &'a str {
 fn managed_fields_distinguish_a_command_from_the_controller() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["wake", "deploy/web", "--until", "2099-12-24T18:00+09:00"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let web = cluster.api.get("Deployment", "dev", "web").unwrap();
@@ -382,7 +382,7 @@ fn a_shorter_override_needs_the_shorten_flag() {
 fn the_replaced_override_is_reported_with_its_author() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let wake = |until: &str| cluster.dayshift(&["wake", "deploy/web", "--until", until]);
     wake("2099-12-24T18:00+09:00");
     let ran = wake("2099-12-24T20:00+09:00");

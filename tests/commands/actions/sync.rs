@@ -2,7 +2,7 @@
 
 use crate::{
     actions::overrides::label,
-    fake_server::{Cluster, Scaler},
+    fake_server::{Cluster, Controller},
 };
 
 /// A schedule that is running until 2098, and one that is stopped until then.
@@ -55,7 +55,7 @@ fn sync_applies_the_schedule_now() {
         assert!(planned.err.contains(part), "{part}: {}", planned.err);
     }
 
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     // The workloads can be reported in any order.
     let ran = cluster.dayshift(&["sync", "down", "up"]);
     assert_eq!((ran.status, &*ran.err), (0, ""));
@@ -106,7 +106,7 @@ fn resume_names_the_command_that_applies_the_schedule() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, &[RUNNING, &[("pause", "true")]].concat());
     let prefix = ["--annotation-prefix", "dayshift"];
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&[&["resume", "web"], &prefix[..]].concat());
     assert_eq!(
         ran.out,
@@ -124,7 +124,7 @@ fn a_namespace_override_ends_the_overrides_of_sync() {
     }
     let woken = [STOPPED, &[("wake-until", "2097-01-01 00:00")]].concat();
     cluster.deployment("own", 3, &woken);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["sync", "one", "two"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(label(&cluster, "one", "state").as_deref(), Some("slept"));
@@ -142,7 +142,7 @@ fn a_namespace_override_without_effect_is_a_failure() {
     let cluster = Cluster::new();
     let woken = [STOPPED, &[("wake-until", "2097-01-01 00:00")]].concat();
     cluster.deployment("own", 3, &woken);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["sleep", "ns/dev", "--for=1h"]);
     let counts = "0 of 1 workload; 1 has an override of its own: `dayshift sleep --all -n dev`";
     assert!(ran.err.contains(counts), "{ran:?}");

@@ -6,7 +6,7 @@ use kube_in_memory::{Fault, Status};
 use serde_json::json;
 
 use super::overrides::RUNNING;
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 #[test]
 fn does_not_report_a_controller_that_acted_before_as_missing() {
@@ -94,7 +94,7 @@ fn does_not_report_an_earlier_error_as_the_result() {
     let ran = thread::scope(|scope| {
         let ran = scope.spawn(|| cluster.dayshift(&["wake", "web", "--for", "2h"]));
         waits.recv().unwrap();
-        let _scaler = Scaler::on(&cluster);
+        let _controller = Controller::on(&cluster);
         ran.join().unwrap()
     });
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
@@ -147,7 +147,7 @@ fn reports_the_dependencies_of_a_waiting_start() {
     let cluster = Cluster::new();
     cluster.deployment("db", 3, &[]);
     cluster.deployment("web", 0, &[RUNNING, &[("after", "deploy/db, 1h")]].concat());
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     cluster.dayshift(&["pause", "web", "--timeout", "20s"]);
     cluster.dayshift(&["resume", "web", "--timeout", "20s"]);
     for (wait, status) in [(&[][..], 0), (&["--wait=ready"], 1), (&["--wait"], 1)] {
@@ -164,7 +164,7 @@ fn reports_the_dependencies_of_a_waiting_start() {
 fn wait_ready_waits_until_all_replicas_are_ready() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, RUNNING);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let wake = |timeout: &str| {
         let wake = [
             "wake",

@@ -6,7 +6,7 @@ use super::files::{GERMANY, web};
 use crate::{
     fake_server::Cluster,
     program::dayshift_with,
-    terminal::objects::{Scaler, until},
+    terminal::objects::{Controller, until},
 };
 
 /// A calendar with an invalid event, and the error about it.
@@ -149,7 +149,7 @@ fn run_starts_and_logs_the_error() {
     cluster.deployment("other", 2, &[hours, ("except", "calendar:ok")]);
     cluster.deployment("unknown", 2, &[hours, ("except", "calendar:xx")]);
     let ok = GERMANY.replace("de=", "ok=");
-    let scaler = Scaler::start(&cluster, &["--calendar", &calendar, "--calendar", &ok]);
+    let controller = Controller::start(&cluster, &["--calendar", &calendar, "--calendar", &ok]);
     let error = |name| cluster.annotation(name, "error");
     until(|| error("named").is_some() && error("unknown").is_some());
     let expected = format!("dayshift/except: `de` is a calendar that cannot be read: {output}");
@@ -170,11 +170,11 @@ fn run_starts_and_logs_the_error() {
     };
     until(|| cluster.api.list("Event").iter().any(reported));
     until(|| {
-        scaler
+        controller
             .log()
             .contains(&format!("is rejected until it can be read: {output}"))
     });
-    let metrics = scaler.get("/metrics");
+    let metrics = controller.get("/metrics");
     for (name, is_good) in [("de", 0), ("ok", 1)] {
         let line =
             format!("dayshift_calendar_last_reload_successful{{calendar=\"{name}\"}} {is_good}\n");

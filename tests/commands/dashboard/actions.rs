@@ -4,7 +4,7 @@
 use std::io::{Read as _, Write as _};
 
 use super::browser::{Answer, Page, Served};
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -85,7 +85,7 @@ pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
 #[test]
 fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     let cluster = cluster();
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     // The page waits for a shorter time than a command, so the controller must have adopted the
     // workloads before.
     while !["web", "api"].iter().all(|name| is_adopted(&cluster, name)) {

@@ -6,7 +6,7 @@ use super::{
     actions::{cluster, confirmed, post, token},
     browser::{Answer, Page, Served},
 };
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 fn asked(served: &Served, fields: &[(&str, &str)]) -> Answer {
     let token = token(served);
@@ -33,7 +33,7 @@ fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
 #[test]
 fn a_confirmed_sleep_does_not_replace_a_newer_wake() {
     let cluster = cluster();
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let both = [
         ("do", "sleep"),
@@ -117,7 +117,7 @@ fn a_changed_namespace_is_not_overridden() {
 fn objects_left_out_of_the_preview_are_not_changed() {
     let cluster = cluster();
     cluster.deployment("bad", 1, &[("hours", "Mon-Fry 09:00-17:00")]);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let fields = [
         ("do", "pause"),
@@ -142,7 +142,7 @@ fn objects_left_out_of_the_preview_are_not_changed() {
 fn reports_each_failure_and_a_failed_result() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let both = [("object", "dev/deploy/web"), ("object", "dev/deploy/api")];
     let sleep = &[("do", "sleep"), ("for", "2h")][..];
     let pause = &[("do", "pause")];

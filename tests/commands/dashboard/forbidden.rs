@@ -6,7 +6,7 @@ use super::{
     actions::{confirmed, post, token},
     browser::{Page, Served},
 };
-use crate::fake_server::{Cluster, Scaler, refusal};
+use crate::fake_server::{Cluster, Controller, refusal};
 
 fn cluster() -> Cluster {
     let cluster = Cluster::new();
@@ -126,7 +126,7 @@ fn reports_a_forbidden_action_as_the_command_does() {
             && expected.contains("cannot patch resource \"deployments\""),
         "{ran:?}"
     );
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
     let fields = [
@@ -169,7 +169,7 @@ fn acts_on_readable_kinds_beside_an_unreadable_one() {
         cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
     }
     cluster.refuse(&["list", "watch"], "cronjobs");
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
     let mut fields = vec![("token", &*token), ("do", "pause")];

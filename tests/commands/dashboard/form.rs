@@ -8,7 +8,7 @@ use super::{
     actions::{cluster, confirmed, post, token},
     browser::{Node, Page, Served},
 };
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 /// The value of an input field.
 fn field(page: &Page, name: &str) -> Option<String> {
@@ -26,7 +26,7 @@ fn values<'p>(page: &'p Page, name: &str) -> Vec<&'p str> {
 #[test]
 fn an_invalid_form_keeps_its_input() {
     let cluster = cluster();
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
     let typed = [

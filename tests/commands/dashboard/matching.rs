@@ -4,7 +4,7 @@ use super::{
     actions::{confirmed, post, token},
     browser::{Page, Served},
 };
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 /// Sixty workloads, which are two pages of the timeline, and one that does not match.
 fn cluster() -> Cluster {
@@ -25,7 +25,7 @@ fn value(page: &Page, name: &str) -> String {
 #[test]
 fn an_action_reaches_all_matching_workloads_on_all_pages_and_no_others() {
     let cluster = cluster();
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let is_adopted = |name: &str| {
         let object = cluster.api.get("Deployment", "dev", name).unwrap();
         object["metadata"]["labels"]["dayshift/state"].is_string()

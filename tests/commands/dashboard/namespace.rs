@@ -6,7 +6,7 @@ use super::{
     actions::{confirmed, post, token},
     browser::{Page, Served},
 };
-use crate::fake_server::{Cluster, Scaler, refusal};
+use crate::fake_server::{Cluster, Controller, refusal};
 
 /// Two workloads in `dev`, one of which inherits its hours, and one workload in another namespace.
 fn cluster() -> Cluster {
@@ -29,8 +29,8 @@ fn cluster() -> Cluster {
     cluster
 }
 
-fn adopted(cluster: &Cluster) -> Scaler {
-    let scaler = Scaler::on(cluster);
+fn adopted(cluster: &Cluster) -> Controller {
+    let controller = Controller::on(cluster);
     for (namespace, name) in [("dev", "web"), ("dev", "api"), ("other", "elsewhere")] {
         let state = || {
             let object = cluster.api.get("Deployment", namespace, name).unwrap();
@@ -40,7 +40,7 @@ fn adopted(cluster: &Cluster) -> Scaler {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
-    scaler
+    controller
 }
 
 fn rows(page: &Page) -> Vec<&str> {
@@ -50,7 +50,7 @@ fn rows(page: &Page) -> Vec<&str> {
 #[test]
 fn a_namespace_page_shows_defaults_and_overrides_with_their_author() {
     let cluster = cluster();
-    let _scaler = adopted(&cluster);
+    let _controller = adopted(&cluster);
     let args = ["pause", "ns/dev", "--reason", "the release"];
     assert_eq!(cluster.dayshift(&args).status, 0);
     let args = ["wake", "deploy/api", "--for", "5h", "--reason", "my demo"];
@@ -102,7 +102,7 @@ fn a_namespace_page_shows_defaults_and_overrides_with_their_author() {
 #[test]
 fn pauses_a_whole_namespace_from_its_page() {
     let cluster = cluster();
-    let _scaler = adopted(&cluster);
+    let _controller = adopted(&cluster);
     let served = Served::of(&cluster, &[]);
     let page = served.page("/ns/dev?refresh=off");
     let named = |name: &str| {
@@ -132,7 +132,7 @@ fn pauses_a_whole_namespace_from_its_page() {
 #[test]
 fn a_namespace_page_shows_the_events_that_may_be_read() {
     let cluster = cluster();
-    let _scaler = adopted(&cluster);
+    let _controller = adopted(&cluster);
     let args = ["sleep", "deploy/api", "--for", "5h"];
     assert_eq!(cluster.dayshift(&args).status, 0);
     let event = |name: &str, namespace: &str, reporter: &str, note: &str| {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 
 use super::browser::{Node, Page, Served};
 use crate::{
-    fake_server::{Cluster, Scaler},
+    fake_server::{Cluster, Controller},
     status::state,
 };
 
@@ -42,7 +42,7 @@ fn reports_whether_a_controller_acts() {
     assert_eq!(verdict.text, "No controller has acted yet");
     let banner = page.all("p").find(|it| it.has_class("banner")).unwrap();
     assert!(banner.text.contains("any of the 1 workload"), "{banner:?}");
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let page = loop {
         let page = served.page("/");
         if with_class(&page, "verdict")[0].text != "No controller has acted yet" {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::browser::{Node, Page, Served};
 use crate::{
-    fake_server::{Cluster, Scaler},
+    fake_server::{Cluster, Controller},
     status::state,
 };
 
@@ -81,7 +81,7 @@ fn row<'p>(page: &'p Page, name: &str) -> (&'p Node, Option<&'p Node>, String) {
 #[test]
 fn the_pages_agree_with_status_and_plan() {
     let cluster = cluster();
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     for (command, name) in [("wake", "deploy/woken"), ("sleep", "deploy/slept")] {
         let ran = cluster.dayshift(&[command, name, "--for", "40h"]);
         assert_eq!(ran.status, 0, "{ran:?}");

@@ -4,7 +4,7 @@ use chrono::{Days, Utc};
 
 use super::actions::{confirmed, post};
 use super::browser::Served;
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 use crate::status::state;
 
 /// A stop tomorrow is shown one day before, on any weekday.
@@ -26,7 +26,7 @@ fn the_overview_offers_to_keep_a_workload_running() {
             &[("state", "running"), ("last", &last), ("next", &next)],
         );
     }
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let page = served.page("/");
     let button = page

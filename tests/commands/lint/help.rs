@@ -326,8 +326,11 @@ fn check_help(annotations: &[&str], help: &str) {
 #[test]
 fn help_for_scale_does_not_recommend_replicas() {
     let steps = "dayshift/scale: Mon 08:00 = 5; Mon 19:00 = 0";
-    let scaler = "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n";
-    let (_, out, _) = lint_of(&["-"], &(web(&[steps]) + "spec:\n  replicas: 3\n" + scaler));
+    let controller = "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n";
+    let (_, out, _) = lint_of(
+        &["-"],
+        &(web(&[steps]) + "spec:\n  replicas: 3\n" + controller),
+    );
     assert!(out.contains("info[replicas-in-manifest]"), "{out}");
     assert!(!out.contains("to have each start set it"), "{out}");
     assert!(

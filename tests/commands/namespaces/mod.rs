@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::actions::overrides::label;
-use crate::fake_server::{Cluster, Scaler};
+use crate::fake_server::{Cluster, Controller};
 
 const ALWAYS: &[(&str, &str)] = &[("hours", "00:00-24:00"), ("timezone", "Asia/Tokyo")];
 
@@ -110,12 +110,12 @@ fn reports_a_rejected_namespace_until_it_is_corrected() {
     cluster.deployment("web", 1, &[]);
     for (name, command) in [("paused", "pause"), ("woken", "wake")] {
         cluster.deployment(name, 1, &[]);
-        let _scaler = Scaler::on(&cluster);
+        let _controller = Controller::on(&cluster);
         let until = ["--until", "2099-12-24 18:00", "--timeout", "20s"];
         let ran = cluster.dayshift(&[&[command, name], &until[..]].concat());
         assert_eq!(ran.status, 0, "{ran:?}");
     }
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     assert_eq!(notes(&cluster, "web"), "");
     annotate(&cluster, &[("except", "calendar:lacking")]);
     cluster.deployment("late", 1, &[]);
@@ -142,7 +142,7 @@ fn reports_a_rejected_namespace_until_it_is_corrected() {
 fn wakes_one_workload_with_an_inherited_schedule() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 0, &[]);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["wake", "web", "--until", "2099-12-24T18:00+09:00"]);
     let output = "deployment.apps/web awake until Thu 2099-12-24 18:00 JST, 0 -> 1\n";
     assert_eq!(
@@ -164,7 +164,7 @@ fn sleeps_and_resumes_a_whole_namespace() {
     let api = &cluster.api;
     api.merge("Deployment", "dev", "leaving", &held).unwrap();
     api.delete("dev", "leaving").unwrap();
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["sleep", "ns/dev", "--until", "2099-12-24 18:00"]);
     assert_eq!(
         (ran.status, ran.out.as_str(), ran.err.as_str()),
@@ -234,7 +234,7 @@ fn sleeps_and_resumes_a_whole_namespace() {
 fn overrides_a_namespace_without_annotations() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, ALWAYS);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let ran = cluster.dayshift(&["wake", "ns/dev", "--until", "2099-12-24T18:00Z"]);
     let output = "namespace/dev awake until Thu 2099-12-24 18:00 UTC: 1 of 1 workload\n";
     assert_eq!(
@@ -356,7 +356,7 @@ fn reports_obstacles_of_a_namespace_override() {
 fn resume_reports_the_active_override_of_the_namespace() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 2, &[]);
-    let _scaler = Scaler::on(&cluster);
+    let _controller = Controller::on(&cluster);
     let done = |words: &[&str]| {
         let ran = cluster.dayshift(&[words, &["--timeout", "20s"]].concat());
         assert_eq!(ran.status, 0, "{ran:?}");

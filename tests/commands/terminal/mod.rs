@@ -195,7 +195,7 @@ fn server_responses() {
 fn logs_events_and_pages_of_a_controller() {
     for format in ["text", "json"] {
         let cluster = hostile_cluster();
-        let scaler = objects::Scaler::start(&cluster, &["-vv", "--log-format", format]);
+        let controller = objects::Controller::start(&cluster, &["-vv", "--log-format", format]);
         objects::until(|| cluster.annotation("bad", "error").is_some());
         cluster.api.on_admission(|asked| {
             (asked.resource == "deployments" && asked.name == "late")
@@ -213,10 +213,10 @@ fn logs_events_and_pages_of_a_controller() {
             .api
             .on_request(move |_| Some(Fault::Answer(answer.clone())));
         cluster.api.close_watches();
-        objects::until(|| scaler.log().contains("the watch failed"));
-        objects::until(|| scaler.get("/readyz").contains("503"));
+        objects::until(|| controller.log().contains("the watch failed"));
+        objects::until(|| controller.get("/readyz").contains("503"));
         for page in ["/metrics", "/readyz", "/healthz", "/%1b[31m"] {
-            assert_tame(&scaler.get(page).replace('\r', ""), page);
+            assert_tame(&controller.get(page).replace('\r', ""), page);
         }
         cluster.api.serve_well();
         for event in cluster.api.list("Event") {
@@ -229,7 +229,7 @@ fn logs_events_and_pages_of_a_controller() {
                 assert_tame(&error, name);
             }
         }
-        let log = scaler.log();
+        let log = controller.log();
         assert!(log.contains("bad"), "{log}");
         for line in log.lines() {
             assert_tame(line, &format!("a log line as {format}"));

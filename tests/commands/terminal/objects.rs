@@ -78,12 +78,12 @@ pub fn overridden(cluster: &Cluster) {
 }
 
 /// `dayshift run` with its log.
-pub struct Scaler {
+pub struct Controller {
     _child: Running,
     log: Arc<Mutex<String>>,
 }
 
-impl Scaler {
+impl Controller {
     pub fn start(cluster: &Cluster, arguments: &[&str]) -> Self {
         let mut child = cluster
             .command()
@@ -105,12 +105,12 @@ impl Scaler {
                 }
             }
         });
-        let scaler = Self {
+        let controller = Self {
             _child: Running(child),
             log,
         };
-        until(|| scaler.log().contains("listen"));
-        scaler
+        until(|| controller.log().contains("listen"));
+        controller
     }
 
     pub fn log(&self) -> String {

@@ -53,7 +53,7 @@ fn scenario() -> Sandbox {
 }
 
 fn start(scenario: &mut Sandbox) {
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         default_schedule: DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]),
         ..Settings::default()
     });

@@ -91,7 +91,7 @@ fn counts_the_requested_resources_of_saved_replicas() {
 #[test]
 fn counts_savings_by_namespace_if_enabled() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
@@ -134,7 +134,7 @@ fn limits_the_number_of_namespaces_with_series() {
             .hours(OFFICE);
         scenario.api.apply(web.into()).unwrap();
     }
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });

@@ -30,7 +30,7 @@ fn evening(dates: &[&str]) -> (Sandbox, CalendarPublisher) {
 fn evening_with(calendars: Calendars, settings: Settings) -> (Sandbox, CalendarPublisher) {
     let mut scenario = Sandbox::empty_at("2026-11-19 20:00 UTC");
     let (publisher, calendars) = CalendarFeed::open(calendars);
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         calendars,
         ..settings
     });
@@ -76,7 +76,7 @@ fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
         scenario.sleep_until("2026-11-20 08:00");
         scenario.kill_controllers();
         scenario.sleep_until("2026-11-20 10:00");
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             calendars: CalendarFeed::fixed(calendars(&dates[1..])),
             ..of_deployments()
         });
@@ -87,7 +87,7 @@ fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
     scenario.apply(web("calendar:de"));
     scenario.kill_controllers();
     scenario.sleep_until("2026-11-20 10:00");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         calendars: CalendarFeed::fixed(calendars(&["2027-05-01"])),
         ..of_deployments()
     });
@@ -236,7 +236,7 @@ fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
 fn two_controllers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
     let (mut scenario, first) = evening(dates);
     let (second, feed) = CalendarFeed::open(calendars(dates));
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         calendars: feed,
         ..of_deployments()
     });

@@ -107,7 +107,7 @@ fn catches_up_once_a_calendar_is_readable_after_a_restart() {
         scenario.sleep_until("2026-11-20 08:00");
         scenario.kill_controllers();
         let (publisher, feed) = CalendarFeed::open(without_de(&[dates], WHY));
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             calendars: feed,
             ..of_deployments()
         });

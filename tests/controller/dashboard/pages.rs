@@ -73,7 +73,7 @@ fn pages_report_that_the_controller_has_ended() {
 #[test]
 fn shows_a_start_that_waits_for_a_slot_as_waiting() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         max_starting: NonZeroUsize::new(1),
         ..Settings::default()
     });
@@ -231,7 +231,7 @@ fn page_names_missing_watches_before_the_first_list() {
         body.contains("the workloads have not been listed yet"),
         "{body}"
     );
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     let known = page(&scenario, &before, "/");
     assert!(known.contains("1</span> not begun yet"), "{known}");
     scenario.kill_controllers();
@@ -244,7 +244,7 @@ fn page_names_missing_watches_before_the_first_list() {
 #[test]
 fn hides_workloads_outside_of_the_scope() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             namespace_selector: Some("env=dev".to_owned()),
             ..Scope::default()

@@ -84,7 +84,7 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
         selector: Some("tier=dev".into()),
         ..Scope::default()
     };
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope,
         ..Settings::default()
     });
@@ -211,7 +211,7 @@ fn plain_404_page_does_not_remove_an_object() {
         });
         Client::new(service, "default")
     };
-    scenario.start_scaler_with(proxied, Settings::default());
+    scenario.start_controller_with(proxied, Settings::default());
     scenario.apply(deployment("web").replicas(3).stop("19:00"));
     scenario.sleep_until("18:59");
     is_astray.store(true, Ordering::Relaxed);
@@ -256,7 +256,7 @@ fn success_about_another_object_is_a_failure() {
                     Client::new(service, "default")
                 }
             };
-            scenario.start_scaler_with(before, Settings::default());
+            scenario.start_controller_with(before, Settings::default());
             scenario.apply(deployment("web").replicas(3).stop("19:00"));
             scenario.sleep_until("18:59");
             is_odd.store(true, Ordering::Relaxed);
@@ -301,7 +301,7 @@ fn an_endless_event_ends_only_its_watch() {
         });
         Client::new(service, "default")
     };
-    scenario.start_scaler_with(before, Settings::default());
+    scenario.start_controller_with(before, Settings::default());
     scenario.apply(deployment("web").replicas(3).stop("18:01"));
     assert!(
         sent.load(Ordering::Relaxed) <= (4 << 20) + PIECE,

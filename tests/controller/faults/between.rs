@@ -36,7 +36,7 @@ fn behind(
     fate: impl Fn(&Request<Body>) -> Fate + Clone + Send + Sync + 'static,
 ) -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler_with(
+    scenario.start_controller_with(
         |api| {
             let server = api.client_as("scaler");
             let service = service_fn(move |request: Request<Body>| {

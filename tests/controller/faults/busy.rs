@@ -29,7 +29,7 @@ fn beside_a_busy_namespace() -> Sandbox {
         is_write.then_some(Fault::Delay(takes))
     };
     scenario.api.on_request(slow);
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario
 }
 

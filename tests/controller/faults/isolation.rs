@@ -28,7 +28,7 @@ pub(crate) fn with_other_controllers(count: usize, fault: Fault) -> Sandbox {
         let bad = deployment(&format!("bad-{number}")).replicas(3);
         scenario.api.apply(bad.stop("19:00").into()).unwrap();
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.api.namespace("prod");
     for second in [3, 12, 40] {
         for namespace in ["dev", "prod"] {
@@ -191,7 +191,7 @@ fn failures_across_many_namespaces_are_attributed_to_the_server() {
         let web = deployment(&format!("web-{number}")).namespace(&namespace);
         scenario.api.apply(web.stop("19:00").into()).unwrap();
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("18:59");
     scenario.api.forget_requests();
     let etcd = Fault::Answer(Status::internal("etcdserver: request timed out"));
@@ -305,7 +305,7 @@ fn one_object_probes_a_missing_permission() {
         let busy = busy.start("*/10 * * * * *").stop("5/10 * * * * *");
         scenario.api.apply(busy.into()).unwrap();
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("18:10");
     scenario.api.forget_requests();
     let forbidden = Status::forbidden(
@@ -373,7 +373,7 @@ fn hanging_first_list_of_one_namespace_delays_no_other() {
         let hangs = line.namespace == "a" && matches!(line.verb, "watch" | "list");
         hangs.then_some(Fault::Hang)
     });
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             namespaces: vec!["a".into(), "b".into()],
             ..Scope::default()

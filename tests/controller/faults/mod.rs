@@ -113,7 +113,7 @@ fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
                 .stop("19:00"),
         );
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("18:59");
     scenario.api.forget_requests();
     let stop: DateTime<Utc> = "2026-11-20T19:00:00Z".parse().unwrap();
@@ -143,7 +143,7 @@ fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
 #[test]
 fn sleeps_while_a_retry_waits_for_a_full_queue() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         max_in_flight: NonZeroUsize::MIN,
         ..Settings::default()
     });
@@ -297,7 +297,7 @@ fn forgets_objects_that_vanished_during_a_watch_outage() {
 #[test]
 fn two_controllers_make_one_change_together() {
     let mut scenario = ready_to_stop();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("2026-11-23 10:00");
     // Stop, start and so on: 19:00 on Friday to 09:00 on Monday.
     assert_eq!(scenario.patched("web").len(), 6);
@@ -348,7 +348,7 @@ fn kill_in_the_middle_of_a_boundary_loses_no_count() {
         };
         assert_eq!(kept, (n % 7 + 1).to_string(), "{name}");
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.settle();
     assert!((0..200).all(|n| scenario.replicas(&format!("web-{n}")) == 0));
 }

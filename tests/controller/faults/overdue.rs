@@ -46,7 +46,7 @@ fn denied_transition_is_overdue_until_it_succeeds() {
 #[test]
 fn hanging_transition_is_reported_as_late() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     let is_alive = |scenario: &Sandbox| {
         let now = async { scenario.telemetry.is_alive(tokio::time::Instant::now()) };
@@ -94,7 +94,7 @@ fn workload_outside_of_the_scope_is_not_overdue() {
     };
     label(&scenario, Some("dev"));
     scenario.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             namespace_selector: Some("env=dev".to_owned()),
             ..Scope::default()

@@ -104,7 +104,7 @@ fn stop_is_punctual_after_earlier_denials() {
         let web = deployment(&name).replicas(0).start(&start).stop("10:00");
         scenario.apply(web.annotation("dayshift/replicas", "3"));
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.api.on_request(move |line| {
         let is_early = line.at < "2026-11-20T09:59:58Z".parse::<DateTime<Utc>>().unwrap();
         (line.verb == "patch" && is_early).then(|| denial(403))

@@ -43,7 +43,7 @@ fn answered(code: u16, retry_after: &'static str) -> TimeDelta {
         });
         Client::new(service, "default")
     };
-    scenario.start_scaler_with(before, Settings::default());
+    scenario.start_controller_with(before, Settings::default());
     scenario.apply(deployment("web").replicas(3).stop("19:00"));
     scenario.sleep_until("19:00");
     let stop = scenario.utc("2026-11-20 19:00");

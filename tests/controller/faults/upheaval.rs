@@ -21,7 +21,7 @@ fn two_hundred(settings: Settings) -> Sandbox {
         let web = web.replicas(3).stop("19:00");
         scenario.api.apply(web.into()).unwrap();
     }
-    scenario.start_scaler(settings);
+    scenario.start_controller(settings);
     scenario.sleep_until("18:59");
     scenario.api.forget_requests();
     let slow = |line: &RequestLine| {
@@ -122,7 +122,7 @@ fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
         let healthy = office(&format!("healthy-{number}"), "dev");
         scenario.api.apply(healthy).unwrap();
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("2026-11-21 08:59");
     scenario.api.remember_requests(usize::MAX);
     scenario.api.forget_requests();
@@ -175,7 +175,7 @@ fn custom_resource_recreated_in_another_version_is_watched_again() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("reef.example.com", "corals");
     scenario.api.serve_custom(group, "v1", plural, "Coral");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             kinds: vec![
                 KindTable::default().resource(plural, group),

@@ -85,7 +85,7 @@ fn lists_the_jobs_of_a_namespace_once() {
 #[test]
 fn two_controllers_suspend_and_resume_each_job_once() {
     let mut scenario = Sandbox::at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     let names: Vec<String> = (0..30).map(|it| format!("report-{it}")).collect();
     let names: Vec<&str> = names.iter().map(|it| &**it).collect();
     let api = cron_job_with_jobs(&scenario, "report", &names);
@@ -107,7 +107,7 @@ fn two_controllers_suspend_and_resume_each_job_once() {
 #[test]
 fn dry_run_reads_no_jobs() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         dry_run: true,
         ..Settings::default()
     });

@@ -25,7 +25,7 @@ fn job_resumed_manually_while_stopped_keeps_running() {
     api.suspend("urgent", false);
     // A controller that starts in this state keeps it.
     scenario.kill_controllers();
-    scenario.start_scaler(Default::default());
+    scenario.start_controller(Default::default());
     scenario.sleep_until("23:00");
     assert_eq!(api.suspended("urgent").0, false);
     assert_eq!(api.suspended("other").0, true);
@@ -60,7 +60,7 @@ fn job_created_manually_while_stopped_runs() {
     scenario.sleep_until("21:00");
     make(&scenario, job_of(&scenario, "report", "by-hand"));
     scenario.kill_controllers();
-    scenario.start_scaler(Default::default());
+    scenario.start_controller(Default::default());
     scenario.sleep_until("23:00");
     assert_eq!(api.suspended("by-hand").0, false);
 }

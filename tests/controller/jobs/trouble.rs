@@ -36,7 +36,7 @@ fn next_controller_completes_the_jobs_of_a_killed_one() {
         assert_ne!(api.suspended("report-2").0, expected);
         scenario.kill_controllers();
         scenario.api.serve_well();
-        scenario.start_scaler(Settings::default());
+        scenario.start_controller(Settings::default());
         scenario.settle();
         assert_eq!(api.suspended("report-2").0, expected, "{kill}");
     }

@@ -102,7 +102,7 @@ pub(super) fn counts_transitions_by_outcome(row: &mut Row) {
     row.expect_all(&scenario, all);
 
     let mut dry = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    dry.start_scaler(Settings {
+    dry.start_controller(Settings {
         dry_run: true,
         ..Settings::default()
     });
@@ -221,7 +221,7 @@ pub(super) fn counts_reverts_by_manager(row: &mut Row) {
 pub(super) fn counts_reverts_by_namespace(row: &mut Row) {
     let before_the_stop = |settings: Settings, count: usize| {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        scenario.start_scaler(settings);
+        scenario.start_controller(settings);
         for number in 0..count {
             let name = format!("team-{number:03}");
             scenario.api.namespace(&name);
@@ -314,7 +314,7 @@ pub(super) fn counts_stop_notices_by_workload(row: &mut Row) {
 /// Each series starts at 0, before the first notice. The first namespaces have a series each.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
@@ -341,7 +341,7 @@ fn by_namespace(row: &mut Row) {
 /// ends with the team's last namespace.
 fn by_team(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             team_label: Some("team".to_owned()),
             ..Scope::default()

@@ -18,8 +18,8 @@ fn adds_up(row: &mut Row, hour: f64) {
     scenario.api.namespace("test");
     let mut by_namespace = Sandbox::empty_at("2026-11-20 18:00 UTC");
     by_namespace.api.namespace("test");
-    scenario.start_scaler(Settings::default());
-    by_namespace.start_scaler(Settings {
+    scenario.start_controller(Settings::default());
+    by_namespace.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
@@ -62,7 +62,7 @@ fn by_team(row: &mut Row, hour: f64) {
         let web = deployment("web").namespace(namespace).replicas(count);
         scenario.apply(web.hours(OFFICE).requests("500m", "256Mi"));
     }
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             team_label: Some("example.com/team".to_owned()),
             ..Scope::default()
@@ -124,7 +124,7 @@ pub(super) fn counts_running_replicas_of_scheduled_workloads(row: &mut Row) {
 /// As for the stopped replicas.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
@@ -156,7 +156,7 @@ pub(super) fn counts_workloads_without_resource_requests(row: &mut Row) {
 
 pub(super) fn counts_namespaces_without_their_own_series(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 20:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });

@@ -69,7 +69,7 @@ fn by_team(row: &mut Row) {
     }
     scenario.apply(deployment("web").hours(OFFICE));
     belongs(&scenario, "test");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             team_label: Some("team".to_owned()),
             ..Scope::default()
@@ -86,7 +86,7 @@ fn by_team(row: &mut Row) {
 /// If there are more namespaces than series, the namespaces with the most workloads have their own.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
@@ -108,7 +108,7 @@ fn by_namespace(row: &mut Row) {
 /// controller.
 pub(super) fn counts_workloads_excluded_from_a_schedule(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });
@@ -134,7 +134,7 @@ pub(super) fn counts_workloads_excluded_from_a_schedule(row: &mut Row) {
     for name in ["web", "api"] {
         by_flag.apply(deployment(name));
     }
-    by_flag.start_scaler(Settings {
+    by_flag.start_controller(Settings {
         default_schedule: DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]),
         ..Settings::default()
     });
@@ -147,7 +147,7 @@ pub(super) fn counts_workloads_excluded_from_a_schedule(row: &mut Row) {
 
 pub(super) fn exports_stopped_workloads_by_name(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_workload_metrics: true,
         ..Settings::default()
     });
@@ -173,7 +173,7 @@ pub(super) fn exports_stopped_workloads_by_name(row: &mut Row) {
 /// for no user.
 pub(super) fn counts_overrides_by_recorded_user(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_user_metrics: true,
         ..Settings::default()
     });

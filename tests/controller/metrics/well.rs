@@ -159,7 +159,7 @@ pub(super) fn with_calendar(at: &str, file: &str) -> (Sandbox, TempDir) {
     let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
     let mut scenario = Sandbox::empty_at(at);
     let (publisher, calendars) = CalendarFeed::open(Calendars::default());
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         calendars,
         ..Settings::default()
     });
@@ -204,7 +204,7 @@ pub(super) fn measures_the_skew_to_the_server_clock(row: &mut Row) {
 
     let mut unasked = Sandbox::empty_at("2026-11-20 18:00 UTC");
     unasked.server_is_ahead(20);
-    unasked.start_scaler(Settings {
+    unasked.start_controller(Settings {
         max_clock_skew: None,
         ..Settings::default()
     });

@@ -307,7 +307,7 @@ fn dry_run_inherits_and_writes_nothing() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     annotate(&scenario, "dev", &office());
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         dry_run: true,
         ..Settings::default()
     });

@@ -59,7 +59,7 @@ fn inherited_annotation_contains_durations_of_flags() {
         ready_within: TimeDelta::minutes(ready_within),
         ..Settings::default()
     };
-    scenario.start_scaler(flags(15, 2));
+    scenario.start_controller(flags(15, 2));
     let hours = "Mon-Fri 09:00-19:00";
     scenario.apply(deployment("web").replicas(3).hours(hours));
     scenario.apply(
@@ -81,7 +81,7 @@ fn inherited_annotation_contains_durations_of_flags() {
     assert_eq!(inherited(&scenario, "own"), within);
     scenario.kill_controllers();
     // 10 minutes are the default.
-    scenario.start_scaler(flags(30, 10));
+    scenario.start_controller(flags(30, 10));
     scenario.sleep_until("18:59");
     assert_eq!((inherited(&scenario, "web"), patches(&scenario)), (both, 2));
     scenario.sleep_until("19:01");

@@ -31,11 +31,11 @@ fn changed_default_schedule_in_a_rolling_update_causes_no_fight() {
         for name in ["web", "api"] {
             scenario.apply(deployment(name).replicas(3));
         }
-        scenario.start_scaler(by(old));
+        scenario.start_controller(by(old));
         scenario.pass(Duration::from_secs(600));
-        scenario.start_scaler(by(new));
+        scenario.start_controller(by(new));
         scenario.pass(Duration::from_secs(10));
-        scenario.stop_oldest_scaler();
+        scenario.stop_oldest_controller();
         scenario.pass(Duration::from_secs(60));
         for name in ["web", "api"] {
             let label = |label| scenario.label(name, label);

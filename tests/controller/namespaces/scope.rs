@@ -41,7 +41,7 @@ fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
     }
     annotate(&scenario, "team", &[("hours", Some("08:00-20:00"))]);
     let namespaces = ["dev", "team", "ops", "kube-system"].map(str::to_owned);
-    scenario.start_scaler(by_default(Scope {
+    scenario.start_controller(by_default(Scope {
         namespaces: namespaces.into(),
         ..Scope::default()
     }));
@@ -81,7 +81,7 @@ fn cron_job_follows_the_default_schedule_if_its_namespace_has_only_counts() {
     annotate(&scenario, "dev", &[("scale", Some("08:00 = 5; 21:00 = 1"))]);
     scenario.apply(deployment("web").replicas(5));
     scenario.apply(cron_job("report"));
-    scenario.start_scaler(by_default(Scope {
+    scenario.start_controller(by_default(Scope {
         namespaces: vec!["dev".to_owned()],
         ..Scope::default()
     }));
@@ -105,12 +105,12 @@ fn changed_default_schedule_is_an_edit() {
         namespaces: vec!["dev".to_owned()],
         ..Scope::default()
     };
-    scenario.start_scaler(by_default(scope()));
+    scenario.start_controller(by_default(scope()));
     scenario.sleep_until("19:00");
     assert_eq!(scenario.replicas("web"), 0);
     scenario.stop_controllers();
     let hours = [(Key::Hours, "Mon-Fri 09:00-21:00".to_owned())];
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         default_schedule: DefaultSchedule::from_texts(hours),
         ..by_default(scope())
     });
@@ -150,7 +150,7 @@ fn namespace_selector_limits_the_scope() {
             .replicas(3)
             .hours("09:00-18:00"),
     );
-    scenario.start_scaler(by_default(Scope {
+    scenario.start_controller(by_default(Scope {
         namespace_selector: Some("env=dev".to_owned()),
         ..Scope::default()
     }));
@@ -193,7 +193,7 @@ fn sends_no_namespace_request_without_namespace_defaults() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     annotate(&scenario, "dev", &office());
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             namespace_defaults: false,
             ..Scope::default()

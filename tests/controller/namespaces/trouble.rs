@@ -56,7 +56,7 @@ fn two_controllers_with_different_namespace_versions_converge() {
     let mut scenario = Sandbox::at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     annotate(&scenario, "dev", &office());
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     // From now on the second controller's watch of Namespaces fails.
     scenario.api.on_request(|line| {
         let is_it = line.resource == "namespaces" && line.who == "scaler-1";
@@ -83,7 +83,7 @@ fn waits_for_namespaces_before_it_acts() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     annotate(&scenario, "dev", &office());
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("19:00");
     assert_eq!(scenario.replicas("web"), 0);
     scenario.kill_controllers();
@@ -91,7 +91,7 @@ fn waits_for_namespaces_before_it_acts() {
     scenario
         .api
         .on_request(|line| (line.resource == "namespaces").then_some(Fault::Hang));
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.pass(Duration::from_secs(5));
     assert_eq!(scenario.label("web", "state").as_deref(), Some("stopped"));
     scenario.api.serve_well();
@@ -123,14 +123,14 @@ fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
             .hours("09:00-19:00")
             .annotation("dayshift/timezone", "UTC"),
     );
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.pass(Duration::from_secs(60));
     scenario.kill_controllers();
     let forbidden = Fault::Answer(Status::forbidden("", "namespaces", "", "no rule"));
     scenario
         .api
         .on_request(move |line| (line.resource == "namespaces").then(|| forbidden.clone()));
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("2026-11-21 12:00");
     assert_eq!(scenario.replicas("own"), 3, "own does not inherit");
     assert_eq!(
@@ -181,7 +181,7 @@ fn forbidden_namespace_delays_no_other() {
         namespaces: vec!["a".into(), "b".into()],
         ..Scope::default()
     };
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope,
         ..Settings::default()
     });
@@ -224,14 +224,14 @@ fn hanging_namespace_list_delays_independent_workloads_briefly() {
     let mut scenario = Sandbox::empty_at("2026-11-20 12:00 UTC");
     scenario.apply(deployment("web").replicas(3));
     annotate(&scenario, "dev", &office());
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("18:58");
     scenario.kill_controllers();
     scenario.apply(deployment("own").replicas(3).hours("09:00-19:00"));
     scenario
         .api
         .on_request(|line| (line.resource == "namespaces").then_some(Fault::Hang));
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("18:59");
     assert_eq!(scenario.label("own", "state").as_deref(), Some("adopted"));
     scenario.sleep_until("19:00");

@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, deployment};
 #[test]
 fn two_controllers_send_one_stop_notice() {
     let mut scenario = friday();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.apply(office("web"));
     scenario.api.namespace("other");
     for name in ["a", "b", "c"] {
@@ -63,7 +63,7 @@ fn changed_notice_does_not_announce_the_same_stop_twice() {
 #[test]
 fn clock_jump_announces_no_past_stop_and_none_twice() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         max_clock_skew: None,
         ..Settings::default()
     });
@@ -102,7 +102,7 @@ fn forbidden_namespace_does_not_suppress_a_notice_on_the_object() {
         let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
         (line.resource == "namespaces").then(no)
     });
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.apply(office("web"));
     scenario.apply(office("api"));
     scenario.sleep_until("18:46");
@@ -121,7 +121,7 @@ fn two_thousand_notices_delay_no_stop() {
         namespace_defaults: false,
         ..Scope::default()
     };
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope,
         ..Settings::default()
     });

@@ -101,7 +101,7 @@ fn notice_defaults_come_from_namespace_and_flag_and_zero_disables() {
                 .annotate_of("Namespace", "", "dev", key, Some(text));
             annotated.unwrap();
         }
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             notice: TimeDelta::minutes(minutes),
             ..Settings::default()
         });
@@ -318,7 +318,7 @@ fn restart_within_the_notice_sends_no_second_notice() {
     for at in ["18:45:00", "18:47", "18:51", "18:59"] {
         scenario.sleep_until(at);
         scenario.kill_controllers();
-        scenario.start_scaler(Settings::default());
+        scenario.start_controller(Settings::default());
     }
     scenario.pass(Duration::from_secs(10));
     let mut objects: Vec<_> = reported(&scenario).into_iter().map(|it| it.1).collect();
@@ -332,7 +332,7 @@ fn controller_started_within_the_notice_sends_the_missing_notice() {
     scenario.apply(office("web"));
     scenario.kill_controllers();
     scenario.sleep_until("18:52");
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("18:53");
     let all = told_when(&scenario);
     assert_eq!(all.len(), 1);

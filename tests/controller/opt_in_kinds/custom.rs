@@ -43,7 +43,7 @@ fn kafka_connect_without_a_count_starts_with_three() {
         let bare = object("kafka.strimzi.io/v1", kind, &json!({"image": "it"}));
         scenario.api.create(bare).unwrap();
     }
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             kinds: all
                 .map(|(plural, ..)| KindTable::default().resource(plural, group))
@@ -73,7 +73,7 @@ fn follows_a_custom_kind_to_another_version() {
         .serve_custom(group, "v1alpha1", plural, "Glider");
     let kind = KindTable::default().resource(plural, group);
     let line = Line::default();
-    scenario.start_scaler_with(
+    scenario.start_controller_with(
         |api| line.client(api),
         Settings {
             scope: Scope {

@@ -230,7 +230,7 @@ fn ignores_the_scaled_object_of_its_own_deployment() {
         let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
         scenario.api.serve_custom(keda.0, keda.1, keda.2, keda.3);
         scenario.api.create(target(scaled)).unwrap();
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             scope: Scope {
                 kinds: vec![Kind::SCALED_OBJECT],
                 ..Scope::default()

@@ -80,7 +80,7 @@ pub(super) fn begin(line: &Line, objects: &[Value]) -> Sandbox {
         },
         ..Settings::default()
     };
-    scenario.start_scaler_with(|api| line.client(api), settings);
+    scenario.start_controller_with(|api| line.client(api), settings);
     for object in objects {
         scenario.api.create(object.clone()).unwrap();
     }

@@ -21,7 +21,7 @@ fn scenario(plural: &str, kind: &str) -> Sandbox {
         kinds,
         ..Scope::default()
     };
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope,
         ..Settings::default()
     });

@@ -20,7 +20,7 @@ fn kinds() -> Vec<Kind> {
 /// A CloudNativePG cluster specifies its size; that of a ClickHouseInstallation is unknown.
 fn scenario() -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         scope: Scope {
             kinds: kinds(),
             ..Scope::default()

@@ -38,7 +38,7 @@ fn served() -> Sandbox {
 
 fn begin(line: &Line, objects: &[Value]) -> Sandbox {
     let mut scenario = served();
-    scenario.start_scaler_with(|api| line.client(api), settings());
+    scenario.start_controller_with(|api| line.client(api), settings());
     for object in objects {
         scenario.api.create(object.clone()).unwrap();
     }
@@ -166,8 +166,8 @@ fn two_repeatedly_killed_controllers_lose_no_value() {
     }
     for time in &times {
         scenario.kill_controllers();
-        scenario.start_scaler(settings());
-        scenario.start_scaler(settings());
+        scenario.start_controller(settings());
+        scenario.start_controller(settings());
         scenario.sleep_until(time);
         let is_night = time.ends_with("19:00");
         let shown = (

@@ -120,7 +120,7 @@ fn rollout_undo_without_a_controller_revives_no_pause() {
     scenario.annotate("web", "pause", None);
     scenario.kill_controllers();
     undo(&scenario, &during);
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     assert_eq!(left(&scenario), [""; 0]);
     scenario.sleep_until("19:01");
     assert_eq!(
@@ -164,7 +164,7 @@ fn dry_run_continues_as_if_it_had_written() {
     let mut scenario = by_day();
     scenario.kill_controllers();
     scenario.api.forget_requests();
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         dry_run: true,
         ..Settings::default()
     });

@@ -62,7 +62,7 @@ fn restarts_during_an_override_and_across_its_end() {
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     scenario.kill_controllers();
     scenario.scale("web", 4);
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("21:00");
     assert_eq!(seen(&scenario), expect(4, "woken", None));
     assert_eq!(
@@ -72,7 +72,7 @@ fn restarts_during_an_override_and_across_its_end() {
     );
     scenario.kill_controllers();
     scenario.sleep_until("2026-11-21 12:00");
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.settle();
     assert_eq!(seen(&scenario), expect(0, "stopped", Some("4")));
     assert_eq!(annotation(&scenario, "wake-until"), None);
@@ -84,7 +84,7 @@ fn removes_an_override_that_ended_without_a_controller() {
     scenario.kill_controllers();
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     scenario.sleep_until("23:00");
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.settle();
     assert_eq!(seen(&scenario), expect(0, "stopped", Some("3")));
     assert_eq!(annotation(&scenario, "wake-until"), None);
@@ -203,7 +203,7 @@ fn enforces_three_times_between_two_boundaries() {
 #[test]
 fn two_controllers_make_each_change_once() {
     let mut scenario = at_night();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     scenario.sleep_until("22:30");
     scenario.annotate("web", "enforce", Some("true"));
@@ -220,7 +220,7 @@ fn dry_run_reports_each_change_once_and_writes_nothing() {
         dry_run: true,
         ..Settings::default()
     };
-    scenario.start_scaler(dry);
+    scenario.start_controller(dry);
     scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     scenario.sleep_until("23:00");
     scenario.scale("web", 1);

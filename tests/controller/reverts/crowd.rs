@@ -16,7 +16,7 @@ fn with(count: u32) -> Sandbox {
             .apply(web(&format!("web-{number}")).into())
             .unwrap();
     }
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.api.namespace("prod");
     scenario.apply(
         deployment("punctual")

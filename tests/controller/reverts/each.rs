@@ -179,7 +179,7 @@ fn reads_only_reverts_within_the_window() {
 #[test]
 fn window_of_zero_disables_revert_lookups() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         revert_window: Duration::ZERO,
         ..Settings::default()
     });
@@ -293,8 +293,8 @@ fn enforce_corrects_three_times_and_then_names_the_manager() {
 #[test]
 fn another_dayshift_is_not_a_conflicting_manager() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(Settings::default());
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.apply(deployment("web").replicas(3).hours("19:02-19:00"));
     scenario.sleep_until("19:01");
     assert_eq!(scenario.replicas("web"), 0);

@@ -109,11 +109,11 @@ fn restarted_controller_reports_unready_starts_once() {
     shows(&scenario, 0, &json!([]));
     scenario.sleep_until("09:05");
     scenario.kill_controllers();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("09:10:01");
     assert_eq!(reported(&scenario).len(), 1);
     scenario.kill_controllers();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("09:40");
     assert_eq!(reported(&scenario).len(), 1);
 }
@@ -124,7 +124,7 @@ fn ready_within_is_a_setting() {
         let mut scenario = monday();
         shows(&scenario, 0, &json!([]));
         scenario.kill_controllers();
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             ready_within: within,
             ..Settings::default()
         });

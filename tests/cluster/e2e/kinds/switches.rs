@@ -327,8 +327,8 @@ fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
     );
     assert!(policy.contains(row));
     team.kubectl_with(&["apply"], &policy).success();
-    let scaler = team.run(&flags);
-    let log = scaler.log();
+    let controller = team.run(&flags);
+    let log = controller.log();
     let wrong = ":8:80: `3` is not true, false or a text; nothing of this kind is scaled";
     assert!(log.contains(wrong), "{log}");
     let stop = soon(14);

@@ -81,14 +81,14 @@ fn routes(teams: &[TestNamespace<'_>; 2], directory: &Path, chat: SocketAddr) ->
 pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPlane) {
     let mut teams = ["chat-a", "chat-b"].map(|name| TestNamespace::without_controller(plane, name));
     let stop = soon(1_800);
-    let scalers = teams.each_mut().map(|team| {
+    let controllers = teams.each_mut().map(|team| {
         team.create(deployment("web").replicas(3).stop(stop.text()));
         team.run(&["--per-namespace-metrics"]).address().unwrap()
     });
     let directory = TempDir::new().unwrap();
     let (chat, heard) = webhook();
     let config = routes(&teams, directory.path(), chat);
-    let alerting = Alerting::start(directory, &scalers, Path::new(ALERTS), &config);
+    let alerting = Alerting::start(directory, &controllers, Path::new(ALERTS), &config);
     eventually("Prometheus has scraped a zero of each", || {
         let found = alerting.ask("dayshift_stop_notices_total");
         let zeros = found.iter().filter(|it| it["value"][1] == "0");

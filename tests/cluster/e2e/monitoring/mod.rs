@@ -105,8 +105,8 @@ fn prometheus_accepts_the_dashboard_queries_and_the_documented_rule(_: &ControlP
 /// A start, a stop and a revert produce values in each metric.
 fn prometheus_parses_the_metrics_of_a_stopped_workload(plane: &ControlPlane) {
     let mut team = TestNamespace::without_controller(plane, "scraped");
-    let scaler = team.run(&[]);
-    let address = scaler.address().unwrap();
+    let controller = team.run(&[]);
+    let address = controller.address().unwrap();
     let stop = soon(6);
     let web = deployment("web").replicas(3).stop(stop.text());
     team.create(web);

@@ -52,7 +52,7 @@ impl Scrapes {
     /// The same with this seed.
     fn of_an_evening_with(name: &'static str, seed: u64) -> Self {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             seed,
             ..Settings::default()
         });
@@ -309,7 +309,7 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
     let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
     let mut scenario = Sandbox::empty_at("1970-01-01 00:00 UTC");
     let (publisher, calendars) = CalendarFeed::open(Calendars::default());
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         calendars,
         ..Settings::default()
     });
@@ -338,7 +338,7 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
 /// Fifteen minutes before the stop of its namespace; another namespace gets no notice.
 fn a_stop_that_people_are_told_of() -> Scrapes {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:30 UTC");
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         per_namespace_metrics: true,
         ..Settings::default()
     });

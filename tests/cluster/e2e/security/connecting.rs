@@ -97,10 +97,10 @@ fn run_impersonates_the_given_user(plane: &ControlPlane) {
     let account = "system:serviceaccount:dayshift:dayshift";
     let arguments = ["run", "-n", team.name(), "--as", account];
     let mark = plane.audit().mark();
-    let mut scaler = Dayshift::run_as(&plane.kubeconfig(), &arguments);
-    scaler.wait_ready();
+    let mut controller = Dayshift::run_as(&plane.kubeconfig(), &arguments);
+    controller.wait_ready();
     team.await_stopped("web", stop.plus(20));
-    assert!(scaler.stop().success());
+    assert!(controller.stop().success());
 
     let mut asked = plane.audit().since(mark);
     asked.retain(|it| it.user_agent.ends_with("(run)") && it.namespace == team.name());
@@ -196,10 +196,10 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
 
     let shown = dayshift(&kubeconfig, &["status", "-n", team.name()]).success();
     assert!(shown.contains("web"), "{shown}");
-    let mut scaler = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
-    scaler.wait_ready();
+    let mut controller = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
+    controller.wait_ready();
     team.await_stopped("web", stop.plus(20));
-    assert!(scaler.stop().success());
+    assert!(controller.stop().success());
 
     let asked = proxy.asked();
     assert!(asked.len() > 2, "{asked:?}");

@@ -70,8 +70,8 @@ fn bind(team: &TestNamespace<'_>, role: &str, subject: &str) {
 }
 
 /// The address of the pages.
-fn page_address(scaler: &Dayshift) -> Option<SocketAddr> {
-    let log = scaler.log();
+fn page_address(controller: &Dayshift) -> Option<SocketAddr> {
+    let log = controller.log();
     let (_, rest) = log.split_once("the dashboard is served listen=")?;
     rest.split_whitespace().next()?.parse().ok()
 }
@@ -133,8 +133,8 @@ fn assert_users_act_with_their_own_permissions(
         TRUSTED,
     ];
     let mark = plane.audit().mark();
-    let mut scaler = Dayshift::run_as(&kubeconfig, &flags);
-    let upstream = eventually("the pages are served", || page_address(&scaler));
+    let mut controller = Dayshift::run_as(&kubeconfig, &flags);
+    let upstream = eventually("the pages are served", || page_address(&controller));
     let proxy = before(upstream);
     team.await_label("web", "dayshift/state", "adopted");
     others.await_label("theirs", "dayshift/state", "adopted");
@@ -230,7 +230,7 @@ fn assert_users_act_with_their_own_permissions(
 
     // Every request for a user impersonates that user, and every change is attributed to them in
     // the audit log.
-    assert!(scaler.stop().success());
+    assert!(controller.stop().success());
     let of_users = plane.audit().since(mark).into_iter();
     let account = format!("system:serviceaccount:{}:scaler", team.name());
     let of_users: Vec<_> = of_users

@@ -30,12 +30,12 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 }
 
 /// dayshift in its own Namespace, with the shipped Role without one verb.
-struct Scaler<'a> {
+struct Controller<'a> {
     namespace: Namespace<'a>,
     kubeconfig: PathBuf,
 }
 
-impl<'a> Scaler<'a> {
+impl<'a> Controller<'a> {
     fn without(plane: &'a ControlPlane, verb: &str) -> Self {
         Self::with(plane, &format!("no-{verb}"), |rule| {
             let verbs = rule["verbs"].as_array_mut().unwrap();
@@ -111,26 +111,26 @@ fn without_list_due_workloads_stop_if_the_server_streams_lists(plane: &ControlPl
 }
 
 fn assert_stops_without(plane: &ControlPlane, verb: &str) {
-    let scaler = Scaler::without(plane, verb);
+    let controller = Controller::without(plane, verb);
     let stop = soon(5);
-    scaler.create(stop);
-    let mut dayshift = scaler.run();
+    controller.create(stop);
+    let mut dayshift = controller.run();
     dayshift.wait_ready();
-    scaler.await_stop(stop);
-    scaler.namespace.await_event("web", "Stopped");
+    controller.await_stop(stop);
+    controller.namespace.await_event("web", "Stopped");
     // A slow server can be reported in other lines.
     assert!(!dayshift.log().contains("cannot "), "{}", dayshift.log());
 }
 
 fn without_list_on_an_older_server_it_is_unready(plane: &ControlPlane) {
-    let scaler = Scaler::without(plane, "list");
+    let controller = Controller::without(plane, "list");
     let stop = soon(3);
-    scaler.create(stop);
-    let dayshift = scaler.run();
+    controller.create(stop);
+    let dayshift = controller.run();
     await_line(&dayshift, &["WARN", "the watch failed", "cannot list"]);
     stop.plus(1).wait();
     await_readiness(&dayshift, 503);
-    assert_eq!(scaler.namespace.replicas("web"), 3);
+    assert_eq!(controller.namespace.replicas("web"), 3);
 }
 
 fn without_watch_on_an_older_server_it_acts_on_the_list_and_is_unready(plane: &ControlPlane) {
@@ -138,27 +138,27 @@ fn without_watch_on_an_older_server_it_acts_on_the_list_and_is_unready(plane: &C
 }
 
 fn without_watch_it_acts_on_the_list_and_is_unready(plane: &ControlPlane) {
-    let scaler = Scaler::without(plane, "watch");
+    let controller = Controller::without(plane, "watch");
     let stop = soon(5);
-    scaler.create(stop);
-    let dayshift = scaler.run();
+    controller.create(stop);
+    let dayshift = controller.run();
     await_line(&dayshift, &["WARN", "the watch failed", "cannot watch"]);
     await_readiness(&dayshift, 503);
-    scaler.await_stop(stop);
+    controller.await_stop(stop);
 }
 
 fn without_patch_it_changes_nothing_and_reports_it(plane: &ControlPlane) {
-    let scaler = Scaler::without(plane, "patch");
+    let controller = Controller::without(plane, "patch");
     let stop = soon(3);
-    scaler.create(stop);
-    let dayshift = scaler.run();
-    let reported = scaler.namespace.await_event("web", "ScaleFailed");
+    controller.create(stop);
+    let dayshift = controller.run();
+    let reported = controller.namespace.await_event("web", "ScaleFailed");
     assert!(reported.contains("cannot patch resource"), "{reported}");
     await_line(&dayshift, &["WARN", "cannot patch resource"]);
     await_readiness(&dayshift, 503);
     stop.plus(1).wait();
-    assert_eq!(scaler.namespace.replicas("web"), 3);
-    let labels = scaler.namespace.get("web").metadata.labels.unwrap();
+    assert_eq!(controller.namespace.replicas("web"), 3);
+    let labels = controller.namespace.get("web").metadata.labels.unwrap();
     assert!(
         !labels.keys().any(|key| key.starts_with("dayshift/")),
         "{labels:?}"
@@ -168,7 +168,7 @@ fn without_patch_it_changes_nothing_and_reports_it(plane: &ControlPlane) {
 /// Two controllers at one boundary: of two patches of one object the later one conflicts. There are
 /// five objects, because a controller without a processor meets no conflict.
 fn without_get_it_cannot_resolve_a_conflict(plane: &ControlPlane) {
-    let scaler = Scaler::without(plane, "get");
+    let controller = Controller::without(plane, "get");
     let stop = soon(8);
     let at = |seconds: &[i64]| {
         let texts = seconds.iter().map(|it| stop.plus(*it).text());
@@ -177,57 +177,57 @@ fn without_get_it_cannot_resolve_a_conflict(plane: &ControlPlane) {
     let names: Vec<String> = (0..50).map(|number| format!("web-{number}")).collect();
     for name in &names {
         let web = deployment(name).replicas(3).stop(at(&[0, 4, 8]));
-        scaler.namespace.create(web.start(at(&[2, 6])));
+        controller.namespace.create(web.start(at(&[2, 6])));
     }
-    let scalers = [scaler.run(), scaler.run()];
+    let controllers = [controller.run(), controller.run()];
     for name in &names {
-        let adopted = || scaler.namespace.label(name, "dayshift/state");
+        let adopted = || controller.namespace.label(name, "dayshift/state");
         stop.before(name, adopted);
     }
     let refused = || {
         let message = |dayshift: &Dayshift| dayshift.log().contains("cannot get resource");
-        scalers.iter().any(message).then_some(())
+        controllers.iter().any(message).then_some(())
     };
     eventually("a conflict cannot be resolved", refused);
     stop.plus(8).wait();
     // The other controller's patch took effect, so nothing is lost.
     for name in &names {
-        scaler.namespace.await_replicas(name, 0);
+        controller.namespace.await_replicas(name, 0);
     }
 }
 
 fn without_events_it_scales_and_only_logs_the_denial(plane: &ControlPlane) {
-    let scaler = Scaler::without(plane, "create");
+    let controller = Controller::without(plane, "create");
     let stop = soon(5);
-    scaler.create(stop);
-    let mut dayshift = scaler.run();
+    controller.create(stop);
+    let mut dayshift = controller.run();
     dayshift.wait_ready();
-    scaler.await_stop(stop);
+    controller.await_stop(stop);
     await_line(&dayshift, &["WARN", "cannot create resource"]);
-    assert_eq!(scaler.namespace.events("web"), []);
+    assert_eq!(controller.namespace.events("web"), []);
     await_readiness(&dayshift, 200);
 }
 
 fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPlane) {
-    let scaler = Scaler::with(plane, "no-statefulsets", |rule| {
+    let controller = Controller::with(plane, "no-statefulsets", |rule| {
         let resources = rule["resources"].as_array_mut().unwrap();
         resources.retain(|resource| resource != "statefulsets");
     });
-    let (namespace, stop) = (&scaler.namespace, soon(6));
-    scaler.create(stop);
+    let (namespace, stop) = (&controller.namespace, soon(6));
+    controller.create(stop);
     let db = Value::from(stateful_set("db").replicas(3).stop("Mon 12:00"));
     let file = NamedTempFile::new().unwrap();
     std::fs::write(file.path(), db.to_string()).unwrap();
     let path = file.path().to_str().unwrap();
     namespace.kubectl(&["create", "-f", path]).success();
-    let mut dayshift = scaler.run();
+    let mut dayshift = controller.run();
     dayshift.wait_ready();
     let place = format!("in namespace {}", namespace.name());
     let expected = format!("ok\ncannot watch statefulsets.apps {place}: forbidden\n");
     eventually("/readyz names what is not watched", || {
         (dayshift.get("/readyz")? == (200, expected.clone())).then_some(())
     });
-    scaler.await_stop(stop);
+    controller.await_stop(stop);
     let log = dayshift.log();
     let warnings = log.lines().filter(|line| line.contains("WARN"));
     let reported: Vec<_> = warnings.filter(|line| line.contains("forbidden")).collect();

@@ -29,7 +29,7 @@ pub(crate) struct Scenario<'a> {
     pub(crate) namespace: Namespace<'a>,
     pub(crate) proxy: Proxy<'a>,
     pub(crate) stop: Soon,
-    pub(crate) scalers: Vec<Dayshift>,
+    pub(crate) controllers: Vec<Dayshift>,
     kubeconfig: PathBuf,
     flags: Vec<&'static str>,
     fleet: Fleet,
@@ -73,7 +73,7 @@ impl<'a> Scenario<'a> {
             namespace,
             proxy,
             stop,
-            scalers: Vec::new(),
+            controllers: Vec::new(),
             kubeconfig,
             flags: Vec::new(),
             fleet,
@@ -114,16 +114,16 @@ impl<'a> Scenario<'a> {
     /// Starts another controller, and waits until it is ready.
     pub(crate) fn run(&mut self) {
         self.begin_controller().wait_ready();
-        self.probes = self.scalers[0].address().map(Probes::of);
+        self.probes = self.controllers[0].address().map(Probes::of);
     }
 
     /// Starts another controller, which might not be ready yet.
     pub(crate) fn begin_controller(&mut self) -> &mut Dayshift {
         let mut arguments = vec!["run", "-n", self.namespace.name()];
         arguments.extend(&self.flags);
-        let scaler = Dayshift::run_as(&self.kubeconfig, &arguments);
-        self.scalers.push(scaler);
-        self.scalers.last_mut().unwrap()
+        let controller = Dayshift::run_as(&self.kubeconfig, &arguments);
+        self.controllers.push(controller);
+        self.controllers.last_mut().unwrap()
     }
 
     /// Ends the polling of readiness, because the controllers are killed and restarted.
@@ -193,20 +193,23 @@ impl<'a> Scenario<'a> {
     /// Records the memory of the controllers, and ends them.
     pub(crate) fn stop_controllers(&mut self) {
         self.note_memory();
-        for mut scaler in self.scalers.drain(..) {
-            let status = scaler.stop();
-            assert!(status.success(), "{status}\n{}", scaler.log());
+        for mut controller in self.controllers.drain(..) {
+            let status = controller.stop();
+            assert!(status.success(), "{status}\n{}", controller.log());
         }
     }
 
     pub(crate) fn note_memory(&mut self) {
-        let peaks = self.scalers.iter().map(|scaler| peak_memory(scaler.id()));
+        let peaks = self
+            .controllers
+            .iter()
+            .map(|controller| peak_memory(controller.id()));
         self.memory = peaks.chain([self.memory]).max().unwrap_or_default();
     }
 
     /// The current value of one of the controller's metrics.
     pub(crate) fn metric(&self, line: &str) -> u64 {
-        let (_, text) = self.scalers[0].get("/metrics").unwrap();
+        let (_, text) = self.controllers[0].get("/metrics").unwrap();
         let found = text.lines().filter_map(|each| each.strip_prefix(line));
         found
             .filter_map(|rest| rest.trim().parse::<u64>().ok())

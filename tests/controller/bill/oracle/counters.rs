@@ -41,7 +41,7 @@ fn nine_days(seed: u64, begin: &str) {
         scenario.api.namespace(&object.namespace);
         object.apply(&scenario);
     }
-    scenario.start_scaler(settings());
+    scenario.start_controller(settings());
     // The savings that earlier controllers have counted: their counters end with them.
     let mut before = vec![[0.0; 3]; objects.len()];
     let mut down_until = None;
@@ -58,7 +58,7 @@ fn nine_days(seed: u64, begin: &str) {
             down_until = None;
             reach(&scenario, at);
             scenario.telemetry = Arc::new(Telemetry::new(at));
-            scenario.start_scaler(settings());
+            scenario.start_controller(settings());
         }
         for object in &mut objects {
             if down_until.is_none() {

@@ -179,7 +179,7 @@ fn restarted_controller_continues_the_same_wait() {
     for time in ["2026-11-23 09:04", "09:09:50"] {
         scenario.sleep_until(time);
         scenario.kill_controllers();
-        scenario.start_scaler(Settings::default());
+        scenario.start_controller(Settings::default());
         scenario.settle();
         assert_eq!(
             (scenario.replicas("web"), waiting(&scenario)),
@@ -196,7 +196,7 @@ fn restarted_controller_continues_the_same_wait() {
 #[test]
 fn two_controllers_start_it_once() {
     let mut scenario = app_and_database();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.sleep_until("2026-11-23 09:01");
     ready(&scenario, "db", 3);
     scenario.pass(Duration::from_secs(5));

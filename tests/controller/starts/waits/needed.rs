@@ -123,7 +123,7 @@ fn waits_for_a_recreated_dependency() {
 fn waits_for_a_dependency_without_a_schedule() {
     for namespace_defaults in [true, false] {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-        scenario.start_scaler(Settings {
+        scenario.start_controller(Settings {
             scope: Scope {
                 namespace_defaults,
                 ..Scope::default()

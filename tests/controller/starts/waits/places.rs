@@ -26,7 +26,7 @@ fn evening(max: usize, count: usize) -> Sandbox {
 fn evening_of(max: usize, objects: impl Iterator<Item = DeploymentBuilder>) -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.api.namespace("test");
-    scenario.start_scaler(at_most(max));
+    scenario.start_controller(at_most(max));
     for object in objects {
         scenario.apply(object);
     }
@@ -281,7 +281,7 @@ fn restarted_controller_counts_running_starts() {
     assert_eq!(running(&scenario), ["web-1", "web-2", "web-3"]);
     for _ in 0..2 {
         scenario.kill_controllers();
-        scenario.start_scaler(at_most(2));
+        scenario.start_controller(at_most(2));
         scenario.pass(Duration::from_secs(20));
         assert_eq!(running(&scenario).len(), 3);
         assert_eq!(
@@ -292,7 +292,7 @@ fn restarted_controller_counts_running_starts() {
     ready(&scenario, "web-2", 3);
     assert_eq!(running(&scenario).len(), 4);
     scenario.kill_controllers();
-    scenario.start_scaler(Settings::default());
+    scenario.start_controller(Settings::default());
     scenario.settle();
     assert_eq!(
         (running(&scenario).len(), waiting(&scenario)),
@@ -304,7 +304,7 @@ fn restarted_controller_counts_running_starts() {
 #[test]
 fn waits_for_complete_lists_before_it_grants_slots() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    scenario.start_scaler(at_most(1));
+    scenario.start_controller(at_most(1));
     scenario.apply(web("web").hours("Mon-Fri 08:59-19:00"));
     scenario.apply(stateful_set("db").replicas(1).hours(OFFICE));
     scenario.sleep_until("2026-11-23 09:00:30");
@@ -318,7 +318,7 @@ fn waits_for_complete_lists_before_it_grants_slots() {
         let is_late = line.resource == "deployments" && line.verb != "patch";
         is_late.then_some(Fault::Delay(Duration::from_secs(5)))
     });
-    scenario.start_scaler(at_most(1));
+    scenario.start_controller(at_most(1));
     scenario.pass(Duration::from_secs(30));
     assert_eq!(of_db(&scenario)["spec"]["replicas"], 0);
     ready(&scenario, "web", 3);
@@ -331,7 +331,7 @@ fn missed_starts_need_slots_too() {
     let mut scenario = evening(2, 6);
     scenario.kill_controllers();
     scenario.sleep_until("2026-11-23 09:30");
-    scenario.start_scaler(at_most(2));
+    scenario.start_controller(at_most(2));
     scenario.sleep_until("09:39:59");
     assert_eq!(
         (running(&scenario).len(), waiting(&scenario).as_str()),
@@ -413,7 +413,7 @@ fn hundreds_of_starts_waiting_for_a_slot_cost_no_request() {
 fn dry_run_needs_no_slots() {
     let mut scenario = evening(1, 3);
     scenario.kill_controllers();
-    scenario.start_scaler(Settings {
+    scenario.start_controller(Settings {
         dry_run: true,
         ..at_most(1)
     });

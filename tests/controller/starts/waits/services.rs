@@ -38,7 +38,7 @@ fn cluster() -> Sandbox {
 /// `web` is stopped on Friday evening, and depends on `svc/db`.
 fn evening(settings: Settings) -> Sandbox {
     let mut scenario = cluster();
-    scenario.start_scaler(settings);
+    scenario.start_controller(settings);
     let web = deployment("web").replicas(3).hours(OFFICE);
     scenario.apply(web.annotation("dayshift/after", "svc/db"));
     scenario.sleep_until("19:01");
@@ -98,7 +98,7 @@ fn waits_for_a_service_until_the_timeout() {
     show(&scenario, stand_in);
     scenario.sleep_until("2026-11-23 09:05");
     scenario.kill_controllers();
-    scenario.start_scaler(settings(&["dev"]));
+    scenario.start_controller(settings(&["dev"]));
     scenario.sleep_until("09:09:59");
     assert_eq!(
         (scenario.replicas("web"), waiting(&scenario)),
@@ -142,7 +142,7 @@ fn starts_on_time_without_endpoint_permission_and_reports_it() {
                 || Status::forbidden("discovery.k8s.io", "endpointslices", "", "no rule");
             is_slice.then(|| Fault::Answer(forbidden()))
         });
-        scenario.start_scaler(settings);
+        scenario.start_controller(settings);
         let web = deployment("web").replicas(3).hours(OFFICE);
         scenario.apply(web.annotation("dayshift/after", "svc/db"));
         scenario.apply(deployment("other").replicas(3).hours(OFFICE));

@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
         nightly(cases![
             Plane::Shared;
             "two controllers" => two_controllers,
-            "three controllers" => three_scalers,
+            "three controllers" => three_controllers,
         ]),
     ]
     .concat()
@@ -52,8 +52,8 @@ fn killed(place: &Place<'_>) -> Figures {
     while kills < profile.pick(4, 20) {
         thread::sleep(Duration::from_millis(random.u64(50..450)));
         scenario.note_memory();
-        let mut scaler = scenario.scalers.pop().unwrap();
-        scaler.kill();
+        let mut controller = scenario.controllers.pop().unwrap();
+        controller.kill();
         if scenario.look().count("stopped") < size.fleet as usize {
             (kills, last) = (kills + 1, Utc::now());
         } else {
@@ -74,8 +74,8 @@ fn stopped(place: &Place<'_>) -> Figures {
     };
     let mut scenario = Scenario::begin(place, "stopped", size);
     scenario.run_fault(
-        |scenario| scenario.scalers[0].signal(Signal::STOP),
-        |scenario| scenario.scalers[0].signal(Signal::CONT),
+        |scenario| scenario.controllers[0].signal(Signal::STOP),
+        |scenario| scenario.controllers[0].signal(Signal::CONT),
     );
     scenario.ends().was_not_ready().within(5.0)
 }
@@ -84,7 +84,7 @@ fn two_controllers(place: &Place<'_>) -> Figures {
     several(place, 2)
 }
 
-fn three_scalers(place: &Place<'_>) -> Figures {
+fn three_controllers(place: &Place<'_>) -> Figures {
     several(place, 3)
 }
 

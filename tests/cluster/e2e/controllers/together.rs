@@ -149,13 +149,13 @@ fn adopted_fleet(
     team: &mut TestNamespace<'_>,
     count: i32,
     [stop, start]: [Soon; 2],
-    scalers: &[&[&str]],
+    controllers: &[&[&str]],
 ) -> BTreeMap<String, i32> {
     team.run(&[]);
     let fleet = create_fleet(team, count, &stop.text(), &start.text());
     await_state(team, "adopted", fleet.len(), stop);
     team.stop_controllers();
-    for flags in scalers {
+    for flags in controllers {
         team.run(flags);
     }
     stop.assert_in_future("both controllers are ready");

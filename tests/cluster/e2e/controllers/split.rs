@@ -40,9 +40,9 @@ fn namespaces_and_selectors_divide_a_cluster(plane: &ControlPlane) {
         vec!["run", "-n", ops.name(), "-l", "shift=early"],
         vec!["run", "-n", ops.name(), "-l", "shift!=early"],
     ];
-    let mut scalers = shares.map(|share| Dayshift::run(plane, &share));
-    for scaler in &mut scalers {
-        scaler.wait_ready();
+    let mut controllers = shares.map(|share| Dayshift::run(plane, &share));
+    for controller in &mut controllers {
+        controller.wait_ready();
     }
     let stop = soon(6);
     let web = |name: &str| deployment(name).replicas(2).stop(stop.text());
@@ -63,9 +63,9 @@ fn namespaces_and_selectors_divide_a_cluster(plane: &ControlPlane) {
     for (namespace, name) in all {
         await_stopped(namespace, name);
     }
-    let message = scalers.map(|mut scaler| {
-        scaler.stop();
-        scaler.log()
+    let message = controllers.map(|mut controller| {
+        controller.stop();
+        controller.log()
     });
     let by: BTreeMap<_, Vec<_>> = all
         .into_iter()
@@ -104,8 +104,8 @@ fn excluded_namespaces_are_neither_read_nor_changed(plane: &ControlPlane) {
             .stop(stop.text())
             .label("shift", rest.name()),
     );
-    let mut scaler = Dayshift::run(plane, &arguments);
-    scaler.wait_ready();
+    let mut controller = Dayshift::run(plane, &arguments);
+    controller.wait_ready();
     for namespace in [&shop, &ops, &rest] {
         let web = deployment("web").replicas(2).stop(stop.text());
         namespace.create(web.label("shift", rest.name()));
@@ -122,8 +122,8 @@ fn excluded_namespaces_are_neither_read_nor_changed(plane: &ControlPlane) {
             "excluded namespaces get no requests"
         );
     }
-    assert!(scaler.stop().success());
-    let log = scaler.log();
+    assert!(controller.stop().success());
+    let log = controller.log();
     for namespace in [&shop, &ops] {
         let object = format!("{}/", namespace.name());
         assert!(!log.contains(&object), "{log}");
