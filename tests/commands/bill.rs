@@ -253,8 +253,8 @@ fn the_dashboard_of_a_sandbox_shows_exact_savings() {
     let args = ["--from", "2026-11-16 00:00", "--for", "116h", PRICE];
     let served = Served::sandbox(&[&[file.path().to_str().unwrap()][..], &args].concat());
     let page = words(served.page("/").text());
-    // The count begins when the controller starts. On Friday at 20:00 four stops of 14 hours and
-    // one hour are over.
+    // The savings count from the start of the controller. On Friday at 20:00, four stops of 14 hours and one
+    // hour of another are over.
     for expected in [
         "Today30 replica-hours, 7.5 CPU core-hours, 15 GiB-hours of memory (0.30 EUR)",
         "This week171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR)",

@@ -142,7 +142,7 @@ fn the_first_log_line_contains_the_settings() {
     }
     assert!(
         !program.first_line.contains('\u{1b}'),
-        "colour without a terminal"
+        "color without a terminal"
     );
 }
 

@@ -59,7 +59,7 @@ fn files_inherit_the_default_schedule() {
         rows(&plan(&with_hpas)),
         ["\"h\" \"scaler\"", "\"web\" \"scaler\""]
     );
-    // A count without a schedule inherits one, and the default does not apply to the autoscaler.
+    // A count without a schedule makes a workload inherit one. The default does not apply to the autoscaler.
     let ran = cluster.dayshift(&["lint", file]);
     assert!(ran.out.contains("no-effect"), "{ran:?}");
     let ran = cluster.dayshift(&["lint", file, HOURS]);

@@ -14,7 +14,7 @@ use crate::program::{Ended, dayshift_with};
 /// `overrides.rs`.
 const ON_A_CLUSTER: [&str; 5] = ["status", "wake", "sleep", "pause", "resume"];
 
-/// README.md should stay short enough to be read.
+/// README.md must stay short enough to be read.
 const LINES_OF_README: usize = 130;
 
 fn root() -> &'static Path {

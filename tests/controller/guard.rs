@@ -17,7 +17,7 @@ use tower::{BoxError, service_fn};
 use crate::sandbox::{Sandbox, deployment, of_deployments, stateful_set};
 
 /// The change of another client between the decision and the patch.
-type Hand = fn(&Api);
+type ConcurrentChange = fn(&Api);
 
 /// Whether an object shows a loss after the response.
 type Harm = fn(&Value) -> bool;
@@ -25,23 +25,23 @@ type Harm = fn(&Value) -> bool;
 /// Prepares an object and a controller that will patch it.
 type Fixture = fn(&Trap) -> Sandbox;
 
-struct Row {
+struct TestCase {
     /// The path of the `test` operation that is removed.
     test: &'static str,
     fixture: Fixture,
-    hand: Hand,
+    change: ConcurrentChange,
     harm: Harm,
     lost: &'static str,
 }
 
 macro_rules! rows {
-    ($($test:literal, $fixture:ident, $hand:expr, $harm:expr, $lost:literal;)+) => {
-        [$(Row { test: $test, fixture: $fixture, hand: $hand, harm: $harm, lost: $lost }),+]
+    ($($test:literal, $fixture:ident, $change:expr, $harm:expr, $lost:literal;)+) => {
+        [$(TestCase { test: $test, fixture: $fixture, change: $change, harm: $harm, lost: $lost }),+]
     };
 }
 
 /// One row for each `test` operation of a patch for an object with labels and annotations.
-fn rows() -> impl Iterator<Item = Row> {
+fn rows() -> impl Iterator<Item = TestCase> {
     let rows = rows![
         "/metadata/uid", stop, |api| restore(api), stopped, "a restored copy is stopped unseen";
         "/metadata/deletionTimestamp", stop, |api| delete(api), stopped, "what is being deleted is changed";
@@ -76,7 +76,7 @@ fn rows() -> impl Iterator<Item = Row> {
 }
 
 /// The same for an object without labels, for one without annotations, and for a StatefulSet.
-fn bare() -> [Row; 3] {
+fn bare() -> [TestCase; 3] {
     rows![
         "/metadata/labels", unlabelled, |api| merge(api, &json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "somebody's label";
         "/spec/persistentVolumeClaimRetentionPolicy/whenScaled", stop_set, |api| delete_volumes(api), stopped, "the volumes, and what is on them";
@@ -87,7 +87,7 @@ fn bare() -> [Row; 3] {
 #[test]
 fn each_test_operation_of_a_patch_prevents_a_loss() {
     for row in rows().chain(bare()) {
-        let Row { test, lost, .. } = row;
+        let TestCase { test, lost, .. } = row;
         let trap = Trap::default();
         let (_, without) = trap.spring(&row, Some(test));
         let without = without.unwrap_or_else(|| panic!("{test} is not tested"));
@@ -114,7 +114,7 @@ struct Trap(Arc<Mutex<Set>>);
 #[derive(Default)]
 struct Set {
     /// The concurrent change, made before the patch takes effect.
-    hand: Option<Hand>,
+    change: Option<ConcurrentChange>,
     without: Option<&'static str>,
     tested: BTreeSet<String>,
     /// The object after the response; `None` if the patch did not contain the operation.
@@ -123,14 +123,18 @@ struct Set {
 
 impl Trap {
     /// Runs the test case. Returns the paths that its patch tested, and the object after the response.
-    fn spring(self, row: &Row, without: Option<&'static str>) -> (BTreeSet<String>, Option<Value>) {
+    fn spring(
+        self,
+        row: &TestCase,
+        without: Option<&'static str>,
+    ) -> (BTreeSet<String>, Option<Value>) {
         self.0.lock().unwrap().without = without;
         let scenario = (row.fixture)(&self);
-        self.0.lock().unwrap().hand = Some(row.hand);
+        self.0.lock().unwrap().change = Some(row.change);
         // All preparations of the fixtures happen within a quarter of an hour.
         scenario.pass(std::time::Duration::from_secs(900));
         let mut set = self.0.lock().unwrap();
-        assert!(set.hand.is_none(), "{} has no patch", row.test);
+        assert!(set.change.is_none(), "{} has no patch", row.test);
         (std::mem::take(&mut set.tested), set.after.take())
     }
 
@@ -144,16 +148,16 @@ impl Trap {
                 let (head, body) = request.into_parts();
                 let mut bytes = body.collect_bytes().await?.to_vec();
                 let is_patch = head.method == Method::PATCH;
-                let hand = trap.0.lock().unwrap().hand.take_if(|_| is_patch);
-                if let Some(hand) = hand {
-                    hand(&api);
+                let change = trap.0.lock().unwrap().change.take_if(|_| is_patch);
+                if let Some(change) = change {
+                    change(&api);
                     bytes = trap.0.lock().unwrap().take_away(&bytes);
                 }
                 let answer = inner
                     .send(Request::from_parts(head, Body::from(bytes)))
                     .await;
                 let mut set = trap.0.lock().unwrap();
-                if hand.is_some() && set.is_as_wanted() {
+                if change.is_some() && set.is_as_wanted() {
                     let kinds = ["Deployment", "StatefulSet"].iter();
                     set.after = kinds.filter_map(|kind| api.get(kind, "dev", "web")).next();
                 }

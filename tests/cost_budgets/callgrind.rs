@@ -42,8 +42,8 @@ fn counted(cases: &[Case]) -> impl Iterator<Item = &Case> {
     cases.iter().filter(|case| case.instructions)
 }
 
-/// One run of all operations, at the end of each of which callgrind writes its counts. It is a
-/// separate process: allocations of this process meanwhile do not count.
+/// One run of all operations in a separate process; callgrind writes the counts at the end of each operation.
+/// Allocations of this process do not affect them.
 #[derive(Debug)]
 pub(crate) struct Count {
     valgrind: Child,

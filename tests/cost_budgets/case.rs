@@ -11,7 +11,7 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     /// The number of units by which the cost is divided.
     pub(crate) each_of: u32,
-    /// Whether it runs once unmeasured before, to exclude one-time allocations.
+    /// Whether the operation first runs once without being measured, to exclude one-time allocations.
     pub(crate) twice: bool,
     /// Whether instructions are counted too, which takes fifty times as long.
     pub(crate) instructions: bool,
@@ -28,7 +28,7 @@ impl Case {
     }
 }
 
-/// An operation on a value that exists before and remains.
+/// An operation on a value that is created before and dropped after the measurement.
 pub(crate) fn operation<T: 'static, U: 'static>(
     mut with: T,
     run: impl FnOnce(&mut T) -> U + 'static,

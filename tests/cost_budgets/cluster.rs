@@ -45,7 +45,7 @@ pub(crate) fn cases() -> Vec<Case> {
         }),
         Case {
             each_of: 400,
-            // Each preparation writes megabytes.
+            // Each preparation writes several megabytes.
             twice: false,
             ..each("watch 400 with twenty texts of 4 kB", || {
                 let cluster = Cluster::of_many(400, |number| {
@@ -64,8 +64,8 @@ pub(crate) fn cases() -> Vec<Case> {
         each("200 events of ones with schedules", || events(&schedule())),
         each("200 changes of how much is ready", readiness),
         each("a boundary of 200", boundary),
-        each("a look at the dashboard of 200", look),
-        each("two minutes after a look at it", look_away),
+        each("a look at the dashboard of 200", open_page),
+        each("two minutes after a look at it", close_page),
     ]
 }
 
@@ -161,7 +161,7 @@ impl Cluster {
     }
 
     /// Opens the overview.
-    fn look(&self, dashboard: &Arc<Dashboard>) {
+    fn open_page(&self, dashboard: &Arc<Dashboard>) {
         let request = Request::get("/").body(Empty::<Bytes>::new()).unwrap();
         let answer = Arc::clone(dashboard).answer(request);
         let answer = self.runtime.block_on(answer);
@@ -205,7 +205,7 @@ fn events(annotations: &Value) -> Operation {
     })
 }
 
-/// As in a rollout.
+/// Changes the status of each object, as in a rollout.
 fn readiness() -> Operation {
     let cluster = Cluster::with(&schedule()).watched();
     operation((), move |()| {
@@ -224,26 +224,26 @@ fn readiness() -> Operation {
 }
 
 /// The additional memory of `run --dashboard-listen` while a page is open.
-fn look() -> Operation {
+fn open_page() -> Operation {
     let cluster = Cluster::with(&schedule()).watched();
     operation(cluster, |cluster| {
         let dashboard = cluster.dashboard();
-        cluster.look(&dashboard);
+        cluster.open_page(&dashboard);
         dashboard
     })
 }
 
-/// The same after the page is closed.
-fn look_away() -> Operation {
+/// The additional memory after the page was closed.
+fn close_page() -> Operation {
     let cluster = Cluster::with(&schedule()).watched();
     operation(cluster, |cluster| {
         let dashboard = cluster.dashboard();
-        cluster.look(&dashboard);
+        cluster.open_page(&dashboard);
         let ended = cluster.runtime.block_on(async {
             let following = dashboard.follow();
             timeout(Duration::from_secs(125), following).await.is_ok()
         });
-        assert!(!ended, "it follows for ever");
+        assert!(!ended, "the dashboard never stops following");
         dashboard
     })
 }

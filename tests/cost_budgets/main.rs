@@ -86,7 +86,7 @@ fn instruction_trials(
 ) -> impl Iterator<Item = Trial> {
     let filter = arguments.filter.as_deref().unwrap_or_default();
     let is_asked = INSTRUCTIONS.contains(filter) && !arguments.list;
-    // In parallel with the others, which are measured one after the other in this process.
+    // In parallel with the memory trials, which run one after the other in this process.
     let instructions = Arc::new(Instructions {
         cases: cases.to_vec(),
         begun: Mutex::new(is_asked.then(Count::begin)),
@@ -105,7 +105,7 @@ fn record(cases: &[Case]) {
     Table::new(rows).write();
 }
 
-/// Every operation is recorded, and every record has an operation.
+/// Checks that every operation is recorded, and that every record has an operation.
 fn names_agree(cases: &[Case], recorded: &Arc<Table>) -> Trial {
     let mut measured: Vec<_> = cases.iter().map(|case| case.name.to_owned()).collect();
     measured.sort();
@@ -155,7 +155,8 @@ fn instruction_trial(case: Case, recorded: &Arc<Table>, instructions: &Arc<Instr
     let (recorded, instructions) = (recorded.clone(), instructions.clone());
     Trial::ignorable_test(format!("{INSTRUCTIONS}{}", case.name), move || {
         if let Some(why) = recorded.is_of_another_build() {
-            // `rust-toolchain.toml` names the compiler; CI with another one counts nothing.
+            // The recorded counts are for the compiler in `rust-toolchain.toml`; with another one nothing is
+            // compared.
             return match env::var_os("CI") {
                 Some(_) if recorded.is_of_this_target() => Err(Failed::from(why)),
                 _ => Ok(Completion::ignored_with(why)),

@@ -19,8 +19,8 @@ pub(crate) struct Memory {
 
 /// Runs the operation and measures it.
 ///
-/// The memory held by a whole cluster is the minimum of three runs, because a hash table with
-/// changing entries grows or not by chance.
+/// For a whole cluster, the held memory is the minimum of three runs, because hash tables grow at random
+/// times.
 pub(crate) fn memory(case: &Case) -> Memory {
     let times = if case.twice { 3 } else { 1 };
     // One-time allocations exist after the first run.

@@ -92,7 +92,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The activator observes stopped workloads with these annotations too.
+/// The work of the activator when it observes stopped workloads with these annotations.
 fn activator(annotations: &Value) -> Operation {
     let objects = (0..MANY).map(|number| {
         let mut annotations = annotations.clone();
@@ -291,7 +291,7 @@ fn in_protobuf(annotations: &[u8]) -> Operation {
     })
 }
 
-/// The seconds of a day, with busy ones many times.
+/// A time of the day for each job: some seconds have many jobs.
 fn instant(job: u32) -> DateTime<Utc> {
     at(NIGHT, i64::from(job) * 7919 % 1440)
 }

@@ -6,18 +6,18 @@ use libtest_mimic::Failed;
 
 use super::measure::Memory;
 
-/// The tolerance of a figure. Instructions vary with the processor, by which the C library selects
-/// its functions to copy and to compare.
+/// The tolerances. Instructions vary with the processor, because the C library selects its copy functions by
+/// it.
 const MEMORY_TOLERANCE: f64 = 0.01;
 const INSTRUCTION_TOLERANCE: f64 = 0.05;
 
-/// How to update a figure that is meant to change.
+/// How to record an intended change.
 pub(crate) const HOW: &str =
-    "where this is meant, record it anew: UPDATE_COSTS=1 cargo test --test cost_budgets";
+    "if this change is intended, record it: UPDATE_COSTS=1 cargo test --test cost_budgets";
 
 const ABOUT: &str = "\
-# What one of each costs, in the build of `cargo test`: allocations, the bytes of all of them, the
-# bytes that stay, and instructions. Written by: UPDATE_COSTS=1 cargo test --test cost_budgets
+# The cost of one unit of each operation in the build of `cargo test`: allocations, allocated bytes,
+# bytes held at the end, and instructions. Written by: UPDATE_COSTS=1 cargo test --test cost_budgets
 ";
 
 #[derive(Clone, Copy)]
@@ -108,7 +108,7 @@ impl Table {
         oracle(&figures, INSTRUCTION_TOLERANCE, LAST_DIGIT)
     }
 
-    /// The reason why instructions cannot be compared: another compiler generates other ones.
+    /// Why instructions cannot be compared: another compiler or target generates different code.
     pub(crate) fn is_of_another_build(&self) -> Option<String> {
         let this = this_build();
         (self.build != this).then(|| format!("recorded with {}; this is {this}", self.build))
@@ -129,8 +129,8 @@ impl Table {
 /// Half of the last printed digit.
 const LAST_DIGIT: f64 = 0.05;
 
-/// Whether a hash table grew by one step is chance: some hundred bytes for all objects together.
-/// Each object holds at least a pointer, 8 bytes.
+/// The tolerance for growing hash tables, in bytes for each object. An object that is really held costs at
+/// least 8 bytes.
 const HASH_TABLES: f64 = 4.0;
 
 fn oracle(figures: &[(&str, f64, f64)], tolerance: f64, slack: f64) -> Result<(), Failed> {

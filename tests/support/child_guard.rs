@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Waits for the end of its standard input, which means that the test process has died, and then cleans up.
+/// A shell program that reads its standard input until it ends, which means that the test process has died.
+/// It then kills the child and removes the directory.
 const GUARD: &str = r#"read -r _; kill -9 "$1" 2>/dev/null; sleep 1; [ -z "$2" ] || rm -rf "$2""#;
 
 /// A running program. It is killed when this is dropped and when the test process dies.
@@ -21,8 +22,8 @@ pub(crate) struct ChildGuard {
 impl ChildGuard {
     /// Starts `command`. If the test process is killed, the directory `litter` is removed.
     pub(crate) fn spawn(command: &mut Command, litter: Option<&Path>) -> io::Result<Self> {
-        // A process group of its own, so that Ctrl-C only reaches the test process, which then ends the
-        // others.
+        // The guard is in a separate process group, so that Ctrl-C reaches only the test process, which then
+        // ends the others.
         let child = command.process_group(0).stdin(Stdio::null()).spawn()?;
         let guard = Command::new("sh")
             .args(["-c", GUARD, "guard", &child.id().to_string()])

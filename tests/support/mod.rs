@@ -1,11 +1,11 @@
 //! Support for tests with a real API server.
 //!
-//! [`Assets`] locates or builds Kubernetes' programs, [`ControlPlane`] starts them, and a test uses a
+//! [`Assets`] locates or builds the programs of Kubernetes, [`ControlPlane`] starts them, and a test uses a
 //! [`Namespace`] of its own. [`Dayshift`] runs the program with the shipped ServiceAccount, and [`Audit`]
-//! reads the requests that the server received. All of it blocks, so a test reads from top to bottom.
+//! reads the requests that the server received. All functions block, so that a test reads from top to bottom.
 //!
-//! `kubernetes/` has the programs of Kubernetes, `timing/` waiting in real time, and `measuring/` files that
-//! benches and cost tests include by path.
+//! `kubernetes/` contains the programs of Kubernetes, `timing/` waits in real time, and `measuring/` contains
+//! files that benches and cost tests include by path.
 #![allow(
     dead_code,
     unused_imports,

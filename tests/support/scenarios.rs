@@ -10,10 +10,10 @@ use super::kubernetes::control_plane::ControlPlane;
 use super::kubernetes::programs::Parts;
 use super::timing::retry::retry_when_stalled;
 
-/// A test on a shared control plane, in Namespaces of its own.
+/// A test on a shared control plane that uses its own Namespaces.
 #[derive(Clone, Copy)]
 pub(crate) struct Scenario {
-    /// The path of the function, as cargo shows tests.
+    /// The path of the function, which is the name of the test.
     pub(crate) name: &'static str,
     pub(crate) parts: Parts,
     pub(crate) tell: fn(&ControlPlane),
@@ -54,9 +54,9 @@ pub(crate) struct Stage {
     server: OnceLock<ControlPlane>,
     older_server: OnceLock<ControlPlane>,
     pods: OnceLock<ControlPlane>,
-    /// Held shared by all tests, and exclusively by those that need an idle machine.
+    /// Tests hold this lock shared; tests that need an idle machine hold it exclusively.
     silence: Arc<RwLock<()>>,
-    /// Serializes scenarios that disturb each other.
+    /// Serializes scenarios that could disturb each other.
     turn: Option<Mutex<()>>,
 }
 

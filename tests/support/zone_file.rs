@@ -4,7 +4,7 @@
 /// `PST8PDT,M3.2.0,M11.1.0`. `standard` is its winter offset in seconds.
 pub fn zone_file(standard: i32, rule: &str) -> Vec<u8> {
     let mut file = Vec::new();
-    // Once for version 1 readers, and once for all others.
+    // The header and data occur twice: for readers of version 1, and for all others.
     for _ in 0..2 {
         file.extend(b"TZif2");
         file.extend([0; 15]);

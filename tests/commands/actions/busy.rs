@@ -63,7 +63,7 @@ fn retries_if_the_server_asks_for_it() {
     });
 }
 
-/// A maintenance page can ask clients to wait for an hour. The command reports it instead.
+/// A maintenance page can ask clients to wait for an hour. The command then fails and reports that.
 #[test]
 fn does_not_wait_for_an_hour() {
     let cluster = cluster(|| unavailable(3600));
@@ -74,9 +74,9 @@ fn does_not_wait_for_an_hour() {
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
-/// A conflict requires another read, and the server is busy at that time.
+/// After a conflict the command reads again, and that read fails because the server is busy.
 #[test]
-fn a_broken_read_is_retried() {
+fn retries_a_failed_read_after_a_conflict() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
     let faults = Mutex::new(vec![

@@ -220,7 +220,7 @@ fn skips_a_kind_that_the_server_does_not_serve() {
     );
 }
 
-/// An outage affects all kinds, so nothing is done for some of them only.
+/// An outage affects all kinds, so the command does not change only some of them.
 #[test]
 fn an_outage_prevents_all_changes() {
     let cluster = cluster(&[]);

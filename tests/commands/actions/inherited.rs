@@ -19,7 +19,7 @@ struct Central {
     _controller: Controller,
 }
 
-/// This schedule is running at any time, with a stop next.
+/// The schedule runs at any time, and its next boundary is a stop.
 const CENTRAL: &[&str] = &[
     "--namespace-selector=env=dev",
     "--default-start=2000-01-01 00:00",
@@ -98,7 +98,7 @@ fn every_override_works_under_a_central_default_schedule() {
     ] {
         let words: Vec<_> = args.split(' ').collect();
         let ran = central.cluster.dayshift(&words);
-        // The Namespace has no override that `resume` could end, and that of the workload stays.
+        // The Namespace has no override that `resume` could end, and the override of the workload stays.
         let kept = "error: namespace/dev resumed: 0 of 1 workload; 1 has an override of its own: \
                     `dayshift resume --all -n dev`\n";
         let is_kept = (args, state) == ("resume ns/dev", "woken");

@@ -62,7 +62,7 @@ fn reports_success_after_the_controller_has_acted() {
     assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
 }
 
-/// Manual changes hold during an override, even if the override gets another end.
+/// A manual change lasts during an override, even if the end of the override is changed.
 #[test]
 fn a_manual_change_within_an_override_is_reported() {
     let cluster = Cluster::new();

@@ -45,7 +45,7 @@ fn a_missing_watch_permission_is_not_reported_as_a_missing_controller() {
     assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
 }
 
-/// The watch begins after the workload is annotated.
+/// The workload is deleted before the watch begins.
 #[test]
 fn a_deletion_ends_the_wait() {
     // A watch does not report workloads that were deleted before it began.
@@ -114,8 +114,7 @@ fn annotate_once_watched(cluster: &Cluster, key: &'static str, text: &'static st
     });
 }
 
-/// If two commands, or a command and `kubectl annotate`, change the same workload, the later one
-/// wins.
+/// If two clients change the same workload, for example two commands, the later change applies.
 #[test]
 fn reports_a_later_request_by_another_user() {
     let cluster = Cluster::new();
@@ -140,8 +139,8 @@ fn a_rejected_schedule_ends_the_wait() {
     assert_eq!((ran.status, &*ran.err), (1, refused));
 }
 
-/// If the start waits for a dependency, the controller is running, so the command should not report
-/// it as missing.
+/// If the start waits for a dependency, a controller is running, so the command must not report it as
+/// missing.
 #[test]
 fn reports_the_dependencies_of_a_waiting_start() {
     let cluster = Cluster::new();

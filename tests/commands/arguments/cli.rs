@@ -7,7 +7,7 @@ use crate::program::dayshift;
 
 const PAGE: &str = "docs/reference/cli.md";
 
-/// The end of the text that a person writes.
+/// The end of the manually written part.
 const MARK: &str = "<!-- made from the help of each command -->\n";
 
 /// The commands in `dayshift --help`, without `help` itself.

@@ -41,7 +41,7 @@ fn run_in(directory: &Path, line: &str) -> Ended {
     run(command().current_dir(directory).args(line.split(' ')), "")
 }
 
-/// An error has the same exit status in all commands. Only in `lint` do warnings change it.
+/// An error leads to the same exit status in all commands. Only in `lint` do warnings change it.
 #[test]
 fn lint_plan_and_sandbox_end_with_the_same_status() {
     let long = "a".repeat(70);
@@ -244,7 +244,7 @@ fn files_without_a_schedule_are_reported() {
     ] {
         for args in [&["lint", "-"][..], &["plan", "-"], &["sandbox", "-"]] {
             if what == "a Deployment" && args[0] == "sandbox" {
-                continue; // It can still be simulated.
+                continue; // these files can still be simulated
             }
             let ended = run(command().args(args), text);
             assert_eq!((ended.status, ended.err.as_str()), (0, NOTHING), "{what}");
@@ -287,7 +287,7 @@ fn each_command_reports_unrendered_files() {
             assert!(!output.contains("error["), "{line}: {output}");
         }
     }
-    // The name can be filled in later, because the schedule is complete.
+    // The name can be templated, because the schedule is complete.
     let plan = run_in(directory.path(), "plan named.yaml -o json");
     assert_eq!((plan.status, plan.err.as_str()), (0, ""));
     assert_eq!(plan.json()["workloads"].as_array().unwrap().len(), 1);

@@ -2,7 +2,7 @@
 
 use crate::program::{dayshift, dayshift_with};
 
-/// The `-h` of the commands that users need in a hurry fits the smallest terminal.
+/// `-h` of the commands that are used in emergencies fits the smallest terminal.
 #[test]
 fn short_help_fits_a_terminal() {
     for command in ["wake", "sleep", "sync", "pause", "resume", "restore"] {

@@ -15,7 +15,7 @@ fn run(variables: &[(&str, &str)], line: &str) -> (i32, String, String) {
 
 #[test]
 fn only_run_has_variables_for_its_own_flags() {
-    // Each of these would be rejected or would change the output if it were used.
+    // Each of these variables would cause an error or other output if it were used.
     let plan = "plan -f examples/cron.yaml --from 2026-11-23 --days 2 -o table";
     let until = "plan -f examples/cron.yaml --from 2026-11-23 --until 2026-11-25 -o table";
     let lint = "lint examples/cron.yaml";
@@ -158,7 +158,7 @@ fn names_the_variable_with_an_invalid_value() {
 
 #[test]
 fn a_flag_of_run_wins_over_variables_of_conflicting_flags() {
-    // The command gets as far as the missing kubeconfig.
+    // The command fails only later, because of the missing kubeconfig.
     for (variable, line) in [
         (("DAYSHIFT_NAMESPACE", "a"), "run -A"),
         (("DAYSHIFT_ALL_NAMESPACES", "true"), "run -n a"),

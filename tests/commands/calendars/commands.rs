@@ -271,7 +271,7 @@ fn commands_to_a_cluster_do_not_need_the_files() {
             "{args:?}: {ran:?}"
         );
     }
-    // `sync` is different: the state of the schedule depends on the dates.
+    // `sync` needs the files, because the state of the schedule depends on the dates.
     let sync = cluster.dayshift(&["sync", "web", "--no-wait"]);
     assert_eq!(sync.status, 1);
     assert!(

@@ -184,8 +184,8 @@ fn reads_a_list_without_pages_if_they_expire() {
     assert_eq!(requests.iter().filter(of_deployments).count(), 3);
 }
 
-/// A running controller sees the commands one by one. Workloads that are stopped between two of
-/// them must stay scheduled.
+/// A running controller observes the commands one by one. A workload that is stopped must not be without a
+/// schedule between two of them.
 #[test]
 fn converts_a_namespace_after_its_workloads() {
     let cluster = cluster(&[("api", json!({"downscaler/exclude": "true"}))]);

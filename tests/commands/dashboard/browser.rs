@@ -148,7 +148,7 @@ impl Served {
             }
             assert!(
                 begun.elapsed() < Duration::from_secs(300),
-                "it reads forever"
+                "the page still reads the cluster"
             );
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -234,7 +234,7 @@ fn rejects_a_namespace_outside_of_the_dashboard() {
     }
     let requests = cluster.api.requests().into_iter();
     let of_others = requests.filter(|it| it.verb == "patch" || it.namespace == "dev");
-    assert_eq!(of_others.count(), 0, "nothing is even asked of them");
+    assert_eq!(of_others.count(), 0, "no request is sent for them");
     let fields = [("token", &*token), ("do", "pause"), ("namespace", "other")];
     let text = Page::read(&post(&served, "/confirm", &fields).body)
         .text()

@@ -230,7 +230,7 @@ fn a_user_without_known_permissions_sees_nothing() {
                 Page::read(&body);
             }
         }
-        drop(served); // The requests of this instance would be counted for the next one.
+        drop(served); // otherwise the requests of this server would be counted for the next one
         let asked = cluster.api.requests().into_iter();
         let asked = asked.filter(|it| it.resource.contains("selfsubjectaccessreviews"));
         assert_eq!(asked.count() > 0, expected == 503);

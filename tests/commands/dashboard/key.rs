@@ -146,7 +146,11 @@ fn each_browser_has_its_own_previews() {
         .iter()
         .map(|(name, value)| (*name, &**value))
         .collect();
-    assert_eq!(by_other("/act", &theirs).status, 409, "it is not theirs");
+    assert_eq!(
+        by_other("/act", &theirs).status,
+        409,
+        "the plan belongs to another browser"
+    );
     assert_eq!(cluster.annotation("web", "pause"), None);
     let done = post(&served, "/act", &theirs);
     assert_eq!(done.status, 303, "{}", done.body);

@@ -14,7 +14,7 @@ mod large;
 mod matching;
 mod namespace;
 mod overview;
-mod said_shortly;
 mod sandbox;
+mod short_texts;
 mod shown;
 mod stop_notice;

@@ -87,7 +87,7 @@ fn the_pages_agree_with_status_and_plan() {
         assert_eq!(ran.status, 0, "{ran:?}");
     }
     assert_eq!(cluster.dayshift(&["pause", "deploy/paused"]).status, 0);
-    // All workloads are known by then, because the controller acts in order.
+    // When this name is shown, all workloads are known, because the controller acts in order.
     let status = json(&cluster, &["status", "-A", "-o", "json"]);
     let served = Served::of(&cluster, &[]);
     let timeline = served.page("/timeline");
@@ -115,7 +115,7 @@ fn the_pages_agree_with_status_and_plan() {
             assert!(text.contains("Mon-Fry 09:00-17:00\n    ^^^"), "{text}");
         }
         if name != "left" {
-            same_as_plan(&cluster, name, &page); // it has no schedule to plan
+            same_as_plan(&cluster, name, &page); // a workload without a schedule has no plan
         }
     }
     let broken = served.page("/");

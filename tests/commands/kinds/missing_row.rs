@@ -64,7 +64,7 @@ fn leaves_a_stopped_object_unchanged_without_its_kind_definition() {
         let output = ran.out + &ran.err;
         assert!(output.contains("--kind-file"), "{command}: {output}");
     }
-    // With the definition, its on/off field is off.
+    // With the kind definition, the on/off field is shown as off.
     let directory = tempfile::tempdir().unwrap();
     let row = directory.path().join("kinds.yaml");
     fs::write(&row, ROW).unwrap();

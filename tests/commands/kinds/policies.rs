@@ -9,8 +9,8 @@ fn policy(name: &str) -> String {
     fs::read_to_string(directory.join(name)).unwrap()
 }
 
-/// Without an entry, dayshift could not change the kind, or a stolen token could change another
-/// field.
+/// Without an entry, dayshift could not change the kind, or someone with a stolen token could change other
+/// fields.
 #[test]
 fn the_policy_contains_the_field_of_each_kind() {
     let text = policy("scaler.yaml");

@@ -106,7 +106,7 @@ fn an_unreadable_file_does_not_stop_lint() {
     fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// An earlier version ignored a pattern that matches nothing.
+/// Earlier versions ignored a pattern that matches nothing.
 #[test]
 fn an_invalid_pattern_is_wrong_usage() {
     for (args, status) in [

@@ -112,7 +112,7 @@ fn reports_the_number_of_workloads_that_inherit() {
 
 /// The Namespace is valid for the other workloads in it.
 #[test]
-fn an_own_count_beside_the_scale_of_the_namespace_is_found_on_the_object() {
+fn reports_a_count_beside_an_inherited_scale_on_the_workload() {
     let scale = ["dayshift/scale: 'Mon-Fri 08:00 = 5; 19:00 = 0'"];
     let own = ["dayshift/replicas: '2'", "dayshift/stop-replicas: '1'"];
     let text = format!("{}---\n{}", namespace(&scale), web(&own));

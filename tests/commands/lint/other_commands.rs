@@ -57,7 +57,7 @@ fn plan_and_sandbox_report_the_same_errors_as_lint() {
             assert_eq!(
                 ended.err.matches("error").count(),
                 said.matches("error").count(),
-                "{command:?}: it is said once: {ended:?}"
+                "{command:?}: the error is reported once: {ended:?}"
             );
             assert_eq!(ended.status, lint.status, "{command:?}: {ended:?}");
         }

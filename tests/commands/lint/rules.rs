@@ -80,7 +80,7 @@ fn each_rule_finds_its_problem_at_the_right_position() {
             web(&[hours, "dayshift/treat-as: '2026-05-09 = Mon'"]),
             vec!["past-date 7:25"],
         ),
-        // Monday is treated like Tuesday, and a date in two years is too far away.
+        // Monday counts as Tuesday, and the date in two years is too far away.
         (
             web(&[hours, "dayshift/treat-as: '2026-12-14 = Tue'"]),
             vec!["unchanged-dates 7:25"],

@@ -122,7 +122,7 @@ fn a_colored_chart_differs_only_in_color() {
     .map(|variables| plan_with(variables, &KINDS, kinds).out);
     assert_ne!(coloured, plain);
     assert_eq!(without_colors(&coloured), plain);
-    assert_eq!(unwanted, plain, "colour against the wish");
+    assert_eq!(unwanted, plain, "color although it is disabled");
 }
 
 #[test]

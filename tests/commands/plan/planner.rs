@@ -85,7 +85,7 @@ fn a_live_plan_knows_the_count_after_a_start() {
     }
 }
 
-/// The API server has no `spec.replicas` in the schema of this kind.
+/// The schema of this kind has no `spec.replicas`.
 #[test]
 fn does_not_plan_a_kind_without_counts() {
     let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();

@@ -86,7 +86,7 @@ fn simulates_the_examples_across_a_clock_change() {
     assert_eq!(
         from_the_first_line_told(&again.out),
         from_the_first_line_told(expected),
-        "the pace changes nothing else"
+        "the pace changes only the duration"
     );
 }
 

@@ -58,7 +58,7 @@ fn a_wake_that_ends_in_running_hours_keeps_running() {
     let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
     for (name, next) in [
         ("on", "wake ends Mon 10:00 JST (in 2 d 14 h), runs on"),
-        // A user set it to 0 after the wake, and it should stay there.
+        // A user set it to 0 after the wake, so it stays at 0.
         ("off", "wake ends Mon 10:00 JST (in 2 d 14 h), stays at 0"),
         ("exact", "start Mon 10:00 JST (in 2 d 14 h)"),
         ("less", "start Mon 10:00 JST (in 2 d 14 h)"),

@@ -39,7 +39,7 @@ fn names_a_conflicting_manager_with_its_setting() {
     set_back(&cluster, "odd", Writer::new("\u{1b}[2J\u{202e}"));
     set_back(&cluster, "person", Writer::scaling("kubectl"));
     let ran = cluster.dayshift(&["status"]);
-    assert_eq!(ran.status, 1, "somebody has to do something");
+    assert_eq!(ran.status, 1, "a problem leads to exit status 1");
     for line in [
         "warning: dev/argo: argocd-controller set 3 again 10 min after the stop; it stays until Mon",
         "warning: dev/applied: kubectl-client-side-apply (kubectl apply) set 3 again 10 min after the stop;",
@@ -95,7 +95,7 @@ fn reports_a_scaled_object_that_has_not_scaled_yet_with_a_fix() {
     }
     let api = &cluster.api;
     api.serve_custom("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
-    // KEDA creates the HPA; kind and version can be omitted.
+    // KEDA creates this HPA. The ScaledObject omits kind and version of its target, which is valid.
     cluster.autoscaler("keda-hpa-web", ("apps/v1", "Deployment", "web"));
     let scaled = serde_json::json!({
         "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject",

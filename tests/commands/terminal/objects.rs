@@ -139,7 +139,7 @@ impl Controller {
 pub fn until(mut holds: impl FnMut() -> bool) {
     let late = Instant::now() + TIMEOUT;
     while !holds() {
-        assert!(Instant::now() < late, "it does not come");
+        assert!(Instant::now() < late, "timed out");
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -115,7 +115,7 @@ fn sample(scenario: &Sandbox, name: &str) -> f64 {
 
 /// Asserts that every source reports this number of stopped replicas and these saved replica-hours.
 #[track_caller]
-fn all_say(scenario: &Sandbox, held: u64, hours: f64) {
+fn assert_all_report(scenario: &Sandbox, held: u64, hours: f64) {
     let objects = scenario.snapshot().objects;
     let known: u64 = objects
         .iter()
@@ -159,7 +159,7 @@ fn metrics_pages_and_status_report_the_same_savings() {
     scenario.annotate("bad", "hours", Some("Mon-Fry 09:00-19:00"));
     scenario.sleep_until("20:00");
     let held = 3 + 3 + 2 + 2 + 4 + 2 + 2 + 4;
-    all_say(&scenario, held, 22.5);
+    assert_all_report(&scenario, held, 22.5);
 
     // A restarted controller does not know the savings of the time before its start.
     scenario.stop_controllers();
@@ -168,7 +168,7 @@ fn metrics_pages_and_status_report_the_same_savings() {
     start(&mut scenario);
     scenario.sleep_until("13:00");
     // The scale steps have raised `exact` again, and the wake has ended.
-    all_say(&scenario, held - 4 + 7, 25.0);
+    assert_all_report(&scenario, held - 4 + 7, 25.0);
 }
 
 fn assert_all_report_nothing(scenario: &Sandbox) {

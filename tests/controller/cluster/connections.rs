@@ -36,10 +36,10 @@ type Events = futures::stream::Pending<Result<Frame<Bytes>, Infallible>>;
 
 /// The number of requests on each connection: watches and others.
 #[derive(Default)]
-struct Seen(Mutex<Vec<[usize; 2]>>);
+struct RequestCounts(Mutex<Vec<[usize; 2]>>);
 
 /// Accepts each watch and sends no event; answers all other requests once `go` is notified.
-async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<Seen>, go: Arc<Notify>) {
+async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<RequestCounts>, go: Arc<Notify>) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         let stream = tls.accept(stream).await.unwrap();
@@ -73,7 +73,7 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<Seen>, go: Arc
     }
 }
 
-async fn client(seen: Arc<Seen>, go: Arc<Notify>) -> Client {
+async fn client(seen: Arc<RequestCounts>, go: Arc<Notify>) -> Client {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let mut config = ServerConfig::builder()
@@ -117,7 +117,7 @@ const WATCH: &str = "/apis/apps/v1/deployments?watch=true";
 /// open a new one.
 #[tokio::test]
 async fn one_watch_keeps_the_connection_for_patches_open() {
-    let (seen, go) = (Arc::<Seen>::default(), Arc::default());
+    let (seen, go) = (Arc::<RequestCounts>::default(), Arc::default());
     let client = client(Arc::clone(&seen), go).await;
     let watches = [ask(&client, WATCH).await, ask(&client, WATCH).await];
     ask(&client, "/patch").await;
@@ -131,7 +131,7 @@ async fn one_watch_keeps_the_connection_for_patches_open() {
 
 #[tokio::test]
 async fn enough_connections_are_open_for_all_requests() {
-    let (seen, go) = (Arc::<Seen>::default(), Arc::<Notify>::default());
+    let (seen, go) = (Arc::<RequestCounts>::default(), Arc::<Notify>::default());
     let client = client(Arc::clone(&seen), Arc::clone(&go)).await;
     let mut watches = Vec::new();
     for _ in 0..300 {

@@ -22,7 +22,7 @@ pub(crate) fn denial(code: u16) -> Fault {
 }
 
 /// 18:59, with this many Deployments in `dev` that stop at 19:00 and whose patches fail in this way.
-pub(crate) fn with_other_controllers(count: usize, fault: Fault) -> Sandbox {
+pub(crate) fn with_failing_workloads(count: usize, fault: Fault) -> Sandbox {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..count {
         let bad = deployment(&format!("bad-{number}")).replicas(3);
@@ -80,16 +80,16 @@ pub(crate) fn answered(scenario: &Sandbox, namespace: &str, name: &str) -> Optio
 #[test]
 fn hanging_request_delays_its_namespace_by_a_second_and_no_other() {
     for count in [60, 500] {
-        let scenario = with_other_controllers(count, Fault::Hang);
+        let scenario = with_failing_workloads(count, Fault::Hang);
         scenario.sleep_until("19:00:20");
         assert_eq!(scenario.telemetry.ready(), Ok(()), "others are answered");
         scenario.sleep_until("19:02");
         // Each workload in `dev` might wait for the earlier ones, 32 at a time for a second.
         let most = 1_000 * (count as i64 / 32);
         for (number, late) in lateness(&scenario).into_iter().enumerate() {
-            let is_neighbour = number % 2 == 0;
+            let shares_namespace = number % 2 == 0;
             assert!(
-                late <= if is_neighbour { most } else { 0 },
+                late <= if shares_namespace { most } else { 0 },
                 "{count}: {number} {late}"
             );
         }
@@ -98,7 +98,7 @@ fn hanging_request_delays_its_namespace_by_a_second_and_no_other() {
 
 #[test]
 fn retries_a_hanging_request_with_backoff_until_it_succeeds() {
-    let scenario = with_other_controllers(60, Fault::Hang);
+    let scenario = with_failing_workloads(60, Fault::Hang);
     scenario.sleep_until("19:05");
     let tries = scenario.requests("patch").len();
     assert!(tries < 60 * 12, "{tries}");
@@ -120,7 +120,7 @@ fn immediate_failure_delays_no_other_workload() {
     let codes = [400, 401, 403, 404, 409, 422, 429, 500, 503].map(denial);
     let few = codes.into_iter().map(|fault| (40, fault));
     for (count, fault) in few.chain([(200, webhook_fails())]) {
-        let scenario = with_other_controllers(count, fault.clone());
+        let scenario = with_failing_workloads(count, fault.clone());
         scenario.sleep_until("19:02");
         assert_eq!(lateness(&scenario), [0; 6], "{fault:?}");
         let reported = scenario.events("bad-39");
@@ -141,7 +141,7 @@ fn immediate_failure_delays_no_other_workload() {
 fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     let slow = Status::new(504, "Timeout", "Timeout: request did not complete");
     for fault in [Fault::Answer(slow), Fault::Answer(Status::internal("no"))] {
-        let scenario = with_other_controllers(1, fault.clone());
+        let scenario = with_failing_workloads(1, fault.clone());
         scenario.sleep_until("19:30");
         assert_eq!(scenario.telemetry.ready(), Ok(()), "{fault:?}");
         assert_eq!(scenario.events("bad-0"), ["ScaleFailed"], "{fault:?}");
@@ -154,7 +154,7 @@ fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
     let slowly = Duration::from_millis(90);
     let message = r#"failed calling webhook "deny.example": EOF"#;
     let fault = Fault::AnswerAfter(slowly, Status::internal(message));
-    let scenario = with_other_controllers(600, fault);
+    let scenario = with_failing_workloads(600, fault);
     scenario.sleep_until("19:00:20");
     for (late, most) in lateness_until(&scenario, &[3, 12])
         .into_iter()
@@ -176,7 +176,7 @@ fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
 #[test]
 fn workload_that_changes_constantly_delays_no_other_and_is_reported_once() {
     let conflict = Status::new(422, "Invalid", "the server rejected our request");
-    let scenario = with_other_controllers(60, Fault::Answer(conflict));
+    let scenario = with_failing_workloads(60, Fault::Answer(conflict));
     scenario.sleep_until("19:02");
     assert_eq!(lateness(&scenario), [0; 6]);
     assert_eq!(scenario.events("bad-0"), ["ScaleFailed"]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube_in_memory::{Fault, RequestLine};
 
 use crate::{
-    faults::isolation::with_other_controllers,
+    faults::isolation::with_failing_workloads,
     sandbox::{Sandbox, deployment},
 };
 
@@ -15,7 +15,7 @@ const AWAY: &str = "the API server does not answer or refuses";
 #[test]
 fn hanging_webhooks_in_an_idle_cluster_do_not_make_it_unready() {
     for count in [1, 2, 60] {
-        let scenario = with_other_controllers(count, Fault::Hang);
+        let scenario = with_failing_workloads(count, Fault::Hang);
         for second in (0..1800).step_by(6) {
             scenario.pass(Duration::from_secs(6));
             let ready = scenario.telemetry.ready();

@@ -6,7 +6,8 @@ use kube_in_memory::Api;
 use serde_json::{Value, json};
 
 use super::line::{
-    Hand, Line, PAUSED, PAUSED_PATH, autoscaler, begin, report, rollout, saved, scaled_object,
+    ConcurrentChange, Line, PAUSED, PAUSED_PATH, autoscaler, begin, report, rollout, saved,
+    scaled_object,
 };
 use crate::sandbox::Sandbox;
 
@@ -82,7 +83,7 @@ fn keeps_a_count_that_a_user_sets_during_a_stop() {
     fn merge(api: &Api, kind: &str, patch: &Value) {
         api.merge(kind, "dev", "web", patch).unwrap();
     }
-    let hands: [(Value, Hand, &str, &str, Value, Value); 4] = [
+    let hands: [(Value, ConcurrentChange, &str, &str, Value, Value); 4] = [
         (
             report(),
             |api| merge(api, "CronJob", &json!({"spec": {"suspend": true}})),
@@ -122,11 +123,11 @@ fn keeps_a_count_that_a_user_sets_during_a_stop() {
             json!("4"),
         ),
     ];
-    for (object, hand, kind, path, kept, morning) in hands {
+    for (object, change, kind, path, kept, morning) in hands {
         let line = Line::default();
         let scenario = begin(&line, &[object]);
         scenario.sleep_until("18:59");
-        line.0.lock().unwrap().1 = Some(hand);
+        line.0.lock().unwrap().1 = Some(change);
         scenario.sleep_until("19:00");
         assert_eq!(saved(&scenario, kind), kept, "{kind}");
         scenario.sleep_until("21:00");

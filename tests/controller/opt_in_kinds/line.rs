@@ -19,9 +19,9 @@ pub(super) const PAUSED_PATH: &str = "/metadata/annotations/autoscaling.keda.sh~
 #[derive(Clone, Default)]
 pub(super) struct Line(pub(super) Arc<Mutex<Sent>>);
 
-pub(super) type Sent = (Vec<Vec<Value>>, Option<Hand>);
+pub(super) type Sent = (Vec<Vec<Value>>, Option<ConcurrentChange>);
 
-pub(super) type Hand = fn(&Api);
+pub(super) type ConcurrentChange = fn(&Api);
 
 impl Line {
     pub(super) fn client(&self, api: &Api) -> Client {
@@ -33,9 +33,9 @@ impl Line {
                 let (head, body) = request.into_parts();
                 let bytes = body.collect_bytes().await?.to_vec();
                 if head.method == Method::PATCH {
-                    let hand = line.0.lock().unwrap().1.take();
-                    if let Some(hand) = hand {
-                        hand(&api);
+                    let change = line.0.lock().unwrap().1.take();
+                    if let Some(change) = change {
+                        change(&api);
                     }
                     let patch = serde_json::from_slice(&bytes)?;
                     line.0.lock().unwrap().0.push(patch);

@@ -56,7 +56,7 @@ fn scenario() -> Sandbox {
 
 /// Asserts the same values in metrics, snapshots and `status`: replicas, billionths of cores,
 /// bytes.
-fn all_say(scenario: &Sandbox, expected: [u64; 3]) {
+fn assert_all_report(scenario: &Sandbox, expected: [u64; 3]) {
     let [replicas, cpu_nanos, memory_bytes] = expected;
     let expected = StoppedCapacity {
         replicas,
@@ -78,19 +78,19 @@ fn all_say(scenario: &Sandbox, expected: [u64; 3]) {
 fn counts_saved_instances_of_a_stopped_database() {
     let scenario = scenario();
     scenario.sleep_until("18:30");
-    all_say(&scenario, [0, 0, 0]);
+    assert_all_report(&scenario, [0, 0, 0]);
     scenario.sleep_until("20:00");
-    all_say(&scenario, [3, 1_500_000_000, 3 << 30]);
+    assert_all_report(&scenario, [3, 1_500_000_000, 3 << 30]);
     // If it grows before the start, the larger size would run.
     let larger = json!({"spec": {"instances": 5}});
     scenario.api.merge("Cluster", "dev", "db", &larger).unwrap();
     scenario.sleep_until("21:00");
-    all_say(&scenario, [5, 2_500_000_000, 5 << 30]);
+    assert_all_report(&scenario, [5, 2_500_000_000, 5 << 30]);
     // An unreadable number is not guessed.
     let odd = json!({"spec": {"instances": "five"}});
     scenario.api.merge("Cluster", "dev", "db", &odd).unwrap();
     scenario.sleep_until("22:00");
-    all_say(&scenario, [0, 0, 0]);
+    assert_all_report(&scenario, [0, 0, 0]);
     let seconds = scenario.metrics();
     let name = "dayshift_saved_replica_seconds_total ";
     let seconds = seconds
@@ -100,7 +100,7 @@ fn counts_saved_instances_of_a_stopped_database() {
     let hours = seconds.trim().parse::<f64>().unwrap() / 3600.0;
     assert!((hours - 8.0).abs() < 0.02, "{hours}"); // 3 for one hour, and 5
     scenario.sleep_until("2026-11-23 09:01");
-    all_say(&scenario, [0, 0, 0]);
+    assert_all_report(&scenario, [0, 0, 0]);
     let db: Value = scenario.api.get("Cluster", "dev", "db").unwrap();
     assert_eq!(
         db["metadata"]["annotations"]["cnpg.io/hibernation"],

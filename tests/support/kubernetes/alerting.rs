@@ -15,7 +15,7 @@ use crate::support::dayshift::get;
 
 /// A Prometheus that scrapes every second, and its Alertmanager. Both end when this is dropped.
 pub(crate) struct Alerting {
-    /// Dropped before the directory.
+    /// Dropped before the directory, because the programs write into it.
     _programs: [ChildGuard; 2],
     directory: TempDir,
     prometheus: SocketAddr,

@@ -26,9 +26,9 @@ pub(crate) struct Assets {
 /// The reason why there is no control plane.
 #[derive(Clone, Debug)]
 pub(crate) enum Missing {
-    /// This machine cannot provide it.
+    /// This machine cannot build it, for example because `go` is missing.
     NoMeans(String),
-    /// Providing it failed.
+    /// Building it failed.
     Failed(String),
 }
 

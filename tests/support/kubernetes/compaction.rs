@@ -19,8 +19,8 @@ pub(crate) fn compact(socket: &Path) {
     );
 }
 
-/// Waits for etcd and creates its first revisions. An API server that starts with history keeps it in memory,
-/// and can list it after a compaction.
+/// Waits for etcd and creates its first revisions. If an API server starts with an empty history, it cannot
+/// list old versions after a compaction.
 pub(crate) fn begin_history(socket: &Path) {
     let write = json!({"key": "dGVzdHM=", "value": "MQ=="}); // tests, 1
     eventually("etcd takes a write", || answer(socket, "put", &write));

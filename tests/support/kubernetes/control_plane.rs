@@ -33,7 +33,7 @@ const SHIPPED: (&str, &str) = ("dayshift", "dayshift");
 /// A control plane on a loopback port, with RBAC and an audit log. Dropping it ends its processes and removes
 /// its directory.
 pub(crate) struct ControlPlane {
-    // Dropped before the directory.
+    // Dropped before the directory, because the programs write into it.
     programs: Mutex<Programs>,
     assets: Assets,
     parts: Parts,
@@ -46,7 +46,7 @@ pub(crate) struct ControlPlane {
     directory: TempDir,
 }
 
-/// Serializes applying cluster-wide files. Otherwise, of two concurrent `kubectl apply` one fails because the
+/// Serializes applying cluster-wide files: of two concurrent `kubectl apply`, one would fail because the
 /// object exists.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -335,7 +335,7 @@ impl ControlPlane {
     }
 }
 
-/// In memory if possible, because nothing should outlive the test.
+/// The directory is in memory if possible, because nothing in it should outlive the test.
 fn directory() -> TempDir {
     let memory = Path::new("/dev/shm");
     let parent = if memory.is_dir() {

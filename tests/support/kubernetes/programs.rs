@@ -99,13 +99,13 @@ pub(crate) const READY_AFTER: &str = "scenarios/ready-after";
 /// The annotation of a Job's pods that end after this time, for example `1h`.
 pub(crate) const ENDS_AFTER: &str = "scenarios/ends-after";
 
-/// Another name of the API server, for which it can have a separate certificate.
+/// Another host name of the API server, for which it can have a separate certificate.
 pub(super) const ALIAS: &str = "alias.example.com";
 
 /// The issuer of ServiceAccount tokens.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 
-/// The socket of etcd in the directory: its `unix://localhost:1`.
+/// The socket of etcd in the directory: the file name of the URL `unix://localhost:1`.
 pub(crate) const ETCD_SOCKET: &str = "localhost:1";
 
 /// The running programs of a control plane.
@@ -247,7 +247,7 @@ impl Programs {
                 &config,
                 &stages,
                 "--manage-all-nodes=true",
-                // The default equals that of Services, which kube-proxy could not distinguish.
+                // The default port equals that of Services, which kube-proxy could not distinguish.
                 "--cidr=10.99.1.1/24",
             ],
         );

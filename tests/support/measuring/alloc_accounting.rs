@@ -18,7 +18,7 @@ use rustix::time::{ClockId, clock_gettime};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Stats};
 use tower::{BoxError, Service as _, service_fn};
 
-/// The sums of one thread since the start of the process.
+/// The totals of one thread since the start of the process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) allocations: i64,
@@ -37,7 +37,7 @@ thread_local! {
 }
 
 impl Totals {
-    /// The sums of measured work.
+    /// The totals of measured work.
     pub(crate) fn here() -> Self {
         let (all, other) = (Self::of(&INSTRUMENTED_SYSTEM.stats()), UNCOUNTED.get());
         Self {
@@ -59,7 +59,7 @@ impl Totals {
     }
 }
 
-/// The maximum of allocated bytes at the times of excluded work since the last call.
+/// The maximum of the allocated bytes since the last call, as measured whenever excluded work begins.
 pub(crate) fn take_peak() -> i64 {
     PEAK.replace(i64::MIN)
 }
@@ -97,7 +97,7 @@ pub(crate) fn client(api: &Api) -> Client {
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect_bytes().await?;
-            // Memory that is sent moves from the measured to the excluded part.
+            // Memory that is sent is counted as excluded from then on.
             let answer = uncounted(|| {
                 let body = Body::from(body.to_vec());
                 let request = Request::from_parts(head.clone(), body);
@@ -113,7 +113,7 @@ pub(crate) fn client(api: &Api) -> Client {
     Client::new(service, "default")
 }
 
-/// Memory that is received moves from the excluded to the measured part.
+/// Memory that is received is counted as measured from then on.
 fn from_the_wire(bytes: Bytes) -> Bytes {
     let here = Bytes::copy_from_slice(&bytes);
     uncounted(move || drop(bytes));

@@ -14,14 +14,14 @@ use chrono::{DateTime, Utc};
 
 use super::stall_detector::{self, Stall};
 
-/// The factors of all times, by attempt.
+/// The factors by which all times are multiplied, by attempt.
 const PACES: [i64; 3] = [1, 2, 4];
 
 thread_local! {
     static PACE: Cell<i64> = const { Cell::new(1) };
 }
 
-/// The repeated attempts of all scenarios.
+/// The descriptions of all repeated attempts.
 static AGAIN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The duration of each scenario, including all attempts.
@@ -33,7 +33,7 @@ const MAX_TRIES: usize = 20;
 /// The number of longest scenarios that are printed.
 const MAX_PRINTED: usize = 12;
 
-/// The factors for this run. With `SCENARIOS=slow`, each scenario runs only with the largest.
+/// The factors of this run. With `SCENARIOS=slow`, each scenario runs once, with the largest factor.
 fn paces() -> &'static [i64] {
     match env::var("SCENARIOS").as_deref() {
         Ok("slow") => &PACES[PACES.len() - 1..],
@@ -47,7 +47,7 @@ fn paces() -> &'static [i64] {
 /// The panic payload of a scenario that was too slow.
 struct TooSlow {
     what: String,
-    /// The period in which the machine had to be punctual, and the missing time.
+    /// The period in which the machine had to be on time, and the time by which the result was late.
     excess: Option<(Instant, Instant, Duration)>,
 }
 
@@ -123,7 +123,7 @@ fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), S
         };
         late = slow.what;
         let again = format!(
-            "{name}, try {}: {late}; the machine withheld {stall}",
+            "{name}, attempt {}: {late}; the machine stalled: {stall}",
             index + 1
         );
         eprintln!("{again}");
@@ -131,7 +131,7 @@ fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), S
         all.push(again);
     }
     Err(format!(
-        "too slow in all of {} tries: {late}",
+        "too slow in all {} attempts: {late}",
         paces().len()
     ))
 }
@@ -141,7 +141,7 @@ fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), S
 pub(crate) fn print_tries() -> bool {
     let all = AGAIN.lock().unwrap_or_else(PoisonError::into_inner);
     eprintln!(
-        "{} tries in vain, each on a machine that stood still",
+        "{} attempts were repeated because the machine stalled",
         all.len()
     );
     for again in all.iter() {
@@ -160,7 +160,7 @@ pub(crate) fn print_tries() -> bool {
     }
     let are_too_many = all.len() > MAX_TRIES;
     if are_too_many {
-        eprintln!("more than {MAX_TRIES} tries in vain: run it on a machine with less to do");
+        eprintln!("more than {MAX_TRIES} repeated attempts: use a less busy machine");
     }
     are_too_many
 }

@@ -15,20 +15,20 @@ use super::processor_waits::{self, Waited};
 /// The time between two measurements.
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// Rounds of arithmetic between two sleeps, about 0.2 ms. They detect a host that withholds a processor
-/// without making threads wait.
+/// The rounds of arithmetic between two sleeps, about 0.2 ms. They detect a host that withholds the processor
+/// from all threads.
 const ROUNDS: u64 = 20_000;
 
-/// More lost time within a second is a stall.
+/// More lost time than this within a second is a stall.
 const MAX_LOST: Duration = Duration::from_millis(150);
 
-/// A longer wait of other programs within a second is a stall.
+/// A longer wait of other programs than this within a second is a stall.
 const MAX_WAITED: Duration = Duration::from_millis(500);
 
 /// The time between two samples of waits.
 const SAMPLE: Duration = Duration::from_millis(100);
 
-/// How long measurements are kept, longer than any scenario.
+/// How long measurements are kept: longer than any scenario runs.
 const MEMORY: Duration = Duration::from_secs(600);
 
 static LOSSES: LazyLock<Arc<Mutex<VecDeque<Loss>>>> = LazyLock::new(|| {
@@ -71,8 +71,8 @@ impl Stall {
         (worst.second > MAX_LOST || worst.waited > MAX_WAITED).then_some(worst)
     }
 
-    /// Whether half of the time that this scenario's programs lost between two times explains the delay. Only
-    /// half is needed, because a program that waits delays others.
+    /// Whether the time that this scenario's programs lost in this period explains the delay. Half of the
+    /// delay is enough, because a program that waits delays others.
     pub(crate) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
         let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
         let meanwhile = losses

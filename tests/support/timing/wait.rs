@@ -24,7 +24,7 @@ pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -
         }
         assert!(
             begin.elapsed() < timeout,
-            "waited {timeout:?} in vain: {what}"
+            "timed out after {timeout:?}: {what}"
         );
         thread::sleep(PAUSE);
     }

@@ -1,4 +1,4 @@
-//! The short texts about a workload on a page.
+//! Short texts about a workload on a page.
 
 use super::browser::Served;
 use crate::{fake_server::Cluster, status::state};
