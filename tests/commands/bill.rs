@@ -196,7 +196,7 @@ fn a_wide_status_shows_stopped_replicas_and_their_requests() {
             &["status", "-o", "wide", PRICE],
         );
         let shown = words(&ran.out);
-        assert!(shown.contains("HELD DOWN CPU MEMORY"), "{shown}");
+        assert!(shown.contains("STOPPED CPU MEMORY"), "{shown}");
         assert!(shown.contains(" 3 1.5 3Gi "), "{shown}");
         assert!(shown.contains(" 1 <none> <none> "), "{shown}");
         let expected = "Stopped by schedules now: 4 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour); 1 of 2 \
@@ -212,7 +212,7 @@ fn a_wide_status_shows_stopped_replicas_and_their_requests() {
         }
     }
     let narrow = cluster.dayshift(&["status"]);
-    assert!(!narrow.out.contains("HELD DOWN"), "{narrow:?}");
+    assert!(!narrow.out.contains("STOPPED"), "{narrow:?}");
     let json = cluster
         .dayshift(&["status", "deploy/web", "-o", "json"])
         .json();

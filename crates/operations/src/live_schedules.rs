@@ -297,8 +297,8 @@ impl LiveSchedules {
                 Ok(secret) => secrets.extend(secret),
                 Err(FindError::Rejected(why)) => self.problems.push(format!(
                     "the Secret {namespace}/{name} may not be read, so the counts that kube-green has \
-                     saved there are not converted (convert while everything is awake, or as \
-                     somebody who may): {why}"
+                     saved there are not converted (convert while everything is awake, or as a \
+                     user who can read it): {why}"
                 )),
                 Err(error) => return Err(error),
             }

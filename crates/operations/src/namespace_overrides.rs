@@ -317,9 +317,9 @@ pub(crate) fn namespace_changed_since(
         one.difference(other).map(ToString::to_string).min()
     };
     match (difference(&now, &before), difference(&before, &now)) {
-        (Some(more), _) => Err(ChangedSincePreview(format!("it would reach {more} too"))),
+        (Some(more), _) => Err(ChangedSincePreview(format!("it would apply to {more} too"))),
         (None, Some(less)) => Err(ChangedSincePreview(format!(
-            "it would not reach {less} any more"
+            "it would no longer apply to {less}"
         ))),
         (None, None) => Ok(()),
     }

@@ -175,7 +175,8 @@ pub(crate) fn inaction_reason(seen: &Observed, zone: Zone, now: DateTime<Utc>) -
     }
     match state.last.filter(|_| state.phase.is_some()) {
         Some(last) => format!(
-            "one did at {}, so it may be down by now, a start may wait for others (--max-starting), or the API server may reject its patch (kubectl events --for {})",
+            "one did at {}, so it might have stopped since, a start might wait for others \
+                (--max-starting), or the API server might reject its patch (kubectl events --for {})",
             short_time(last, zone, now),
             seen.object.argument()
         ),

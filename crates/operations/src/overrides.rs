@@ -104,7 +104,7 @@ pub enum RequestError {
     Changed(#[from] ChangedSincePreview),
     /// The kind is watched only if `--kinds` names it, and no controller has observed the object.
     #[error(
-        "no `dayshift run` has seen it, and nothing was written: `dayshift run` watches {} only with \
+        "no controller has adopted it, and nothing was written: `dayshift run` watches {} only with \
          --kinds {}",
         .0.names_of_all(), .0.argument()
     )]
@@ -457,7 +457,7 @@ pub fn changed_since(
 ) -> Result<(), ChangedSincePreview> {
     if before.object.uid != now.object.uid {
         return Err(ChangedSincePreview(
-            "it is another object of that name".to_owned(),
+            "another object has that name".to_owned(),
         ));
     }
     if now.deleting && !before.deleting {

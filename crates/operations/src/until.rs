@@ -92,7 +92,7 @@ fn advised(error: Diagnostic, text: &str) -> Diagnostic {
     let meant = meant(text);
     if parse_span(text).is_ok() {
         let time = meant.map_or_else(String::new, |time| format!("; a time of day is `{time}`"));
-        let help = format!("it goes with `for` in place of `until`{time}");
+        let help = format!("it goes with `for` instead of `until`{time}");
         return of_all("is a length of time", help);
     }
     let mut words = text.split_whitespace();
@@ -157,7 +157,7 @@ pub fn parse_length(text: &str) -> Result<TimeDelta, String> {
         };
         match end.filter(|_| !is_number) {
             Some(end) => {
-                format!("is not a length of time; `{end}` goes with `until` in place of `for`")
+                format!("is not a duration; `{end}` goes with `until` instead of `for`")
             }
             None => error,
         }
@@ -280,11 +280,11 @@ mod tests {
             ("31.12.2026 6pm", "; write `2026-12-31 18:00`"),
             (
                 "18h",
-                "is a length of time; it goes with `for` in place of `until`; a time of day is `18:00`",
+                "is a duration; it goes with `for` instead of `until`; a time of day is `18:00`",
             ),
             (
                 "90m",
-                "is a length of time; it goes with `for` in place of `until`",
+                "is a duration; it goes with `for` instead of `until`",
             ),
             (
                 "tomorrow",
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn an_end_given_as_a_duration_is_recognized() {
         for (text, part) in [
-            ("22:00", "`22:00` goes with `until` in place of `for`"),
+            ("22:00", "`22:00` goes with `until` instead of `for`"),
             ("monday", "`Mon 09:00` goes with `until`"),
             ("9am", "`09:00` goes with `until`"),
             ("tonight", "`22:00` goes with `until`"),

@@ -362,7 +362,7 @@ const COLUMNS: [StatusColumn; 15] = [
         status.zone.name().into()
     }),
     column("ALSO SET BY", Wide, Stays, |status, _| owners(status)),
-    column("HELD DOWN", Wide, Stays, |status, _| {
+    column("STOPPED", Wide, Stays, |status, _| {
         some(status.stopped_capacity.replicas as f64, "")
     }),
     column("CPU", Wide, Stays, |status, _| {

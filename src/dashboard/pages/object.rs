@@ -146,7 +146,7 @@ impl Page<'_> {
                         dd { (safe(&services)) }
                     }
                     @if status.stopped_capacity.replicas > 0 {
-                        dt { "Held down" }
+                        dt { "Stopped capacity" }
                         dd { (Bill::per_hour(status.stopped_capacity, None)) " would run without the schedule" }
                     }
                     @if let Some(words) = status.revert_text() {

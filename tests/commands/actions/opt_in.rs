@@ -37,7 +37,7 @@ fn leaves_an_unwatched_kind_unchanged_with_a_message() {
     ] {
         let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
         assert_eq!((ran.status, &*ran.out), (1, ""), "{line}: {ran:?}");
-        let expected = "no `dayshift run` has seen it, and nothing was written: `dayshift run` watches \
+        let expected = "no controller has adopted it, and nothing was written: `dayshift run` watches \
                         HorizontalPodAutoscalers only with --kinds horizontalpodautoscalers";
         assert!(ran.err.contains(expected), "{line}: {ran:?}");
         assert_eq!(annotations(&cluster), 1, "{line}");

@@ -19,7 +19,8 @@ fn does_not_report_a_controller_that_acted_before_as_missing() {
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
     assert!(
         ran.err.contains(
-            "it may be down by now, a start may wait for others (--max-starting), or the API server may reject its patch (kubectl events --for deploy/web -n dev)"
+            "it might have stopped since, a start might wait for others (--max-starting), or the \
+                API server might reject its patch (kubectl events --for deploy/web -n dev)"
         ),
         "{ran:?}"
     );

@@ -109,7 +109,7 @@ fn a_changed_namespace_is_not_overridden() {
     let preview = asked(&served, &fields);
     cluster.deployment("new", 2, &[("hours", "00:00-24:00")]);
     let (_, result) = confirmed(&served, &preview);
-    assert!(result.contains("it would reach dev/new too"), "{result}");
+    assert!(result.contains("it would apply to dev/new too"), "{result}");
     assert_eq!(of_namespace(&cluster, "dayshift/pause"), None);
 }
 

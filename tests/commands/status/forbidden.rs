@@ -140,7 +140,7 @@ fn a_missing_hint_is_a_note() {
     let cluster = cluster();
     let hpas = format!(
         "HorizontalPodAutoscalers cannot be listed, so one that has not set a count yet is not \
-         seen: {}",
+            shown: {}",
         refusal("list", "horizontalpodautoscalers")
     );
     let cure = "allow list of horizontalpodautoscalers.autoscaling";
@@ -168,8 +168,8 @@ fn reports_unreadable_namespaces_only_without_workloads() {
         assert_eq!((ran.status, &*ran.err), (0, ""), "{form:?}");
     }
     let note = format!(
-        "note: Namespaces cannot be read, so a workload that inherits its schedule is seen only after \
-         a controller has seen it: {}; allow get and list of namespaces\n",
+        "note: Namespaces cannot be read, so a workload that inherits its schedule is shown only \
+            after a controller has adopted it: {}; allow get and list of namespaces\n",
         refusal("get", "namespaces")
     );
     let ran = cluster.dayshift(&["status", "plain"]);
@@ -199,7 +199,7 @@ fn reports_unreadable_scaled_objects_only_with_keda() {
     api.serve_custom("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
     let ran = cluster.dayshift(&["status"]);
     let expected = format!(
-        "note: ScaledObjects cannot be listed, so one that has not set a count yet is not seen: \
+        "note: ScaledObjects cannot be listed, so one that has not set a count yet is not shown: \
          {}; allow list of scaledobjects.keda.sh\n",
         refusal("list", "scaledobjects")
     );

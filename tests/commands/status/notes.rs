@@ -75,7 +75,7 @@ fn an_override_without_effect_becomes_a_problem() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
     for warning in [
-        "warning: dev/new: its schedule is new or edited, and no controller has seen it yet; is \
+        "warning: dev/new: its schedule is new or edited, and no controller has adopted it yet; is \
             the",
         "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue; is the controller running?",
     ] {

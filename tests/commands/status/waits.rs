@@ -55,7 +55,7 @@ fn reports_an_unsatisfiable_dependency_with_a_fix() {
         ("deploy/db; deploy/soon; deploy/up; deploy/on; svc/db", ""),
         (
             "sts/db",
-            "sts/db, which is not there; correct dayshift/after",
+            "sts/db, which does not exist; correct dayshift/after",
         ),
         (
             "deploy/late",

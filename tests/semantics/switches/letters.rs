@@ -65,7 +65,7 @@ fn wake_and_sleep_restore_the_same_value() {
             .until("2026-11-20 11:00");
         assert!(live.is_stopped(path, &stopped), "{kind}");
         live.until("2026-11-20 13:00");
-        assert_eq!(live.theirs(), before, "{kind}: held down, and brought back");
+        assert_eq!(live.theirs(), before, "{kind}: stopped, and restored");
     }
 }
 

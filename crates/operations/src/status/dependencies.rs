@@ -28,7 +28,7 @@ impl IgnoredDependency {
     pub(super) fn text(&self, zone: Zone) -> String {
         let why = self
             .why
-            .map_or_else(|| "is not there".to_owned(), |why| why.words(zone));
+            .map_or_else(|| "does not exist".to_owned(), |why| why.words(zone));
         format!("{}, which {why}", self.needed)
     }
 

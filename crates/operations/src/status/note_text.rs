@@ -174,7 +174,7 @@ impl WorkloadStatus {
                 format!("; `{}` {}", self.restore(prefix), counts.restores(saved)),
             ),
             Note::Unseen => (
-                "no controller has seen it yet; is `dayshift run` running in this cluster?"
+                "no controller has adopted it yet; is `dayshift run` running in this cluster?"
                     .to_owned(),
                 String::new(),
             ),
@@ -335,7 +335,7 @@ impl WorkloadStatus {
             Duty::Begin(over) => format!("its `{}` {late}", key(over.phase())),
             Duty::End(phase) => format!("the end of its `{}` {late}", key(phase)),
             Duty::Adopt => {
-                "its schedule is new or edited, and no controller has seen it yet".to_owned()
+                "its schedule is new or edited, and no controller has adopted it yet".to_owned()
             }
         }
     }

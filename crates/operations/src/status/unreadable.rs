@@ -109,8 +109,8 @@ impl Unreadable {
             resource: "namespaces".to_owned(),
             hides_workloads: false,
             text: format!(
-                "Namespaces cannot be read, so a workload that inherits its schedule is seen only after \
-                 a controller has seen it: {why}"
+                "Namespaces cannot be read, so a workload that inherits its schedule is shown \
+                    only after a controller has adopted it: {why}"
             ),
             fix: defaults.is_forbidden().then(|| fix.to_owned()),
         })
@@ -121,7 +121,7 @@ impl Unreadable {
             resource: list.resource.clone(),
             hides_workloads: false,
             text: format!(
-                "{} cannot be listed, so one that has not set a count yet is not seen: {}",
+                "{} cannot be listed, so one that has not set a count yet is not shown: {}",
                 list.name, list.message
             ),
             fix: Some(format!("allow list of {}", list.resource)),

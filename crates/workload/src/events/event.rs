@@ -253,7 +253,7 @@ impl EventText {
             let name = cut_chars(&name, MAX_NAME);
             let lack = match (&needed.kind, standing) {
                 (DependencyKind::Service, DependencyState::Missing) => {
-                    "which is not there, or has no EndpointSlice".to_owned()
+                    "which does not exist, or has no EndpointSlice".to_owned()
                 }
                 (DependencyKind::Service, DependencyState::Unwatched) => {
                     UNWATCHED_SERVICE.to_owned()
@@ -290,7 +290,9 @@ fn lack_text(standing: DependencyState, waited: TimeDelta, zone: Zone) -> String
         DependencyState::Stopped { until: None } => {
             "which is stopped, and no schedule starts it".to_owned()
         }
-        DependencyState::Missing => "which is not there, or which dayshift may not see".to_owned(),
+        DependencyState::Missing => "which does not exist, or which dayshift is not allowed to \
+            read"
+            .to_owned(),
         DependencyState::Unwatched => "whose kind dayshift does not watch (--kinds)".to_owned(),
         DependencyState::Unreported => "whose status does not say whether it is ready".to_owned(),
         DependencyState::Cycle => "which waits for this one".to_owned(),

@@ -143,7 +143,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             };
             let scaled = counts.scaled_from(from, to);
             format!(
-                "{what} and specifies running now: {scaled}; {}",
+                "{what}, and it should be running now: {scaled}; {}",
                 coming(next, zone)
             )
         }
@@ -162,7 +162,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             }
         }
         EventNote::StopsSoon { due, zone } => format!(
-            "the schedule specifies stopped, and `enforce` stops it at {}. To keep it up, run {}",
+            "the schedule specifies stopped, and `enforce` stops it at {}. To keep it running, run {}",
             local(due, zone),
             wake_command(object, prefix)
         ),
@@ -170,7 +170,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             format!("`{key}` is in the past: dayshift removes the annotation and does nothing else")
         }
         EventNote::EndedBefore(key) => format!(
-            "`{key}` ended before and was restored, for example by kubectl rollout undo: \
+            "`{key}` ended earlier and was restored, for example by kubectl rollout undo: \
                 dayshift removes the annotation and does nothing else"
         ),
         EventNote::Removed {
@@ -222,11 +222,13 @@ fn correction_limit_reached(replicas: Replicas, object: &WorkloadRef, prefix: &P
     } else {
         let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
         format!(
-            "To see who, run kubectl get {kind}/{name} -n {namespace} -o yaml --show-managed-fields"
+            "To see which one, run kubectl get {kind}/{name} -n {namespace} -o yaml \
+                --show-managed-fields"
         )
     };
     format!(
-        "something else keeps changing what dayshift wrote; dayshift does not change it until the next boundary. {help}"
+        "another client keeps reverting dayshift's changes; dayshift corrects nothing until the \
+            next boundary. {help}"
     )
 }
 
@@ -239,15 +241,18 @@ fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix
     match adopted.says {
         None => format!("nothing is scaled now; {next}"),
         Some(Action::Start) => format!(
-            "nothing is scaled now; {next}. It specifies running now, but {}: to start it now, run {command}",
+            "nothing is scaled now; {next}. It should be running now, but {}: to start it now, \
+                run {command}",
             counts.count_is(replicas)
         ),
         Some(Action::Stop) => format!(
-            "nothing is scaled now; {next}. It specifies stopped now, but {}: to stop it now, run {command}",
+            "nothing is scaled now; {next}. It should be stopped now, but {}: to stop it now, \
+                run {command}",
             counts.running_at(replicas)
         ),
         Some(Action::Scale(count)) => format!(
-            "nothing is scaled now; {next}. It specifies {count} now, but the count is {replicas}: to scale it now, run {command}"
+            "nothing is scaled now; {next}. Its count should be {count} now, but is {replicas}: \
+                to scale it now, run {command}"
         ),
     }
 }
@@ -415,7 +420,7 @@ mod tests {
             EventText::from_note(&note, &object, &Prefix::default()),
             EventText::new(
                 EventReason::OverrideExpired,
-                "`sleep-until` ended before and was restored, for example by kubectl rollout \
+                "`sleep-until` ended earlier and was restored, for example by kubectl rollout \
                     undo: dayshift removes the annotation and does nothing else"
                     .to_owned()
             )

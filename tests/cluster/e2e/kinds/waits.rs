@@ -89,7 +89,7 @@ fn app_starts_once_its_service_has_a_ready_endpoint(plane: &ControlPlane) {
         team.await_stopped(name, start);
     }
     let reported = team.await_event("api", "StartedWithout");
-    let why = "which is not there, or has no EndpointSlice";
+    let why = "which does not exist, or has no EndpointSlice";
     assert_eq!(reported, format!("started without svc/dbb, {why}"));
     await_field(&team, "deploy/api", "/spec/replicas", 2);
     assert_eq!(field(&team, "deploy/web", "/spec/replicas"), "0");

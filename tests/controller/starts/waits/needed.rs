@@ -12,12 +12,12 @@ fn reports_an_unsatisfiable_dependency_at_once() {
         (
             "deploy/dbb",
             None,
-            "deploy/dbb, which is not there, or which dayshift may not see",
+            "deploy/dbb, which does not exist, or which dayshift is not allowed to read",
         ),
         (
             "sts/db",
             None,
-            "sts/db, which is not there, or which dayshift may not see",
+            "sts/db, which does not exist, or which dayshift is not allowed to read",
         ),
         ("deploy/web", None, "deploy/web, which waits for this one"),
         (
@@ -100,8 +100,8 @@ fn stops_waiting_for_a_deleted_dependency() {
     scenario.api.delete("dev", "db").unwrap();
     scenario.settle();
     assert_eq!(scenario.replicas("web"), 3);
-    let expected =
-        "web: started without deploy/db, which is not there, or which dayshift may not see";
+    let expected = "web: started without deploy/db, which does not exist, or which dayshift is not allowed \
+            to read";
     assert_eq!(reported(&scenario), [expected]);
 }
 

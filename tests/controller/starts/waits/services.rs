@@ -119,7 +119,7 @@ fn reports_a_missing_service_at_once() {
     let gone = scenario.api.delete_of("EndpointSlice", "dev", "db-1");
     gone.unwrap();
     scenario.settle();
-    let expected = "web: started without svc/db, which is not there, or has no EndpointSlice";
+    let expected = "web: started without svc/db, which does not exist, or has no EndpointSlice";
     assert_eq!(
         (scenario.replicas("web"), reported(&scenario)),
         (3, vec![expected.to_owned()])

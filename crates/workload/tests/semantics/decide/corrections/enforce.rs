@@ -107,7 +107,8 @@ fn enforce_with_a_grace_period_sends_an_event_and_stops_after_it() {
     assert_eq!(object.replicas(), 5);
     let soon = object.notices.last().unwrap();
     assert_eq!(soon.reason.to_string(), "StopsSoon");
-    let expected = "the schedule specifies stopped, and `enforce` stops it at Fri 2026-11-20 20:30:00 UTC. To keep it up, run dayshift wake deploy/web -n dev --for 2h";
+    let expected = "the schedule specifies stopped, and `enforce` stops it at Fri 2026-11-20 \
+        20:30:00 UTC. To keep it running, run dayshift wake deploy/web -n dev --for 2h";
     assert_eq!(soon.text, expected);
     assert_eq!(due, Some(utc("2026-11-20 20:30")));
     object.until("2026-11-20 20:29");
