@@ -69,7 +69,7 @@ const LISTED: [(&str, fn()); 14] = [
 #[test]
 fn each_row_of_the_page_has_its_test() {
     let page = include_str!("../../../../docs/guides/migrate.md");
-    let (_, section) = page.split_once("\n## What differs\n").unwrap();
+    let (_, section) = page.split_once("\n## Differences\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| "));
     let rows: Vec<_> = rows
