@@ -38,7 +38,7 @@ enum Answer {
     Next(i64),
     Never,
     Refused,
-    /// It loops forever.
+    /// robfig/cron loops forever.
     Stuck,
 }
 
@@ -173,8 +173,8 @@ fn same_instants(robfig: &GoProgram) -> Result<(), Failed> {
     for (question, theirs) in questions.iter().zip(ask(robfig, &questions)) {
         let schedule = match schedule(question) {
             Ok(schedule) => schedule,
-            // A date that never occurs: robfig/cron accepts it, and then gives up.
-            Err(wrong) if never_comes(&wrong) && theirs == Answer::Never => continue,
+            // A date that never occurs: robfig/cron accepts it, and then finds no time.
+            Err(wrong) if has_impossible_date(&wrong) && theirs == Answer::Never => continue,
             Err(_) if is_of_aws(&question.text) => continue,
             Err(wrong) => return Err(format!("{question:?}: {wrong}, but {theirs:?}").into()),
         };
@@ -182,7 +182,7 @@ fn same_instants(robfig: &GoProgram) -> Result<(), Failed> {
         let changes = [Answer::Next(question.at), ours, theirs]
             .iter()
             .any(|it| matches!(it, Answer::Next(second) if is_near_change(question.zone, *second)));
-        // It searches five years; 29 February can be eight years away.
+        // robfig/cron searches five years, but 29 February can be eight years away.
         let beyond = matches!(ours, Answer::Next(second) if second - question.at > 4 * 31_536_000);
         if changes || beyond && theirs == Answer::Never {
             continue;
@@ -212,7 +212,7 @@ fn damaged_texts() -> impl Strategy<Value = String> {
     })
 }
 
-fn never_comes(wrong: &str) -> bool {
+fn has_impossible_date(wrong: &str) -> bool {
     wrong.ends_with("is a date that never comes")
 }
 
@@ -238,10 +238,10 @@ fn is_known(
         .unwrap_or_default();
     match (ours, theirs) {
         (Ok(_), Answer::Refused) if weekday.contains('7') => Some("7 is Sunday"),
-        (Err(wrong), Answer::Never) if never_comes(wrong) => {
+        (Err(wrong), Answer::Never) if has_impossible_date(wrong) => {
             Some("a date that never comes is refused")
         }
-        // The other side never answers for `, * * * *`: it loops forever.
+        // robfig/cron loops forever for `, * * * *`.
         (Err(wrong), _) if wrong.contains("` has no ") => Some("a field of commas is refused"),
         (Err(wrong), _) if wrong.contains("`*` is every value") => Some("`*-5` is refused"),
         (Err(_), _) if is_of_aws(&question.text) => Some("AWS's six fields are refused"),
@@ -285,7 +285,7 @@ fn same_refusals(robfig: &GoProgram) -> Result<(), Failed> {
 fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
     let second = |text: &str| text.parse::<DateTime<Utc>>().unwrap().timestamp();
     for (zone, text, at, ours, theirs) in [
-        // The gap from 02:00 to 03:00: at its end, not on the next day.
+        // DST gap from 02:00 to 03:00: dayshift uses the end of the gap, robfig/cron the next day.
         (
             "Europe/Berlin",
             "30 2 * * *",
@@ -293,7 +293,7 @@ fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
             "2026-03-29T01:00:00Z",
             "2026-03-30T00:30:00Z",
         ),
-        // The overlap from 03:00 back to 02:00: only the first time.
+        // DST overlap from 03:00 back to 02:00: dayshift uses only the first of the two times.
         (
             "Europe/Berlin",
             "30 2 * * *",
@@ -308,7 +308,7 @@ fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
             "2026-10-25T02:00:00Z",
             "2026-10-25T01:00:00Z",
         ),
-        // No midnight on this day.
+        // This day has no midnight.
         (
             "America/Sao_Paulo",
             "15 0 * * *",
@@ -316,7 +316,7 @@ fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
             "2018-11-04T03:00:00Z",
             "2018-11-05T02:15:00Z",
         ),
-        // 29 February 2100 does not exist: the next one is eight years after the last.
+        // 29 February 2100 does not exist: the next one is eight years after the previous one.
         (
             "UTC",
             "0 0 29 2 *",

@@ -1,5 +1,5 @@
-//! Programs in Go that answer each line of their standard input with a line: another library's
-//! interpretation of a value. Without Go their tests are ignored; with `CI` set they fail.
+//! Programs in Go that evaluate values with another library: they answer each line of their standard input
+//! with a line. Without Go their tests are ignored; if `CI` is set, they fail.
 
 use std::{
     env,

@@ -1,14 +1,14 @@
-//! Tests on real programs: control planes of Kubernetes, and libraries in Go.
+//! Tests with real programs: control planes of Kubernetes, and libraries in Go.
 //!
-//! - `e2e/`: the real program on a real control plane, under the shipped RBAC
-//! - `reliability/`: the same while things fail around it
-//! - `api_parity/`: the API in memory beside a real server
-//! - `cron_differential`: cron texts against robfig/cron
-//! - `quantity_differential`: amounts against Kubernetes' own
-//! - `stall_detector`: what excuses a program that is late
+//! - `e2e/`: the real program on a real control plane, with the shipped RBAC
+//! - `reliability/`: faults of the environment of the program
+//! - `api_parity/`: the API in memory compared with a real server
+//! - `cron_differential`: cron expressions compared with robfig/cron
+//! - `quantity_differential`: quantities compared with Kubernetes' own
+//! - `stall_detector`: when a late program is excused
 //!
-//! They share control planes (`tests/support`), each test in Namespaces of its own, and wait for
-//! instants most of their time: more of them run at once than there are cores.
+//! The tests share control planes (`tests/support`) and use their own Namespaces. They mostly wait for times,
+//! so more of them run at once than there are cores.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -44,19 +44,19 @@ use support::{Stage, is_full, print_tries};
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let profile = Profile::read();
-    // They wait for half of their time. In the full form of the reliability tests they are
-    // measured: fewer at once.
+    // The reliability tests wait for half of their time. In the full form they are measured, so fewer run at
+    // once.
     arguments.test_threads.get_or_insert(profile.pick(14, 8));
 
     let stage = Arc::new(Stage::default());
     let apart = Arc::new(stage.apart());
     let matrix = Arc::new(Matrix::new(&stage, profile));
-    let is_night = is_night(&arguments, profile);
+    let is_night = includes_nightly(&arguments, profile);
     let mut cases = reliability::cases(profile);
     cases.retain(|case| is_night || !case.is_nightly);
 
-    // The longest first. Scenarios that only compute, that mostly wait, and that wait for each
-    // other are distributed among the others. Those that need silence are last.
+    // The longest scenarios run first. Those that mostly compute, mostly wait, or wait for each other are
+    // spread among the others. Those that need an idle machine run last.
     let chosen = |scenarios: Vec<support::Scenario>| -> Vec<Trial> {
         let scenarios = scenarios.into_iter();
         let scenarios = scenarios.filter(|scenario| is_night || !scenario.is_nightly);
@@ -96,7 +96,7 @@ fn main() -> ExitCode {
 }
 
 /// Whether nightly scenarios run too: in the full forms, and if some are selected by name.
-fn is_night(arguments: &Arguments, profile: Profile) -> bool {
+fn includes_nightly(arguments: &Arguments, profile: Profile) -> bool {
     is_full() || profile == Profile::Full || arguments.filter.is_some()
 }
 

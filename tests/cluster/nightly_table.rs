@@ -10,7 +10,7 @@ use crate::reliability::{self, Profile};
 
 const PAGE: &str = include_str!("../../docs/contributing/nightly.md");
 
-/// The page has exactly one row for each.
+/// Checks that the page has exactly one row for each nightly scenario.
 pub(crate) fn trial() -> Trial {
     Trial::test("nightly_table::has_each_nightly_scenario", || {
         let scenarios = e2e::scenarios().into_iter().filter(|it| it.is_nightly);

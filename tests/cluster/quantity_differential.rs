@@ -41,16 +41,16 @@ fn ours(text: &str) -> Option<(u64, u64)> {
     (cpu_nanos != LIMIT && memory_bytes != LIMIT).then_some((cpu_nanos, memory_bytes))
 }
 
-/// Kubernetes' result in our form: a negative value is no quantity, because the API server rejects
-/// it, and a too large one is the maximum.
+/// Kubernetes' result in dayshift's form: a negative value is no quantity, because the API server rejects it,
+/// and a value that is too large is the maximum.
 fn theirs(answer: &str) -> Option<(u64, u64)> {
     let (nanos, whole) = answer.split_once('\t')?;
     if nanos.starts_with('-') {
         return None;
     }
-    // If this fails, it has more digits than any number here.
+    // A failure means more digits than any number of this test has.
     let nanos: u128 = nanos.parse().unwrap_or(u128::MAX);
-    // Beyond this its own `Value` overflows, and its powers of two end.
+    // Beyond this value, the `Value` of Kubernetes overflows.
     let is_large = nanos > u128::from(u64::MAX >> 1) * 1_000_000_000;
     let whole = if is_large {
         LARGE
@@ -79,7 +79,7 @@ fn digits(text: &str) -> usize {
     number.map_or(0, |it| it.chars().filter(char::is_ascii_digit).count())
 }
 
-/// Not less, and larger by at most 10^-24 of the value.
+/// Whether `ours` is at least `theirs`, and larger by at most 10^-24 of the value.
 fn is_hardly_more(ours: u64, theirs: u64) -> bool {
     let most = theirs.saturating_add(theirs / 1_000_000_000_000_000_000 + 1);
     (theirs..=most).contains(&ours)
@@ -120,7 +120,7 @@ fn amounts() -> impl Strategy<Value = String> {
         1 => "[19]0{0,20}[.]?0{0,12}[0-9]?",
     ];
     ("[+-]?", number, suffix).prop_map(|(sign, number, suffix)| {
-        // Nearly all are positive.
+        // Most values are positive.
         let sign = if number.len() % 5 == 0 { &*sign } else { "" };
         format!("{sign}{number}{suffix}")
     })

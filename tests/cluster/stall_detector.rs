@@ -1,4 +1,4 @@
-//! When a late program is excused: it waited for a processor itself, and not others.
+//! When a late program is excused: if it had to wait for a processor itself, not if only other programs did.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::support::{ChildGuard, Stage, Stall, processor_waits, stall_detector};
 /// The duration of each observation.
 const TIME: Duration = Duration::from_secs(3);
 
-/// Work that would be excused by more than half of that.
+/// A delay that only a wait of more than half of it excuses.
 const LATE: Duration = Duration::from_millis(3600);
 
 pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
@@ -37,7 +37,7 @@ fn shell(line: &str) -> ChildGuard {
     ChildGuard::spawn(shell.stdout(Stdio::null()), None).unwrap()
 }
 
-/// The time that the host withheld so far, of all processors together, as Linux counts it (`steal`
+/// The total processor time that the host withheld so far, over all processors, as Linux counts it (`steal`
 /// of <https://docs.kernel.org/filesystems/proc.html>, in hundredths of a second).
 fn stolen() -> Duration {
     let counters = fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -46,8 +46,8 @@ fn stolen() -> Duration {
     Duration::from_millis(10 * hundredths.unwrap_or(0))
 }
 
-/// Whether a program that is observed this long beside others that use every processor is excused,
-/// if the host did not make it wait.
+/// Whether a program is excused that was observed for this time beside others that use every processor.
+/// Repeats if the host itself withheld the processor.
 fn is_excused(program: &str) -> bool {
     stall_detector::begin();
     let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -57,17 +57,23 @@ fn is_excused(program: &str) -> bool {
     processor_waits::watch(program.id(), Some(thread::current().id()));
     let (from, before) = (Instant::now(), stolen());
     thread::sleep(TIME);
-    // A stall of the host would excuse it too: half of the lateness must exceed that.
+    // A stall of the host would excuse it too, so half of the delay must exceed that stall.
     let by_host = 2 * stolen().saturating_sub(before);
     Stall::explains(from, Instant::now(), LATE + by_host)
 }
 
 fn others_that_wait() {
-    assert!(!is_excused("exec sleep 60"), "it asked for nothing");
+    assert!(
+        !is_excused("exec sleep 60"),
+        "an idle program is not excused"
+    );
 }
 
 fn one_that_waits() {
     if cfg!(target_os = "linux") {
-        assert!(is_excused("while :; do :; done"), "it got a seventh");
+        assert!(
+            is_excused("while :; do :; done"),
+            "a program that got a seventh of a processor is excused"
+        );
     }
 }

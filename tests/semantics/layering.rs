@@ -230,7 +230,8 @@ fn resolve(
         return;
     };
     let Some(name) = path.get(module.len()).filter(|_| depth < 8) else {
-        // The module itself is imported: what its code then names is not known, so it counts as a whole.
+        // The module itself is imported. Which of its items the code uses is not known, so the whole module
+        // counts.
         found.insert(module);
         return;
     };
@@ -309,7 +310,7 @@ fn directory_dependencies(
 
 #[test]
 fn imports_form_no_cycle() {
-    // The least number of dependencies shows that the parser still sees them.
+    // The minimum number of dependencies, which shows that the parser finds them.
     for (src, least) in [
         ("src", 100),
         ("crates/schedule/src", 40),

@@ -1,9 +1,9 @@
-//! The meaning of texts and their effects, without a cluster. Other crates have a `semantics` test
-//! of their own, such as `crates/schedule/tests/semantics/`.
+//! The meaning of values and their effects, without a cluster. Some crates have a `semantics` test of their
+//! own, such as `crates/schedule/tests/semantics/`.
 //!
-//! - `convert/`: conversions mean the same as the other tools' schedules
+//! - `convert/`: conversions have the same effect as the other tools' schedules
 //! - `layering`: import cycles, the dependencies of the pure crates, and file lengths
-//! - `manifest/`: the objects in files and their places
+//! - `manifest/`: the objects in files and their positions
 //! - `fuzz_corpus`: the stored inputs of fuzzing
 //! - `pages/`: pages that list the features of the program and the chart
 //! - `shipped_manifests`: consistency of the manifests that users apply

@@ -9,8 +9,7 @@ const NAMESPACES_RULE: &str = r#"  # Annotations of Namespaces are defaults for 
     verbs: ["list", "watch"]
 "#;
 
-/// Users read and apply two files as they are, so there is no generator. This test keeps them
-/// together.
+/// Users read and apply the two files, so they are not generated. This test keeps them consistent.
 #[test]
 fn the_manifests_differ_only_in_their_role() {
     let (_head_and_namespace, rest) = CLUSTER.split_once("---\n").unwrap();

@@ -27,7 +27,7 @@ const RECORDED: &str = concat!(
     "/crates/kube-in-memory/tests/parity/recorded"
 );
 
-/// All scenarios: each affects the others, by a compaction of etcd.
+/// All scenarios. They cannot run at the same time, because they compact etcd.
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [real::scenarios(), random::scenarios()].concat()
 }

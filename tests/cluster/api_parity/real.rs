@@ -99,7 +99,7 @@ fn oracle(file: &str, plane: &ControlPlane) {
     }
 }
 
-/// A client without retries: a 504 is a valid response here.
+/// A client without retries, because a 504 is a valid response here.
 pub fn client(plane: &ControlPlane) -> kube::Client {
     let kubeconfig = Kubeconfig::read_from(plane.kubeconfig()).unwrap();
     block_on(async {

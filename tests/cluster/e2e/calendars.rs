@@ -88,7 +88,7 @@ fn calendar_from_a_config_map_is_mounted_and_replaced(plane: &ControlPlane) {
     let config_map = of(&pod["volumes"], "calendars")["configMap"]["name"].clone();
     assert_eq!(config_map, "dayshift-calendars");
     let value = of(&container["env"], "DAYSHIFT_CALENDAR")["value"].clone();
-    // Existing variables stay.
+    // The patch keeps existing variables.
     of(&container["env"], "DAYSHIFT_POD_NAMESPACE");
     let value = value.as_str().unwrap();
     assert_eq!(value, format!("de={}/de.ics", path.as_str().unwrap()));

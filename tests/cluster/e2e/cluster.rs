@@ -1,4 +1,4 @@
-//! The control plane itself: it must behave like a real cluster, or other scenarios show nothing.
+//! The control plane itself: it must behave like a real cluster, or the other scenarios are meaningless.
 
 use k8s_openapi::apimachinery::pkg::version::Info;
 
@@ -79,7 +79,7 @@ fn audit_log_contains_user_verb_and_resource(plane: &ControlPlane) {
             code,
         )
     });
-    // A line can be written a moment after the response.
+    // A line might be written shortly after the response.
     eventually("the last request is in the log", || {
         (reported().len() >= expected.len()).then_some(())
     });
@@ -100,7 +100,7 @@ fn scaling_to_zero_deletes_pods_and_scaling_up_creates_them(plane: &ControlPlane
     team.await_pods("web", 3);
 }
 
-/// Other scenarios wait for pods of the same controllers.
+/// Such objects would delay the pods of other scenarios.
 fn ended_scenario_leaves_no_job_and_no_autoscaler(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "left");
     let report = serde_json::Value::from(cron_job("report")).to_string();

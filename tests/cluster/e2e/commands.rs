@@ -79,7 +79,7 @@ fn status_names_other_controllers_of_the_count(plane: &ControlPlane) {
     assert!(shown.contains("--force-conflicts"), "{shown}");
     assert!(!shown.contains("HPA"), "{shown}");
 
-    // Its autoscaler does not act here: it has not scaled.
+    // No metrics exist here, so the HPA has not scaled.
     let autoscale = ["autoscale", "deploy/web", "--min=4", "--max=9"];
     team.kubectl(&autoscale).success();
     assert_eq!(status(&team)["owners"], json!(["HPA", "server-side apply"]),);

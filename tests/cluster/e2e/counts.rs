@@ -131,7 +131,8 @@ fn saved_count_survives_pause_edit_and_removed_schedule(plane: &ControlPlane) {
         1,
         "a workload without a schedule is not started"
     );
-    // Removing its second annotation is the removal; removing the first is an edit.
+    // `start` and `stop` are removed one after the other: the first change is an edit, the second one removes
+    // the schedule.
     team.ends([("paused", 5), ("edited", 4), ("removed", 4)]);
 }
 

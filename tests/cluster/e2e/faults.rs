@@ -123,8 +123,7 @@ fn denial_by_an_admission_policy_is_reported_and_retried_slowly(plane: &ControlP
     assert!(reported.contains("this team never sleeps"), "{reported}");
     team.await_replicas("good", 0);
     team.assert_punctual("good", 1, stop);
-    // Independent of the speed of the scenario: the second attempt follows about 30 s after the
-    // first.
+    // The second attempt follows about 30 s after the first, on machines of any speed.
     Soon(stop.0 + TimeDelta::seconds(8)).wait();
     assert_eq!(team.replicas("refused"), 3);
     assert_eq!(
@@ -141,7 +140,7 @@ fn denial_by_an_admission_policy_is_reported_and_retried_slowly(plane: &ControlP
     team.kubectl(&["delete", "validatingadmissionpolicybinding", team.name()])
         .success();
     team.await_replicas("refused", 0);
-    // The server's log can be a moment behind.
+    // The server's log might be slightly late.
     eventually("the last attempt is in the audit log", || {
         (team.made("refused").len() == 2).then_some(())
     });
@@ -241,7 +240,7 @@ fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soo
     });
 }
 
-/// With `manifests/namespaced.yaml`, whose account and binding belong to this scenario.
+/// With `manifests/namespaced.yaml`, whose ServiceAccount and binding only this scenario uses.
 fn controller_without_permission_is_unready_and_retries(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "forbidden");
     team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])

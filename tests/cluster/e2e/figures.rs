@@ -1,5 +1,5 @@
-//! Every view of one cluster shows the same figures: stopped and saved replicas, and the effective
-//! schedule, without the flags of the controller and without permissions on Namespaces.
+//! All reports about one cluster agree: stopped and saved replicas, and the effective schedule. This must not
+//! depend on the flags of the controller, or on permissions for Namespaces.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -120,8 +120,8 @@ fn metrics_dashboard_and_status_agree(plane: &ControlPlane) {
     eventually("the controller is ready", || {
         get(probes, "/readyz").contains(" 200 OK").then_some(())
     });
-    // By the default with the count of the Namespace: 2; by its own: 400 of 401; manually started:
-    // 0.
+    // Stopped replicas: 2 of the workload with the default schedule and the count of the Namespace, 400 of
+    // 401 of the one with its own schedule, and 0 of the manually started one.
     team.create(deployment("plain").replicas(5));
     let own = |name| {
         deployment(name)
@@ -260,7 +260,7 @@ fn user_without_namespace_permission_sees_and_wakes_inheriting_workloads(plane: 
         assert_eq!(ran.status.code(), Some(0), "{ran:?}");
         let found = ["api", "web"].map(|name| team.replicas(name));
         assert_eq!(found, count, "{command}");
-        // Its effective schedule is reported too, and there is no problem.
+        // The effective schedule is shown too, and there is no problem.
         let ran = dayshift(&who, &["status", "-n", team.name()]);
         assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     }

@@ -10,8 +10,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![Parts::Server; documented_uninstall_restores_every_count]
 }
 
-/// The lines of the marked block, except the one that deletes objects which other test cases of this
-/// control plane use; in one namespace instead of all.
+/// The lines of the marked block, in one namespace instead of all, and without the line that deletes objects
+/// which other test cases use.
 fn lines(namespace: &str) -> Vec<String> {
     let page = include_str!("../../../docs/guides/uninstall.md");
     let (_, rest) = page
@@ -45,7 +45,7 @@ fn documented_uninstall_restores_every_count(plane: &ControlPlane) {
     std::fs::write(report.path(), manifest).unwrap();
     let create = ["create", "-f", report.path().to_str().unwrap()];
     team.kubectl(&create).success();
-    // A workload that inherits has an annotation of dayshift's.
+    // A workload that inherits its schedule has an annotation of dayshift.
     let inherited = [
         "annotate",
         "namespace",
@@ -54,7 +54,7 @@ fn documented_uninstall_restores_every_count(plane: &ControlPlane) {
     ];
     plane.kubectl(&inherited).success();
     team.create(deployment("web").replicas(3).stop(stop.text()));
-    // A rejected workload has an annotation of dayshift's.
+    // A rejected workload has an annotation of dayshift.
     team.create(deployment("other").replicas(2).stop("soon"));
     team.create(deployment("gone").replicas(4).stop(stop.text()));
     for name in ["web", "gone"] {

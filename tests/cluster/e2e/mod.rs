@@ -77,7 +77,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
-/// Scenarios that wait for no time, and use the processor that others need.
+/// Scenarios that do not wait, and use the processor that others need.
 pub(crate) fn busy_scenarios() -> Vec<Scenario> {
     [
         install::scenarios(),

@@ -102,7 +102,7 @@ fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
     team.assert_punctual("own", 1, old);
     team.assert_punctual("web", 2, new);
 
-    // Removed, it scales nothing, and reports how to restore the count.
+    // The removed schedule scales nothing, and its Event names the command that restores the count.
     annotate(&team, &["stop-".to_owned()]);
     let reported = team.await_event("web", "ScheduleRemoved");
     assert!(reported.contains("--replicas=3"), "{reported}");
@@ -148,7 +148,7 @@ fn invalid_namespace_schedule_is_reported_on_the_namespace(plane: &ControlPlane)
         assert_eq!(team.replicas(name), 3, "{name} stays as it is");
         assert_eq!(team.annotation(name, "dayshift/error"), None);
     }
-    // The same schedule again resumes and catches up.
+    // The same schedule as before the rejection continues, and catches up.
     annotate(&team, &[stop_at(stop)]);
     for name in ["web", "api"] {
         team.await_replicas(name, 0);
@@ -199,7 +199,7 @@ fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
     let manifest = "manifests/namespaced.yaml";
     team.kubectl(&["apply", "-f", manifest]).success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
-    // The same account may scale in another namespace, which it may never read.
+    // The same ServiceAccount may scale in another namespace, whose Namespace it may never read.
     let other = TestNamespace::without_controller(plane, "unread-for-ever");
     other.kubectl(&["apply", "-f", manifest]).success();
     let account = format!("--serviceaccount={}:dayshift", team.name());
@@ -246,7 +246,7 @@ fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
     };
     assert_told_once();
 
-    // It is sufficient to allow that one.
+    // Permission for that one Namespace is sufficient.
     let name = team.name();
     let (role, one) = (
         format!("--clusterrole={name}"),
@@ -328,7 +328,7 @@ fn recreated_namespace_does_not_keep_the_old_schedule(plane: &ControlPlane) {
         (!plane.kubectl(&["get", "namespace", name]).ok).then_some(())
     });
 
-    // The recreated one is another object, without annotations.
+    // The recreated Namespace is another object, without annotations.
     let again = soon(9);
     plane.kubectl(&["create", "namespace", name]).success();
     team.create(deployment("web").replicas(1));
@@ -344,7 +344,7 @@ fn recreated_namespace_does_not_keep_the_old_schedule(plane: &ControlPlane) {
     team.ends([("web", 3), ("api", 3)]);
 }
 
-/// Four watches of each: more than the server's limit of 100 streams on one connection.
+/// Four watches for each namespace: more than the server's limit of 100 streams on one connection.
 fn sixty_named_namespaces_delay_no_patch(plane: &ControlPlane) {
     let mut team = TestNamespace::without_controller(plane, "sixty");
     let others: Vec<_> = (0..60)

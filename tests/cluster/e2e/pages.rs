@@ -28,7 +28,7 @@ const PAGES: [&str; 11] = [
     include_str!("../../../docs/guides/install.md"),
     include_str!("../../../docs/guides/namespaces.md"),
     include_str!("../../../docs/guides/troubleshooting.md"),
-    // Its last line pauses.
+    // The last line of this page pauses.
     include_str!("../../../docs/guides/overrides.md"),
     include_str!("../../../docs/reference/status.md"),
     include_str!("../../../docs/guides/override-limits.md"),
@@ -42,9 +42,9 @@ const ELSEWHERE: [&str; 8] = [
     "jq -r ",
     // There is no container engine.
     "kind create cluster",
-    // Covered by the scenario above, with the tested program.
+    // Another scenario here covers this, with the tested program.
     "cargo run -- run",
-    // It takes as long as everything else; `.ci/run` builds the installed program.
+    // This takes very long; `.ci/run` builds the installed program.
     "cargo install --path .",
     // There is no node autoscaler.
     "kubectl get nodepools",
@@ -86,7 +86,7 @@ fn readme_example_starts_at_the_next_minute(plane: &ControlPlane) {
     eventually("it is adopted", || {
         team.label("one-start", "dayshift/state")
     });
-    // Later boundaries are waited for at most half a minute.
+    // The test waits at most half a minute for later boundaries.
     let early = 45_u32.saturating_sub(Utc::now().second());
     thread::sleep(Duration::from_secs(u64::from(early)));
     team.await_label("one-start", "dayshift/state", "running");

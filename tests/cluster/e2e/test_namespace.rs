@@ -13,14 +13,14 @@ use crate::support::{
     too_slow,
 };
 
-/// How far the server's log can be behind.
+/// The maximum delay of the server's log.
 pub(crate) const LOG_LAG: Duration = Duration::from_secs(5);
 
-/// A request without a response for this long might be given up, in microseconds.
+/// The time without a response after which a request might be given up, in microseconds.
 pub(crate) const GIVEN_UP_AFTER: i64 = 900_000;
 
-/// How long after that a probe of the server can follow: on a busy machine the response arrives
-/// before the probe.
+/// The maximum time from then until a probe of the server, in microseconds: on a busy machine the response
+/// arrives before the probe.
 const AFTER_GIVING_UP: i64 = 2_000_000;
 
 /// A Namespace, and the controllers that are limited to it.
@@ -40,7 +40,7 @@ impl<'a> Deref for TestNamespace<'a> {
 }
 
 impl<'a> TestNamespace<'a> {
-    /// Without a controller.
+    /// A Namespace without a controller.
     pub(crate) fn without_controller(plane: &'a ControlPlane, name: &str) -> Self {
         Self {
             namespace: plane.namespace(name),
@@ -50,7 +50,7 @@ impl<'a> TestNamespace<'a> {
         }
     }
 
-    /// With a ready `dayshift run -n NAMESPACE`.
+    /// A Namespace with a ready `dayshift run -n NAMESPACE`.
     pub(crate) fn new(plane: &'a ControlPlane, name: &str) -> Self {
         let mut team = Self::without_controller(plane, name);
         team.run(&[]);
@@ -161,8 +161,8 @@ impl<'a> TestNamespace<'a> {
         assert_eq!(seen, expected, "{name}");
     }
 
-    /// Asserts that the write to a workload with this index (0 is the first) was on time: not
-    /// early, and less than a second late.
+    /// Asserts that the write with this index (from 0) to a workload was on time: not early, and less than a
+    /// second late.
     pub(crate) fn assert_punctual(&self, name: &str, index: usize, at: Soon) {
         // The server's log can be a moment behind.
         let write = eventually(&format!("write {index} to {name} is in the log"), || {
@@ -176,8 +176,8 @@ impl<'a> TestNamespace<'a> {
         }
     }
 
-    /// The end of a scenario: the controllers exit with 0, each workload was written to exactly
-    /// this often, and the server got only the requests that [`assert_frugal`] allows.
+    /// Ends a scenario, and asserts that the controllers exit with 0, that each workload got exactly this
+    /// many writes, and that the server got only the requests that [`assert_frugal`] permits.
     pub(crate) fn ends<N: Into<String>>(mut self, writes: impl IntoIterator<Item = (N, usize)>) {
         self.stop_controllers();
         let expected: BTreeMap<String, usize> = writes
@@ -216,10 +216,10 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
     made
 }
 
-/// Asserts that this many runs of dayshift did not poll and were never denied a permission: one
-/// watch for each kind, one more for each that the server closed and a list of one object with it,
-/// a complete list only if the server does not stream, a `get` as [`assert_reads`] allows it, and
-/// no other verbs except `patch`.
+/// Asserts that this many runs of dayshift did not poll and were never denied a permission. Permitted
+/// requests for each run and kind: one watch, one more watch and one list of a single object for each watch
+/// that the server closed, a complete list only if the server does not stream lists, a `get` as
+/// [`assert_reads`] permits it, and patches.
 pub(crate) fn assert_frugal(
     requests: &[Request],
     runs: usize,
@@ -241,11 +241,11 @@ pub(crate) fn assert_frugal(
     }
 }
 
-/// The same for one resource.
+/// The assertions of [`assert_frugal`] for one resource.
 fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_watches: usize) {
     let of_it = || requests.iter().filter(|each| each.resource == resource);
     let count = |verb: &str| of_it().filter(|each| each.verb == verb).count();
-    // The further pages of a list belong to it.
+    // Only the first page of a list is counted.
     let pages = of_it()
         .filter(|each| each.uri.contains("continue="))
         .count();
@@ -259,9 +259,9 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
         .count();
     for (what, seen, allowed) in [
         ("refused streams", refused_streams, runs),
-        // The server's latest version, after a watch resumed earlier than it should.
+        // Queries of the server's latest version, after a watch was reopened earlier than expected.
         ("lists of one object", questions.len(), closed_watches),
-        // Probes of the server: each run sends one before its first response.
+        // Probes of the server: each run sends one probe before its first response.
         ("lists of one object beside a write", probes.len(), runs),
         (
             "whole lists",
@@ -281,9 +281,8 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
     }
 }
 
-/// The lists of one object, in order of arrival. One after a watch that resumes from a version
-/// queries the server's latest version, once for each such watch; any other one probes whether the
-/// server responds.
+/// The lists with a limit of one object, in order of arrival. After a watch that resumes from a version, one
+/// of them queries the server's latest version. All others are probes of whether the server responds.
 fn probes_and_questions<'a>(
     requests: impl Iterator<Item = &'a Request>,
 ) -> (Vec<&'a Request>, Vec<&'a Request>) {
@@ -302,8 +301,8 @@ fn probes_and_questions<'a>(
     (probes, questions)
 }
 
-/// Asserts that a list probes whether the server responds: a write or a read of the same kind and
-/// namespace had no response for a second. On a machine that stalled the two can arrive together.
+/// Asserts that a list is a justified probe: a request of the same kind and namespace had no response for a
+/// second. On a machine that stalled, the two can arrive together.
 fn assert_probes(list: &Request, requests: &[Request]) {
     let late = requests.iter().filter(|it| {
         ["patch", "get"].contains(&&*it.verb)
@@ -315,15 +314,14 @@ fn assert_probes(list: &Request, requests: &[Request]) {
     match longest.max() {
         Some(waited) if waited >= GIVEN_UP_AFTER => {}
         Some(waited) => too_slow(&format!(
-            "a list of one object {waited} µs after a write that is said to have no answer"
+            "a probe {waited} µs after a write without a response"
         )),
-        None => panic!("a list of one object, and nothing waits: {list:#?}"),
+        None => panic!("a probe although all requests have responses: {list:#?}"),
     }
 }
 
-/// Asserts that a workload was read at most once after each conflict, and once for each write that
-/// another client's change followed: each run looks up the manager once, and only if its own last
-/// write was reverted.
+/// Asserts that a workload was read at most once after each conflict, and once for each of dayshift's writes
+/// that another client reverted, to look up the manager.
 fn assert_reads(requests: &[Request], runs: usize, changes: &[Request]) {
     let object = |it: &Request| {
         let resource = it.resource.split('/').next().unwrap_or_default();

@@ -44,8 +44,8 @@ fn time_zone_flag_applies_without_own_zone(plane: &ControlPlane) {
     team.ends([("own", 2), ("flag", 2), ("utc", 2), ("later", 1)]);
 }
 
-/// The value contains two times of this minute in Kathmandu, which in Tokyo passed 3 h 15 min ago:
-/// one passes again while no controller runs, one is in the future.
+/// The value contains two times: the current minute in Kathmandu, which was 3 h 15 min ago in Tokyo and
+/// passes again while no controller runs, and one in the future.
 fn changed_time_zone_flag_does_not_apply_past_boundaries(plane: &ControlPlane) {
     let mut team = TestNamespace::without_controller(plane, "flag");
     team.run(&["--timezone", "Asia/Tokyo"]);

@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// The time before the stop at which a fault caused by kubectl begins, in seconds.
+/// How long before the stop a fault begins that needs a call of kubectl, in seconds.
 const KUBECTL: i64 = 4;
 
 /// A Namespace whose controller reads its token from a file, and the file.
@@ -57,9 +57,8 @@ fn renew(place: &Place<'_>, scenario: &Scenario<'_>, file: &Path) {
 }
 
 fn expired_token(place: &Place<'_>) -> Figures {
-    // The server caches a valid token for 10 s, and dayshift might have sent a request just before
-    // the end: without permission for Namespaces it retries those from time to time. So the token
-    // ends long enough before the stop.
+    // The token ends long enough before the stop: the server caches a valid token for 10 s, and dayshift
+    // might have sent a request just before the end.
     let size = Size {
         lead: place.profile.pick(32, 50),
         ..place.profile.usual()
@@ -69,7 +68,7 @@ fn expired_token(place: &Place<'_>) -> Figures {
     scenario.ends().was_not_ready().within(10.0)
 }
 
-/// As the kubelet does: the new token exists some time before the old one ends.
+/// As in the kubelet, the new token exists some time before the old one ends.
 fn rotated_token(place: &Place<'_>) -> Figures {
     let size = Size {
         lead: place.profile.pick(18, 75),

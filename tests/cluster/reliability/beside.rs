@@ -1,4 +1,4 @@
-//! Objects without a fault, beside a fleet with one.
+//! Healthy objects beside a fleet whose requests fail.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -19,24 +19,24 @@ use crate::reliability::harness::turns::Turns;
 use crate::reliability::harness::webhook::Webhook;
 use crate::support::{Dayshift, Namespace, Request, Soon, deployment, soon, too_late, too_slow};
 
-/// The number of healthy objects for each time, in each of the two Namespaces.
+/// The number of healthy objects that stop at each time, in each of the two Namespaces.
 const HEALTHY: usize = 3;
 
 /// The timeout for a healthy object after its time.
 const TIMEOUT: TimeDelta = TimeDelta::seconds(45);
 
-/// How long after the fault the fleet is waited for: a refusal is tried again after half a minute, and
-/// a second one after a minute. While programs are built, a first try may have had no answer.
+/// The maximum time from the end of the fault until the fleet is stopped. A denied patch is retried after
+/// half a minute, then after a minute. On a busy machine the first attempt might have got no response.
 const RECOVERY: TimeDelta = TimeDelta::seconds(120);
 
-/// A fleet that a webhook blocks, and healthy objects in its Namespace and in another, under one
-/// controller of the whole cluster.
+/// A fleet whose patches a webhook blocks, and healthy objects in its Namespace and in another one. One
+/// controller manages the whole cluster.
 pub(crate) struct Beside<'a> {
     controller: Dayshift,
     namespaces: [CleanedNamespace<'a>; 2],
     fleet: Fleet,
     stop: Soon,
-    /// When the healthy ones stop, by name; they have the same names in both Namespaces.
+    /// When each healthy object stops, by name. Both Namespaces have objects with the same names.
     healthy: BTreeMap<String, Soon>,
     probes: Probes,
     watch: FleetWatch,
@@ -45,7 +45,8 @@ pub(crate) struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// Waits until all are adopted. `delays` are those of the healthy stops after the fleet's.
+    /// Waits until all objects are adopted. `delays` are the times from the fleet's stop to the healthy ones'
+    /// stops.
     pub(crate) fn begin(
         place: &Place<'a>,
         name: &str,
@@ -61,7 +62,7 @@ impl<'a> Beside<'a> {
         let watch = FleetWatch::of(&namespaces[0], fleet.clone());
         let mut controller = Dayshift::run(place.plane, &["run"]);
         controller.wait_ready();
-        // The start is tomorrow for all of them.
+        // All objects start tomorrow.
         fleet.create(&namespaces[0], stop, Soon(stop.0 - TimeDelta::hours(1)));
         let mut healthy = BTreeMap::new();
         for delay in delays {
@@ -96,7 +97,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Waits until all healthy ones are stopped, each at most this many seconds late (see
+    /// Waits until all healthy objects are stopped, each at most this many seconds late (see
     /// [`Profile::allows`]).
     pub(crate) fn others_within(&self, seconds: f64) -> f64 {
         let seconds = self.profile.allows(seconds);
@@ -123,7 +124,7 @@ impl<'a> Beside<'a> {
         late
     }
 
-    /// The number of changes of healthy objects without a success or a rejection.
+    /// The number of changes of healthy objects that the log shows neither as successful nor as rejected.
     fn unconfirmed_changes(&self) -> usize {
         let unconfirmed_changes = |each: &Request| {
             each.is_write()
@@ -134,8 +135,8 @@ impl<'a> Beside<'a> {
         requests.flatten().filter(unconfirmed_changes).count()
     }
 
-    /// The maximum lateness of the healthy ones, in seconds, once all are stopped: until the API
-    /// server applied the change.
+    /// The maximum lateness of the healthy objects in seconds, once all are stopped: until the API server
+    /// applied the change.
     fn lateness(&self) -> Option<(f64, Soon)> {
         let mut worst = (i64::MIN, self.stop);
         for namespace in &self.namespaces {
@@ -148,7 +149,8 @@ impl<'a> Beside<'a> {
         Some((worst.0 as f64 / 1e6, worst.1))
     }
 
-    /// The end of the fault, which must have had an effect: the fleet settles, and nothing is lost.
+    /// Ends the fault, and asserts that it had an effect, that the fleet is then stopped, and that no count
+    /// is lost.
     pub(crate) fn ends(mut self, late: f64) -> Figures {
         self.webhook.assert_called(self.fleet.len());
         drop(self.webhook);
@@ -232,8 +234,8 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// The requests of dayshift, once this many changes are in the log, or after a timeout: a change
-/// that the server applied and did not answer in time is unsuccessful there.
+/// The requests of dayshift, once the log contains this many changes, or after a timeout. A change that was
+/// applied but not answered in time is unsuccessful in the log.
 fn settled_log(namespaces: &[CleanedNamespace<'_>], changes: usize) -> Vec<Request> {
     let begin = Instant::now();
     loop {
@@ -247,8 +249,8 @@ fn settled_log(namespaces: &[CleanedNamespace<'_>], changes: usize) -> Vec<Reque
     }
 }
 
-/// A Namespace whose Deployments are deleted with it, because the next case's controller watches
-/// the whole cluster.
+/// A Namespace whose Deployments are deleted when this is dropped, because the controller of the next case
+/// watches the whole cluster.
 pub(crate) struct CleanedNamespace<'a>(pub(crate) Namespace<'a>);
 
 impl<'a> Deref for CleanedNamespace<'a> {

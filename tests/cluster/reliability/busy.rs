@@ -25,15 +25,15 @@ pub(crate) fn cases(profile: Profile) -> Vec<Case> {
     cases
 }
 
-/// The maximum lateness of a stop elsewhere: the API server is saturated, and each request waits
-/// there for earlier ones.
+/// The maximum lateness of a stop in another Namespace, in seconds: the API server is saturated, and each
+/// request waits there for earlier ones.
 const LATE: f64 = 0.25;
 
-/// The maximum time until a new object elsewhere is observed. The same as for reporting an invalid
-/// schedule: a user who applies a manifest and then reads the object finds the labels there.
+/// The maximum time until a new object in another Namespace is adopted, in seconds. A user who applies a
+/// manifest and then reads the object should find the labels.
 const UNSEEN: f64 = 1.0;
 
-/// The number of objects elsewhere.
+/// The number of objects in other Namespaces.
 const OTHERS: i64 = 6;
 
 fn fifteen_hundred(place: &Place<'_>) -> Figures {
@@ -52,7 +52,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     let fleet = Fleet::of(size);
     fleet.create_with(&busy, "*/2 * * * * *", "1-59/2 * * * * *");
 
-    // All of them are adopted meanwhile and due in every second from now on.
+    // The busy objects are adopted meanwhile, and are due in every second from then on.
     let first = soon(8);
     let names: Vec<_> = (0..OTHERS).map(|number| format!("web-{number}")).collect();
     let mut created = Vec::new();

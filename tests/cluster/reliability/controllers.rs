@@ -28,8 +28,8 @@ pub(crate) fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// Each life has one request in flight, and each request takes 20 ms, so that the boundary outlasts
-/// them all.
+/// Each controller has one request in flight, and each request takes 20 ms, so that the boundary lasts longer
+/// than a controller.
 fn killed(place: &Place<'_>) -> Figures {
     let profile = place.profile;
     let size = Size {

@@ -23,7 +23,8 @@ const CODES: [u16; 5] = [401, 404, 409, 429, 503];
 /// An hour, which an admission webhook can request too.
 const HOUR: u32 = 3600;
 
-/// A request has 10 s: healthy objects are due while the first are in flight, and after those.
+/// The timeout of a request is 10 s. Healthy objects are due while the first requests are in flight, and
+/// after that.
 fn admission_hangs(place: &Place<'_>) -> Figures {
     let scenario = Beside::begin(place, "hangs", 60, &[3, 12], |namespace| {
         Webhook::on(namespace, Asked::Stops, |_| Verdict::Silence)
@@ -40,8 +41,8 @@ fn admission_fails(place: &Place<'_>) -> Figures {
     scenario.ends(late)
 }
 
-/// The server's own 429 holds everything, and its 404 means that an object is gone; here one
-/// object's webhook returns them.
+/// The server's own 429 delays all requests, and its 404 means that an object is gone. Here the webhook of
+/// one object returns these codes.
 fn admission_denies(place: &Place<'_>) -> Figures {
     let scenario = Beside::begin(place, "denies", 200, &[3], |namespace| {
         Webhook::on(namespace, Asked::Stops, |name| Verdict::Denied {

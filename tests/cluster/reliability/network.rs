@@ -88,17 +88,17 @@ fn no_answer(place: &Place<'_>) -> Figures {
 }
 
 fn half_open(place: &Place<'_>) -> Figures {
-    // It notices within ten seconds, eight of them after the stop.
+    // The controller detects the fault within ten seconds, eight of them after the stop.
     forgotten(place, "half-open", 2).within(10.0)
 }
 
-/// It notices before anything is due.
+/// The controller detects the fault before the stop is due.
 fn half_open_while_idle(place: &Place<'_>) -> Figures {
     forgotten(place, "idle", 12).within(3.0)
 }
 
-/// Connections that a firewall drops this many seconds before the stop. The fault has no end: the
-/// seconds count from the stop.
+/// A firewall drops the connections this many seconds before the stop, permanently. The results are counted
+/// from the stop.
 fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
     let usual = place.profile.usual();
     let size = Size {
@@ -116,7 +116,8 @@ fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
     scenario.ends().was_not_ready()
 }
 
-/// Due work continues. A swallowed watch stays so: dayshift must reopen it by itself.
+/// Due work continues. The server never responds to the reopened watches, so the controller must open them
+/// again by itself.
 fn unanswered_watches(place: &Place<'_>) -> Figures {
     let size = Size {
         fault: 22,
@@ -137,7 +138,7 @@ fn unanswered_watches(place: &Place<'_>) -> Figures {
             scenario.namespace.create(late);
         },
         |scenario| {
-            // Three kinds and the Namespace once each, and then again.
+            // The watches of three kinds and of the Namespace, each opened twice.
             assert!(
                 gate.open() > 4,
                 "the controller does not reopen its watches"

@@ -25,25 +25,24 @@ pub(crate) fn cases() -> Vec<Case> {
     ])
 }
 
-/// The maximum effect of `Retry-After`, in seconds, plus the duration of a boundary.
+/// The maximum effect of `Retry-After` in seconds, plus the duration of a boundary.
 const BOUND: i64 = 66;
 
 fn retry_after_u64_max(place: &Place<'_>) -> Figures {
-    told_to_wait(place, 429, "18446744073709551615")
+    asked_to_retry_later(place, 429, "18446744073709551615")
 }
 
 fn retry_after_285_000_years(place: &Place<'_>) -> Figures {
-    told_to_wait(place, 429, "9000000000000")
+    asked_to_retry_later(place, 429, "9000000000000")
 }
 
 fn retry_after_one_hour(place: &Place<'_>) -> Figures {
-    told_to_wait(place, 503, "3600")
+    asked_to_retry_later(place, 503, "3600")
 }
 
-/// A proxy that responds this way for a second. The full form waits until the stop is applied all
-/// the same; the short one checks that the program lives (`tests/controller/faults/` has the bound,
-/// on simulated time).
-fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figures {
+/// A proxy responds this way for a second. The full form waits until the stop is applied; the short one
+/// checks that the program still runs. `tests/controller/faults/` tests the bound on simulated time.
+fn asked_to_retry_later(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figures {
     let size = Size {
         fault: 1,
         recovery: BOUND + 10,
@@ -56,7 +55,7 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
     scenario.await_adopted();
     scenario.run_fault(
         |_| gate.close(code, retry_after),
-        |_| assert!(gate.open() > 0, "nothing was turned away"),
+        |_| assert!(gate.open() > 0, "no request was rejected"),
     );
     thread::sleep(Duration::from_secs(1));
     let (alive, log) = (
@@ -72,7 +71,7 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
     }
 }
 
-/// The number of denials while the permission is missing, of 50 transitions that are due five a
+/// The maximum number of denials while the permission is missing, of 50 transitions that are due five a
 /// second: those in flight when it was revoked, and one probe after 1 s, 2 s, 4 s and so on.
 const REFUSED: usize = 16;
 
@@ -84,7 +83,7 @@ fn forbidden(place: &Place<'_>) -> Figures {
     let mut controller = Dayshift::run_as(&kubeconfig, &["run", "-n", namespace.name()]);
     controller.wait_ready();
     let fleet = Fleet::of(50);
-    // Each has its own second, so that none is in flight because of the others.
+    // Each stop has its own second, so that few are in flight together.
     fleet.create_each(&namespace, |number| {
         let (stop, start) = (number % 10, number % 10 + 10);
         (

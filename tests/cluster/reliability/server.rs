@@ -49,7 +49,7 @@ fn api_server_down(place: &Place<'_>) -> Figures {
         .within(10.0)
 }
 
-/// It takes time to shut down, and is unavailable while it starts: the stop is in between.
+/// The server takes time to shut down and to start: the stop is in between.
 fn api_server_restarted(place: &Place<'_>) -> Figures {
     let size = Size {
         fault: 0,
@@ -95,7 +95,7 @@ fn authority_replaced(place: &Place<'_>) -> Figures {
 
 /// The changes during the outage have expired on the server, so dayshift must list again.
 fn history_gone(place: &Place<'_>) -> Figures {
-    // It must open the watch, get the error, and list, with a pause of up to 5 s before each.
+    // The controller must open the watch, get the error, and list, with a pause of up to 5 s before each.
     let size = Size {
         recovery: 20,
         ..place.profile.usual()
@@ -103,8 +103,7 @@ fn history_gone(place: &Place<'_>) -> Figures {
     assert_lists_again(place, Scenario::begin(place, "history", size))
 }
 
-/// A server that does not stream its list is asked for pages, and for a stream again with the next
-/// list.
+/// If the server does not stream a list, the controller requests pages, and the next list as a stream again.
 fn silent_at_first(place: &Place<'_>) -> Figures {
     let usual = place.profile.usual();
     let size = Size {
@@ -128,7 +127,7 @@ fn silent_at_first(place: &Place<'_>) -> Figures {
     assert_lists_again(place, scenario)
 }
 
-/// Its watches are cut, and the changes since have expired on the server.
+/// Closes the watches; the changes since have expired on the server.
 fn assert_lists_again(place: &Place<'_>, mut scenario: Scenario<'_>) -> Figures {
     let namespace = scenario.namespace.name().to_owned();
     let mark = place.plane.audit().mark();

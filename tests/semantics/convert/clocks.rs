@@ -34,7 +34,7 @@ impl Minute {
         (1..=self.skipped).map(of_skipped)
     }
 
-    /// From Monday as 0.
+    /// The day of the week; 0 is Monday.
     pub(crate) fn weekday(&self) -> u32 {
         self.local.weekday().num_days_from_monday()
     }

@@ -124,7 +124,7 @@ impl Planned {
                 .as_array()
                 .unwrap()
                 .iter()
-                // Some are during an override.
+                // Some boundaries are during an override and are not applied.
                 .filter(|it| it["applied"] != false)
                 .map(boundary)
                 .collect(),

@@ -7,8 +7,8 @@ use super::clocks::{Minute, PERIODS, minutes, utc};
 use super::converted::{Planned, annotated, change, convert, rule_ids};
 use super::texts::{forward_text, text};
 
-/// Checks that the plan of a conversion runs when it should: when `wants` does, in every minute of all periods that
-/// clocks do not repeat.
+/// Checks that the plan of a conversion runs exactly in the minutes for which `wants` is true, in all
+/// periods, except in minutes that clocks repeat.
 fn agrees(kind: &str, annotations: &[(&str, &str)], zone: Tz, wants: impl Fn(&Minute) -> bool) {
     let conversion = convert(&annotated(kind, annotations));
     let change = change(&conversion);
@@ -19,7 +19,7 @@ fn agrees(kind: &str, annotations: &[(&str, &str)], zone: Tz, wants: impl Fn(&Mi
                 continue;
             }
             let wanted = wants(&minute);
-            // Without a boundary it keeps its state: always up, or stopped at each midnight.
+            // Without a boundary it keeps its state: always running, or stopped at each midnight.
             let runs = planned.runs(minute.at).unwrap_or(true);
             assert_eq!(runs, wanted, "{annotations:?} at {minute:?}: {change:?}");
         }
@@ -87,7 +87,7 @@ proptest! {
         let change = change(&conversion);
         for period in PERIODS {
             let planned = Planned::of(change, period);
-            // Once only one of them matches, the last one decides.
+            // If only one of them matches, the last one decides.
             let mut state = None;
             for minute in minutes(up.zone, period.0, period.1) {
                 // Times in a DST gap happen at its end in dayshift.
@@ -127,7 +127,7 @@ fn starts_a_period_in_a_dst_gap_at_its_end() {
 }
 
 #[test]
-fn their_documented_examples_convert_to_short_texts() {
+fn documented_examples_of_other_tools_convert_to_short_values() {
     for (annotations, expected) in [
         // GoKubeDownscaler, docs/types/timespans
         (

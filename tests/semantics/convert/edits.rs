@@ -79,7 +79,7 @@ fn keeps_comments_order_and_quotes() {
             "  name: web\n  annotations: {downscaler/original-replicas: '3'}\n",
             "  name: web\n  labels:\n    dayshift/saved-replicas: \"3\"\n",
         ),
-        // If a name occurs twice, the last one counts, and both are removed.
+        // If a key occurs twice, the last one applies, and both are removed.
         (
             "  name: web\n  annotations:\n    downscaler/exclude: 'false'\n    downscaler/exclude: 'true'\n",
             "  name: web\n  annotations:\n    dayshift/exclude: 'true'\n",

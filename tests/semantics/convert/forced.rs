@@ -40,7 +40,7 @@ fn a_permanently_forced_namespace_wins_over_an_objects_times() {
         for namespace in [
             &[(key, "true")][..],
             &[("uptime", "Sat-Sat 10:00-12:00 UTC"), (key, "always")],
-            // An equivalent case that random texts have found.
+            // A case that random tests have found.
             &[
                 ("uptime", "Mon-Mon 00:00-00:00 UTC"),
                 (key, "Mon-Sun 00:00-24:00 UTC"),
@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_namespace_forced_at_times_combines_with_an_objects_times(
+    fn a_timed_force_combines_with_an_objects_times(
         own in forward_text(), times in forward_text(), force in forward_text(), is_up in any::<bool>(),
     ) {
         let (times, force) = (times.in_zone(own.zone), force.in_zone(own.zone));
@@ -148,9 +148,9 @@ proptest! {
     }
 }
 
-/// A timed force, when the Namespace has no times: the object's own times are known.
+/// The Namespace has only a timed force and no times, so the object's own times are known.
 #[test]
-fn an_unconverted_namespace_still_combines_with_its_objects() {
+fn a_timed_force_applies_to_objects_of_an_unconverted_namespace() {
     let force = [("force-downtime", "Wed-Wed 00:00-24:00 UTC")];
     let conversion = in_namespace(&force, &[("uptime", OFFICE)]);
     assert_eq!(rule_ids(&conversion), ["force-elsewhere"]);

@@ -1,4 +1,4 @@
-//! Files that are meant to break the converter.
+//! Files that try to break the converter.
 
 use dayshift_manifest::{
     SourceFile,
@@ -26,7 +26,7 @@ fn bounds_the_cost_of_deep_and_long_files() {
         &[("uptime", &"Mon-Fri 08:00-20:00 UTC,".repeat(2000))],
     );
     assert_eq!(rule_ids(&convert(&long)), ["not-read"]);
-    // dayshift can still reject it for its size.
+    // dayshift might still reject it because of its size.
     let spans: Vec<_> = (0..360)
         .map(|nth| {
             format!(
@@ -64,7 +64,7 @@ fn escapes_control_characters_in_names() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// For any file, the result is equivalent apart from the changes, or there is none.
+    /// For any file, the result is equivalent except for the changes, or there is no result.
     #[test]
     fn unconverted_text_does_not_change(
         lines in prop::collection::vec(

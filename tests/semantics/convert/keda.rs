@@ -1,4 +1,4 @@
-//! KEDA's cron trigger: it is active while its next time is its end.
+//! KEDA's cron trigger: it is active if its end comes before its next start.
 
 use chrono_tz::Tz;
 use proptest::prelude::*;
@@ -83,8 +83,8 @@ proptest! {
 
 #[test]
 pub(crate) fn applies_an_end_without_a_start() {
-    // At the end of Friday the end of Saturday comes before the next start, so KEDA keeps it up
-    // until Sunday evening.
+    // On Friday evening, the end on Saturday comes before the next start, so KEDA keeps it active until
+    // Sunday evening.
     let trigger = ("0 8 * * 1-5".to_owned(), "0 20 * * *".to_owned(), 3);
     let conversion = convert(&scaled_object(std::slice::from_ref(&trigger), "UTC", ""));
     assert_eq!(rule_ids(&conversion), ["delete-after", "turns"]);

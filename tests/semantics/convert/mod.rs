@@ -1,7 +1,7 @@
-//! Conversions of other tools' schedules, compared by meaning: an oracle of each tool's documented
-//! rules checks every minute of some weeks, including clock changes, and the result of `dayshift
-//! plan` must be the same. The oracles share no code with the library. If the two differ
-//! intentionally, `docs/guides/migrate.md` lists it, and a test covers it.
+//! Conversions of other tools' schedules, compared by their effect. An oracle of each tool's documented rules
+//! checks every minute of some weeks, including clock changes, and the result of `dayshift plan` must be the
+//! same. The oracles share no code with the library. `docs/guides/migrate.md` lists each intended difference,
+//! and a test covers it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod by_hand;

@@ -56,7 +56,7 @@ fn has(span: &Span, day: u32) -> bool {
     }
 }
 
-/// A text as each of the tools understands it.
+/// A text, evaluated as each of the tools does.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) text: String,

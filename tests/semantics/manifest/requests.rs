@@ -85,7 +85,7 @@ fn a_file_and_a_live_object_request_the_same() {
     }
 }
 
-/// Checks the pods of 1 of the count of a resource, and the millicores and MiB of each, in a file
+/// Checks a resource with one replica: the number of its pods, and the millicores and MiB of each, in a file
 /// and in a live object.
 fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64, u64)) {
     let prefix = Prefix::default();
@@ -106,8 +106,8 @@ fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64,
     assert_eq!(found, (replicas, cpu * 1_000_000, memory << 20), "{spec}");
 }
 
-/// KubeRay's head and groups: one is suspended, one has fewer than its minimum, one has no number,
-/// and one has two hosts for each replica.
+/// KubeRay's head and worker groups: one group is suspended, one has fewer workers than its minimum, one has
+/// no number, and one has two hosts for each replica.
 #[test]
 fn counts_the_head_and_worker_groups_of_a_ray_cluster() {
     let pod = |cpu: &str, memory: &str| {
@@ -146,7 +146,7 @@ fn counts_the_head_and_worker_groups_of_a_ray_cluster() {
     has_footprint("rayclusters.ray.io", &odd, (0, 0, 0));
 }
 
-/// For memory its `resources` come first, then the guest's memory; for CPU only requests count.
+/// For memory, `resources` precede the guest's memory. For CPU, only requests count.
 #[test]
 fn counts_a_virtual_machine_as_one_pod_with_its_domain_requests() {
     for (domain, cpu, memory) in [

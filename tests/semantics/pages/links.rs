@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Directories with pages, besides the top one.
-const FOLDERS: [&str; 7] = [
+const DIRECTORIES: [&str; 7] = [
     "docs",
     "charts",
     "crates",
@@ -39,7 +39,7 @@ fn pages_in(directory: &Path, found: &mut Vec<PathBuf>) {
 /// All pages by their path from the top.
 fn pages() -> BTreeMap<PathBuf, String> {
     let mut paths = Vec::new();
-    for directory in FOLDERS {
+    for directory in DIRECTORIES {
         pages_in(Path::new(directory), &mut paths);
     }
     for entry in fs::read_dir(root()).unwrap() {
@@ -161,7 +161,7 @@ fn each_link_has_a_target() {
     assert!(seen > 150, "{seen}");
 }
 
-/// An item that does not is shown as a dash within the item before it.
+/// A list item that does not begin a line is shown as a dash within the item before it.
 #[test]
 fn each_list_item_begins_a_line() {
     let is_glued = |line: &&str| !line.starts_with('|') && line.contains(". - ");

@@ -15,12 +15,12 @@ const PAGE: &str = include_str!("../../../docs/reference/metrics.md");
 const SOURCE: &str = include_str!("../../../crates/controller/src/telemetry/metrics.rs");
 
 /// A metric on the page: its type, labels and help.
-type Shown = (String, Vec<String>, String);
+type MetricRow = (String, Vec<String>, String);
 
 /// The suffixes of a histogram's samples in Prometheus, and the label of its buckets.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket", "_count", "_sum"];
 
-fn documented() -> BTreeMap<String, Shown> {
+fn documented() -> BTreeMap<String, MetricRow> {
     let rows = PAGE.lines().filter(|line| line.starts_with("| `"));
     let metric = |row: &str| {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
@@ -30,7 +30,7 @@ fn documented() -> BTreeMap<String, Shown> {
         let name = name.trim_matches('`').to_owned();
         assert!(
             ask.contains(&name),
-            "{name}: the example asks for something else"
+            "{name}: the example queries another metric"
         );
         let labels = labels.split(", ").filter(|it| !it.is_empty());
         let labels = labels.map(|it| it.trim_matches('`').to_owned()).collect();
@@ -40,7 +40,7 @@ fn documented() -> BTreeMap<String, Shown> {
 }
 
 /// The metrics in a scrape, by the names of their samples.
-fn scraped(text: &str) -> BTreeMap<String, Shown> {
+fn scraped(text: &str) -> BTreeMap<String, MetricRow> {
     let after = |what: &str| -> BTreeMap<&str, &str> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(what));
         lines.map(|line| line.split_once(' ').unwrap()).collect()
@@ -109,7 +109,7 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
     };
     let controller = run(api.client(), clock, settings, reported.clone(), pending());
     let ended = timeout(Duration::from_secs(5), controller).await;
-    assert!(ended.is_err(), "it runs for ever");
+    assert!(ended.is_err(), "the controller ended");
     let name = CalendarName::parse("de").unwrap();
     reported.calendar(&name, Some(chrono::NaiveDate::default()), true);
     assert_eq!(documented(), scraped(&reported.render()));

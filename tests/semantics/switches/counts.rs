@@ -1,4 +1,4 @@
-//! Counts of operators' resources that are in other fields or mean something else.
+//! Operators' resources whose count is in another field or has another meaning.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn a_count_in_a_field_of_another_name_is_a_count() {
     assert_eq!(count(&live), 2);
 }
 
-/// A restored queue cluster has the same number of nodes, and no other number.
+/// A queue cluster must be restored with exactly the same number of nodes.
 #[test]
 fn an_exact_count_is_neither_raised_nor_invented() {
     let rabbit = |replicas: u32| {
@@ -81,7 +81,7 @@ fn runners_without_a_minimum_stay_without_one() {
     assert_eq!(least(&live), 0);
     live.until("2026-11-21 12:00");
     assert_eq!(least(&live), 5);
-    // A user removes it while stopped: it is 0, and the next start restores 5.
+    // A user removes the annotation while it is stopped: the count is 0, and the next start restores 5.
     live.until("2026-11-21 20:00");
     live.object["spec"]
         .as_object_mut()

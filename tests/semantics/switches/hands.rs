@@ -24,7 +24,7 @@ fn a_manually_stopped_object_stays_stopped_until_a_wake() {
 
 #[test]
 fn keeps_a_manual_change_while_stopped() {
-    // With another value, or none, it runs and keeps that value.
+    // With another value, or none, it runs and the start keeps that value.
     for value in [json!("off"), json!("false"), Value::Null] {
         let off = json!({"metadata": {"annotations": {"cnpg.io/hibernation": "off"}}});
         let mut live = Live::new(CNPG, off);
@@ -129,7 +129,7 @@ fn rejects_an_invalid_on_off_value() {
 }
 
 #[test]
-fn counts_have_no_meaning_there() {
+fn rejects_counts_on_kinds_with_an_on_off_field() {
     for key in ["replicas", "stop-replicas"] {
         let mut live = Live::new(CRUNCHY, json!({"spec": {}}));
         live.annotate(key, "1").until("2026-11-19 20:00");
@@ -149,7 +149,7 @@ fn rejects_a_virtual_machine_with_both_fields() {
     assert_eq!(live.object["spec"], spec["spec"]);
     let expected = "spec.runStrategy: cannot be combined with spec.running";
     assert!(live.error().starts_with(expected), "{}", live.error());
-    // It appears between the decision and the patch. The patch tests that it is missing.
+    // The field is added between the decision and the patch; the patch tests that it is missing.
     let mut live = Live::new(
         "virtualmachines.kubevirt.io",
         json!({"spec": {"runStrategy": "Always"}}),
@@ -160,7 +160,7 @@ fn rejects_a_virtual_machine_with_both_fields() {
     assert!(apply(&mut live.object, &stop).is_err());
 }
 
-/// Any value of the other field counts, including a count, wherever the field is.
+/// Any value of the other field is an error, including a count, wherever the field is.
 #[test]
 fn rejects_a_custom_kind_with_an_excluded_field() {
     let row = |plural: &str, beside: &[&str]| {

@@ -127,7 +127,7 @@ fn a_patch_fails_if_the_field_was_changed_concurrently() {
         put(&mut theirs, path, stopped);
         assert!(apply(&mut theirs, &stop).is_err(), "{kind}");
         apply(&mut live.object, &stop).unwrap();
-        // The same patch twice, or that of a second controller.
+        // The same patch is sent twice, or a second controller sends it.
         assert!(apply(&mut live.object, &stop).is_err(), "{kind}");
     }
 }

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-/// The code; of a rejection the reason and the fields, of an object everything except the status.
+/// The parts that are compared: the code, and the reason and fields of a rejection, or the object without its
+/// status.
 pub fn essence(mut answer: Value) -> Value {
     let Some(body) = answer.get_mut("body") else {
         return answer;

@@ -166,8 +166,8 @@ pub fn random(rng: &mut Rng, object: &Value) -> String {
     if matches!(op, "move" | "copy") || rng.u8(..60) == 0 {
         members.push(format!("\"from\":{}", json!(source(rng))));
     }
-    // A test of the whole document against nothing, and one of a list with a null, end the server's
-    // connection.
+    // The real server ends the connection for two operations: a test of the whole document against null, and
+    // one of a list with a null.
     if !matches!(op, "move" | "copy" | "remove") && (rng.u8(..40) > 0 || path.is_empty()) {
         let kept = op == "test";
         members.push(format!("\"value\":{}", value(rng, &path, object, kept)));

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::operation;
 
-/// Its parts are JSON strings, because serde would not write every string that is sent.
+/// The parts are JSON strings, because serde cannot write every form that is sent.
 #[derive(Clone)]
 pub enum Patch {
     Json(Vec<String>),

@@ -1,5 +1,5 @@
-//! The users of one namespace against another: with many ports and connections, with slices that claim the
-//! port of another team, with the address of a deleted pod, and past the drain of a running Service.
+//! Attempts of users of one namespace to affect another: with many ports and connections, with slices that
+//! claim the port of another team, with the address of a deleted pod, and with a Service that runs again.
 //!
 //! Each activator watches only the namespaces of its test, with the shipped ServiceAccount and policies.
 
@@ -105,7 +105,8 @@ fn ten_thousand_ports_of_one_namespace_do_not_affect_others(plane: &ControlPlane
     crowd(plane, 100, "24000-27999");
 }
 
-/// So many Services with 100 ports each, and silent connections, on an activator that may open 1,024 files.
+/// An attacker creates this many Services with 100 ports each and many silent connections; the activator may
+/// open 1,024 files.
 fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     let activator = install(plane);
     let greedy = TestNamespace::without_controller(plane, "greedy");
@@ -145,7 +146,7 @@ fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     let missing = metric(&program, "dayshift_activator_ports_missing");
     assert!(missing > 100 * services as u64 / 2, "{missing} ports");
 
-    // More than the namespace may hold.
+    // More connections than the namespace may hold.
     let silent: Vec<_> = (0..300).map(|_| connect(port_of(&first))).collect();
     eventually("the namespace has its share of connections", || {
         let full = "dayshift_activator_connections_total{outcome=\"full\"}";
@@ -172,14 +173,14 @@ fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     program.kill();
 }
 
-/// After this time, an assigned number changes no more.
+/// After this time, the activator no longer gives up an assigned port.
 const SETTLED: Duration = Duration::from_secs(35);
 
-/// The responses of the attacker's Service and of the other team's.
+/// The response of the attacker's Service, and the response of the other team's.
 const STARTING: &str = "This service is starting";
 const IGNORED: &str = "this request does not wake it";
 
-/// Nothing listens on this port, or the other team's Service does.
+/// Asserts that nothing listens on this port, or that the other team's Service answers.
 fn assert_is_not_the_attackers(port: u16) {
     if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
         let answer = exchange(stream);
@@ -187,15 +188,16 @@ fn assert_is_not_the_attackers(port: u16) {
     }
 }
 
-/// Without the policy that lets only the activator write its slices: the slice is changed with its account.
+/// The policy that lets only the activator write its slices is missing, so its own account can change the
+/// slice.
 fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane: &ControlPlane) {
     let activator = install(plane);
     let thief = plane.client_of(&activator);
-    // The namespace that is first in the order of names.
+    // The attacker's namespace is the first one in the order of names.
     let attacker = TestNamespace::without_controller(plane, "attacker");
     let team = TestNamespace::without_controller(plane, "claimed");
     attacker.create(stopped("web"));
-    // A response of this Service differs from one of the attacker's.
+    // The response of this Service differs from that of the attacker's.
     team.create(stopped("web").annotation("dayshift/wake-on-request-ignore", "/*"));
     for namespace in [&attacker, &team] {
         namespace
@@ -218,7 +220,8 @@ fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane
         let params = PatchParams::default();
         block_on(slices.patch("web-dayshift", &params, &Patch::Merge(&ports))).unwrap();
     };
-    // A number that is disputed right after it was assigned is given up, and rests.
+    // A port that another slice claims right after its assignment is given up, and is not assigned for some
+    // time.
     claim(other);
     for _ in 0..60 {
         assert_is_not_the_attackers(other);
@@ -236,7 +239,7 @@ fn slice_that_claims_the_port_of_another_team_gets_none_of_its_connections(plane
     }
     assert_eq!(answered, 240, "the port of the team does not change");
 
-    // After a restart, only the slices show the ports.
+    // After a restart, the activator knows the ports only from the slices.
     program.kill();
     claim(other);
     let mut program = Dayshift::run_as(&activator, &arguments);
@@ -341,7 +344,7 @@ fn address_of_a_deleted_pod_gets_no_connections(plane: &ControlPlane) {
     for _ in 0..3 {
         assert_eq!(heard(), "");
     }
-    // Even if a pod of the team has the name again.
+    // This also applies if a pod of the team gets the same name again.
     create_pod(&team, "web-1", "web", address);
     thread::sleep(Duration::from_millis(2_500));
     assert_eq!(heard(), "");

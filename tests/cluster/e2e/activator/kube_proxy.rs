@@ -1,8 +1,8 @@
 //! Connections to a Service through the real kube-proxy, while its workload sleeps, wakes and stops.
 //!
-//! All of it runs in a network namespace of its own: this binary starts itself there once more. The
-//! addresses of kwok's pods are on its loopback interface, where the test listens in their place, and the
-//! two activators run on those of their own pods.
+//! All programs run in a separate network namespace, in which this binary starts itself again. The addresses
+//! of kwok's pods are on its loopback interface, where the test listens instead of the pods, and the two
+//! activators listen on the addresses of their own pods.
 
 use std::env;
 use std::io;
@@ -43,11 +43,11 @@ pub(crate) fn trial(stage: &Arc<Stage>) -> Trial {
     let stage = Arc::clone(stage);
     Trial::ignorable_test(NAME, move || {
         if let Ok(mode) = env::var(MODE) {
-            tell(&mode);
+            run(&mode);
             return Ok(Completion::Completed);
         }
         let _others = stage.among_others();
-        match tell_apart() {
+        match run_in_namespace() {
             Ok(reported) => reported.map(|()| Completion::Completed),
             Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
                 Ok(Completion::ignored_with(reason))
@@ -57,7 +57,7 @@ pub(crate) fn trial(stage: &Arc<Stage>) -> Trial {
     })
 }
 
-fn tell_apart() -> Result<Result<(), Failed>, Missing> {
+fn run_in_namespace() -> Result<Result<(), Failed>, Missing> {
     assets()?.make_pods()?;
     Assets::kube_proxy()?;
     let modes: Vec<_> = MODES
@@ -97,11 +97,11 @@ fn in_network(line: &str) -> Command {
     command
 }
 
-fn tell(mode: &str) {
+fn run(mode: &str) {
     let plane = ControlPlane::start(assets().unwrap(), Parts::Pods);
     let account = install(&plane);
     let _proxy = kube_proxy(&plane, mode);
-    stand_for_pods();
+    serve_as_pods();
     let mut activators: Vec<_> = addresses(&plane)
         .into_iter()
         .map(|address| Activator::start(&account, address))
@@ -209,7 +209,7 @@ fn one_is_killed(
         let names: Vec<_> = endpoints.map(|it| it["addresses"].clone()).collect();
         (names == left).then_some(())
     });
-    // kube-proxy observes it a moment later: then no connection is lost.
+    // Once kube-proxy has observed the removal, no connection is lost.
     eventually(
         "kube-proxy sends connections only to the other activator",
         || {
@@ -246,7 +246,7 @@ fn asleep(team: &TestNamespace<'_>, address: SocketAddr, activators: &[Activator
     });
 }
 
-/// The sum over all activators.
+/// The sum of a count over all activators.
 fn all(activators: &[Activator], count: fn(&Activator) -> usize) -> usize {
     activators.iter().map(count).sum()
 }
@@ -274,7 +274,7 @@ fn kube_proxy(plane: &ControlPlane, mode: &str) -> ChildGuard {
         .args(["--hostname-override=fake", "--cluster-cidr=10.99.1.0/24"])
         .args(["--healthz-bind-address=127.0.0.1:10256"])
         .args(["--metrics-bind-address=127.0.0.1:10249"])
-        // These settings concern the whole machine.
+        // The defaults of these settings affect the whole machine.
         .args(["--conntrack-max-per-core=0", "--conntrack-min=0"])
         .args(["--conntrack-tcp-timeout-established=0s"])
         .args(["--conntrack-tcp-timeout-close-wait=0s"])
@@ -284,7 +284,7 @@ fn kube_proxy(plane: &ControlPlane, mode: &str) -> ChildGuard {
 }
 
 /// Echoes data on port 80 of every address until the other side closes.
-fn stand_for_pods() {
+fn serve_as_pods() {
     let listener = TcpListener::bind("0.0.0.0:80").unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
@@ -326,8 +326,8 @@ impl Activator {
         self.metric("connections_total{outcome=\"silent\"}")
     }
 
-    /// The connections that pods accepted from it, closed or not.
-    fn handed_on(&self) -> usize {
+    /// The number of connections that the activator forwarded to pods.
+    fn forwarded(&self) -> usize {
         self.metric("hold_seconds_count")
     }
 }

@@ -1,4 +1,4 @@
-//! The activator's manifest, and its stand-in slices for Services.
+//! The activator's manifest, and its stand-in EndpointSlices for Services.
 
 use std::path::PathBuf;
 

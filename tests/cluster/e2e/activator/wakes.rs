@@ -1,8 +1,8 @@
-//! `dayshift activator` with `manifests/activator.yaml`: its writes, and the admission policies
-//! there.
+//! `dayshift activator` with `manifests/activator.yaml`: its writes, and the admission policies of the
+//! manifest.
 //!
-//! The pods are kwok's, whose addresses are not reachable. The tests of `crates/activator` show on
-//! loopback sockets that a connection reaches a pod.
+//! The addresses of kwok's pods are not reachable. The tests of `crates/activator` show on loopback sockets
+//! that a connection reaches a pod.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -65,7 +65,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     .success();
     team.await_label("web", "dayshift/state", "slept");
     team.await_pods("web", 0);
-    // Requests during the start must not meet a ready pod.
+    // Until the start, requests must not reach a ready pod.
     let on_node = |label: Value| {
         let patch =
             json!({"spec": {"template": {"spec": {"nodeSelector": {"example.com/node": label}}}}});
@@ -140,7 +140,7 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     });
     assert_eq!(patches(), 1, "many connections cause one patch");
 
-    // Nothing depends on it any more.
+    // No workload depends on `db` any more.
     team.kubectl(&["annotate", "deploy/web", "dayshift/wake-on-request-"])
         .success();
     eventually("the slice is deleted", || {
@@ -208,8 +208,8 @@ fn apply(client: &kube::Client, namespace: &str, slice: &Value) -> Option<String
     result.err().map(|error| error.to_string())
 }
 
-/// The policies of an activator without a Service: the EndpointSlices of other controllers are not
-/// affected. The slices are written by an activator that has pods: no policy of its own denies them.
+/// With the policies of an activator that has no Service yet, other controllers can write EndpointSlices. The
+/// slices here are written by another activator, which has pods, so that its own policies do not deny them.
 fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &ControlPlane) {
     let activator = plane.client_of(&install(plane));
     let address = &addresses(plane)[0];
@@ -222,7 +222,7 @@ fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &Contr
     let documents = include_str!("../../../../manifests/activator.yaml").split("\n---\n");
     let policies: Vec<_> = documents
         .filter(|document| document.contains("kind: ValidatingAdmissionPolicy"))
-        // It denies these writes too.
+        // The policy denies these writes of the activator too.
         .filter(|document| !document.contains("name: dayshift-activator-owner\n"))
         .collect();
     assert_eq!(policies.len(), 10);
@@ -250,8 +250,8 @@ fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &Contr
     team.kubectl_with(&["delete"], &policies).success();
 }
 
-/// With the number of another team's slice in their own, the users of a namespace could get the
-/// connections of that team.
+/// If users could write the port of another team's slice into their own, they would get that team's
+/// connections.
 fn only_the_activator_can_write_its_slices(plane: &ControlPlane) {
     let activator = plane.client_of(&install(plane));
     let team = TestNamespace::without_controller(plane, "ports");
@@ -291,7 +291,7 @@ fn only_the_activator_can_write_its_slices(plane: &ControlPlane) {
         let message = patched.unwrap_err().to_string();
         assert!(message.contains("only the activator"), "{patch}: {message}");
     }
-    // Anyone who may delete the slice can restore the Service as it is without the activator.
+    // A user who may delete the slice can turn the activator off for the Service.
     block_on(slices.delete("web-dayshift", &DeleteParams::default())).unwrap();
 }
 
@@ -316,7 +316,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
             block_on(deployments.patch(name, &PatchParams::default(), &Patch::Merge(patch)));
         result.err().map(|error| error.to_string())
     };
-    // Each policy takes effect a moment after it is applied.
+    // A policy takes effect shortly after it is applied.
     for (policy, manager) in [("addresses", "dayshift"), ("slices", "me")] {
         eventually(&format!("the policy of {policy} holds"), || {
             let foreign = slice("web-dayshift-probe", manager, "IPv4", "10.9.9.9");

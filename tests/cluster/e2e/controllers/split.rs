@@ -15,14 +15,14 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// Waits until a workload is adopted, without which nothing stops it.
+/// Waits until a workload is adopted. A workload that is not adopted is not stopped.
 fn await_adopted(namespace: &Namespace<'_>, name: &str, stop: Soon) {
     stop.before(&format!("{name} is adopted"), || {
         namespace.label(name, "dayshift/state")
     });
 }
 
-/// Waits until a workload is stopped: by its second write.
+/// Waits until a workload is stopped, which is its second write.
 fn await_stopped(namespace: &Namespace<'_>, name: &str) {
     namespace.await_label(name, "dayshift/state", "stopped");
     // The server's log can be a moment behind.

@@ -18,7 +18,7 @@ use crate::support::{
 const COUNT: usize = 100;
 const MAX: usize = 10;
 
-/// The timeout for all of them.
+/// The timeout for all starts.
 const TIMEOUT: Duration = Duration::from_secs(240);
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -60,13 +60,13 @@ fn status_distinguishes_waiting_from_missed_starts(plane: &ControlPlane) {
                 let notes = notes();
                 let waits = notes.iter().any(|it| it == message);
                 let is_late = notes.iter().any(|it| it.contains("overdue"));
-                // Ten seconds after its start it is late or waits, and before that it is neither.
+                // Ten seconds after its boundary, a start is late or waiting; before, it is neither.
                 (waits == expected && is_late != expected).then_some(())
             },
         );
     };
     waits(true);
-    // No other Event reports it once that Event is gone.
+    // The waiting start is reported only by that Event.
     team.kill_controllers();
     let delete = ["delete", "events", "--field-selector=reason=StartsWait"];
     team.kubectl(&delete).success();
@@ -95,12 +95,12 @@ fn max_starting_limits_concurrent_starts(plane: &ControlPlane) {
     let most = block_on(async { timeout(TIMEOUT, most_not_ready(&api)).await });
     let most = most.expect("not all are ready");
     assert_eq!(most, MAX, "at most {most} were not ready");
-    // Adopted and started.
+    // Two writes: adoption and start.
     team.ends(names.into_iter().map(|name| (name, 2)));
 }
 
-/// The maximum number of unready workloads until all are ready, by its own watch: the state up to
-/// an event was true at that moment.
+/// The maximum number of workloads that were not ready at the same time, by a separate watch, until all are
+/// ready.
 async fn most_not_ready(api: &Api<Deployment>) -> usize {
     let params = WatchParams::default().timeout(290).disable_bookmarks();
     let mut events = api.watch(&params, "0").await.unwrap().boxed();

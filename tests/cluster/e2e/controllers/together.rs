@@ -55,14 +55,14 @@ fn create_fleet(
     fleet
 }
 
-/// Waits until all of a fleet are in a state, which must happen `before` a time.
+/// Waits until all workloads of a fleet are in a state, which must happen `before` a time.
 fn await_state(team: &Namespace<'_>, state: &str, count: usize, before: Soon) {
     before.before(&format!("all {count} are {state}"), || {
         (count_in_state(team, state) == count).then_some(())
     });
 }
 
-/// Requests names and labels of only those in the state, because it is called often.
+/// Requests only names and labels, because it is called often.
 fn count_in_state(team: &Namespace<'_>, state: &str) -> usize {
     let params = ListParams::default().labels(&format!("dayshift/state={state}"));
     block_on(deployments(team).list_metadata(&params))
@@ -98,9 +98,8 @@ fn assert_no_count_lost(team: &Namespace<'_>, fleet: &BTreeMap<String, i32>) -> 
     stopped
 }
 
-/// Waits until some are stopped. The controllers are suspended during each check, which takes
-/// longer on a busy machine than the boundary itself, so that they are found in the middle of their
-/// work.
+/// Waits until some workloads are stopped, with the controllers suspended. A check takes longer than the
+/// boundary on a busy machine, so the controllers are suspended during each check.
 fn await_progress(team: &mut TestNamespace<'_>, stop: Soon, some: usize) {
     stop.wait();
     loop {
@@ -116,15 +115,16 @@ fn await_progress(team: &mut TestNamespace<'_>, stop: Soon, some: usize) {
     }
 }
 
-/// The unsuccessful patches in the log, applied or not: those in flight when a controller was
-/// killed, and those that a stalled server answers later.
+/// The patches without a response in the log, which might have been applied: those in flight when a
+/// controller was killed, and those that a stalled server answers late.
 fn unanswered_patches(requests: &[Request]) -> Vec<Request> {
     let mut unanswered_patches = requests.to_vec();
     unanswered_patches.retain(|each| each.verb == "patch" && !matches!(each.code, 200 | 409 | 422));
     unanswered_patches
 }
 
-/// The number of writes in the log if the server applied this many: patches without a response are not in it.
+/// The expected number of writes in the log if the server applied this many. Patches without a response are
+/// not in the log.
 fn writes_shown(
     team: &TestNamespace<'_>,
     fleet: &BTreeMap<String, i32>,
@@ -143,8 +143,8 @@ fn writes_shown(
     fleet.keys().map(shown).collect()
 }
 
-/// A fleet that one controller adopted, before others with these flags take over: the writes of two
-/// controllers with one request in flight each take long on a busy machine.
+/// A fleet that one controller adopted before others with these flags continue. Two controllers with one
+/// request in flight each would take long for the adoptions on a busy machine.
 fn adopted_fleet(
     team: &mut TestNamespace<'_>,
     count: i32,
@@ -211,7 +211,7 @@ fn ended_watch_is_resumed_with_one_small_list(plane: &ControlPlane) {
 
     team.signal_controllers(Signal::STOP);
     let closed = plane.closed_watches();
-    // More than the sockets between them buffer.
+    // More data than the sockets can buffer.
     let much = "x".repeat(200_000);
     for change in 0.. {
         team.annotate("web", "example.com/much", &*format!("{change} {much}"));

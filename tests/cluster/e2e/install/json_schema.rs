@@ -31,7 +31,7 @@ impl Schemas {
         let index = read(plane, "/openapi/v3");
         let names = index["paths"].as_object().unwrap().keys();
         for name in names.filter(|it| is_own(it)) {
-            // Without the hash of the index: the current document.
+            // Without the hash that the index contains, the server returns the current document.
             let document = read(plane, &format!("/openapi/v3/{name}"));
             schemas.add_document(&name.replace('/', "_"), document);
         }
@@ -81,7 +81,7 @@ impl Schemas {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         for version in spec["versions"].as_array().unwrap() {
             let mut schema = strict(version["schema"]["openAPIV3Schema"].clone());
-            // A definition specifies only that it is an object.
+            // A CustomResourceDefinition says only that `metadata` is an object.
             schema["properties"]["metadata"] = json!({"$ref": reference("api_v1", METADATA)});
             self.add_kind(
                 &text(&spec["group"]),
@@ -92,7 +92,7 @@ impl Schemas {
         }
     }
 
-    /// kubeconform searches for a kind in lower case: its name is compared here.
+    /// kubeconform searches for a kind in lower case, so the schema checks the exact name.
     fn add_kind(&self, group: &str, version: &str, kind: &str, schema: Value) {
         let (directory, api_version) = match group {
             "" => (version, version.to_owned()),
@@ -113,8 +113,8 @@ impl Schemas {
     }
 }
 
-/// Whether a group and version, such as `apis/apps/v1`, belong to Kubernetes itself: those of
-/// definitions change with other scenarios.
+/// Whether a group and version, such as `apis/apps/v1`, belong to Kubernetes itself. Documents of
+/// CustomResourceDefinitions change with other scenarios.
 fn is_own(name: &str) -> bool {
     let group = name.split('/').nth(1).unwrap_or_default();
     !group.contains('.') || group.ends_with(".k8s.io")
@@ -131,8 +131,8 @@ fn read(plane: &ControlPlane, url: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The strict form of a schema, as the server calls it: an object has only the named fields. A
-/// schema that is open explicitly, or that names no fields, stays open.
+/// The strict form of a schema, as the server applies it: an object has only the named fields. A schema stays
+/// open if it allows other fields explicitly, or names no fields.
 pub(super) fn strict(mut schema: Value) -> Value {
     let is_open = schema["x-kubernetes-preserve-unknown-fields"] == true;
     let Some(members) = schema.as_object_mut() else {

@@ -62,7 +62,7 @@ fn kustomize_base_equals_the_manifest_and_can_be_applied(plane: &ControlPlane) {
     plane.kubectl(&apply).success();
 }
 
-/// The objects in this namespace, as an overlay puts them, subjects included.
+/// The objects as an overlay moves them into this namespace, including the subjects of bindings.
 fn in_namespace(objects: Objects, namespace: &str) -> Objects {
     let moved = objects.into_iter().map(|(key, mut object)| {
         object["metadata"]["namespace"] = json!(namespace);
@@ -86,7 +86,7 @@ fn overlay_for_one_namespace_equals_the_namespaced_manifest(plane: &ControlPlane
     let expected = objects(plane, &manifest("manifests/namespaced.yaml"));
     assert_eq!(built, in_namespace(expected, team.name()));
 
-    // Applied for real, and its account has its permissions.
+    // The overlay is applied, and its ServiceAccount gets its permissions.
     let place = place.to_str().unwrap();
     plane.kubectl(&["apply", "-k", place]).success();
     let account = plane.kubeconfig_of(team.name(), "dayshift");
@@ -117,7 +117,7 @@ fn server_accepts_the_documented_overlay(plane: &ControlPlane) {
         "{message}"
     );
 
-    // Policies have no namespace, and kustomize sets this one all the same.
+    // Policies are cluster-wide, but kustomize sets their namespace anyway.
     let directory = overlay(&format!("namespace: dayshift\n{ours}"));
     let place = directory.path().join("overlay");
     let apply = ["apply", "--dry-run=server", "-k", place.to_str().unwrap()];

@@ -53,7 +53,7 @@ fn all_plain(objects: Objects) -> Objects {
 fn chart_renders_the_manifests(plane: &ControlPlane) {
     let file = |path: &str| std::fs::read_to_string(path).unwrap();
     let mut cluster = all_plain(objects(plane, &file("manifests/dayshift.yaml")));
-    // Helm creates it with --create-namespace.
+    // Helm creates the Namespace with --create-namespace.
     let namespace = ("Namespace".to_owned(), "dayshift".to_owned());
     assert!(cluster.remove(&namespace).is_some());
     assert_eq!(all_plain(rendered(plane, &[])), cluster);
@@ -104,7 +104,7 @@ fn chart_renders_the_policies_of_the_manifests(plane: &ControlPlane) {
         policies(all_plain(rendered(plane, &["--set", &values])))
     };
     assert_eq!(chart("policy.enabled=true"), file("texts"));
-    // The binding of the other file replaces that one.
+    // The binding of the other file replaces this one.
     let mut denied = file("texts");
     denied.extend(file("deny"));
     assert_eq!(chart("policy.enabled=true,policy.deny=true"), denied);
@@ -114,8 +114,7 @@ fn chart_renders_the_policies_of_the_manifests(plane: &ControlPlane) {
     assert_eq!(chart("policy.stamp=true"), file("stamp"));
     assert_eq!(chart("policy.limits.longest-wake=1h"), file("limits"));
 
-    // With another prefix the server compiles the expressions, and none contains the default
-    // prefix.
+    // The server compiles the expressions with another prefix, and none of them contains the default prefix.
     let prefix = "annotationPrefix=ours.example.com,policy.enabled=true,policy.writers={jane},policy.scaler=true,policy.stamp=true,policy.limits.longest-wake=1h";
     let render = [
         "template",
@@ -148,7 +147,7 @@ fn chart_renders_the_network_policies_of_the_manifests(plane: &ControlPlane) {
     let mut chart = all_plain(rendered(plane, &["--set", values]));
     chart.retain(|(kind, _), _| kind == "NetworkPolicy");
     assert_eq!(chart, manifest);
-    // Each selects the pods of the Deployment with its name, and names their ports.
+    // Each NetworkPolicy selects the pods of the Deployment with its name, and names the ports of these pods.
     for path in ["manifests/dayshift.yaml", "manifests/activator.yaml"] {
         let file = std::fs::read_to_string(path).unwrap();
         let mut deployments = all_plain(objects(plane, &file));

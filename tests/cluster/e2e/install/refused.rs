@@ -1,4 +1,4 @@
-//! Values that the program rejects at its start are rejected by the chart.
+//! The chart rejects the values that the program rejects at startup.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// Whether `dayshift run` accepts these arguments: it exits at once in any case, because it has no
+/// Whether `dayshift run` accepts these arguments. It exits at once in both cases, because it has no
 /// kubeconfig.
 fn takes(args: &[&str]) -> bool {
     let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))

@@ -47,7 +47,7 @@ struct Teams<'a> {
 
 impl<'a> Teams<'a> {
     fn new(plane: &'a ControlPlane) -> Self {
-        // Outside of these hours now, at any time of day.
+        // It is outside of these hours now, whenever the test runs.
         let hour = |hours| (Utc::now() + TimeDelta::hours(hours)).format("%H:00");
         let teams = Self {
             plane,
@@ -148,7 +148,7 @@ impl<'a> Teams<'a> {
                     let arguments: Vec<_> = helm.split(' ').collect();
                     self.plane.helm(4, &arguments).success()
                 }
-                // They exit with 1 if there are problems: one workload here is rejected, and other
+                // The commands exit with 1 if there are problems: one workload is rejected here, and other
                 // scenarios have problems.
                 None if line.contains(" -A") => self.plane.shell(&line).stdout,
                 None => self.plane.shell(&line).success(),
@@ -295,7 +295,7 @@ fn fifty_namespaces_roll_out_a_first_wave_and_roll_back(plane: &ControlPlane) {
     assert!(dry.stop().success());
 
     let wave = teams.run("Start the first wave");
-    // `api` of the first is excluded; the second has its own hours.
+    // `api` in the first namespace is excluded; the second namespace has its own hours.
     assert_eq!(
         teams.row(&wave[1], &teams.name(1)),
         "1 of 2 | 1 3 0 0 0 0 0"

@@ -22,7 +22,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 }
 
 /// Directories of manifests that are applied unchanged.
-const FOLDERS: [&str; 5] = [
+const DIRECTORIES: [&str; 5] = [
     "manifests",
     "manifests/kinds",
     "manifests/policy",
@@ -30,7 +30,7 @@ const FOLDERS: [&str; 5] = [
     "examples",
 ];
 
-/// Values of the chart that render different objects.
+/// Values of the chart that render additional objects.
 const VALUES: [(&str, &[&str]); 6] = [
     ("chart", &[]),
     (
@@ -73,7 +73,7 @@ const OVERLAYS: [(&str, &str); 2] = [
 /// All bundles by name.
 fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
     let mut bundles = Vec::new();
-    for directory in FOLDERS {
+    for directory in DIRECTORIES {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let is_part = path.is_dir() || path.ends_with("kustomization.yaml");
@@ -152,7 +152,7 @@ fn installed_objects_match_their_schemas(plane: &ControlPlane) {
 }
 
 /// Seeded defects: a manifest, a replacement, and the expected error of kubeconform.
-const PLANTED: [(&str, &str, &str, &str); 15] = [
+const SEEDED_DEFECTS: [(&str, &str, &str, &str); 15] = [
     // An unknown field: at the top, nested, in metadata, and with another case.
     (
         "dayshift",
@@ -247,14 +247,14 @@ const PLANTED: [(&str, &str, &str, &str); 15] = [
 fn schema_rejects_a_seeded_defect(plane: &ControlPlane) {
     let schemas = Schemas::of(plane);
     let directory = tempfile::tempdir().unwrap();
-    for (index, (manifest, from, to, _)) in PLANTED.iter().enumerate() {
+    for (index, (manifest, from, to, _)) in SEEDED_DEFECTS.iter().enumerate() {
         let text = fs::read_to_string(format!("manifests/{manifest}.yaml")).unwrap();
         assert!(text.contains(from), "{manifest}: {from}");
         let seeded = text.replacen(from, to, 1);
         fs::write(directory.path().join(format!("{index}.yaml")), seeded).unwrap();
     }
     let (_, refused) = report(&schemas, directory.path());
-    for (index, (manifest, _, to, expected)) in PLANTED.iter().enumerate() {
+    for (index, (manifest, _, to, expected)) in SEEDED_DEFECTS.iter().enumerate() {
         let file = format!("{index}.yaml");
         let here = refused.iter().filter(|(name, _)| *name == file);
         let messages: Vec<_> = here.map(|(_, message)| message).collect();
@@ -268,7 +268,7 @@ fn schema_rejects_a_seeded_defect(plane: &ControlPlane) {
 fn strict_schema_allows_only_named_fields(_: &ControlPlane) {
     let closed = json!({"properties": {"a": {}}, "additionalProperties": false});
     for (schema, expected) in [
-        // Only the named fields are allowed, wherever an object is.
+        // Only the named fields are allowed, at any depth.
         (json!({"properties": {"a": {}}}), closed.clone()),
         (
             json!({"properties": {"x": {"properties": {"a": {}}}}}),

@@ -20,7 +20,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// A copy of the chart: helm-unittest creates a directory in the one that it tests.
+/// A copy of the chart, because helm-unittest creates a directory in the tested chart.
 fn copied() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let chart = directory.path().join("dayshift");

@@ -63,7 +63,7 @@ fn invalid_values_are_rejected_by_name(plane: &ControlPlane) {
     }
 }
 
-/// Each value of this file differs from its default, and is expected in its object.
+/// Each value of `values.yaml` differs from its default, and must appear in its object.
 fn each_value_changes_its_object(plane: &ControlPlane) {
     let values = "tests/cluster/e2e/install/values.yaml";
     // kubectl cannot read the kinds of the Prometheus Operator here.

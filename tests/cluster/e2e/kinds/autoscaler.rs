@@ -39,7 +39,7 @@ fn stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it(plane: &Contro
     team.await_pods("app", 3);
     before(&team, start, "hpa/web", "/spec/minReplicas", 1);
     before(&team, start, "hpa/web", SAVED, 3);
-    // A lower minimum scales nothing by itself: the metrics or a user do that.
+    // A lower minimum does not scale by itself: metrics or a user do.
     team.assert_replicas("app", 3, start);
     team.scale("app", 1);
     team.await_pods("app", 1);

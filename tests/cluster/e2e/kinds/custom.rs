@@ -107,7 +107,7 @@ fn argo_rollout_stops_and_starts(plane: &ControlPlane) {
     let stop = soon(12);
     let start = stop.plus(10);
     create(&team, rollout("web", json!(3), stop, start));
-    // No controller sets it to 1 if it is missing.
+    // No controller sets a missing count to 1 here.
     create(&team, rollout("absent", Value::Null, stop, start));
     for name in ["rollouts/web", "rollouts/absent"] {
         before(&team, stop, name, STATE, "adopted");
@@ -211,7 +211,7 @@ fn invalid_count_does_not_hide_other_objects_of_the_list(plane: &ControlPlane) {
         let expected =
             format!("spec.replicas: `{quoted}` is not a count; write a number, such as 3");
         await_field(&team, &format!("kites/{name}"), error, expected);
-        // An Event follows the annotation.
+        // The Event follows after the annotation.
         eventually(&format!("{name} has an Event"), || {
             let events = team.kubectl(&["events", "--for", &format!("kite/{name}")]);
             events.stdout.contains("InvalidSchedule").then_some(())
@@ -245,7 +245,7 @@ fn object_without_a_count_is_rejected_and_gets_no_label(plane: &ControlPlane) {
         let message = shown.stdout.clone() + &shown.stderr;
         assert!(message.contains("has no such field"), "{shown:?}");
     }
-    // It might have an on/off field whose definition was not given.
+    // The kind might have an on/off field whose kind definition is missing.
     for command in [
         "wake planes.toys.example.com/paper --for 1h",
         "restore planes.toys.example.com/paper",
@@ -262,7 +262,7 @@ fn object_without_a_count_is_rejected_and_gets_no_label(plane: &ControlPlane) {
             .contains("a Plane has no such field")
             .then_some(())
     });
-    // Another controller knows it from the beginning too, and across the stop.
+    // Another controller knows the kind from the beginning and remains active across the stop.
     team.stop_controllers();
     team.run(&planes);
     stop.wait();

@@ -32,12 +32,12 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
-// As JSON pointers.
+// JSON pointers of labels.
 pub(crate) const STATE: &str = "/metadata/labels/dayshift~1state";
 pub(crate) const SAVED: &str = "/metadata/labels/dayshift~1saved-replicas";
 
-/// Allows dayshift to scale the kinds of `manifests/kinds`, as a user does. Only on a separate
-/// control plane: elsewhere only the shipped permissions exist.
+/// Allows dayshift to scale the kinds of `manifests/kinds`, as a user does. For separate control planes only:
+/// on shared ones, only the shipped permissions must exist.
 pub(crate) fn allow_every_kind(plane: &ControlPlane) {
     plane.install();
     apply(plane, "manifests/kinds");
@@ -47,7 +47,7 @@ pub(crate) fn allow_every_kind(plane: &ControlPlane) {
 /// served.
 pub(crate) fn define(plane: &ControlPlane, file: &str, collection: &str) {
     apply(plane, &format!("tests/cluster/e2e/kinds/{file}"));
-    // At first it rejects watches.
+    // The server rejects watches at first.
     let watch = format!(
         "/apis/{collection}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true\
          &sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
@@ -101,8 +101,8 @@ const COLLECTIONS: [(&str, &str); 17] = [
     ("sts", "apis/apps/v1/statefulsets"),
 ];
 
-/// A member of an object by its JSON pointer; empty if missing. Read without kubectl, which takes
-/// 60 ms of CPU each time: waiting tests poll ten times a second.
+/// A member of an object by its JSON pointer; empty if missing. Does not use kubectl, which takes 60 ms of
+/// CPU time, because waiting tests poll ten times a second.
 pub(crate) fn field(team: &TestNamespace<'_>, object: &str, pointer: &str) -> String {
     let (short, name) = object.split_once('/').unwrap();
     let collection = COLLECTIONS.iter().find(|(known, _)| *known == short);

@@ -46,7 +46,7 @@ fn start_restores_the_saved_count_of_a_stateful_set(plane: &ControlPlane) {
     let woken = plane.shell(&line("resume")).success();
     let resumed = "statefulset.apps/db resumed, 0 -> 3";
     assert!(woken.starts_with(resumed), "{woken}");
-    // Adopted, stopped, started, put to sleep and woken.
+    // Five writes: adoption, stop, start, sleep and wake.
     team.ends([("db", 5)]);
 }
 
@@ -77,7 +77,7 @@ fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }]);
     create(&team, db);
-    // No controller removes the finalizer that keeps a deleted claim while a pod uses it.
+    // No controller runs that removes the finalizer of a deleted claim.
     let claims = || {
         let listed = team.kubectl(&["get", "pvc", "-o", "json"]);
         let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
@@ -93,7 +93,7 @@ fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
     stop.plus(2).wait();
     assert_eq!(field(&team, "sts/db", "/spec/replicas"), "2");
     assert_eq!(claims(), 2);
-    // It was never adopted, so the next stop is the first to act.
+    // It was never adopted before, so the next stop is the first action.
     let again = soon(8);
     let stop = format!("dayshift/stop={}", again.text());
     let allow = "dayshift/allow-volume-deletion=true";
@@ -102,6 +102,6 @@ fn stop_deletes_volumes_only_with_permission(plane: &ControlPlane) {
     before(&team, again, "sts/db", STATE, "adopted");
     await_field(&team, "sts/db", "/spec/replicas", 0);
     eventually("all claims are deleted", || (claims() == 0).then_some(()));
-    // Rejected, adopted and stopped.
+    // Three writes: rejection, adoption and stop.
     team.ends([("db", 3)]);
 }

@@ -1,6 +1,6 @@
-//! Kinds with an on/off field, one of each class: an annotation, a boolean, a string, and a boolean
-//! below a missing member; a count in another field, and an exact one. `switches.yaml` defines them
-//! with the fields of the real ones; no operator runs here, so only the fields are checked.
+//! Kinds with an on/off field, one of each class: an annotation, a boolean, a string, a boolean below a
+//! missing member, a count in another field, and an exact count. `switches.yaml` defines them with the fields
+//! of the real kinds. No operator runs here, so only the fields are checked.
 
 use serde_json::{Value, json};
 
@@ -197,8 +197,8 @@ fn start_restores_each_on_off_field_exactly(plane: &ControlPlane) {
     team.ends(all.map(|name| (name, if name == "vm" { 5 } else { 3 })));
 }
 
-/// `kubectl apply` of the manifest reverts the on/off field while stopped, and the next start and
-/// stop use its value; values that no manifest specifies are not lost with the controllers.
+/// `kubectl apply` of the manifest sets the on/off field while stopped, and the next start and stop use the
+/// new value. Values that are in no manifest are not lost if controllers are killed.
 fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane) {
     serve(plane);
     let mut team = TestNamespace::without_controller(plane, "switched");
@@ -242,7 +242,7 @@ fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane
         before(&team, start, name, STATE, "stopped");
     }
     team.kill_controllers();
-    // The unchanged manifest again, and another value manually.
+    // The unchanged manifest is applied again, and another value is set manually.
     let applied = team
         .kubectl_with(&["apply"], &message.to_string())
         .success();
@@ -271,7 +271,7 @@ fn killed_controllers_and_an_applied_manifest_lose_no_value(plane: &ControlPlane
     team.stop_controllers();
 }
 
-/// With the permissions that `dayshift kinds` prints, and an invalid definition beside it.
+/// With the permissions that `dayshift kinds` prints, and beside an invalid definition.
 fn new_kind_needs_a_definition_of_five_lines(plane: &ControlPlane) {
     serve(plane);
     let mut team = TestNamespace::without_controller(plane, "robots");

@@ -38,7 +38,7 @@ fn app_starts_once_its_database_pods_are_ready(plane: &ControlPlane) {
         team.await_stopped(name, start);
     }
     await_field(&team, "deploy/db", "/spec/replicas", 2);
-    // Its time is over; the other one continues to wait.
+    // The time limit of one start is over; the other start continues to wait.
     let reported = team.await_event("api", "StartedWithout");
     assert_eq!(
         reported,
@@ -62,7 +62,7 @@ fn app_starts_once_its_database_pods_are_ready(plane: &ControlPlane) {
     team.ends([("db", 3), ("web", 3), ("api", 3)]);
 }
 
-/// The Service selects the pods of a Deployment that no schedule stops, and whose pods come late.
+/// The Service selects the pods of a Deployment without a schedule, which become ready late.
 fn app_starts_once_its_service_has_a_ready_endpoint(plane: &ControlPlane) {
     allow_every_kind(plane);
     let mut team = TestNamespace::without_controller(plane, "services");

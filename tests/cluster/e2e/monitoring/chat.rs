@@ -20,7 +20,7 @@ const PAGE: &str = include_str!("../../../../docs/guides/notifications.md");
 /// The posted messages: the path of the webhook, and the message.
 type Heard = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// The webhook of a chat, for as long as the tests run.
+/// The webhook of a chat, which runs until the tests end.
 fn webhook() -> (SocketAddr, Heard) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, heard) = (listener.local_addr().unwrap(), Heard::default());
@@ -95,7 +95,7 @@ pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPla
         (zeros.count() == 2).then_some(())
     });
     for (index, team) in teams.iter().enumerate() {
-        // The notice is longer than the time until the stop, so it is sent at once.
+        // The notice period has already begun, so the notice is sent at once.
         team.annotate("web", "dayshift/notice", "1h");
         team.await_event("web", "StopsSoon");
         eventually(&format!("the chat of {} hears of it", team.name()), || {

@@ -27,7 +27,7 @@ struct Scrapes {
     /// The values of each series, as promtool reads them: `_` for a missing one.
     series: BTreeMap<String, Vec<String>>,
     count: usize,
-    /// When which alerts should fire, and for how many series each.
+    /// The expected alerts by time, each with its number of series.
     checks: Vec<Value>,
     expected: Vec<&'static str>,
 }
@@ -45,12 +45,12 @@ impl Scrapes {
     }
 
     /// An office workload in a cluster on a Friday at six in the evening.
-    fn of_an_evening(name: &'static str) -> Self {
-        Self::of_an_evening_with(name, 0)
+    fn in_the_evening(name: &'static str) -> Self {
+        Self::in_the_evening_with(name, 0)
     }
 
-    /// The same with this seed.
-    fn of_an_evening_with(name: &'static str, seed: u64) -> Self {
+    /// An office workload with this seed of the random backoff.
+    fn in_the_evening_with(name: &'static str, seed: u64) -> Self {
         let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
         scenario.start_controller(Settings {
             seed,
@@ -74,7 +74,7 @@ impl Scrapes {
         }
     }
 
-    /// The pod is gone.
+    /// Advances time while no pod exists.
     fn minutes_without_a_pod(&mut self, minutes: u64) {
         for values in self.series.values_mut() {
             values.push("stale".to_owned());
@@ -128,8 +128,8 @@ fn patches_are(scenario: &Sandbox, fault: Fault) {
     scenario.api.on_request(move |line| answer(line.verb));
 }
 
-fn a_weekend_and_a_monday() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("all is well");
+fn weekend_and_monday() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("all is well");
     for _ in 0..4 {
         run.minutes(30);
         run.fires(&[]);
@@ -140,8 +140,8 @@ fn a_weekend_and_a_monday() -> Scrapes {
     run
 }
 
-fn a_pod_that_is_gone() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("the pod is gone");
+fn missing_pod() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("the pod is gone");
     run.minutes(5);
     run.minutes_without_a_pod(9);
     run.fires(&[]);
@@ -150,10 +150,10 @@ fn a_pod_that_is_gone() -> Scrapes {
     run
 }
 
-/// A slow webhook: it is retried after up to ten minutes, and the alert fires all the while. With
-/// this seed two attempts are more than 600 s after the previous one.
+/// A policy that denies patches: they are retried at intervals of up to ten minutes, and the alert fires all
+/// the time. With this seed, two attempts follow more than 600 s after the previous ones.
 fn an_admission_policy() -> Scrapes {
-    let mut run = Scrapes::of_an_evening_with("an admission policy denies the stop", 21);
+    let mut run = Scrapes::in_the_evening_with("an admission policy denies the stop", 21);
     run.minutes(59);
     let denied = Status::denied_by_policy("apps", "deployments", "web", "nights", "not tonight");
     let denies = Fault::AnswerAfter(Duration::from_secs(9), denied);
@@ -169,15 +169,15 @@ fn an_admission_policy() -> Scrapes {
     }
     run.scenario.api.serve_well();
     run.minutes(40);
-    // It was hours late, which the alert on lateness reports for an hour.
+    // The stop was hours late, which the alert on lateness reports for an hour.
     run.fires(&[("DayshiftLate", 1)]);
     run.minutes(60);
     run.fires(&[]);
     run
 }
 
-fn a_permission_that_is_missing() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("the permission to patch is missing");
+fn missing_permission() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("the permission to patch is missing");
     run.minutes(59);
     patches_are(
         &run.scenario,
@@ -188,8 +188,8 @@ fn a_permission_that_is_missing() -> Scrapes {
     run
 }
 
-fn what_is_refused() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("a schedule and a Namespace are refused");
+fn rejected_schedules() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("a schedule and a Namespace are refused");
     run.scenario.annotate("web", "hours", Some("whenever"));
     run.scenario.api.namespace("test");
     let key = "dayshift/hours";
@@ -206,8 +206,8 @@ fn what_is_refused() -> Scrapes {
     run
 }
 
-fn a_copy_that_stays_down() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("a copy stays down in running hours");
+fn stopped_copy_within_its_hours() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("a copy stays down in running hours");
     run.scenario.sleep_until("2026-11-21 12:00");
     let mut copy = run.scenario.object("web");
     run.scenario.sleep_until("2026-11-23 10:00");
@@ -224,8 +224,8 @@ fn a_copy_that_stays_down() -> Scrapes {
 }
 
 /// A quota prevents all three replicas that dayshift started.
-fn a_start_that_a_quota_keeps_down() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("what was started is not ready");
+fn start_blocked_by_a_quota() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("what was started is not ready");
     run.scenario.sleep_until("2026-11-23 09:00:01");
     let ready = |run: &Scrapes, ready: u32| {
         let generation = run.scenario.object("web")["metadata"]["generation"].clone();
@@ -247,8 +247,8 @@ fn a_start_that_a_quota_keeps_down() -> Scrapes {
     run
 }
 
-fn a_kind_that_may_not_be_watched() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("a kind may not be watched");
+fn forbidden_kind() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("a kind may not be watched");
     run.scenario.api.on_request(|line| {
         let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
         (line.resource == "statefulsets").then(no)
@@ -261,8 +261,8 @@ fn a_kind_that_may_not_be_watched() -> Scrapes {
     run
 }
 
-fn a_clock_that_is_wrong() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("the clock is wrong");
+fn wrong_clock() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("the clock is wrong");
     run.scenario.server_is_ahead(90);
     run.minutes(3);
     run.fires(&[]);
@@ -271,8 +271,8 @@ fn a_clock_that_is_wrong() -> Scrapes {
     run
 }
 
-fn a_program_that_sets_a_count_back() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("Argo CD sets a count back");
+fn reverted_counts() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("Argo CD sets a count back");
     run.minutes(61);
     run.fires(&[]);
     let (api, patch) = (&run.scenario.api, json!({"spec": {"replicas": 3}}));
@@ -284,8 +284,8 @@ fn a_program_that_sets_a_count_back() -> Scrapes {
     run
 }
 
-fn a_server_that_is_too_busy() -> Scrapes {
-    let mut run = Scrapes::of_an_evening("the API server is too busy for four minutes");
+fn busy_server() -> Scrapes {
+    let mut run = Scrapes::in_the_evening("the API server is too busy for four minutes");
     run.minutes(59);
     patches_are(&run.scenario, Fault::Answer(Status::too_many_requests(1)));
     run.minutes(5);
@@ -336,7 +336,7 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
 }
 
 /// Fifteen minutes before the stop of its namespace; another namespace gets no notice.
-fn a_stop_that_people_are_told_of() -> Scrapes {
+fn announced_stop() -> Scrapes {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:30 UTC");
     scenario.start_controller(Settings {
         per_namespace_metrics: true,
@@ -358,18 +358,18 @@ fn a_stop_that_people_are_told_of() -> Scrapes {
 
 pub(super) fn each_alert_fires_in_a_scenario_of_a_running_controller() {
     let runs = [
-        a_weekend_and_a_monday(),
-        a_pod_that_is_gone(),
+        weekend_and_monday(),
+        missing_pod(),
         an_admission_policy(),
-        a_permission_that_is_missing(),
-        what_is_refused(),
-        a_copy_that_stays_down(),
-        a_start_that_a_quota_keeps_down(),
-        a_kind_that_may_not_be_watched(),
-        a_clock_that_is_wrong(),
-        a_program_that_sets_a_count_back(),
-        a_server_that_is_too_busy(),
-        a_stop_that_people_are_told_of(),
+        missing_permission(),
+        rejected_schedules(),
+        stopped_copy_within_its_hours(),
+        start_blocked_by_a_quota(),
+        forbidden_kind(),
+        wrong_clock(),
+        reverted_counts(),
+        busy_server(),
+        announced_stop(),
         a_calendar("a calendar ends", false),
         a_calendar("a calendar cannot be read", true),
     ];

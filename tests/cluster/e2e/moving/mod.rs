@@ -1,8 +1,8 @@
 //! Migration from other tools: a namespace with the examples of each tool, in their stopped state, is
 //! converted as in `docs/guides/migrate.md`, and starts in the morning at the saved counts.
 //!
-//! Each file of examples names its source in the documentation of the tool. Only the current time is
-//! filled in: the morning is the next full minute, in a zone in which it is noon.
+//! Each file of examples names its source in the documentation of the tool. Only the time is filled in: the
+//! morning is the next full minute, in a zone in which it is noon at that time.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -44,7 +44,7 @@ struct Tool {
     now: &'static [(&'static str, &'static str)],
     /// The messages with an exit status of 0.
     rule_ids: &'static [&'static str],
-    /// The plan's next boundary of each object: its action and its count.
+    /// The next boundary of each object in the plan: its action and its count.
     planned: &'static [(&'static str, &'static str, Option<u64>)],
     /// Objects with their counts while stopped and after the start; a CronJob's is whether it is
     /// suspended.
@@ -153,13 +153,13 @@ fn noon(at: Soon) -> (String, String) {
 }
 
 impl Tool {
-    /// From its examples while stopped to their counts after the start.
+    /// Runs the migration of this tool: from its stopped examples to their counts after the start.
     fn is_left(&self, plane: &ControlPlane) {
         define_kinds(plane);
         let directory = tempfile::tempdir().unwrap();
         let morning = minute(12);
         let mut team = TestNamespace::without_controller(plane, self.name);
-        // dayshift is installed first, without effect; or last.
+        // dayshift is installed first, without effect, or last.
         if self.name != "cron-hpa" {
             team.run(&[]);
         }
@@ -181,7 +181,7 @@ impl Tool {
         team.stop_controllers();
     }
 
-    /// Its examples in a namespace of this scenario.
+    /// The examples of the tool in a namespace of this scenario.
     fn manifest(&self, namespace: &str, morning: Soon) -> String {
         let (zone, clock) = noon(morning);
         let cron = format!("{} 12 * * *", morning.0.minute());
@@ -259,7 +259,7 @@ impl Tool {
         }
     }
 
-    /// All have the counts of the other tool until the morning.
+    /// Until the morning, all objects have the counts of the other tool.
     fn assert_as_before(&self, team: &TestNamespace<'_>, morning: Soon) {
         for (object, left, _) in self.counts {
             let seen = field(team, object, member(object));

@@ -131,7 +131,7 @@ impl<'t> Application<'t> {
         seen.unwrap_or_else(|_| panic!("{what}: {:#}\n{}", self.get(), self.argo.logs()))
     }
 
-    /// Lets Argo CD compare, and returns the result: `Synced` or `OutOfSync`.
+    /// Makes Argo CD compare, and returns the result: `Synced` or `OutOfSync`.
     fn compared(&self) -> String {
         let refresh = "argocd.argoproj.io/refresh";
         self.patch(&json!({"metadata": {"annotations": {refresh: "hard"}}}).to_string());
@@ -158,7 +158,7 @@ impl<'t> Application<'t> {
         });
     }
 
-    /// Waits until it has synced that commit by itself.
+    /// Waits until Argo CD has synced this commit by itself.
     fn await_synced(&self, commit: &str) {
         self.until("the commit is synced", |it| {
             let state = &it["status"]["operationState"];

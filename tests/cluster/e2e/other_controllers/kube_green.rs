@@ -1,5 +1,5 @@
-//! kube-green 0.7.1, the real one: the migration from it, as `docs/guides/migrate.md` describes it, and
-//! the result if its SleepInfo remains. See `tests/kube-green`.
+//! The real kube-green 0.7.1: the migration from it, as `docs/guides/migrate.md` describes it, and the effect
+//! of a SleepInfo that was not deleted. See `tests/kube-green`.
 
 use chrono::Timelike;
 use serde_json::{Value, json};
@@ -146,8 +146,8 @@ fn dayshift_starts_converted_kube_green_workloads_at_their_counts(plane: &Contro
         "crd/sleepinfos.kube-green.com",
     ];
     plane.kubectl(&established).success();
-    // While asleep, by the page; while asleep, and the SleepInfo stays; while awake, and the
-    // SleepInfo stays.
+    // Three cases: converted while asleep, as on the page; converted while asleep, without deleting the
+    // SleepInfo; converted while awake, without deleting it.
     let [mut night, mut left, mut day] =
         ["greennight", "greenleft", "greenday"].map(|it| Sleeper::new(plane, it));
     let green = Operator::kube_green(plane);
@@ -189,7 +189,7 @@ fn dayshift_starts_converted_kube_green_workloads_at_their_counts(plane: &Contro
     }
     assert_eq!(night.by_kube_green(), until_then, "{}", green.log());
 
-    // Both stop, and one of them observes the state that the other left.
+    // Both tools stop the workloads; the later one observes the state of the earlier one.
     stop.assert_in_future("all workloads are started");
     stop.wait();
     for it in [&left, &day] {

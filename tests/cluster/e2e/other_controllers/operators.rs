@@ -1,8 +1,7 @@
-//! CloudNativePG's operator, the real one: a Cluster that dayshift stops hibernates, and starts
-//! again with its volume. See `tests/cloudnativepg`.
+//! The real operator of CloudNativePG: a Cluster that dayshift stops hibernates, and starts again with its
+//! volume. See `tests/cloudnativepg`.
 //!
-//! No PostgreSQL runs. The scenario reports the status of an instance: that it is set up and
-//! healthy.
+//! No PostgreSQL runs: the scenario reports the status of a healthy instance.
 //!
 //! `OPERATORS=full cargo test --test cluster operators` runs it, because building it takes minutes.
 
@@ -77,7 +76,7 @@ fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane)
     };
     assert_eq!(condition(), "", "{}", operator.log());
 
-    // It hibernates only a healthy cluster.
+    // The operator hibernates only a healthy cluster.
     start.before("the operator has hibernated it", || {
         tell("cluster/db", json!({"phase": "Cluster in healthy state"})).success();
         (condition() == "Hibernated").then_some(())

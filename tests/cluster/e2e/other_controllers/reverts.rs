@@ -42,7 +42,7 @@ fn kubectl_replace_is_reported(plane: &ControlPlane) {
         shown.contains("kubectl-replace (kubectl replace) set 3 "),
         "{shown}"
     );
-    // Adopted, stopped, and its labels again, which the replacement removed.
+    // Three writes: adoption, stop, and the labels that the replacement removed.
     team.ends([("web", 3)]);
 }
 
@@ -154,7 +154,7 @@ fn hpa_above_a_stop_count_is_reported(plane: &ControlPlane) {
     team.delete("web");
 }
 
-/// A chart of one Deployment, and its Helm.
+/// A chart with one Deployment, and the Helm that installs it.
 struct Chart<'p> {
     plane: &'p ControlPlane,
     version: u32,
@@ -190,7 +190,7 @@ impl<'p> Chart<'p> {
         std::fs::write(self.directory.path().join("templates/web.yaml"), text).unwrap();
     }
 
-    /// An upgrade and a rollback while running, which cause no report.
+    /// An upgrade and a rollback while the workload runs, which cause no report.
     fn by_day(&self, team: &TestNamespace<'_>, stop: &str) {
         self.write(Some(3), stop, "nginx:day");
         self.helm(&["upgrade", "shop", "CHART"]).success();

@@ -15,7 +15,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     ])
 }
 
-/// A workload that its schedule would have stopped, or started, an hour ago.
+/// A workload with a boundary an hour ago: a start or a stop.
 fn since_an_hour(name: &str, now: Soon, runs: bool) -> DeploymentBuilder {
     let (ago, later) = (now.plus(-3600).text(), now.plus(36_000).text());
     let web = deployment(name).replicas(3);

@@ -93,7 +93,7 @@ fn override_has_the_name_of_its_author_until_it_ends(plane: &ControlPlane) {
     ];
     annotate(&team, "kim", "deploy/web", &change).success();
     assert_eq!(by(&team, "deploy/web").as_deref(), Some("kim"));
-    // A reason is its author's words.
+    // Users write the reason themselves.
     annotate(&team, jane, "deploy/web", &["dayshift/reason=load test"]).success();
     assert_eq!(by(&team, "deploy/web").as_deref(), Some(jane));
     // Annotations can be written through a subresource too.
@@ -120,20 +120,20 @@ fn override_has_the_name_of_its_author_until_it_ends(plane: &ControlPlane) {
     annotate(&team, jane, "deploy/web", &["dayshift/wake-until-"]).success();
     assert_eq!(by(&team, "deploy/web"), None);
 
-    // A new one that comes with an override has the name of who created it.
+    // A new workload with an override gets the name of the user who created it.
     let born = deployment("born").annotation("dayshift/pause", "true");
     team.create(born.annotation(BY, "boss"));
     let creator = by(&team, "deploy/born").unwrap();
     assert_ne!(creator, "boss");
 
-    // The Namespace too.
+    // The same applies to a Namespace.
     let namespace = format!("namespace/{}", team.name());
     annotate(&team, jane, &namespace, &["dayshift/pause=true"]).success();
     assert_eq!(by(&team, &namespace).as_deref(), Some(jane));
     annotate(&team, jane, &namespace, &["dayshift/pause-"]).success();
     assert_eq!(by(&team, &namespace), None);
 
-    // Written by the command, until the controller removes it.
+    // The command writes the annotations, and the controller removes them at the end.
     team.run(&[]);
     let end = soon(9);
     let wake = format!(
@@ -183,7 +183,7 @@ fn reason_is_reported_without_the_policy(plane: &ControlPlane) {
         "{event}"
     );
     assert!(!event.contains(['\u{1b}', '\u{202e}']), "{event:?}");
-    // Another user's override does not keep it.
+    // An override of another user does not keep the earlier reason.
     let pause = format!("dayshift pause deploy/web -n {} --for 1h", team.name());
     let shortens = plane.shell(&pause);
     assert!(

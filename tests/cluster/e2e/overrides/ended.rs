@@ -1,7 +1,7 @@
 //! Ended overrides, and `kubectl rollout undo`, which restores their annotations.
 //!
-//! The Deployment controller copies annotations into the current ReplicaSet and removes none there,
-//! so a revision keeps those of an override that ended long an_hour_before.
+//! The Deployment controller copies annotations into the current ReplicaSet, and does not remove them there.
+//! So an old revision keeps the annotations of an override that ended before.
 
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ struct Override {
     ended: (&'static str, i32),
 }
 
-/// How it ends, and when the image changes: an older revision keeps the override either way.
+/// How the override ends, and when the image changes. In each case an older revision keeps the override.
 const ENDINGS: [(&str, Ending); 4] = [
     ("time", Ending::Time),
     ("resume", Ending::Resume),

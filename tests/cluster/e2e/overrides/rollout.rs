@@ -1,5 +1,5 @@
-//! `kubectl rollout undo`, which restores the annotations of an older revision and keeps labels:
-//! schedules go back, state does not.
+//! `kubectl rollout undo` restores the annotations of an older revision and keeps the labels: the schedule is
+//! the older one, and the state is the current one.
 
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ fn undo_while_stopped_keeps_the_saved_count(plane: &ControlPlane) {
     for name in ["same", "older", "typo"] {
         undo(&team, name);
     }
-    // Its schedule is the one that it had when the stop was due.
+    // The schedule is again the one that it had at the stop.
     team.await_stopped("typo", start);
     assert_eq!(team.annotation("typo", "dayshift/error"), None);
     assert_eq!(

@@ -77,7 +77,7 @@ impl<'a> Policy<'a> {
             let web = deployment("web").annotation(&format!("dayshift/{key}"), text);
             refusal(self.api(), web)
         });
-        // Few at once: other scenarios on the same server must be punctual.
+        // Only a few at once, because other scenarios on the same server must be on time.
         block_on(stream::iter(asked).buffered(2).collect())
     }
 }
@@ -163,11 +163,7 @@ fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
     let reported = |text: &str, expected: &str| {
         let output = eventually("the policy is in force", || {
             let output = annotate(text);
-            assert!(
-                output.ok,
-                "a warning keeps nobody from it: {}",
-                output.stderr
-            );
+            assert!(output.ok, "a warning denies nothing: {}", output.stderr);
             annotate(&format!("{}-", text.split('=').next().unwrap())).success();
             (!output.stderr.is_empty()).then_some(output.stderr)
         });
@@ -237,9 +233,9 @@ fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
     );
 }
 
-/// The budget limits the cost of one object for the API server. Costs grow with the length of a
-/// value, so a value of ten times the maximum length within it means less than a tenth for the
-/// maximum.
+/// The budget limits the cost of one object for the API server. Costs grow with the length of a value: if a
+/// value of ten times the maximum length is within the budget, one of the maximum length costs less than a
+/// tenth.
 fn policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
     let policy = Policy::new(plane, "costs", "Deny", 65_536);
     eventually("the policy is in force", || {

@@ -19,9 +19,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     .concat()
 }
 
-/// Rows of `kubectl auth can-i --list` that every authenticated user has, or every ServiceAccount:
-/// the last from Kubernetes 1.37 on, by the role `system:cluster-trust-bundle-discovery`.
-const EVERYBODY: [&str; 3] = [
+/// Rows of `kubectl auth can-i --list` that every authenticated user or ServiceAccount has. The last one
+/// exists since Kubernetes 1.37, by the role `system:cluster-trust-bundle-discovery`.
+const RIGHTS_OF_ALL_USERS: [&str; 3] = [
     ".authorization.k8s.io",
     ".authentication.k8s.io",
     "clustertrustbundles.certificates.k8s.io [] [] [get list watch]",
@@ -35,7 +35,11 @@ fn rights(plane: &ControlPlane, team: &Namespace<'_>) -> Vec<String> {
         .lines()
         .filter(|row| !row.trim_start().starts_with('['))
         .map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
-        .filter(|row| !EVERYBODY.iter().any(|theirs| row.contains(theirs)))
+        .filter(|row| {
+            !RIGHTS_OF_ALL_USERS
+                .iter()
+                .any(|theirs| row.contains(theirs))
+        })
         .collect();
     rights.sort();
     rights
@@ -157,7 +161,7 @@ fn namespaced_manifest_grants_nothing_outside_its_namespace(plane: &ControlPlane
     }
 }
 
-/// Pod Security admission denies or warns; it checks pods, so there must be one.
+/// Pod Security admission checks pods, so the test creates one.
 fn manifest_meets_the_restricted_pod_security_standard(plane: &ControlPlane) {
     plane.install();
     let label = "pod-security.kubernetes.io/enforce";

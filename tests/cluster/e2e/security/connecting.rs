@@ -27,8 +27,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// A namespace with `web`, which a controller adopted: `status` soon reports unadopted workloads as
-/// a problem.
+/// A namespace with `web`, which a controller has adopted, because `status` reports unadopted workloads as a
+/// problem.
 fn adopted<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
     let team = TestNamespace::new(plane, name);
     team.create(deployment("web").replicas(2).hours("00:00-24:00"));
@@ -180,7 +180,7 @@ impl Way {
 }
 
 /// A port of 127.0.0.1 without a listener: a direct connection fails.
-const NOBODY: &str = "127.0.0.1:9";
+const NO_LISTENER: &str = "127.0.0.1:9";
 
 fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "proxied");
@@ -189,7 +189,7 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
     let directory = tempfile::tempdir().unwrap();
     let proxy = Way::by_proxy(plane.url());
     let cluster = json!({
-        "server": format!("https://{NOBODY}"),
+        "server": format!("https://{NO_LISTENER}"),
         "proxy-url": format!("http://{}", proxy.address),
     });
     let kubeconfig = kubeconfig_with(plane, directory.path(), cluster);
@@ -203,7 +203,7 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
 
     let asked = proxy.asked();
     assert!(asked.len() > 2, "{asked:?}");
-    let tunnel = format!("CONNECT {NOBODY} HTTP/1.1");
+    let tunnel = format!("CONNECT {NO_LISTENER} HTTP/1.1");
     assert!(asked.iter().all(|it| *it == tunnel), "{asked:?}");
 }
 
@@ -224,7 +224,7 @@ fn proxy_variables_apply_as_for_kubectl(plane: &ControlPlane) {
         (output.status.success(), message)
     };
 
-    let elsewhere = json!({"server": format!("https://{NOBODY}")});
+    let elsewhere = json!({"server": format!("https://{NO_LISTENER}")});
     let elsewhere = kubeconfig_with(plane, directory.path(), elsewhere);
     assert_eq!(by_proxy(&elsewhere, ""), (true, String::new()));
     let asked = proxy.asked().len();

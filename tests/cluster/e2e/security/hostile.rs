@@ -16,8 +16,8 @@ use crate::support::{
 
 const WRITERS: &str = include_str!("../../../../manifests/policy/writers.yaml");
 
-/// Restricts the ServiceAccount of all controllers of these scenarios: a wrong denial would make
-/// concurrent scenarios fail.
+/// The policy that restricts the ServiceAccount of all controllers of these scenarios. If it denied too much,
+/// other scenarios would fail.
 const SCALER: &str = include_str!("../../../../manifests/policy/scaler.yaml");
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
@@ -77,9 +77,9 @@ fn hundreds_of_large_texts_do_not_exhaust_the_memory(plane: &ControlPlane) {
     write_much_text(plane, 400);
 }
 
-/// A namespace with this many objects with twenty annotations of 4 kB each, and 80 with valid ones of
-/// 8 kB, beside a workload in another namespace. One controller with the shipped permissions starts
-/// with all of them, as after an eviction.
+/// A namespace with this many objects, each with twenty annotations of 4 kB, and 80 more with valid
+/// annotations of 8 kB, beside a workload in another namespace. One controller with the shipped permissions
+/// starts with all of them, as after an eviction.
 fn write_much_text(plane: &ControlPlane, many: usize) {
     let mut evil = TestNamespace::without_controller(plane, "evil");
     let good = TestNamespace::without_controller(plane, "good");
@@ -163,7 +163,7 @@ fn user_who_can_annotate_one_deployment_scales_only_that_one(plane: &ControlPlan
     team.create(deployment("other").replicas(1));
     let begin = Instant::now();
     let scaled = || {
-        // Another count each time: a request without a change is never denied.
+        // The count differs each time, because a request without a change is never denied.
         let count = 10 + begin.elapsed().as_millis() % 1000;
         user.merge("web", &json!({"spec": {"replicas": count}}))
     };

@@ -33,7 +33,7 @@ impl<'a> Limited<'a> {
         let limited = Self { team };
         limited.apply(changes);
         limited.team.create(deployment("probe"));
-        // Another value each time: an unchanged annotation is not checked.
+        // The value differs each time, because an unchanged annotation is not checked.
         let mut year = 2100;
         eventually("the limits are in force", || {
             year += 1;
@@ -108,7 +108,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
     let short = TimeDelta::minutes(12 * 60 - 3);
     let long = TimeDelta::minutes(12 * 60 + 3);
 
-    // In each zone, by the object and by its Namespace; in hours on both sides of midnight.
+    // In each zone, on the object and on its Namespace, and at times before and after midnight.
     for zone in [
         "UTC",
         "America/Los_Angeles",
@@ -147,7 +147,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
         "ends later than 12h",
     );
 
-    // With an offset; and on the Namespace itself.
+    // With a UTC offset, and on the Namespace itself.
     let offset = |after: TimeDelta| {
         (Utc::now() + after)
             .format("%Y-%m-%dT%H:%M:%SZ")
@@ -168,7 +168,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
     assert!(!answer.ok, "{answer:?}");
     limited.annotate("jane", &namespace, &east(short)).success();
 
-    // An end in the past is no long wake. A text that is no time has no length, and is denied.
+    // An end in the past is permitted. A value that is not a time is denied, because its length is unknown.
     limited.allowed("dayshift/wake-until=2020-01-01 00:00");
     limited.refused("dayshift/wake-until=soon", "must be a time");
     limited.allowed("dayshift/wake-until-");
@@ -299,7 +299,7 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
     limited.allowed("dayshift/pause-");
     limited.allowed("dayshift/reason-");
 
-    // Without managedFields there is no clock, and the message explains that.
+    // Without managedFields the policy does not know the time, and the message explains that.
     let reset = [
         "patch",
         "deploy/web",
@@ -363,7 +363,7 @@ fn limits_restrict_who_excludes_and_which_namespaces_are_scheduled(plane: &Contr
     limited.allowed("example.com/start=09:00");
 }
 
-/// The complete main job, under limits that allow users nothing: existing annotations were allowed
+/// All writes of dayshift, under limits that permit users nothing. Existing annotations were permitted
 /// before.
 fn limits_allow_everything_that_dayshift_writes(plane: &ControlPlane) {
     let team = TestNamespace::without_controller(plane, "under-limits");
@@ -402,7 +402,7 @@ fn limits_allow_everything_that_dayshift_writes(plane: &ControlPlane) {
         team.annotation("wrong", "dayshift/error")
     });
 
-    // Nor without the ConfigMap.
+    // This also applies without the ConfigMap.
     let config = format!("limits-{}", team.name());
     plane
         .kubectl(&["-n", team.name(), "delete", "configmap", &config])

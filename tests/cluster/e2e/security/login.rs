@@ -139,7 +139,7 @@ fn assert_users_act_with_their_own_permissions(
     team.await_label("web", "dayshift/state", "adopted");
     others.await_label("theirs", "dayshift/state", "adopted");
 
-    // Requests without a user, past the proxy, or as a user of Kubernetes itself.
+    // Requests without a user, requests that bypass the proxy, and requests as a system user of Kubernetes.
     let nobody = proxy.ask("", "GET /timeline", "", "");
     assert!(matches!(nobody.status, 302 | 403), "{nobody:?}");
     assert!(!nobody.body.contains(team.name()), "{nobody:?}");
@@ -187,7 +187,7 @@ fn assert_users_act_with_their_own_permissions(
     assert!(slept.contains("Put to sleep: done<"), "{slept}");
     team.await_replicas("web", 0);
     assert_eq!(by(&team, "deploy/web").as_deref(), Some("ann@example.com"));
-    // A page can be a second old, and the confirmation shows the same state.
+    // A page can be a second old; the confirmation shows the current state.
     let page = format!("/object/{}/deploy/web", team.name());
     eventually("the pages show the sleep", || {
         let body = proxy.get(ann, &page).body;

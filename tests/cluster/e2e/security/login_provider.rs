@@ -69,7 +69,7 @@ impl Provider {
             }),
             "/keys" => self.keys(),
             "/token" => self.token(&body),
-            other => panic!("nobody asks for {other}"),
+            other => panic!("unexpected request: {other}"),
         };
         let text = answer.to_string();
         let length = text.len();

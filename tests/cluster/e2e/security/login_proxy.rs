@@ -31,7 +31,7 @@ pub(super) struct Answer {
 
 impl Proxy {
     /// A minimal proxy that takes the user from the cookie `session`.
-    pub(super) fn of_a_few_lines(upstream: SocketAddr) -> Self {
+    pub(super) fn minimal(upstream: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {

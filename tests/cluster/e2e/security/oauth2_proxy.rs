@@ -46,7 +46,7 @@ pub(super) fn before(upstream: SocketAddr) -> Proxy {
     }
 }
 
-/// The logins at a proxy, which runs as long.
+/// The logins at a proxy, which runs until this is dropped.
 struct Logins {
     proxy: SocketAddr,
     cookies: Mutex<HashMap<String, String>>,

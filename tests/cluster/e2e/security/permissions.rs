@@ -66,7 +66,7 @@ impl<'a> Controller<'a> {
 
     fn run(&self) -> Dayshift {
         let name = self.namespace.name();
-        // As in that manifest.
+        // With the flags of that manifest.
         let arguments = ["run", "-n", name, "--namespace-defaults=false"];
         Dayshift::run_as(&self.kubeconfig, &arguments)
     }
@@ -77,7 +77,7 @@ impl<'a> Controller<'a> {
             .create(deployment("web").replicas(3).stop(stop.text()));
     }
 
-    /// Waits until `web` is adopted, without which nothing stops it, and then until it is stopped.
+    /// Waits until `web` is adopted, and then until it is stopped.
     fn await_stop(&self, stop: Soon) {
         stop.before("web is adopted", || {
             self.namespace.label("web", "dayshift/state")
@@ -118,7 +118,7 @@ fn assert_stops_without(plane: &ControlPlane, verb: &str) {
     dayshift.wait_ready();
     controller.await_stop(stop);
     controller.namespace.await_event("web", "Stopped");
-    // A slow server can be reported in other lines.
+    // A slow server can cause other log lines.
     assert!(!dayshift.log().contains("cannot "), "{}", dayshift.log());
 }
 
@@ -165,8 +165,8 @@ fn without_patch_it_changes_nothing_and_reports_it(plane: &ControlPlane) {
     );
 }
 
-/// Two controllers at one boundary: of two patches of one object the later one conflicts. There are
-/// five objects, because a controller without a processor meets no conflict.
+/// Two controllers act at one boundary, so that the later of two patches of an object conflicts. There are
+/// five objects, because a controller that gets no processor time meets no conflict.
 fn without_get_it_cannot_resolve_a_conflict(plane: &ControlPlane) {
     let controller = Controller::without(plane, "get");
     let stop = soon(8);
@@ -190,7 +190,7 @@ fn without_get_it_cannot_resolve_a_conflict(plane: &ControlPlane) {
     };
     eventually("a conflict cannot be resolved", refused);
     stop.plus(8).wait();
-    // The other controller's patch took effect, so nothing is lost.
+    // The other controller's patch took effect, so the count is correct.
     for name in &names {
         controller.namespace.await_replicas(name, 0);
     }

@@ -1,6 +1,6 @@
-//! A user with fewer permissions sees and changes the readable workloads, and the unreadable kinds
-//! are named: `status`, `dashboard`, `sleep` and `restore` under a Role without one kind, while it
-//! is granted and revoked.
+//! A user with fewer permissions sees and changes the readable workloads, and the commands name the
+//! unreadable kinds. Tests `status`, `dashboard`, `sleep` and `restore` under a Role while the permission for
+//! one kind is granted and revoked.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -32,7 +32,7 @@ struct Reader<'a> {
 
 const ACCOUNT: &str = "reader";
 
-/// The message while CronJobs may not be read, for whichever verb fails first.
+/// The message while CronJobs are forbidden, for whichever verb fails first.
 const REFUSED: &str = "CronJobs are not shown: not allowed to ";
 
 impl<'a> Reader<'a> {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// From now on the Role has the required permissions and these.
+    /// Replaces the rules of the Role with the required permissions and these.
     fn may_read(&self, more: &[(&str, &str)]) {
         let always = [
             ("", "namespaces"),
@@ -110,7 +110,7 @@ fn await_pages(reader: &Reader<'_>, dashboard: &Dayshift, are_refused: bool) {
             let page = page(dashboard, path)?;
             assert!(page.contains("web"), "{path}: {page}");
             let shows = path != "/timeline" || page.contains("report") != are_refused;
-            // After connections were cut, other kinds might not be shown for a moment.
+            // After a broken connection, other kinds might be missing for a short time.
             let counts = [REFUSED, "are not shown"].map(|it| page.matches(it).count());
             (counts == [usize::from(are_refused); 2] && shows).then_some(())
         });
@@ -170,8 +170,8 @@ fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, Stri
     (ran.status.code(), text(ran.stdout), text(ran.stderr))
 }
 
-/// Whether everything was read: no controller adopts workloads here, which `status` reports as a
-/// problem after 10 s.
+/// Whether everything was read. No controller adopts workloads here, which `status` reports as a problem
+/// after 10 s.
 fn is_whole(code: Option<i32>) -> bool {
     matches!(code, Some(0 | 1))
 }
@@ -251,7 +251,7 @@ fn command_acts_on_readable_workloads_and_names_unreadable_kinds(plane: &Control
         (&["plan", "-o", "table"], ""),
         (&["restore", "--all"], "nothing to restore in namespace "),
     ] {
-        // A new permission might be denied for a moment.
+        // A new permission might take effect late.
         let (code, out, message) = eventually("the API server knows the permission", || {
             let ran = dayshift(&kubeconfig, &[command, &["-n", namespace]].concat());
             (!ran.2.contains("cannot patch")).then_some(ran)

@@ -1,7 +1,7 @@
 //! A firewall that drops connections silently, or closes them.
 //!
-//! toxiproxy treats all connections alike, and closes those that it blocked; here new ones work
-//! while old ones hang permanently.
+//! toxiproxy treats all connections alike, and closes those that it blocked. Here new connections work while
+//! old ones hang permanently.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -82,7 +82,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, forgotten: &AtomicBool) {
         }
     }
     if forgotten.load(Ordering::Relaxed) {
-        // Its end is not visible either.
+        // The other side does not see the end of the connection either.
         std::mem::forget(to);
     } else {
         let _ = to.shutdown(Shutdown::Both);

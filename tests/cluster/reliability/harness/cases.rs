@@ -1,4 +1,4 @@
-//! Cases of the table as tests, and their control planes.
+//! The cases of the table as tests, and their control planes.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,24 +16,24 @@ use crate::support::{Assets, ControlPlane, Missing, Parts, Stage, assets, retry_
 /// Whether a case disturbs others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plane {
-    /// It uses only its own Namespace and proxy.
+    /// The case uses only its own Namespace and proxy.
     Shared,
-    /// It stops programs of the control plane.
+    /// The case stops programs of the control plane.
     Own,
-    /// It takes measurements that others would disturb: in the full form nothing else runs
-    /// meanwhile. The short form checks the order of requests, and runs these one after the other,
-    /// among others.
+    /// The case takes measurements that other tests would disturb: in the full form nothing else runs
+    /// meanwhile. The short form checks the order of requests, and runs these cases one after the other
+    /// beside other tests.
     Measured,
-    /// It would delay others: nothing else runs meanwhile.
+    /// The case would delay other tests, so nothing else runs meanwhile.
     Quiet,
 }
 
 /// A case of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
-    /// As in the table of the full form.
+    /// The title in the table of the full form.
     pub(crate) title: &'static str,
-    /// The path of the function, as cargo shows tests.
+    /// The path of the function, which is the name of the test.
     pub(crate) name: &'static str,
     pub(crate) plane: Plane,
     pub(crate) tell: fn(&Place<'_>) -> Figures,
@@ -41,8 +41,8 @@ pub(crate) struct Case {
     pub(crate) is_nightly: bool,
 }
 
-/// Cases that a test on paused time covers too, as listed in `docs/contributing/nightly.md`: the short
-/// form leaves them out.
+/// Cases that a test on paused time covers too, as listed in `docs/contributing/nightly.md`. The short form
+/// omits them.
 pub(crate) fn nightly(mut cases: Vec<Case>) -> Vec<Case> {
     for case in &mut cases {
         case.is_nightly = true;
@@ -72,8 +72,7 @@ pub(crate) struct CaseResult {
     pub(crate) tries: usize,
 }
 
-/// The shared state of the cases besides the [`Stage`], created by the first that needs it, and
-/// their results.
+/// The state that the cases share in addition to the [`Stage`], created on first use, and their results.
 pub(crate) struct Matrix {
     stage: Arc<Stage>,
     profile: Profile,
@@ -81,7 +80,7 @@ pub(crate) struct Matrix {
     /// Two separate control planes at a time.
     own: [Mutex<()>; 2],
     turns: AtomicUsize,
-    /// Held by the one case that takes measurements.
+    /// A case that takes measurements holds this lock.
     measured: Mutex<()>,
     quiet: OnceLock<ControlPlane>,
     results: Mutex<BTreeMap<&'static str, CaseResult>>,

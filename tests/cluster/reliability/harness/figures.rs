@@ -10,24 +10,23 @@ use crate::support::{too_late, too_slow};
 /// The result of one case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
-    /// The objects that the fault does not concern, if the case has any.
+    /// The results of healthy objects, if the case has any.
     pub(crate) others: Option<Others>,
     /// Deployments whose count was lost at any time.
     pub(crate) lost: usize,
     /// Deployments with a wrong count at the end.
     pub(crate) wrong: usize,
-    /// Seconds from the stop until everything was right.
+    /// Seconds from the stop until all counts were right.
     pub(crate) late: Option<f64>,
-    /// Seconds from the end of the fault until everything was right; 0 if it was before.
+    /// Seconds from the end of the fault until all counts were right; 0 if they were before.
     pub(crate) settled: Option<f64>,
     /// When the fault ended.
     pub(crate) healed: DateTime<Utc>,
-    /// Seconds from the beginning of the fault until `/readyz` was not 200; `None` if it always
-    /// was.
+    /// Seconds from the beginning of the fault until `/readyz` failed; `None` if it never did.
     pub(crate) unready: Option<f64>,
-    /// Seconds after the fault by which everything had to be right, if the case specifies it.
+    /// The maximum seconds after the fault until all counts are right, if the case specifies it.
     pub(crate) bound: f64,
-    /// Seconds from the end of the fault until `/readyz` was 200 permanently.
+    /// Seconds from the end of the fault until `/readyz` was 200 and remained so.
     pub(crate) ready: Option<f64>,
     /// The peak memory of a controller, in bytes.
     pub(crate) memory: u64,
@@ -37,15 +36,15 @@ pub(crate) struct Figures {
     pub(crate) tries: f64,
 }
 
-/// Results of objects that the fault does not concern.
+/// The results of healthy objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Others {
-    /// The maximum number of seconds from a stop until it was applied.
+    /// The maximum seconds from a stop until it was applied.
     pub(crate) late: f64,
-    /// The maximum number of seconds from a creation until the adoption, if it is measured.
+    /// The maximum seconds from a creation until the adoption, if it is measured.
     pub(crate) unseen: Option<f64>,
-    /// The maximum number of requests of the faulty fleet that arrived between a due time and its
-    /// stop.
+    /// The maximum number of requests for the faulty fleet that arrived between the due time of a healthy
+    /// object and its stop.
     pub(crate) before: usize,
 }
 
@@ -58,14 +57,14 @@ impl Figures {
         self
     }
 
-    /// Asserts that the fault had an effect: not everything was right this soon after the stop.
+    /// Asserts that the fault had an effect: at this time after the stop, some counts were not right yet.
     pub(crate) fn was_held_up(self, seconds: i64) -> Self {
         let late = self.late.unwrap();
         assert!(late > seconds as f64, "{late} s after the stop");
         self
     }
 
-    /// Asserts that everything was right this soon after the fault.
+    /// Asserts that all counts were right at this time after the fault.
     pub(crate) fn within(mut self, seconds: f64) -> Self {
         self.bound = seconds;
         let settled = self.settled.unwrap();
@@ -82,8 +81,8 @@ const MAX_MEMORY: u64 = 80_000_000;
 /// The maximum number of patches for each change. Three controllers send 2.9.
 const MAX_PATCHES: f64 = 5.0;
 
-/// The maximum number of seconds from the end of a fault until `/readyz` is 200, unless everything
-/// is right even later. Half-open connections take 8.
+/// The maximum seconds from the end of a fault until `/readyz` is 200, unless counts are right even later.
+/// Half-open connections take 8.
 const MAX_UNREADY: f64 = 20.0;
 
 impl Figures {
@@ -136,7 +135,7 @@ pub(crate) fn table<'a>(
         };
         let seconds = |it: Option<f64>| it.map(|it| format!("{it:.1} s")).unwrap_or_default();
         let [late, settled] = [figures.late, figures.settled].map(seconds);
-        // If nothing was written.
+        // The case wrote nothing.
         let writes = match figures.writes {
             0.0 => String::new(),
             writes => format!("{writes:.2}"),

@@ -22,9 +22,10 @@ pub(crate) struct Fleet {
 pub(crate) struct FleetState {
     states: BTreeMap<String, String>,
     versions: BTreeSet<(String, String)>,
-    /// Versions whose original count is neither their count nor saved in them.
+    /// The number of object versions that contain the original count neither as their count nor as the saved
+    /// count.
     pub(crate) lost: usize,
-    /// Versions whose count does not match their state.
+    /// The number of object versions whose count does not match their state.
     pub(crate) wrong: usize,
 }
 
@@ -40,12 +41,12 @@ impl Fleet {
         self.create_with(namespace, &stop.text(), &start.text());
     }
 
-    /// The same with any times.
+    /// Creates the Deployments with these times.
     pub(crate) fn create_with(&self, namespace: &Namespace<'_>, stop: &str, start: &str) {
         self.create_each(namespace, |_| (stop.to_owned(), start.to_owned()));
     }
 
-    /// The same with a stop and a start for each number.
+    /// Creates the Deployments with a stop and a start for each number.
     pub(crate) fn create_each(
         &self,
         namespace: &Namespace<'_>,
@@ -69,7 +70,7 @@ impl Fleet {
         self.originals.len()
     }
 
-    /// Records one version of one Deployment; returns false if it was known.
+    /// Records one version of a Deployment. Returns false if it is known.
     pub(crate) fn record_version(
         &self,
         deployment: &Deployment,
@@ -97,7 +98,7 @@ impl Fleet {
         true
     }
 
-    /// The state of the fleet by one list.
+    /// The state of the fleet, from one list.
     pub(crate) fn look(&self, namespace: &Namespace<'_>) -> FleetState {
         let mut fleet_state = FleetState::default();
         for deployment in list(namespace) {
@@ -106,7 +107,7 @@ impl Fleet {
         fleet_state
     }
 
-    /// The number of wrong counts now, if all should run.
+    /// The number of wrong counts now, if all Deployments should run.
     pub(crate) fn count_wrong(&self, namespace: &Namespace<'_>) -> usize {
         let all = list(namespace);
         let right = all.iter().filter(|deployment| {

@@ -24,7 +24,7 @@ pub(crate) struct FleetWatch {
 }
 
 impl FleetWatch {
-    /// Watches the fleet from here on, whenever the watch is established.
+    /// Watches the fleet from the current state on, even if the watch opens later.
     pub(crate) fn of(namespace: &Namespace<'_>, fleet: Fleet) -> Self {
         let client = namespace.plane().impatient_client();
         let api = Api::<Deployment>::namespaced(client, namespace.name());
@@ -59,7 +59,7 @@ impl FleetWatch {
         self.seen.lock().unwrap().0.clone()
     }
 
-    /// Since when all are stopped; `None` if they never were.
+    /// Since when all Deployments are stopped; `None` if they never were.
     pub(crate) fn settled(&self) -> Option<DateTime<Utc>> {
         self.seen.lock().unwrap().1
     }
@@ -71,11 +71,12 @@ impl Drop for FleetWatch {
     }
 }
 
-/// A plain watch, which shares no code with the tested one. It resumes from its version, with short
-/// pauses, so that no version is missed.
+/// A simple watch, which shares no code with the tested one. It resumes from its version after short pauses,
+/// so that it misses no version.
 struct Watch {
     api: Api<Deployment>,
-    /// Its version; empty if it has expired on the server, and the watch lists again.
+    /// The version from which it resumes; empty if that has expired on the server, so that the watch lists
+    /// again.
     version: String,
     events: Option<BoxStream<'static, kube::Result<WatchEvent<Deployment>>>>,
 }

@@ -1,4 +1,5 @@
-//! An HTTP proxy in front of the API server that rejects or swallows requests for a while.
+//! An HTTP proxy in front of the API server that rejects requests, or leaves them without a response, for
+//! some time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,12 +16,12 @@ use tokio::net::TcpListener;
 
 use crate::support::{Namespace, ServerThread};
 
-/// The fate of requests for a while.
+/// How the proxy treats requests during a fault.
 #[derive(Clone, Copy)]
 enum Fault {
-    /// Each is answered with this status and `Retry-After`.
+    /// Responds to each request with this status and `Retry-After`.
     Refuses(u16, &'static str),
-    /// Requests with this in their query are never answered, not even afterwards.
+    /// Never responds to requests with this text in their query, not even after the fault.
     Swallows(&'static str),
 }
 
@@ -38,7 +39,7 @@ struct Inner {
 }
 
 impl Gate {
-    /// For the ServiceAccount `dayshift` there: every request is sent as that account.
+    /// A proxy for the ServiceAccount `dayshift` of this Namespace: it sends every request as that account.
     pub(crate) fn before(namespace: &Namespace<'_>) -> Self {
         let plane = namespace.plane();
         let kubeconfig = plane.kubeconfig_of(namespace.name(), "dayshift");
@@ -58,12 +59,12 @@ impl Gate {
         format!("http://{}", self.server.address)
     }
 
-    /// Answers every request with this; earlier requests complete.
+    /// Responds to every request with this status. Earlier requests complete.
     pub(crate) fn close(&self, code: u16, retry_after: &'static str) {
         *self.inner.fault.lock().unwrap() = Some(Fault::Refuses(code, retry_after));
     }
 
-    /// From now on answers no request with this in its query; open watches continue.
+    /// From now on does not respond to requests with this text in their query. Open watches continue.
     pub(crate) fn swallow(&self, query: &'static str) {
         *self.inner.fault.lock().unwrap() = Some(Fault::Swallows(query));
     }

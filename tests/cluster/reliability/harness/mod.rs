@@ -1,5 +1,5 @@
-//! The parts of the cases: fleets, scenarios, proxies between dayshift and the server, observers,
-//! and the resulting table.
+//! The parts of the cases: fleets, scenarios, proxies between dayshift and the server, observers, and the
+//! table of results.
 
 pub(crate) mod blackhole_proxy;
 pub(crate) mod cases;

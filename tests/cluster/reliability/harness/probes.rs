@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The changes of its result, oldest first: the time, and whether it was 200.
 type Changes = Vec<(DateTime<Utc>, bool)>;
 
-/// Polls until it is dropped.
+/// Polls `/readyz` until this is dropped.
 pub(crate) struct Probes {
     changes: Arc<Mutex<Changes>>,
     over: Arc<AtomicBool>,
@@ -44,7 +44,7 @@ impl Probes {
         Self { changes, over }
     }
 
-    /// When it was first not ready, at `from` or later.
+    /// When `/readyz` first failed, at `from` or later.
     pub(crate) fn unready_from(&self, from: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let changes = self.changes.lock().unwrap();
         let before = changes.iter().rev().find(|(at, _)| *at <= from);
@@ -55,7 +55,7 @@ impl Probes {
         after.map(|(at, _)| *at)
     }
 
-    /// Since when it is ready; `None` if it is not.
+    /// Since when `/readyz` is 200; `None` if it fails.
     pub(crate) fn ready_since(&self) -> Option<DateTime<Utc>> {
         let changes = self.changes.lock().unwrap();
         changes

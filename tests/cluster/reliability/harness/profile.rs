@@ -28,10 +28,9 @@ impl Profile {
         }
     }
 
-    /// How late something may be, in seconds, that is `seconds` late at most on a machine with
-    /// nothing else to do. The short form runs beside other scenarios, on machines that withhold
-    /// processors, and allows some seconds more: [`Turns`] checks the order of requests there, and a failure
-    /// of one object that is taken for the server's costs the others twelve.
+    /// The permitted lateness in seconds of an event that is at most `seconds` late on an idle machine. The
+    /// short form runs beside other tests, on machines that withhold processors, so it permits some seconds
+    /// more. It relies on [`Turns`] for the order of requests.
     ///
     /// [`Turns`]: super::turns::Turns
     pub(crate) fn allows(self, seconds: f64) -> f64 {

@@ -22,7 +22,7 @@ pub(crate) struct Toxiproxy {
     names: AtomicU32,
 }
 
-/// A port of 127.0.0.1 that leads to the API server, while nothing disturbs it.
+/// A port of 127.0.0.1 that forwards to the API server.
 pub(crate) struct Proxy<'a> {
     toxiproxy: &'a Toxiproxy,
     scheme: String,
@@ -109,7 +109,7 @@ impl Proxy<'_> {
         );
     }
 
-    /// The same for the requests of dayshift.
+    /// Disturbs the requests of dayshift in the same way.
     pub(crate) fn disturb_requests(&self, kind: &str, attributes: &Value) {
         let name = format!("{kind}-up");
         self.toxiproxy.ask(

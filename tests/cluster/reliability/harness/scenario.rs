@@ -94,19 +94,19 @@ impl<'a> Scenario<'a> {
         scenario
     }
 
-    /// Another kubeconfig for later controllers.
+    /// Uses another kubeconfig for later controllers.
     pub(crate) fn connect_with(&mut self, kubeconfig: PathBuf) {
         self.kubeconfig = kubeconfig;
     }
 
-    /// The same for the server at `url`.
+    /// Uses a kubeconfig for the server at `url` for later controllers.
     pub(crate) fn connect_via(&mut self, url: &str) {
         let plane = self.namespace.plane();
         let kubeconfig = plane.kubeconfig_via(url, self.namespace.name(), "dayshift");
         self.connect_with(kubeconfig);
     }
 
-    /// Later controllers have one request in flight at a time.
+    /// Limits later controllers to one request in flight.
     pub(crate) fn slow_down(&mut self) {
         self.flags.push("--max-in-flight=1");
     }
@@ -131,7 +131,7 @@ impl<'a> Scenario<'a> {
         self.probes = None;
     }
 
-    /// Records when the fault was.
+    /// Records the beginning and end of the fault.
     pub(crate) fn record_fault(&mut self, from: DateTime<Utc>, to: DateTime<Utc>) {
         self.fault = (from, to);
     }
@@ -154,7 +154,7 @@ impl<'a> Scenario<'a> {
         self.run_fault_from(LEAD, begin, end);
     }
 
-    /// The same from `lead` seconds before the stop.
+    /// Runs a fault across the stop, from `lead` seconds before it.
     pub(crate) fn run_fault_from(
         &mut self,
         lead: i64,
@@ -216,7 +216,7 @@ impl<'a> Scenario<'a> {
             .sum()
     }
 
-    /// The end of a case that does not wait until everything settles.
+    /// Ends a case without waiting until the fleet is stopped.
     pub(crate) fn breaks_off(mut self) -> Figures {
         let FleetState { lost, wrong, .. } = self.look();
         self.probes = None;
@@ -229,8 +229,8 @@ impl<'a> Scenario<'a> {
         }
     }
 
-    /// The end of a case: everything settles, starts again at its own count, and the controllers
-    /// end.
+    /// Ends a case: waits until the fleet is stopped, and until it runs again with its counts, and stops the
+    /// controllers.
     pub(crate) fn ends(mut self) -> Figures {
         let settled = self.await_settled();
         let unready_from = self

@@ -1,7 +1,7 @@
 //! The order in which requests arrived at the API server.
 //!
-//! A slow machine makes everything late, but it changes no order. Waiting behind another
-//! namespace's queue is visible here on any machine, with its length.
+//! A slow machine makes all requests late, but does not change their order. So a request that waits behind
+//! another namespace's queue is visible on any machine.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,22 @@ use chrono::{DateTime, Utc};
 
 use crate::support::Request;
 
-/// The maximum number of requests of the faulty fleet between another object's due time and its
-/// stop: those that had slots already (`--max-in-flight`), and as many again that share the turns
-/// with it.
+/// The maximum number of requests for the faulty fleet between the due time and the stop of another object:
+/// those that already had slots (`--max-in-flight`), and as many again that take turns with it.
 const MAX_BEFORE: usize = 64;
 
-/// The requests of the faulty fleet that arrived after another object's due time and before its
+/// The requests for the faulty fleet that arrived after the due time of another object and before its
 /// request.
 pub(crate) struct Turns<'r> {
-    /// When the requests of the faulty fleet arrived, in microseconds since 1970, in order, and for
-    /// which object.
+    /// The arrival times of the requests for the faulty fleet, in microseconds since 1970, and the name of
+    /// the object of each.
     arrived: Vec<(i64, &'r str)>,
-    /// The maximum number that came first.
+    /// The maximum number of requests that arrived first.
     before: usize,
 }
 
 impl<'r> Turns<'r> {
-    /// All requests of the faulty fleet that are answered by now.
+    /// The requests for the faulty fleet that have a response by now.
     pub(crate) fn of(trouble: &'r [Request]) -> Self {
         let requests = trouble.iter().map(|each| (each.received, &*each.name));
         let mut arrived: Vec<_> = requests.collect();
@@ -39,8 +38,8 @@ impl<'r> Turns<'r> {
         self.before = self.before.max(before);
     }
 
-    /// Records one request in the same Namespace, which is first come, first served, so that each
-    /// object of the faulty fleet might have waited already, once.
+    /// Records one request in the same Namespace, where requests are first come, first served: each object of
+    /// the faulty fleet might be before it, once.
     pub(crate) fn note_beside(&mut self, due: DateTime<Utc>, request: &Request) {
         let between = self.between(due, request);
         let waited: BTreeSet<_> = between.iter().map(|each| each.1).collect();
@@ -53,7 +52,7 @@ impl<'r> Turns<'r> {
         self.arrived.get(from..to).unwrap_or_default()
     }
 
-    /// The maximum number that came before any of those, which must be small.
+    /// The maximum number of requests that arrived before a due one. Panics if it is too large.
     pub(crate) fn few(&self) -> usize {
         let before = self.before;
         assert!(

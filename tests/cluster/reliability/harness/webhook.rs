@@ -23,18 +23,18 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObj
 use crate::reliability::harness::fleet::SELECTOR;
 use crate::support::{ControlPlane, Namespace, ServerThread, eventually};
 
-/// Its response about one object.
+/// The webhook's response about one object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Verdict {
-    /// None, ever.
+    /// No response.
     Silence,
     /// HTTP 500, so that the API server gets no decision.
     Broken,
-    /// A denial with a status of its own choice; `Retry-After` in seconds, 0 for none.
+    /// A denial with this status and `Retry-After` in seconds, 0 for none.
     Denied { code: u16, retry_after: u32 },
 }
 
-/// The requests that it is called for.
+/// The requests for which the webhook is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked {
     /// The stops of a fleet.
@@ -43,8 +43,8 @@ pub(crate) enum Asked {
     Events,
 }
 
-/// A webhook that the API server calls for dayshift's requests in one Namespace, until it is
-/// dropped: then it is not called any more, and its pending calls are released.
+/// A webhook that the API server calls for dayshift's requests in one Namespace, until this is dropped. Then
+/// its pending calls are released.
 pub(crate) struct Webhook<'a> {
     plane: &'a ControlPlane,
     name: String,
@@ -53,11 +53,11 @@ pub(crate) struct Webhook<'a> {
     _server: ServerThread,
 }
 
-/// From the name of an object to the verdict.
+/// The verdict for the name of an object.
 type Oracle = Arc<dyn Fn(&str) -> Verdict + Send + Sync>;
 
 impl<'a> Webhook<'a> {
-    /// A webhook that is called from about a second later on.
+    /// A webhook that the server begins to call after about a second.
     pub(crate) fn on(
         namespace: &Namespace<'a>,
         asked: Asked,
@@ -83,9 +83,8 @@ impl<'a> Webhook<'a> {
         }
     }
 
-    /// Asserts that it affected a fleet of that size: all of its stops, or some of its Events,
-    /// which need not all be in flight at once. On a busy machine it is called for the last of them
-    /// some seconds after the due time.
+    /// Asserts that the webhook was called for all stops of a fleet of this size, or for some of its Events,
+    /// which need not all be in flight at once. On a busy machine the last calls are some seconds late.
     pub(crate) fn assert_called(&self, fleet: usize) {
         let least = match self.asked {
             Asked::Stops => fleet,
@@ -142,7 +141,7 @@ fn definition(plane: &ControlPlane, name: &str, asked: Asked, address: SocketAdd
     })
 }
 
-/// With the API server's own certificate, which is for 127.0.0.1.
+/// Uses the API server's own certificate, which is for 127.0.0.1.
 fn tls(plane: &ControlPlane) -> TlsAcceptor {
     let chain = CertificateDer::pem_file_iter(plane.ca()).unwrap();
     let chain = chain.map(Result::unwrap).collect();

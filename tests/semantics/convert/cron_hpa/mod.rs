@@ -53,7 +53,7 @@ proptest! {
         zone in prop::sample::select(vec!["Asia/Shanghai", "Europe/Berlin"]),
         excludes_fridays in any::<bool>(),
     ) {
-        // Two at the same time of day can coincide, and are rejected.
+        // Two jobs at the same time of day can coincide, and are rejected.
         let times: BTreeSet<_> = jobs.iter().map(|it| (it.0, it.1)).collect();
         prop_assume!(times.len() == jobs.len());
         let jobs: Vec<_> = jobs.into_iter().map(|(minute, hour, week, month, size)| {
@@ -74,7 +74,8 @@ proptest! {
                 let due = crons.iter().filter(|(cron, _)| {
                     !minute.is_repeated && !is_off && cron.matches(&minute)
                 });
-                // If several coincide, the larger count wins here; the controller has no order.
+                // If several jobs coincide, the larger count applies here; the controller has no defined
+                // order.
                 count = due.map(|it| u64::from(it.1)).max().or(count);
                 if count.is_some() {
                     prop_assert_eq!(planned.count(minute.at), count, "{:?} {:?}", minute, change);
@@ -90,7 +91,7 @@ fn converts_the_documented_forms() {
         ("30 */1 * * * *", "30 */1 * * * * = 1"),
         ("0 */1 * * * *", "*/1 * * * * = 1"),
         ("@daily", "@daily = 1"),
-        // Five fields begin with seconds in the controller.
+        // The controller reads five fields with seconds first.
         ("0 30 8 * *", "08:30 = 1"),
         ("30 8 * * 1-5", "30 8 * * 1-5 * = 1"),
         ("@date 2027-10-27 21:54:00", "2027-10-27 21:54 = 1"),
@@ -161,8 +162,8 @@ pub(crate) fn scales_only_to_zero_on_an_excluded_date() {
             differ.push((minute.local.day(), minute.of_day()));
         }
     }
-    // In the controller the evening before continues for a day. Here it ends, and no other begins
-    // on that date.
+    // In the controller, the state of the evening before continues for the whole date. Here the hours end in
+    // the evening, and no others begin on that date.
     let expected = (480..1440)
         .map(|it| (15, it))
         .chain((0..480).map(|it| (16, it)));

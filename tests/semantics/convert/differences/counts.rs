@@ -1,4 +1,4 @@
-//! The other tools act at their next poll, and dayshift at the next boundary.
+//! The other tools act at their next poll, but dayshift acts at the next boundary.
 
 use chrono::{DateTime, Utc};
 
@@ -39,7 +39,7 @@ pub(super) fn keeps_a_manual_count_until_the_next_boundary() {
     let mut web = object(&[("uptime", HOURS)], "2027-07-05 12:00", 3);
     web.until("2027-07-05 22:00");
     assert_eq!(web.replicas(), 0);
-    // At their next poll they revert it: both rules stop it.
+    // At their next poll the other tools revert it, because both rules require it to be stopped.
     web.scale(2);
     assert_eq!(up(web.now), (false, Some(false)));
     web.until("2027-07-06 07:59");
@@ -48,7 +48,7 @@ pub(super) fn keeps_a_manual_count_until_the_next_boundary() {
     assert_eq!(web.replicas(), 0);
     web.edit("enforce", Some("true")).scale(2).obey();
     assert_eq!(web.replicas(), 0);
-    // They also start it in office hours after a manual stop.
+    // The other tools also start it in office hours after a manual stop.
     web.until("2027-07-07 10:00").scale(0);
     assert_eq!(up(web.now), (true, Some(true)));
     web.until("2027-07-07 19:00");

@@ -110,8 +110,8 @@ pub(super) fn stops_a_never_running_object_each_midnight() {
             boundaries.iter().all(|it| it.1 == "stop"),
             "{annotations:?}"
         );
-        // They stop it at the next poll. If a user starts it at noon, it runs for twelve hours
-        // here.
+        // The other tools stop it at the next poll. Here, if a user starts it at noon, it runs for twelve
+        // hours.
         let noon = utc("2027-07-06T12:00:00Z");
         let next = boundaries.iter().find(|it| it.0 > noon).unwrap();
         assert_eq!(next.0, utc("2027-07-07T00:00:00Z"));

@@ -135,7 +135,7 @@ fn awake_or_unreadable_workloads_get_no_label() {
     for (secret, said_too) in [
         (secret(&awake), None),
         (String::new(), None),
-        // Of another SleepInfo.
+        // The Secret of another SleepInfo.
         (
             secret(&[
                 ("operation-type", "SLEEP"),

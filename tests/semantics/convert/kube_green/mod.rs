@@ -65,7 +65,7 @@ proptest! {
                     wake.as_ref().is_some_and(|it| it.matches(&minute)),
                 );
                 state = match (sleeps, wakes) {
-                    // kube-green alternates. That a start wins here is a listed difference.
+                    // kube-green alternates. In dayshift the start applies, which is a documented difference.
                     (_, true) => Some(true),
                     (true, false) => Some(false),
                     _ => state,
