@@ -69,7 +69,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         objects::scenarios(),
         security::permissions::scenarios(),
         security::reading::scenarios(),
-        security::people::scenarios(),
+        security::user_roles::scenarios(),
         controllers::split::scenarios(),
         protobuf::scenarios(),
         zones::scenarios(),

@@ -4,7 +4,6 @@
 //! and a test covers it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod by_hand;
 mod clocks;
 mod converted;
 mod cron_hpa;
@@ -17,6 +16,7 @@ mod forced;
 mod hostile;
 mod keda;
 mod kube_green;
+mod loose_annotations;
 mod prefix;
 mod switches;
 mod texts;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod counts;
-mod hands;
-mod letters;
 mod live;
+mod manual_changes;
+mod restored_values;
 mod rows;
 mod table;

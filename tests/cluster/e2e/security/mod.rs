@@ -9,6 +9,6 @@ pub(super) mod login;
 mod login_provider;
 mod login_proxy;
 mod oauth2_proxy;
-pub(super) mod people;
 pub(super) mod permissions;
 pub(super) mod reading;
+pub(super) mod user_roles;
