@@ -137,7 +137,7 @@ fn snapshot_contains_the_reason_for_waiting() {
         [
             "waiting for permission",
             "waiting for permission",
-            "waiting for the API server's answer"
+            "waiting for the API server's response"
         ]
     );
     scenario.kill_controllers();

@@ -633,7 +633,7 @@ impl Core {
         }
         telemetry.queue_depth("event", self.events.recorder.len());
         telemetry.next_boundary(self.next_boundary());
-        telemetry.starts.waiting(self.gate.waiting());
+        telemetry.starts.set_waiting(self.gate.waiting());
         telemetry.invalid_namespaces(self.store.namespaces.invalid());
     }
 

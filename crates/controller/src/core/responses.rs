@@ -102,7 +102,8 @@ impl Core {
     ) {
         let id = sent.id;
         if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
-            self.telemetry.transition(action, Outcome::of(error));
+            self.telemetry
+                .transition(action, Outcome::from_error(error));
         }
         if self.store.get(id).is_some()
             && shows_permission(&result)

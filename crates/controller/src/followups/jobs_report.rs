@@ -114,7 +114,7 @@ impl JobsReporter<'_> {
     fn changes(&mut self, target: &CronJobTarget, attempts: &[JobPatch]) {
         for attempt in attempts {
             let error = attempt.result.as_ref().err();
-            let outcome = error.map_or(Outcome::Done, Outcome::of);
+            let outcome = error.map_or(Outcome::Done, Outcome::from_error);
             self.telemetry.jobs.count(attempt.change, outcome, 1);
         }
         for change in [JobChange::Suspend, JobChange::Resume] {

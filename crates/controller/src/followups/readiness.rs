@@ -69,7 +69,7 @@ impl Readiness {
                 object.free_start();
                 let took = TimeDelta::from_std(now.since(sent)).unwrap_or(TimeDelta::MAX);
                 let kind = &object.name().kind;
-                self.telemetry.starts.ready(kind, took);
+                self.telemetry.starts.record_ready(kind, took);
             }
         } else if let Some(due) = ready_due(object).filter(|due| *due > now.wall) {
             // One that is due already was queued, or was reported.

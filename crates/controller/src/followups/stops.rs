@@ -142,7 +142,7 @@ impl Stops {
         // The clock may have been set to a time after it.
         if due.group.stop > now.wall {
             let announced = announce(&due, store, events, now);
-            counter.count(&due.group.namespace, announced);
+            counter.add(&due.group.namespace, announced);
         }
         true
     }

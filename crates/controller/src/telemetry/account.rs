@@ -1,10 +1,11 @@
-//! Resources that schedules save, and their resource time until now.
+//! An account of saved resources: the current amount, and the amount multiplied by time, up to an
+//! instant. All values are whole numbers, so sums are exact.
 
 use chrono::TimeDelta;
 use dayshift_workload::savings::{Saved, StoppedCapacity};
 use tokio::time::Instant;
 
-/// Saved resources, and their resource time until `until`, in nanoseconds.
+/// Saved resources, and their resource time up to `until` in amount × nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     pub(super) replicas: u128,
@@ -17,11 +18,11 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// The same at `now`.
-    pub(super) fn at(self, now: Instant) -> Self {
+    /// Adds the resource time from `until` to `now`.
+    pub(super) fn advanced_to(self, now: Instant) -> Self {
         let time = self.until.map(|until| now.saturating_duration_since(until));
         let nanos = time.unwrap_or_default().as_nanos();
-        let add = |sum: u128, held: u128| sum.saturating_add(held.saturating_mul(nanos));
+        let add = |sum: u128, amount: u128| sum.saturating_add(amount.saturating_mul(nanos));
         Self {
             replica_time: add(self.replica_time, self.replicas),
             cpu_time: add(self.cpu_time, self.cpu_nanos),
@@ -31,13 +32,13 @@ impl Account {
         }
     }
 
-    /// The same after this much time, or before it.
-    pub(super) fn after(self, time: TimeDelta) -> Self {
+    /// Adds the resource time of a duration after `until`; a negative duration adds none.
+    pub(super) fn advanced_by(self, time: TimeDelta) -> Self {
         let until = self.until.unwrap_or_else(Instant::now);
-        self.at(until + time.to_std().unwrap_or_default())
+        self.advanced_to(until + time.to_std().unwrap_or_default())
     }
 
-    /// The savings in hours.
+    /// The resource time in hours.
     pub(super) fn saved(&self) -> Saved {
         let hours = |time, one| seconds(time, one) / 3600.0;
         Saved {
@@ -47,8 +48,8 @@ impl Account {
         }
     }
 
-    /// The same resources, without any time.
-    pub(super) const fn held(&self) -> Self {
+    /// Sets the resource time to zero and keeps the resources.
+    pub(super) const fn without_time(&self) -> Self {
         Self {
             replica_time: 0,
             cpu_time: 0,
@@ -57,13 +58,13 @@ impl Account {
         }
     }
 
-    /// Whether it has no resources.
-    pub(super) const fn holds_nothing(&self) -> bool {
+    /// Whether no resources are saved now.
+    pub(super) const fn is_empty(&self) -> bool {
         self.replicas == 0 && self.cpu_nanos == 0 && self.memory_bytes == 0
     }
 
-    /// The same, plus the resources of another account.
-    pub(super) const fn and(self, other: &Self) -> Self {
+    /// Adds the resources of another account, without its resource time.
+    pub(super) const fn plus(self, other: &Self) -> Self {
         Self {
             replicas: self.replicas.saturating_add(other.replicas),
             cpu_nanos: self.cpu_nanos.saturating_add(other.cpu_nanos),
@@ -72,8 +73,8 @@ impl Account {
         }
     }
 
-    /// The same, minus the resources of another account.
-    pub(super) const fn without(self, other: &Self) -> Self {
+    /// Subtracts the resources of another account, without its resource time.
+    pub(super) const fn minus(self, other: &Self) -> Self {
         Self {
             replicas: self.replicas.saturating_sub(other.replicas),
             cpu_nanos: self.cpu_nanos.saturating_sub(other.cpu_nanos),
@@ -82,8 +83,8 @@ impl Account {
         }
     }
 
-    /// The same resource time, with no saved resources from now on.
-    pub(super) const fn ended(self) -> Self {
+    /// Sets the resources to zero and keeps the resource time.
+    pub(super) const fn without_resources(self) -> Self {
         Self {
             replicas: 0,
             cpu_nanos: 0,
@@ -92,23 +93,24 @@ impl Account {
         }
     }
 
-    /// The same with `held` in place of `before`.
-    pub(super) fn with(self, before: StoppedCapacity, held: StoppedCapacity) -> Self {
-        let replace = |sum: u128, before: u64, held: u64| {
-            sum.saturating_sub(before.into()) + u128::from(held)
+    /// Applies that the capacity saved by one object has changed from `before` to `after`.
+    pub(super) fn replacing(self, before: StoppedCapacity, after: StoppedCapacity) -> Self {
+        let replace = |sum: u128, before: u64, after: u64| {
+            sum.saturating_sub(before.into()) + u128::from(after)
         };
         Self {
-            replicas: replace(self.replicas, before.replicas, held.replicas),
-            cpu_nanos: replace(self.cpu_nanos, before.cpu_nanos, held.cpu_nanos),
-            memory_bytes: replace(self.memory_bytes, before.memory_bytes, held.memory_bytes),
+            replicas: replace(self.replicas, before.replicas, after.replicas),
+            cpu_nanos: replace(self.cpu_nanos, before.cpu_nanos, after.cpu_nanos),
+            memory_bytes: replace(self.memory_bytes, before.memory_bytes, after.memory_bytes),
             ..self
         }
     }
 }
 
+/// Converts amount × nanoseconds to unit × seconds, where `one` is the amount of one unit.
 #[expect(
     clippy::cast_precision_loss,
-    reason = "a greater number never becomes a smaller one"
+    reason = "the conversion is monotonic, so a counter never decreases"
 )]
 pub(super) fn seconds(nanos: u128, one: f64) -> f64 {
     nanos as f64 / 1e9 / one

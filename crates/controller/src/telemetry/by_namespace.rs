@@ -1,4 +1,5 @@
-//! The savings of each namespace or team, and which of them have series of their own.
+//! The savings of each namespace or team, and the choice of those that have series of their own. The
+//! number of series and the memory are bounded, however many namespaces there are.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -11,190 +12,198 @@ use tokio::time::Instant;
 
 use super::account::Account;
 
-/// At most this many namespaces have series of their own, the largest. All others share one.
+/// The maximum number of namespaces with a series of their own. The others share one series.
 pub(super) const MAX_SERIES: usize = 200;
 
-/// The size of at most this many namespaces is known.
+/// The maximum number of namespaces whose savings are tracked.
 pub(super) const MAX_KNOWN: usize = 2_000;
 
-/// How many namespaces that hold nothing make room for new ones at a time.
+/// The maximum number of namespaces without current savings that are forgotten at once to make room.
 const MAX_FORGOTTEN: usize = MAX_KNOWN / 10;
 
-/// A namespace takes the series of another one if it has saved this many times as much.
-const LARGER: f64 = 1.25;
+/// A namespace takes over the series of another one if it has saved this many times as much.
+const TAKEOVER_FACTOR: f64 = 1.25;
 
-/// The label of those that share one: no namespace can have such a name.
+/// The label value of the shared series. It is not a valid name of a namespace.
 pub(super) const OTHER: &str = "(other)";
 
 /// The accounts of namespaces, and the series that show them.
 ///
-/// A series counts the savings of a namespace while the namespace has it. A namespace that gives
-/// its series to a larger one continues in the shared one, so nothing is counted twice and no
-/// counter jumps.
+/// A series counts the savings of a namespace while the namespace has that series. A namespace that
+/// loses its series to a larger namespace continues in the shared series, so nothing is counted twice
+/// and no counter jumps.
 #[derive(Debug, Default)]
 pub(super) struct ByNamespace {
-    /// The savings of each namespace, by which they are compared.
+    /// The savings of each namespace, by which namespaces are ranked.
     pub(super) known: BTreeMap<Arc<str>, Account>,
-    /// The series of the largest.
-    pub(super) shown: BTreeMap<Arc<str>, Account>,
-    /// The series of all others, from the first of them on.
+    /// The series of the namespaces that have one.
+    pub(super) own_series: BTreeMap<Arc<str>, Account>,
+    /// The shared series; `None` until the first namespace needs it.
     other: Option<Account>,
-    /// Whether a namespace came for which there was no room.
+    /// Whether a new namespace was not tracked because of [`MAX_KNOWN`].
     is_full: bool,
 }
 
 impl ByNamespace {
-    /// All accounts. They start at zero when the controller starts.
+    /// All accounts: those for ranking and those of the series.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Account> {
-        let shown = self.shown.values_mut().chain(&mut self.other);
-        self.known.values_mut().chain(shown)
+        let own_series = self.own_series.values_mut().chain(&mut self.other);
+        self.known.values_mut().chain(own_series)
     }
 
-    /// The accounts of a namespace that may be new: its savings, and its series.
-    pub(super) fn of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
+    /// The accounts of a namespace: its savings, if they are tracked, and its series. They are created
+    /// if the namespace is new.
+    pub(super) fn accounts_of(
+        &mut self,
+        namespace: &Arc<str>,
+    ) -> impl Iterator<Item = &mut Account> {
         if !self.known.contains_key(namespace) {
             self.is_full = self.known.len() >= MAX_KNOWN;
             if !self.is_full {
                 self.known.insert(Arc::clone(namespace), Account::default());
             }
-            if self.shown.len() < MAX_SERIES && self.known.contains_key(namespace) {
-                self.shown.insert(Arc::clone(namespace), Account::default());
+            if self.own_series.len() < MAX_SERIES && self.known.contains_key(namespace) {
+                self.own_series
+                    .insert(Arc::clone(namespace), Account::default());
             }
         }
-        let series = match self.shown.get_mut(namespace) {
+        let series = match self.own_series.get_mut(namespace) {
             Some(own) => own,
             None => self.other.get_or_insert_default(),
         };
         self.known.get_mut(namespace).into_iter().chain([series])
     }
 
-    /// Gives the series of the smallest to those that are much larger by now, and makes room for
-    /// namespaces that are new. This visits all namespaces, in the thread of the scrape.
+    /// Gives the series of the smallest namespaces to those that are much larger, and forgets some
+    /// namespaces if new ones need room. Visits all namespaces, in the thread of the scrape.
     pub(super) fn rank(&mut self, now: Instant) {
-        let size = |it: &Account| it.at(now).replica_time;
+        let size = |account: &Account| account.advanced_to(now).replica_time;
         let mut largest: Vec<_> = self
             .known
             .iter()
-            .map(|(name, it)| (size(it), name))
+            .map(|(name, account)| (size(account), name))
             .collect();
         largest.sort_unstable_by(|a, b| b.cmp(a));
         let (up, down) = largest.split_at(largest.len().min(MAX_SERIES));
-        let larger = up.iter().filter(|(_, it)| !self.shown.contains_key(*it));
+        let larger = up
+            .iter()
+            .filter(|(_, name)| !self.own_series.contains_key(*name));
         let smaller = down
             .iter()
             .rev()
-            .filter(|(_, it)| self.shown.contains_key(*it));
+            .filter(|(_, name)| self.own_series.contains_key(*name));
         #[expect(clippy::cast_precision_loss, reason = "sizes are compared roughly")]
-        let swaps = larger
-            .zip(smaller)
-            .filter(|((larger, _), (smaller, _))| *larger as f64 > *smaller as f64 * LARGER);
+        let swaps = larger.zip(smaller).filter(|((larger, _), (smaller, _))| {
+            *larger as f64 > *smaller as f64 * TAKEOVER_FACTOR
+        });
         let swaps: Vec<_> = swaps
             .map(|((_, up), (_, down))| (Arc::clone(up), Arc::clone(down)))
             .collect();
         for (up, down) in swaps {
-            let (Some(risen), Some(fallen)) = (self.known.get(&up), self.shown.remove(&down))
+            let (Some(risen), Some(fallen)) = (self.known.get(&up), self.own_series.remove(&down))
             else {
                 continue;
             };
-            let other = self.other.unwrap_or_default().at(now);
-            self.other = Some(other.without(risen).and(&fallen));
-            self.shown.insert(up, risen.at(now).held());
+            let other = self.other.unwrap_or_default().advanced_to(now);
+            self.other = Some(other.minus(risen).plus(&fallen));
+            self.own_series
+                .insert(up, risen.advanced_to(now).without_time());
         }
         if mem::take(&mut self.is_full) {
-            let idle = self
-                .known
-                .iter()
-                .filter(|(it, held)| held.replicas == 0 && !self.shown.contains_key(*it));
-            let mut idle: Vec<_> = idle.map(|(it, held)| (held.replica_time, it)).collect();
+            let idle = self.known.iter().filter(|(name, account)| {
+                account.replicas == 0 && !self.own_series.contains_key(*name)
+            });
+            let idle = idle.map(|(name, account)| (account.replica_time, name));
+            let mut idle: Vec<_> = idle.collect();
             idle.sort_unstable();
             let forgotten: Vec<_> = idle
                 .iter()
                 .take(MAX_FORGOTTEN)
-                .map(|(_, it)| Arc::clone(it))
+                .map(|(_, name)| Arc::clone(name))
                 .collect();
-            for it in forgotten {
-                self.known.remove(&it);
+            for name in forgotten {
+                self.known.remove(&name);
             }
         }
     }
 
-    /// How many namespaces of those whose size is known share a series: at most
-    /// [`MAX_KNOWN`] less [`MAX_SERIES`], however many there are.
-    pub(super) fn not_shown(&self) -> usize {
-        self.known.len() - self.shown.len()
+    /// How many of the tracked namespaces share a series: at most [`MAX_KNOWN`] − [`MAX_SERIES`].
+    pub(super) fn without_series(&self) -> usize {
+        self.known.len() - self.own_series.len()
     }
 
-    /// The series at `now`, by the label of the namespace.
+    /// The series and their label values at `now`.
     pub(super) fn series(&self, now: Instant) -> Vec<(Option<&str>, Account)> {
-        let shown = self
-            .shown
+        let own_series = self
+            .own_series
             .iter()
-            .map(|(name, it)| (Some(&**name), it.at(now)));
-        let other = self.other.iter().map(|it| (Some(OTHER), it.at(now)));
-        shown.chain(other).collect()
+            .map(|(name, account)| (Some(&**name), account.advanced_to(now)));
+        let other = self.other.iter();
+        let other = other.map(|account| (Some(OTHER), account.advanced_to(now)));
+        own_series.chain(other).collect()
     }
 }
 
-/// The team of a namespace without the label: no label can have such a value.
+/// The team of a namespace without the team label. It is not a valid label value.
 const NONE: &str = "(none)";
 
-/// To which team each namespace belongs.
+/// The team of each namespace.
 #[derive(Debug)]
 pub(super) struct Teams {
     none: Arc<str>,
-    team_of: HashMap<Arc<str>, Arc<str>>,
-    /// The resources saved now in each namespace. An entry ends with its namespace.
-    held: HashMap<Arc<str>, Account>,
+    by_namespace: HashMap<Arc<str>, Arc<str>>,
+    /// The resources saved now in each namespace. A namespace without savings has no entry.
+    saved: HashMap<Arc<str>, Account>,
 }
 
-/// What goes with a namespace from one team to another.
+/// The savings of a namespace that moves from one team to another.
 #[derive(Debug)]
 pub(super) struct TeamMove {
     pub(super) from: Arc<str>,
     pub(super) to: Arc<str>,
-    pub(super) held: Account,
+    pub(super) saved: Account,
 }
 
 impl Default for Teams {
     fn default() -> Self {
         Self {
             none: NONE.into(),
-            team_of: HashMap::new(),
-            held: HashMap::new(),
+            by_namespace: HashMap::new(),
+            saved: HashMap::new(),
         }
     }
 }
 
 impl Teams {
     /// The team of a namespace.
-    pub(super) fn of(&self, namespace: &str) -> Arc<str> {
-        Arc::clone(self.team_of.get(namespace).unwrap_or(&self.none))
+    pub(super) fn team_of(&self, namespace: &str) -> Arc<str> {
+        Arc::clone(self.by_namespace.get(namespace).unwrap_or(&self.none))
     }
 
-    /// The resources that an object of a namespace saves have changed.
+    /// Counts that the capacity saved by one object of a namespace has changed.
     pub(super) fn count(
         &mut self,
         namespace: &Arc<str>,
         before: StoppedCapacity,
-        held: StoppedCapacity,
+        after: StoppedCapacity,
     ) {
-        let account = self.held.entry(Arc::clone(namespace)).or_default();
-        *account = account.with(before, held);
-        if account.holds_nothing() {
-            self.held.remove(namespace);
+        let account = self.saved.entry(Arc::clone(namespace)).or_default();
+        *account = account.replacing(before, after);
+        if account.is_empty() {
+            self.saved.remove(namespace);
         }
     }
 
-    /// A namespace belongs to another team, or to none. Returns what goes with it, if anything.
+    /// Sets the team of a namespace; `None` for no team. Returns the savings that move with it, if any.
     pub(super) fn set(&mut self, namespace: &Arc<str>, team: Option<&str>) -> Option<TeamMove> {
-        let from = self.of(namespace);
+        let from = self.team_of(namespace);
         match team {
             Some(team) if *team == *from => return None,
-            Some(team) => self.team_of.insert(Arc::clone(namespace), team.into()),
-            None => self.team_of.remove(namespace),
+            Some(team) => self.by_namespace.insert(Arc::clone(namespace), team.into()),
+            None => self.by_namespace.remove(namespace),
         };
-        let to = self.of(namespace);
-        let held = self.held.get(namespace).copied()?;
-        (from != to).then_some(TeamMove { from, to, held })
+        let to = self.team_of(namespace);
+        let saved = self.saved.get(namespace).copied()?;
+        (from != to).then_some(TeamMove { from, to, saved })
     }
 }

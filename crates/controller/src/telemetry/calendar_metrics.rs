@@ -1,4 +1,4 @@
-//! The last date of each calendar, and whether its file is valid.
+//! The metrics of calendars: the last date of each, and whether its file could be read.
 
 use chrono::{NaiveDate, NaiveTime};
 use dayshift_schedule::CalendarName;
@@ -9,14 +9,14 @@ use prometheus_client::{
 
 use crate::telemetry::shapes::{registered, registered_in_seconds};
 
-/// The metrics of calendars, by the calendar's name.
+/// The metrics of calendars, labeled with the name of the calendar.
 #[derive(Debug)]
 pub(super) struct CalendarMetrics {
-    last_date: OfCalendars,
-    is_good: OfCalendars,
+    last_date: CalendarGauge,
+    is_valid: CalendarGauge,
 }
 
-type OfCalendars = Family<[(&'static str, String); 1], Gauge>;
+type CalendarGauge = Family<[(&'static str, String); 1], Gauge>;
 
 impl CalendarMetrics {
     pub(super) fn registered(registry: &mut Registry) -> Self {
@@ -25,9 +25,9 @@ impl CalendarMetrics {
                 registry,
                 "calendar_last_date_timestamp",
                 "The beginning in UTC of the last date of a calendar; absent if it has no end",
-                OfCalendars::default(),
+                CalendarGauge::default(),
             ),
-            is_good: registered(
+            is_valid: registered(
                 registry,
                 "calendar_last_reload_successful",
                 "Whether the last reload of a calendar file succeeded: 1 or 0",
@@ -35,7 +35,7 @@ impl CalendarMetrics {
         }
     }
 
-    pub(super) fn tell(&self, name: &CalendarName, last: Option<NaiveDate>, is_good: bool) {
+    pub(super) fn set(&self, name: &CalendarName, last: Option<NaiveDate>, is_valid: bool) {
         let labels = [("calendar", name.to_string())];
         match last.map(|last| last.and_time(NaiveTime::MIN).and_utc().timestamp()) {
             Some(last) => {
@@ -45,6 +45,6 @@ impl CalendarMetrics {
                 self.last_date.remove(&labels);
             }
         }
-        self.is_good.get_or_create(&labels).set(is_good.into());
+        self.is_valid.get_or_create(&labels).set(is_valid.into());
     }
 }

@@ -1,4 +1,4 @@
-//! How many Jobs are suspended and resumed.
+//! The counter of Jobs that dayshift suspends and resumes for CronJobs with `stop-jobs`.
 
 use dayshift_workload::JobChange;
 use prometheus_client::{
@@ -11,7 +11,7 @@ use crate::telemetry::{
     shapes::{Labels, registered},
 };
 
-/// How many Jobs are suspended and resumed.
+/// The counter of suspended and resumed Jobs.
 #[derive(Debug)]
 pub(crate) struct JobMetrics(Family<Labels<2>, Counter>);
 
@@ -22,7 +22,7 @@ impl JobMetrics {
             "jobs",
             "Attempts to suspend or resume a Job of a CronJob with stop-jobs, by outcome",
         ));
-        // Begun at zero, so that `increase()` sees the first of each too.
+        // Each counter begins at zero, so that `increase()` includes its first count.
         for change in [JobChange::Suspend, JobChange::Resume] {
             for outcome in Outcome::ALL {
                 attempts.count(change, outcome, 0);
@@ -31,7 +31,7 @@ impl JobMetrics {
         attempts
     }
 
-    /// Counts attempts that have ended.
+    /// Counts attempts with this outcome.
     pub(crate) fn count(&self, change: JobChange, outcome: Outcome, attempts: u64) {
         let action = match change {
             JobChange::Suspend => "suspend",

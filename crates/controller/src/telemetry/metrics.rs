@@ -1,7 +1,8 @@
-//! The metrics of the running scaler.
+//! The metrics of a running controller, and its readiness.
 //!
-//! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters,
-//! `_info`, `_timestamp_seconds`, labels with few values, and an object's name only if enabled.
+//! The names follow the conventions of Prometheus and kube-state-metrics: base units, `_total` on
+//! counters, `_info`, `_timestamp_seconds`, and labels with few values. Object names are labels only if
+//! enabled.
 
 use std::{
     borrow::Cow,
@@ -29,12 +30,12 @@ use crate::{
         job_metrics::JobMetrics,
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
-        published::{Counts, Newest, PublishedObjects, Publisher},
+        published::{Counts, LatestObjects, PublishedObjects, Publisher},
         readiness::{Condition, Heartbeat, Readiness},
         savings::Savings,
         shapes::{
-            LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered,
-            registered_in_seconds, transition, whole,
+            LATENESS_SECONDS, Labels, Lateness, Optional, gauge_value, lock, manager_label,
+            registered, registered_in_seconds, transition_labels,
         },
         snapshot::Snapshot,
         start_metrics::StartMetrics,
@@ -44,15 +45,15 @@ use crate::{
     },
 };
 
-/// The metrics of one scaler, and whether it is ready. The controller writes them, the server reads
-/// them.
+/// The metrics and the readiness of one controller. The controller writes them, and the HTTP server
+/// reads them.
 ///
-/// A write costs well under a microsecond and never waits.
+/// A write takes less than a microsecond and never waits for a reader.
 #[derive(Debug)]
 pub struct Telemetry {
     registry: Registry,
     readiness: Readiness,
-    published: Newest,
+    published: LatestObjects,
     heartbeat: Heartbeat,
     transitions: Family<Labels<2>, Counter>,
     transition_lateness: Lateness,
@@ -79,12 +80,13 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// All zero, and not ready. `started` is when the program began.
+    /// Creates metrics that are zero, for a controller that is not ready. `started` is when the process
+    /// started.
     pub fn new(started: DateTime<Utc>) -> Self {
         Self::with_tzdata(started, Tzdata::bundled())
     }
 
-    /// Metrics of a controller that uses this time zone database.
+    /// Creates the metrics of a controller that uses this time zone database.
     pub fn with_tzdata(started: DateTime<Utc>, tzdata: &Tzdata) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(ProcessMetrics { started }));
@@ -105,7 +107,7 @@ impl Telemetry {
         for counter in [&stop_notices, &reverted_counts] {
             registry.register_collector(Box::new(counter.clone()));
         }
-        let published = Newest::default();
+        let published = LatestObjects::default();
         registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
         registry.register_collector(Box::new(OverriddenWorkloads(published.clone())));
         let ours = registry.sub_registry_with_prefix("dayshift");
@@ -211,72 +213,79 @@ impl Telemetry {
         telemetry
     }
 
-    /// Counters that are known beforehand begin at zero, so that Prometheus' `increase()` sees
-    /// the first one too.
+    /// Creates the series whose labels are known in advance at zero, so that `increase()` includes the
+    /// first count.
     fn begin_at_zero(&self) {
         for action in [Action::Start, Action::Stop, Action::Scale(0)] {
             for lateness in [&self.transition_lateness, &self.request_lateness] {
                 drop(lateness.get_or_create(&[("action", action.name())]));
             }
             for outcome in Outcome::ALL {
-                drop(self.transitions.get_or_create(&transition(action, outcome)));
+                drop(
+                    self.transitions
+                        .get_or_create(&transition_labels(action, outcome)),
+                );
             }
         }
         let owners = OtherController::ALL
             .map(ManagerKind::OtherController)
             .into_iter();
         for manager in owners.chain([ManagerKind::Unknown]) {
-            drop(self.reverts.get_or_create(&[("manager", label(manager))]));
+            drop(
+                self.reverts
+                    .get_or_create(&[("manager", manager_label(manager))]),
+            );
         }
         for outcome in EventOutcome::ALL {
             drop(self.events.get_or_create(&[("outcome", outcome.name())]));
         }
     }
 
-    /// An attempt at a transition ended.
+    /// Counts an attempt at a transition.
     pub fn transition(&self, action: Action, outcome: Outcome) {
         self.transitions
-            .get_or_create(&transition(action, outcome))
+            .get_or_create(&transition_labels(action, outcome))
             .inc();
     }
 
-    /// A transition was made at a time of the clock. `lateness` is from that instant, a boundary or
-    /// the end of an override, to the sending of the patch.
+    /// Records the lateness of a scheduled transition: from the boundary, or the end of an override, to
+    /// the sending of the patch.
     pub fn transition_lateness(&self, action: Action, lateness: TimeDelta) {
         self.transition_lateness
             .get_or_create(&[("action", action.name())])
             .observe(lateness.as_seconds_f64());
     }
 
-    /// A transition was made because a person asked for it. `lateness` is from the moment at which
-    /// the controller observed that to the sending of the patch.
+    /// Records the lateness of a transition that a user requested: from the observation of the request
+    /// to the sending of the patch.
     pub fn request_lateness(&self, action: Action, lateness: TimeDelta) {
         self.request_lateness
             .get_or_create(&[("action", action.name())])
             .observe(lateness.as_seconds_f64());
     }
 
-    /// Sets how many Namespaces are refused.
+    /// Sets how many Namespaces have rejected annotations.
     pub fn invalid_namespaces(&self, count: usize) {
-        self.invalid_namespaces.set(whole(count));
+        self.invalid_namespaces.set(gauge_value(count));
     }
 
-    /// A controller begins to publish, in place of any before. The time is by this clock.
+    /// Creates the publisher of a controller that starts now. It replaces the objects of an earlier
+    /// controller.
     pub(crate) fn publisher(&self, clock: &Clock, settings: &Settings) -> Publisher {
         Publisher::begin(&self.published, &self.savings, clock, settings)
     }
 
-    /// The controller has finished a pass at `now`.
+    /// Records that the controller finished a step at `now`.
     pub fn acted(&self, now: Instant) {
         self.heartbeat.beat(now);
     }
 
-    /// Whether the controller works: it makes a pass each second. One that has not begun yet works.
+    /// Whether the controller is alive: its last step was recent, or it has not started yet.
     pub fn is_alive(&self, now: Instant) -> bool {
         self.heartbeat.is_alive(now)
     }
 
-    /// The soonest boundary of all workloads, if any has one.
+    /// Sets the next boundary of all workloads; `None` if there is none.
     pub fn next_boundary(&self, at: Option<DateTime<Utc>>) {
         match at {
             Some(at) => {
@@ -286,8 +295,8 @@ impl Telemetry {
         }
     }
 
-    /// A request was answered with that HTTP status, or not at all. `verb` is Kubernetes' own:
-    /// get, list, watch, patch, create.
+    /// Counts a request to the API server with the HTTP status of its response; `None` without a
+    /// response. `verb` is a Kubernetes verb: get, list, watch, patch or create.
     pub fn api_request(&self, verb: &'static str, status: Option<u16>) {
         let code = status.map_or(Cow::Borrowed("error"), |status| status.to_string().into());
         self.api_requests
@@ -295,67 +304,70 @@ impl Telemetry {
             .inc();
     }
 
-    /// A watch broke off and was opened again.
+    /// Counts a watch that failed and will be restarted.
     pub fn watch_restart(&self) {
         self.watch_restarts.inc();
     }
 
-    /// All workloads of that kind in scope are watched now, or not.
+    /// Sets whether all objects of a kind in scope are being watched.
     pub fn watch_up(&self, kind: &str, is_up: bool) {
         let gauge = self.watch_up.get_or_create(&[("kind", kind.to_owned())]);
         gauge.set(is_up.into());
     }
 
-    /// Sets how many writes of that class wait to be sent.
+    /// Sets how many writes of a priority class wait to be sent.
     pub fn queue_depth(&self, class: &'static str, count: usize) {
         let gauge = self.queue_depth.get_or_create(&[("class", class)]);
-        gauge.set(whole(count));
+        gauge.set(gauge_value(count));
     }
 
-    /// How many seconds this clock is ahead of the API server's.
+    /// Sets how many seconds this clock is ahead of the API server's.
     pub fn clock_skew(&self, seconds: f64) {
         self.clock_skew.get_or_create(&[]).set(seconds);
     }
 
-    /// An Event was sent, or was not.
+    /// Counts an Event with this outcome.
     pub fn event(&self, outcome: EventOutcome) {
         let counter = self.events.get_or_create(&[("outcome", outcome.name())]);
         counter.inc();
     }
 
-    /// Another program has set back a count that dayshift set in a namespace.
+    /// Counts that `manager` has reverted a count that dayshift set on a workload in the namespace.
     pub fn revert(&self, manager: ManagerKind, namespace: &Arc<str>) {
-        self.reverted_counts.count(namespace, 1);
-        let counter = self.reverts.get_or_create(&[("manager", label(manager))]);
+        self.reverted_counts.add(namespace, 1);
+        let counter = self
+            .reverts
+            .get_or_create(&[("manager", manager_label(manager))]);
         counter.inc();
     }
 
-    /// The last date of a calendar, where it has one, and whether its file is good.
-    pub fn calendar(&self, name: &CalendarName, last: Option<NaiveDate>, is_good: bool) {
-        self.calendars.tell(name, last, is_good);
+    /// Sets the last date of a calendar, `None` if it has no end, and whether its file is valid.
+    pub fn calendar(&self, name: &CalendarName, last: Option<NaiveDate>, is_valid: bool) {
+        self.calendars.set(name, last, is_valid);
     }
 
-    /// That condition of being ready holds now, or does not.
+    /// Sets whether a condition of readiness is met.
     pub fn set(&self, condition: Condition, holds: bool) {
         self.readiness.set(condition, holds);
     }
 
-    /// Kinds that the API server does not have or forbids to watch, a short sentence each.
+    /// Sets the kinds that cannot be watched, because the API server does not serve them or forbids it:
+    /// a short sentence for each.
     pub fn set_unwatched(&self, unwatched: Vec<String>) {
         self.readiness.set_unwatched(unwatched);
     }
 
-    /// Kinds that the API server does not have or forbids to watch, a short sentence each.
+    /// The kinds that cannot be watched: a short sentence for each.
     pub fn unwatched(&self) -> Vec<String> {
         self.readiness.unwatched()
     }
 
-    /// Shutdown has begun: it is never ready again.
+    /// Records that shutdown has begun. Then the controller is never ready again.
     pub fn shutting_down(&self) {
         self.readiness.end();
     }
 
-    /// Whether [`Self::ready`] is `Ok`; it costs nothing to ask.
+    /// Whether [`Self::ready`] returns `Ok`. Does not allocate.
     pub(crate) fn is_ready(&self) -> bool {
         self.readiness.is_ready()
     }
@@ -363,18 +375,18 @@ impl Telemetry {
     /// Whether the controller can do its work now.
     ///
     /// # Errors
-    /// Every reason why not, each a short sentence.
+    /// The reasons why it cannot, a short sentence each.
     pub fn ready(&self) -> Result<(), Vec<&'static str>> {
         self.readiness.check()
     }
 
-    /// The controller's knowledge of every object now; `None` if no controller runs.
+    /// The current snapshot of every object; `None` if no controller is running.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.objects()?.snapshot()
     }
 
-    /// The savings that the counters show, and those since each of these instants; `None` before a
-    /// controller has begun.
+    /// The savings until now, which the counters show, and the savings since each of these times; `None`
+    /// before a controller has started.
     pub fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
         self.savings.so_far(since_each)
     }
@@ -383,7 +395,8 @@ impl Telemetry {
         lock(&self.published).clone()
     }
 
-    /// All metrics as OpenMetrics 1.0, in microseconds an object: not for the controller's thread.
+    /// Renders all metrics as OpenMetrics 1.0. Takes microseconds for each object, so it should not be
+    /// called on the controller's thread.
     pub fn render(&self) -> String {
         if let Some(objects) = self.objects() {
             self.count(&objects.count());
@@ -397,14 +410,14 @@ impl Telemetry {
     fn count(&self, counts: &Counts) {
         self.states.set(&counts.by_namespace);
         for counter in [&self.stop_notices, &self.reverted_counts] {
-            counter.take_in(counts.by_namespace.keys());
+            counter.collect(counts.by_namespace.keys());
         }
         for (gauge, count) in [
             (&self.without_requests, counts.without_requests),
             (&self.overdue, counts.overdue),
             (&self.starts.not_ready, counts.not_ready),
         ] {
-            gauge.set(whole(count));
+            gauge.set(gauge_value(count));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The controller's metrics as Prometheus reads them.
+//! Tests of the rendered metrics.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,24 +22,24 @@ fn telemetry() -> Telemetry {
 }
 
 #[test]
-fn what_the_controller_tells_is_what_prometheus_reads() {
-    let told = telemetry();
-    told.transition(Action::Start, Outcome::Done);
-    told.transition_lateness(Action::Start, TimeDelta::milliseconds(4));
-    told.transition(Action::Stop, Outcome::Conflict);
-    told.request_lateness(Action::Stop, TimeDelta::milliseconds(30));
-    told.invalid_namespaces(1);
-    told.next_boundary("2026-11-20T19:00:00Z".parse().ok());
-    told.api_request("patch", Some(200));
-    told.api_request("patch", Some(200));
-    told.api_request("list", None);
-    told.watch_restart();
-    told.watch_up("StatefulSet", true);
-    told.queue_depth("transition", 7);
-    told.clock_skew(-0.25);
-    told.event(EventOutcome::Sent);
+fn recorded_values_appear_in_the_rendered_metrics() {
+    let telemetry = telemetry();
+    telemetry.transition(Action::Start, Outcome::Done);
+    telemetry.transition_lateness(Action::Start, TimeDelta::milliseconds(4));
+    telemetry.transition(Action::Stop, Outcome::Conflict);
+    telemetry.request_lateness(Action::Stop, TimeDelta::milliseconds(30));
+    telemetry.invalid_namespaces(1);
+    telemetry.next_boundary("2026-11-20T19:00:00Z".parse().ok());
+    telemetry.api_request("patch", Some(200));
+    telemetry.api_request("patch", Some(200));
+    telemetry.api_request("list", None);
+    telemetry.watch_restart();
+    telemetry.watch_up("StatefulSet", true);
+    telemetry.queue_depth("transition", 7);
+    telemetry.clock_skew(-0.25);
+    telemetry.event(EventOutcome::Sent);
 
-    let text = told.render();
+    let text = telemetry.render();
     for line in [
         r#"dayshift_transitions_total{action="start",outcome="done"} 1"#,
         r#"dayshift_transitions_total{action="stop",outcome="conflict"} 1"#,
@@ -61,7 +61,7 @@ fn what_the_controller_tells_is_what_prometheus_reads() {
         "process_start_time_seconds 1795168800.0",
     ] {
         assert!(
-            text.lines().any(|written| written == line),
+            text.lines().any(|rendered| rendered == line),
             "no {line} in\n{text}"
         );
     }
@@ -74,19 +74,19 @@ fn what_the_controller_tells_is_what_prometheus_reads() {
 }
 
 #[test]
-fn what_is_unknown_is_absent() {
-    let told = telemetry();
-    told.next_boundary("2026-11-20T19:00:00Z".parse().ok());
-    told.next_boundary(None);
+fn metrics_with_unknown_values_have_no_series() {
+    let telemetry = telemetry();
+    telemetry.next_boundary("2026-11-20T19:00:00Z".parse().ok());
+    telemetry.next_boundary(None);
     for name in [
         "dayshift_next_boundary_timestamp_seconds{",
         "dayshift_clock_skew_seconds{",
     ] {
-        assert!(!told.render().contains(name), "{name}");
+        assert!(!telemetry.render().contains(name), "{name}");
     }
 }
 
-/// A counter of each namespace, and its value in a scrape.
+/// A counter by namespace, and the registry from which it is scraped.
 struct ScrapedCounter {
     counter: NamespaceCounter,
     registry: Registry,
@@ -96,19 +96,19 @@ impl ScrapedCounter {
     fn new() -> Self {
         let savings = Savings::default();
         savings.begin(SavingsBy::Namespace, DateTime::UNIX_EPOCH, Instant::now());
-        let counter = NamespaceCounter::new("told", "Told.", savings);
+        let counter = NamespaceCounter::new("notices", "Notices.", savings);
         let mut registry = Registry::default();
         registry.register_collector(Box::new(counter.clone()));
         Self { counter, registry }
     }
 
-    /// The samples by namespace, of which these have a schedule.
+    /// Scrapes the samples by namespace. `scheduled` are the namespaces with schedules.
     fn scrape(&self, scheduled: &[Arc<str>]) -> HashMap<String, u64> {
-        self.counter.take_in(scheduled.iter());
+        self.counter.collect(scheduled.iter());
         let mut text = String::new();
         text::encode(&mut text, &self.registry).unwrap();
         let samples = text.lines().filter_map(|line| {
-            let rest = line.strip_prefix("told_total{namespace=\"")?;
+            let rest = line.strip_prefix("notices_total{namespace=\"")?;
             let (namespace, value) = rest.split_once("\"} ")?;
             Some((namespace.to_owned(), value.parse().unwrap()))
         });
@@ -116,35 +116,36 @@ impl ScrapedCounter {
     }
 }
 
-/// What `increase()` of Prometheus makes of two scrapes: a series that is new adds nothing, and one that
-/// fell has restarted.
+/// As `increase()` of Prometheus between two scrapes: a new series adds nothing, and a series whose value
+/// has decreased has restarted.
 fn increase(before: &HashMap<String, u64>, after: &HashMap<String, u64>) -> u64 {
     let each = after.iter().filter_map(|(series, value)| {
         let before = before.get(series)?;
-        assert!(series != "(other)" || value >= before, "(other) fell");
+        assert!(series != "(other)" || value >= before, "(other) decreased");
         Some(value.checked_sub(*before).unwrap_or(*value))
     });
     each.sum()
 }
 
 #[test]
-fn namespaces_that_come_and_go_leave_no_series_and_lose_no_count() {
+fn series_of_deleted_namespaces_end_and_no_count_is_lost() {
     let scraped = ScrapedCounter::new();
     let names = |from: usize, to: usize| -> Vec<Arc<str>> {
         (from..to)
-            .map(|it| format!("preview-{it}").into())
+            .map(|number| format!("preview-{number}").into())
             .collect()
     };
     let mut before = scraped.scrape(&[]);
     let (mut counted, mut seen) = (0, 0);
-    // 300 at a time, of which a half is replaced until the next scrape, and each gets a notice of a stop.
+    // 300 namespaces exist at a time, half of them are replaced before the next scrape, and each counts
+    // one event.
     for first in (0..10_000).step_by(150) {
-        let living = names(first, first + 300);
-        for namespace in &living {
-            scraped.counter.count(namespace, 1);
+        let existing = names(first, first + 300);
+        for namespace in &existing {
+            scraped.counter.add(namespace, 1);
             counted += 1;
         }
-        let after = scraped.scrape(&living);
+        let after = scraped.scrape(&existing);
         assert!(after.len() <= MAX_SERIES + 1, "{}", after.len());
         seen += increase(&before, &after);
         before = after;
@@ -160,16 +161,16 @@ fn namespaces_that_come_and_go_leave_no_series_and_lose_no_count() {
     assert_eq!(before["preview-20000"], 0);
 
     // A workload that returns starts a new series.
-    scraped.counter.count(&"preview-20000".into(), 3);
+    scraped.counter.add(&"preview-20000".into(), 3);
     assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 3);
     assert!(!scraped.scrape(&[]).contains_key("preview-20000"));
-    scraped.counter.count(&"preview-20000".into(), 3);
+    scraped.counter.add(&"preview-20000".into(), 3);
     assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 0);
     assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 3);
 }
 
 #[test]
-fn namespaces_that_nobody_scrapes_are_bounded_and_counted() {
+fn without_scrapes_memory_is_bounded_and_no_count_is_lost() {
     let scraped = ScrapedCounter::new();
     let before = scraped.scrape(&[]);
     for number in 0..10_000 {
@@ -177,7 +178,7 @@ fn namespaces_that_nobody_scrapes_are_bounded_and_counted() {
             .counter
             .count(&format!("preview-{number}").into(), 1);
     }
-    assert_eq!(scraped.counter.waiting(), MAX_KNOWN + 1);
+    assert_eq!(scraped.counter.pending(), MAX_KNOWN + 1);
     let after = scraped.scrape(&["dev".into()]);
     let last = scraped.scrape(&["dev".into()]);
     assert_eq!(increase(&before, &after) + increase(&after, &last), 10_000);

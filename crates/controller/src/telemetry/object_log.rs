@@ -1,5 +1,5 @@
-//! The log lines about all objects together. Counting takes time, so it is done outside the
-//! controller's task.
+//! The log lines about all objects: the summary after the start, and overdue workloads. Totals are
+//! computed on other threads, so the controller does not wait for them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,20 +14,20 @@ use crate::{
     telemetry::published::{Counts, PublishedObjects},
 };
 
-/// How often overdue objects are counted, and only if one may have become overdue: with 100,000
-/// objects that takes some milliseconds.
+/// How often overdue objects are counted, if one might have become overdue. Counting 100,000 objects
+/// takes a few milliseconds.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// How many namespaces one log line names.
+/// The maximum number of namespaces in one log line.
 const MAX_NAMED: usize = 20;
 
-/// How many days a dry run looks ahead for the next stops, as `dayshift plan` does.
+/// The number of days in which a dry run searches for the next stops, as `dayshift plan` does.
 const DAYS_AHEAD: u32 = 7;
 
-/// Logs once that objects are overdue, naming one of them, and once that none is any more; never
-/// ends.
+/// Logs a warning when objects become overdue, with one of them as an example, and a line when no
+/// object is overdue anymore. Never ends.
 pub(crate) async fn log_overdue(objects: Arc<PublishedObjects>) {
-    let (mut is_told, mut next) = (false, None);
+    let (mut is_logged, mut next) = (false, None);
     loop {
         sleep(INTERVAL).await;
         if !objects.take_changed() && next.is_none_or(|next| objects.now() < next) {
@@ -38,22 +38,22 @@ pub(crate) async fn log_overdue(objects: Arc<PublishedObjects>) {
             return;
         };
         next = counts.next_overdue;
-        if let Some((_, first)) = counts.first_overdue.filter(|_| !is_told) {
-            is_told = true;
+        if let Some((_, first)) = counts.first_overdue.filter(|_| !is_logged) {
+            is_logged = true;
             let object = &first.object;
             tracing::warn!(
                 overdue = counts.overdue, kind = %object.kind, %object,
-                "not done within {} s of its time; this is said once until nothing is overdue",
+                "not done within {} s of its time; this is logged once until nothing is overdue",
                 OVERDUE_GRACE.num_seconds()
             );
-        } else if counts.overdue == 0 && std::mem::take(&mut is_told) {
+        } else if counts.overdue == 0 && std::mem::take(&mut is_logged) {
             tracing::info!("nothing is overdue any more");
         }
     }
 }
 
-/// Logs, after the start, the number of objects and the next boundary; a dry run also logs the next
-/// stops.
+/// Logs that the controller is ready, the number of workloads and the next boundary. A dry run also
+/// logs the next stops.
 pub(crate) fn log_ready(
     objects: Arc<PublishedObjects>,
     next: Option<DateTime<Utc>>,
@@ -82,22 +82,22 @@ fn planner(settings: &Settings, now: DateTime<Utc>) -> Option<Planner> {
     })
 }
 
-/// Logs what a dry run has found, in a line for each namespace.
+/// Logs the next stops, in a line for each namespace and one for all.
 fn log_next_stops(summary: &StopSummary) {
-    let log = |namespace: &str, it: &NamespaceSummary, message: &str| {
+    let log = |namespace: &str, stops: &NamespaceSummary, message: &str| {
         tracing::info!(
             namespace,
-            scheduled = it.scheduled,
-            next_stop = it.next_stop_text(),
-            stops = it.stops,
-            replicas = it.replicas,
-            lose_volumes = it.lose_volumes,
-            refused = it.refused,
+            scheduled = stops.scheduled,
+            next_stop = stops.next_stop_text(),
+            stops = stops.stops,
+            replicas = stops.replicas,
+            lose_volumes = stops.lose_volumes,
+            refused = stops.refused,
             "{message}"
         );
     };
-    for (namespace, it) in summary.namespaces() {
-        log(namespace, it, "the next stops of a namespace");
+    for (namespace, stops) in summary.namespaces() {
+        log(namespace, stops, "the next stops of a namespace");
     }
     log(
         "(all)",

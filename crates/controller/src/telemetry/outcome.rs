@@ -1,27 +1,28 @@
-//! Outcomes of attempts, as the metrics count them.
+//! The outcomes of requests, which are label values of metrics.
 
 use dayshift_cluster::write::PatchError;
 
 /// How an attempt at a transition ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// Count and state were changed.
+    /// The count and the state were changed.
     Done,
-    /// Another client changed the object meanwhile: it is read and decided again.
+    /// Another client has changed the object meanwhile. It is read, and the decision is made again.
     Conflict,
     /// The object was deleted meanwhile.
     Gone,
-    /// The API server does not allow it: a missing permission, an admission policy, a size limit.
+    /// The API server rejects the patch, for example because of a missing permission, an admission
+    /// policy or a size limit.
     Refused,
-    /// No response, or one that asks for a retry.
+    /// There was no response, or the response requests a retry.
     Failed,
-    /// `--dry-run`: said, not done.
+    /// Nothing was sent, because of `--dry-run`.
     DryRun,
 }
 
 impl Outcome {
-    /// The outcome of a patch that was not made.
-    pub(crate) const fn of(error: &PatchError) -> Self {
+    /// The outcome of a patch that failed with this error.
+    pub(crate) const fn from_error(error: &PatchError) -> Self {
         match error {
             PatchError::Conflict => Self::Conflict,
             PatchError::Gone => Self::Gone,
@@ -54,11 +55,11 @@ impl Outcome {
 /// The outcome of sending an Event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventOutcome {
-    /// The API server has it.
+    /// The API server has accepted it.
     Sent,
-    /// The API server did not take it.
+    /// The API server has rejected it.
     Failed,
-    /// Dropped unsent, because too many were waiting.
+    /// It was dropped: the queue was full, or all retries failed.
     Dropped,
 }
 

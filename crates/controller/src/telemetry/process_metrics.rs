@@ -1,5 +1,5 @@
-//! What the program costs the machine it runs on, under the names that Prometheus' own client
-//! libraries use (`process_…`). Read at each scrape; where there is no `/proc`, only the start.
+//! The `process_…` metrics of Prometheus' own client libraries: CPU time, memory and the start time.
+//! They are read from `/proc` at each scrape. Without `/proc`, only the start time is published.
 
 use std::{fmt, fs};
 
@@ -11,7 +11,8 @@ use prometheus_client::{
     registry::Unit,
 };
 
-/// Clock ticks in a second, as Linux shows them to programs: 100 whatever the kernel's own rate.
+/// The clock ticks per second in `/proc` (`USER_HZ` of Linux), which do not depend on the kernel's
+/// timer frequency.
 const TICKS: f64 = 100.0;
 
 #[derive(Debug)]
@@ -56,18 +57,18 @@ fn sample(
     metric.encode(encoder.encode_descriptor(name, help, unit, metric.metric_type())?)
 }
 
-/// From `/proc/self/stat` (proc_pid_stat(5)): fields 14 and 15, counted behind the name in
-/// brackets, which may itself hold blanks and brackets.
+/// Fields 14 and 15 of `/proc/self/stat` (proc_pid_stat(5)), user and system time. Fields are counted
+/// from the last `)`, because the program name in parentheses can contain spaces and parentheses.
 fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    let (_, behind_name) = stat.rsplit_once(')')?;
-    let mut fields = behind_name.split_ascii_whitespace().skip(11);
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_ascii_whitespace().skip(11);
     let user: u32 = fields.next()?.parse().ok()?;
     let system: u32 = fields.next()?.parse().ok()?;
     Some((f64::from(user) + f64::from(system)) / TICKS)
 }
 
-/// `VmRSS` of `/proc/self/status` (proc_pid_status(5)), which is in units of 1,024 bytes.
+/// `VmRSS` in `/proc/self/status` (proc_pid_status(5)), whose unit is 1,024 bytes.
 fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_running_test_costs_something_plausible() {
+    fn cpu_time_and_memory_of_the_test_are_plausible() {
         let memory = resident_bytes().unwrap();
         assert!((1 << 20..1 << 32).contains(&memory), "{memory}");
         assert!((0.0..3600.0).contains(&cpu_seconds().unwrap()));

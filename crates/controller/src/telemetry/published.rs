@@ -1,7 +1,8 @@
-//! The published state of each object, and the totals.
+//! The published snapshot of each object, and their totals.
 //!
-//! The controller replaces the snapshot of an object when it changes; readers add the snapshots up
-//! on their own threads. A reader holds one of many small maps at a time, for some microseconds.
+//! The controller replaces the snapshot of an object when the object changes. Readers, such as
+//! scrapes and pages, compute totals on their own threads. The snapshots are in many small maps, and a
+//! reader locks one of them at a time, for a few microseconds.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,56 +22,56 @@ use crate::{
     ids::Id,
     settings::Settings,
     telemetry::{
-        savings::{Change, Savings, SavingsBy, What},
+        savings::{Savings, SavingsBy, SavingsChange, SavingsChangeKind},
         shapes::lock,
         snapshot::{ObjectSnapshot, Snapshot, States},
     },
 };
 
-/// With 100,000 objects each map has some 400.
+/// The number of maps. With 100,000 objects, each has about 400.
 const SHARDS: usize = 256;
 
 type Shard = HashMap<Id, Arc<ObjectSnapshot>>;
 
-/// The objects of one controller as it knows them. They stay when it hangs or has ended.
+/// The objects of one controller. They remain after it hangs or ends.
 #[derive(Debug)]
 pub(crate) struct PublishedObjects {
     shards: Box<[Mutex<Shard>]>,
     clock: Clock,
     is_running: AtomicBool,
-    /// Whether any was published since the last question.
+    /// Whether any object was published since the last call of [`Self::take_changed`].
     is_changed: AtomicBool,
-    /// Whether each has a metric of its own.
+    /// Whether each object has a series of its own.
     pub(super) per_workload_metrics: bool,
     /// Whether overrides are counted by user.
     pub(super) per_user_metrics: bool,
 }
 
-/// The objects of the controller that has begun last.
-pub(super) type Newest = Arc<Mutex<Option<Arc<PublishedObjects>>>>;
+/// The objects of the controller that started last.
+pub(super) type LatestObjects = Arc<Mutex<Option<Arc<PublishedObjects>>>>;
 
 /// Publishes the objects of one controller, until it is dropped.
 pub(crate) struct Publisher {
     objects: Arc<PublishedObjects>,
     savings: Savings,
-    /// The number of this controller among those that have begun in this process.
+    /// The number of this controller among those that have started in this process.
     generation: u64,
 }
 
-/// Sums over all objects at one moment.
+/// Totals of all objects at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) by_namespace: BTreeMap<Arc<str>, States>,
-    /// They have a schedule that is not refused.
+    /// The number of objects with a valid schedule.
     pub(crate) scheduled: usize,
-    /// Their replicas are scheduled and do not request both CPU and memory.
+    /// The number of scheduled objects whose pods do not request both CPU and memory.
     pub(crate) without_requests: usize,
-    /// They have not been ready since they were started, and should be.
+    /// The number of objects that have not become ready in time since dayshift started them.
     pub(crate) not_ready: usize,
     pub(crate) overdue: usize,
-    /// The overdue one that was seen first.
+    /// The overdue object that was observed first.
     pub(crate) first_overdue: Option<(Id, Arc<ObjectSnapshot>)>,
-    /// The next time at which another object can become overdue, unless any changes.
+    /// The next time at which another object can become overdue, unless an object changes before.
     pub(super) next_overdue: Option<DateTime<Utc>>,
     /// The number of objects under the default schedule of the controller, by namespace.
     pub(crate) by_default: BTreeMap<Arc<str>, usize>,
@@ -88,47 +89,47 @@ impl PublishedObjects {
         }
     }
 
-    /// Every object, in no order.
+    /// All objects, in no particular order.
     pub(crate) fn each(&self) -> impl Iterator<Item = (Id, Arc<ObjectSnapshot>)> {
         self.shards.iter().flat_map(|shard| {
             let objects = lock(shard);
-            let each = objects.iter().map(|(id, it)| (*id, Arc::clone(it)));
+            let each = objects.iter().map(|(id, object)| (*id, Arc::clone(object)));
             each.collect::<Vec<_>>()
         })
     }
 
-    /// What is known now, by kind, namespace and name; `None` where the controller has ended.
+    /// All objects, sorted by kind, namespace and name; `None` if the controller has ended.
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
         if !self.is_running.load(Ordering::Relaxed) {
             return None;
         }
         let at = self.clock.now();
-        let mut objects: Vec<_> = self.each().map(|(_, it)| it).collect();
+        let mut objects: Vec<_> = self.each().map(|(_, object)| object).collect();
         objects.sort_by(|one, other| {
-            let place = |it: &ObjectSnapshot| {
-                let object = &it.object;
+            let sort_key = |snapshot: &ObjectSnapshot| {
+                let object = &snapshot.object;
                 (
                     object.kind.clone(),
                     object.namespace.clone(),
                     object.name.clone(),
                 )
             };
-            place(one).cmp(&place(other))
+            sort_key(one).cmp(&sort_key(other))
         });
         Some(Snapshot { at, objects })
     }
 
-    /// Whether any was published since the last call.
+    /// Whether any object was published since the last call.
     pub(super) fn take_changed(&self) -> bool {
         self.is_changed.swap(false, Ordering::Relaxed)
     }
 
-    /// The time by the controller's clock.
+    /// The controller's wall time.
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
-    /// The sums as they are now.
+    /// The current totals.
     pub(crate) fn count(&self) -> Counts {
         let now = self.clock.now();
         let mut counts = Counts::default();
@@ -139,7 +140,7 @@ impl PublishedObjects {
         counts
     }
 
-    /// The replicas that the next stops remove, by namespace, if no other client changes the counts.
+    /// The replicas that the next stops will remove, by namespace, if no other client changes counts.
     pub(crate) fn summary(&self, planner: &Planner) -> StopSummary {
         let mut summary = StopSummary::default();
         for (_, object) in self.each() {
@@ -156,9 +157,10 @@ impl PublishedObjects {
 }
 
 impl Counts {
-    /// How many schedules are refused.
+    /// The number of invalid schedules.
     pub(crate) fn invalid(&self) -> usize {
-        self.by_namespace.values().map(|it| it.invalid).sum()
+        let states = self.by_namespace.values();
+        states.map(|states| states.invalid).sum()
     }
 
     fn add(&mut self, id: Id, object: &Arc<ObjectSnapshot>, now: DateTime<Utc>) {
@@ -175,7 +177,8 @@ impl Counts {
         self.next_overdue = self.next_overdue.into_iter().chain(from).min();
         if object.is_overdue(now) {
             self.overdue += 1;
-            if self.first_overdue.as_ref().is_none_or(|(it, _)| id < *it) {
+            let first = self.first_overdue.as_ref();
+            if first.is_none_or(|(first, _)| id < *first) {
                 self.first_overdue = Some((id, Arc::clone(object)));
             }
         }
@@ -183,9 +186,10 @@ impl Counts {
 }
 
 impl Publisher {
-    /// Begins to publish for a new controller, in place of any before. The time is by this clock.
+    /// Creates the publisher of a controller that starts now. It replaces the objects of an earlier
+    /// controller.
     pub(super) fn begin(
-        newest: &Newest,
+        latest: &LatestObjects,
         savings: &Savings,
         clock: &Clock,
         settings: &Settings,
@@ -198,7 +202,7 @@ impl Publisher {
         let generation = savings.begin(by, clock.now(), clock.monotonic());
         let objects = PublishedObjects::new(clock.clone(), settings);
         let objects = Arc::new(objects);
-        *lock(newest) = Some(Arc::clone(&objects));
+        *lock(latest) = Some(Arc::clone(&objects));
         Self {
             objects,
             savings: savings.clone(),
@@ -211,19 +215,20 @@ impl Publisher {
         &self.objects
     }
 
-    /// Publishes an object, which is as given from `now` on.
+    /// Publishes an object, and counts its savings from `now` on.
     pub(crate) fn publish(&self, id: Id, object: ObjectSnapshot, now: (DateTime<Utc>, Instant)) {
         let object = Arc::new(object);
         let before = self.objects.shard(id).insert(id, Arc::clone(&object));
         self.objects.is_changed.store(true, Ordering::Relaxed);
-        let held_before = before.map_or_else(StoppedCapacity::default, |it| it.stopped_capacity());
-        let held = object.stopped_capacity();
-        if held_before != held {
-            self.count(&object, held_before, held, now);
+        let before = before.map(|before| before.stopped_capacity());
+        let before = before.unwrap_or_default();
+        let after = object.stopped_capacity();
+        if before != after {
+            self.count(&object, before, after, now);
         }
     }
 
-    /// Removes an object that is gone, or out of scope.
+    /// Removes an object that was deleted or is out of scope.
     pub(crate) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {
@@ -240,28 +245,28 @@ impl Publisher {
         &self,
         object: &ObjectSnapshot,
         before: StoppedCapacity,
-        held: StoppedCapacity,
+        after: StoppedCapacity,
         at: (DateTime<Utc>, Instant),
     ) {
-        self.savings.change(Change {
+        self.savings.change(SavingsChange {
             generation: self.generation,
             namespace: Arc::clone(&object.object.namespace),
-            what: What::Held { before, held },
+            kind: SavingsChangeKind::Stopped { before, after },
             at,
         });
     }
 
-    /// A namespace belongs to this team from now on, or to none.
+    /// Sets the team of a namespace from `at` on. `None` and an empty string mean no team.
     pub(crate) fn set_team(
         &self,
         namespace: &str,
         team: Option<&str>,
         at: (DateTime<Utc>, Instant),
     ) {
-        self.savings.change(Change {
+        self.savings.change(SavingsChange {
             generation: self.generation,
             namespace: namespace.into(),
-            what: What::Team(team.filter(|it| !it.is_empty()).map(Into::into)),
+            kind: SavingsChangeKind::Team(team.filter(|team| !team.is_empty()).map(Into::into)),
             at,
         });
     }

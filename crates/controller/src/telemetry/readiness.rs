@@ -1,4 +1,5 @@
-//! Readiness (whether the controller can do its work, and if not, why) and liveness.
+//! Readiness and liveness of the controller, which its probes report. Readiness is a set of
+//! [`Condition`]s, each with the text that explains why the controller is not ready.
 
 use std::{
     sync::{
@@ -15,16 +16,16 @@ use crate::telemetry::shapes::lock;
 /// A condition of readiness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// The first list has come for each kind that the API server has and lets us watch, and for at
-    /// least one kind in each watched namespace.
+    /// Each kind that the API server serves and that RBAC allows to watch has been listed, and at least
+    /// one kind in each watched namespace.
     Listed,
     /// Each of those watches is open.
     Watching,
-    /// The API server answers requests.
+    /// The API server responds to requests.
     Reachable,
-    /// No patch has been refused for a missing permission since the last one that was granted.
+    /// No permission to patch workloads is missing, as far as responses have shown.
     Permitted,
-    /// The machine's clock agrees with the API server's. Holds until a difference is seen.
+    /// The machine's clock agrees with the API server's. True until a difference is observed.
     Clock,
 }
 
@@ -60,8 +61,8 @@ impl Readiness {
     pub(crate) fn new() -> Self {
         Self {
             met: Condition::ALL.map(|condition| {
-                let holds_at_first = matches!(condition, Condition::Permitted | Condition::Clock);
-                AtomicBool::new(holds_at_first)
+                let is_initially_met = matches!(condition, Condition::Permitted | Condition::Clock);
+                AtomicBool::new(is_initially_met)
             }),
             ending: AtomicBool::new(false),
             unwatched: Mutex::default(),
@@ -88,7 +89,7 @@ impl Readiness {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Self::check`] finds nothing. Does not allocate a reason.
+    /// Whether [`Self::check`] returns `Ok`. Does not allocate.
     pub(crate) fn is_ready(&self) -> bool {
         !self.ending.load(Ordering::Relaxed)
             && self.met.iter().all(|met| met.load(Ordering::Relaxed))
@@ -108,11 +109,11 @@ impl Readiness {
     }
 }
 
-/// The longest time between two passes of a controller: it makes one each second, and no cluster
-/// gives it a minute of work in one pass.
+/// The maximum time between two steps of a live controller. It makes a step at least once a second, and
+/// a step takes much less than a minute in any cluster.
 const MAX_SILENCE: Duration = Duration::from_secs(60);
 
-/// When the controller last finished a pass.
+/// When the controller last finished a step.
 #[derive(Debug, Default)]
 pub(crate) struct Heartbeat(Mutex<Option<Instant>>);
 
@@ -121,7 +122,7 @@ impl Heartbeat {
         *lock(&self.0) = Some(now);
     }
 
-    /// Whether a controller works, or none has begun yet.
+    /// Whether the last step was recent, or no controller has started yet.
     pub(crate) fn is_alive(&self, now: Instant) -> bool {
         let last = *lock(&self.0);
         last.is_none_or(|at| now.saturating_duration_since(at) < MAX_SILENCE)
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_ready_while_every_condition_holds_and_the_end_has_not_begun() {
+    fn is_ready_while_every_condition_is_met_and_before_shutdown() {
         let readiness = Readiness::new();
         assert_eq!(
             readiness.check().unwrap_err(),

@@ -1,4 +1,7 @@
-//! Savings as metrics: the resources saved now, and their resource time until now.
+//! The savings metrics: the resources that schedules save now, and their resource time.
+//!
+//! The controller reports each change of a workload's saved capacity to [`Savings::change`]. Scrapes
+//! and pages read the sums. Which namespaces have series of their own is decided in `by_namespace`.
 
 use std::{
     collections::VecDeque,
@@ -22,19 +25,21 @@ use super::{
 };
 use crate::telemetry::shapes::lock;
 
-/// A day of every zone begins at a multiple of this.
+/// Midnight in every time zone is at a multiple of this in UTC.
 const QUARTER: TimeDelta = TimeDelta::minutes(15);
 
-/// How many marks are kept: one for each quarter of an hour of more than a month.
+/// The maximum number of marks: one for each quarter of an hour in 32 days.
 const MAX_MARKS: usize = 32 * 96;
 
-/// Counts resource time by a monotonic clock, so steps of the wall clock do not change it.
+/// The savings of all workloads. Resource time is measured by a monotonic clock, so steps of the wall
+/// clock do not change it.
 ///
-/// Each change is counted when the controller publishes the object, so no scrape need come between
-/// two changes. Sums of whole numbers are exact: a counter never falls, not even in its last digit,
-/// which Prometheus would take for a restart.
+/// Each change is counted when the controller publishes the object, so the result does not depend on
+/// the times of scrapes. Sums of whole numbers are exact: a counter never decreases, not even in its
+/// last digit, which Prometheus would treat as a restart.
 ///
-/// The controller never waits for a scrape or a page: while one reads the accounts, changes wait.
+/// The controller never waits for a scrape or a page: while one of them reads the accounts, changes
+/// are queued.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Savings(Arc<Shared>);
 
@@ -42,38 +47,38 @@ pub(crate) struct Savings(Arc<Shared>);
 struct Shared {
     accounts: Mutex<Accounts>,
     /// Changes that came while another thread held the accounts, in order.
-    waiting: Mutex<Vec<Change>>,
+    waiting: Mutex<Vec<SavingsChange>>,
 }
 
-/// Whose savings have a series each.
+/// The label of the savings series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SavingsBy {
-    /// All together.
+    /// No label: one series for all workloads.
     All,
-    /// Each namespace.
+    /// A series for each namespace.
     Namespace,
-    /// Each team, as a label of Namespaces names it.
+    /// A series for each team. The team is a label value of the Namespace.
     Team,
 }
 
-/// Something in a namespace is otherwise than before.
+/// A change in one namespace.
 #[derive(Debug)]
-pub(super) struct Change {
-    /// The controller that publishes it, as [`Savings::begin`] has numbered it.
+pub(super) struct SavingsChange {
+    /// The controller that reports it, by the number that [`Savings::begin`] has returned.
     pub(super) generation: u64,
     pub(super) namespace: Arc<str>,
-    pub(super) what: What,
-    /// Since when, by the wall clock of the controller and by one that no step touches.
+    pub(super) kind: SavingsChangeKind,
+    /// When it happened, by the controller's wall clock and by the monotonic clock.
     pub(super) at: (DateTime<Utc>, Instant),
 }
 
-/// What is otherwise.
+/// The kind of a [`SavingsChange`].
 #[derive(Debug)]
-pub(super) enum What {
-    /// The resources that one object saves have changed.
-    Held {
+pub(super) enum SavingsChangeKind {
+    /// The capacity that one object saves has changed.
+    Stopped {
         before: StoppedCapacity,
-        held: StoppedCapacity,
+        after: StoppedCapacity,
     },
     /// The namespace belongs to this team, or to none.
     Team(Option<Box<str>>),
@@ -81,68 +86,69 @@ pub(super) enum What {
 
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
-    /// The account of everything.
+    /// The account of all workloads.
     all: Account,
     /// The accounts by namespace or by team, if enabled.
     each: Option<ByNamespace>,
-    /// The teams, if the accounts are theirs.
+    /// The team of each namespace, if the accounts are by team.
     teams: Option<Teams>,
-    /// The number of the controller that started last. Only its changes count.
+    /// The number of the controller that started last. Changes of earlier controllers are ignored.
     generation: u64,
-    /// When the first controller began.
+    /// When the first controller started.
     since: Option<DateTime<Utc>>,
-    /// When the account of all was last changed, by the controller's clock.
+    /// When `all` was last changed, by the controller's wall clock.
     changed: Option<DateTime<Utc>>,
-    /// The account of everything at quarters of an hour, each the first after a change.
+    /// `all` at past quarters of an hour: for each change, at the first quarter after it.
     marks: VecDeque<(DateTime<Utc>, Account)>,
 }
 
-/// The seconds of an account that one counter shows.
+/// Returns the value of one counter, in seconds.
 type Seconds = fn(&Account) -> f64;
 
 impl Accounts {
-    /// The account of everything, and those of a namespace or a team that may be new.
-    fn of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
+    /// Returns the account of all workloads, and those of a namespace or team, which are created if
+    /// they are new.
+    fn accounts_of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
         let each = self.each.as_mut().into_iter();
         [&mut self.all]
             .into_iter()
-            .chain(each.flat_map(|each| each.of(namespace)))
+            .chain(each.flat_map(|each| each.accounts_of(namespace)))
     }
 
-    /// Counts a change, unless another controller has begun since.
-    fn count(&mut self, change: &Change) {
+    /// Counts a change, unless another controller has started since.
+    fn count(&mut self, change: &SavingsChange) {
         if self.generation != change.generation {
             return;
         }
         let (wall, now) = change.at;
-        match &change.what {
-            What::Held { before, held } => {
+        match &change.kind {
+            SavingsChangeKind::Stopped { before, after } => {
                 self.mark(wall);
                 let mut key = Arc::clone(&change.namespace);
                 if let Some(teams) = &mut self.teams {
-                    teams.count(&change.namespace, *before, *held);
-                    key = teams.of(&change.namespace);
+                    teams.count(&change.namespace, *before, *after);
+                    key = teams.team_of(&change.namespace);
                 }
-                for account in self.of(&key) {
-                    *account = account.at(now).with(*before, *held);
+                for account in self.accounts_of(&key) {
+                    *account = account.advanced_to(now).replacing(*before, *after);
                 }
             }
-            What::Team(team) => {
+            SavingsChangeKind::Team(team) => {
                 let teams = self.teams.as_mut();
-                let moved = teams.and_then(|it| it.set(&change.namespace, team.as_deref()));
+                let moved = teams.and_then(|teams| teams.set(&change.namespace, team.as_deref()));
                 if let (Some(moved), Some(each)) = (moved, &mut self.each) {
-                    for account in each.of(&moved.from) {
-                        *account = account.at(now).without(&moved.held);
+                    for account in each.accounts_of(&moved.from) {
+                        *account = account.advanced_to(now).minus(&moved.saved);
                     }
-                    for account in each.of(&moved.to) {
-                        *account = account.at(now).and(&moved.held);
+                    for account in each.accounts_of(&moved.to) {
+                        *account = account.advanced_to(now).plus(&moved.saved);
                     }
                 }
             }
         }
     }
 
-    /// The label of each series.
+    /// The name of the label that distinguishes the series.
     const fn label(&self) -> &'static str {
         if self.teams.is_some() {
             "team"
@@ -151,8 +157,8 @@ impl Accounts {
         }
     }
 
-    /// Keeps the account of everything, which is about to change, as of the first quarter of an
-    /// hour since the last change, once that is over: changes at one instant leave one mark.
+    /// Stores a mark before `all` changes: its value at the first quarter of an hour after the last
+    /// change, if that has passed. So there is at most one mark for each quarter.
     fn mark(&mut self, wall: DateTime<Utc>) {
         let Some(changed) = self.changed.replace(wall) else {
             return;
@@ -160,7 +166,7 @@ impl Accounts {
         if let Ok(quarter) = changed.duration_round_up(QUARTER)
             && quarter < wall
         {
-            let account = self.all.after(quarter - changed);
+            let account = self.all.advanced_by(quarter - changed);
             self.marks.push_back((quarter, account));
             if self.marks.len() > MAX_MARKS {
                 self.marks.pop_front();
@@ -168,20 +174,20 @@ impl Accounts {
         }
     }
 
-    /// The savings until an instant at which a day of some zone begins; none before the first mark.
+    /// The savings until `at`, the beginning of a day in some time zone. Zero before the first mark.
     fn saved_until(&self, at: DateTime<Utc>) -> Saved {
         let last = self.changed.map(|changed| (changed, self.all));
         let mut known = self.marks.iter().chain(last.as_ref()).rev();
         let before = known.find(|(known, _)| *known <= at);
         before.map_or_else(Saved::default, |(known, account)| {
-            account.after(at - *known).saved()
+            account.advanced_by(at - *known).saved()
         })
     }
 }
 
 impl Savings {
-    /// A controller begins to count at `now`, when its clock shows `wall`, and knows no object yet.
-    /// Returns its number, which distinguishes it from earlier ones.
+    /// Registers a controller that starts at `now`, when its clock shows `wall`, without objects.
+    /// Returns its number, with which it reports changes.
     pub(super) fn begin(&self, by: SavingsBy, wall: DateTime<Utc>, now: Instant) -> u64 {
         let mut accounts = self.accounts();
         let accounts = &mut *accounts;
@@ -193,13 +199,13 @@ impl Savings {
         accounts.teams = (by == SavingsBy::Team).then(Teams::default);
         let each = accounts.each.iter_mut().flat_map(ByNamespace::all);
         for account in each.chain([&mut accounts.all]) {
-            *account = account.at(now).ended();
+            *account = account.advanced_to(now).without_resources();
         }
         accounts.generation
     }
 
-    /// Counts a change at once, or after the current reader of the accounts.
-    pub(super) fn change(&self, change: Change) {
+    /// Counts a change. If another thread reads the accounts, queues it instead.
+    pub(super) fn change(&self, change: SavingsChange) {
         match self.0.accounts.try_lock() {
             Ok(accounts) => self.count_waiting(accounts).count(&change),
             Err(TryLockError::Poisoned(error)) => {
@@ -209,23 +215,24 @@ impl Savings {
         }
     }
 
-    /// The label of the series, if each namespace or team has one.
+    /// The name of the label of the series; `None` if there is one series for all workloads.
     pub(super) fn label(&self) -> Option<&'static str> {
         let accounts = self.accounts();
         accounts.each.as_ref().map(|_| accounts.label())
     }
 
-    /// The namespace itself, or its team; [`OTHER`] for whatever has no series of its own.
+    /// The label value for a namespace: the namespace or its team. [`OTHER`] if there is one series for
+    /// all workloads, and for [`OTHER`] itself.
     pub(super) fn series_of(&self, namespace: &Arc<str>) -> Arc<str> {
         let accounts = self.accounts();
         match &accounts.teams {
             _ if accounts.each.is_none() || **namespace == *OTHER => OTHER.into(),
-            Some(teams) => teams.of(namespace),
+            Some(teams) => teams.team_of(namespace),
             None => Arc::clone(namespace),
         }
     }
 
-    /// The accounts, all changes counted.
+    /// Locks the accounts and counts the queued changes.
     pub(super) fn accounts(&self) -> MutexGuard<'_, Accounts> {
         self.count_waiting(lock(&self.0.accounts))
     }
@@ -239,11 +246,11 @@ impl Savings {
         accounts
     }
 
-    /// The savings until now, and since each of these instants; `None` before the first controller
-    /// has begun.
+    /// The savings until now, and since each of these times; `None` before the first controller has
+    /// started.
     pub(super) fn so_far(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
         let accounts = self.accounts();
-        let all = accounts.all.at(Instant::now()).saved();
+        let all = accounts.all.advanced_to(Instant::now()).saved();
         Some(SavedSoFar {
             all,
             since: accounts.since?,
@@ -260,45 +267,47 @@ impl Collector for Savings {
             let help = "Namespaces, or teams with --metrics-by, that share the series (other).";
             let name = "dayshift_namespaces_without_series";
             let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            let count = u64::try_from(each.not_shown()).unwrap_or(u64::MAX);
+            let count = u64::try_from(each.without_series()).unwrap_or(u64::MAX);
             ConstGauge::new(count).encode(metric)?;
         }
         let label = accounts.label();
         let each = match &accounts.each {
-            None => vec![(None, accounts.all.at(now))],
+            None => vec![(None, accounts.all.advanced_to(now))],
             Some(each) => each.series(now),
         };
         let help = "Replicas that do not run now because of the schedules.";
         let name = "dayshift_stopped_replicas";
         let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        samples(metric, label, &each, |it| {
-            ConstGauge::new(u64::try_from(it.replicas).unwrap_or(u64::MAX))
+        samples(metric, label, &each, |account| {
+            ConstGauge::new(u64::try_from(account.replicas).unwrap_or(u64::MAX))
         })?;
 
         let counters: [(&str, &str, Seconds); 3] = [
             (
                 "dayshift_saved_replica",
                 "The time of replicas that did not run because of the schedules.",
-                |it| seconds(it.replica_time, 1.0),
+                |account| seconds(account.replica_time, 1.0),
             ),
             (
                 "dayshift_saved_cpu_core",
                 "The time of the CPU cores that those replicas request.",
-                |it| seconds(it.cpu_time, 1e9),
+                |account| seconds(account.cpu_time, 1e9),
             ),
             (
                 "dayshift_saved_memory_byte",
                 "The time of the bytes of memory that those replicas request.",
-                |it| seconds(it.memory_time, 1.0),
+                |account| seconds(account.memory_time, 1.0),
             ),
         ];
-        for (name, help, of) in counters {
+        for (name, help, value) in counters {
             let unit = Some(&Unit::Seconds);
             let metric = encoder.encode_descriptor(name, help, unit, MetricType::Counter)?;
-            samples(metric, label, &each, |it| ConstCounter::new(of(it)))?;
+            samples(metric, label, &each, |account| {
+                ConstCounter::new(value(account))
+            })?;
         }
         drop(each);
-        // Only now: the values that were shown are those of the series as they were.
+        // Ranking changes which namespaces have series, so it comes after the samples.
         if let Some(each) = &mut accounts.each {
             each.rank(now);
         }
@@ -306,18 +315,19 @@ impl Collector for Savings {
     }
 }
 
-/// A sample of each account; the one of everything has no label.
+/// Encodes a sample for each entry, with its name as the label. An entry without a name is the sum of
+/// all, which has no label and no other samples beside it.
 pub(super) fn samples<T, M: EncodeMetric>(
     mut metric: MetricEncoder<'_>,
     label: &str,
     each: &[(Option<&str>, T)],
-    of: impl Fn(&T) -> M,
+    sample: impl Fn(&T) -> M,
 ) -> fmt::Result {
-    for (name, account) in each {
+    for (name, entry) in each {
         match name {
-            None => return of(account).encode(metric),
+            None => return sample(entry).encode(metric),
             Some(name) => {
-                of(account).encode(metric.encode_family(&[(label, *name)])?)?;
+                sample(entry).encode(metric.encode_family(&[(label, *name)])?)?;
             }
         }
     }

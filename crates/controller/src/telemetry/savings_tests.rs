@@ -1,4 +1,4 @@
-//! Savings as metrics.
+//! Tests of the savings metrics.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use tokio::time::{Instant, advance};
 
 use super::{
     by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES},
-    savings::{Change, Savings, SavingsBy, What},
+    savings::{Savings, SavingsBy, SavingsChange, SavingsChangeKind},
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -18,13 +18,13 @@ fn change(
     savings: &Savings,
     generation: u64,
     namespace: &Arc<str>,
-    (before, held): (StoppedCapacity, StoppedCapacity),
+    (before, after): (StoppedCapacity, StoppedCapacity),
     at: (DateTime<Utc>, Instant),
 ) {
-    savings.change(Change {
+    savings.change(SavingsChange {
         generation,
         namespace: Arc::clone(namespace),
-        what: What::Held { before, held },
+        kind: SavingsChangeKind::Stopped { before, after },
         at,
     });
 }
@@ -40,9 +40,10 @@ fn samples(registry: &Registry) -> HashMap<String, f64> {
     lines.map(sample).collect()
 }
 
-/// By an own sum of each object, at steps of odd lengths: some change between two scrapes.
+/// The expected values are summed for each object independently, at steps of varying lengths. Some
+/// objects change between two scrapes.
 #[tokio::test(start_paused = true)]
-async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
+async fn counters_never_decrease_and_include_changes_between_scrapes() {
     let savings = Savings::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
@@ -62,7 +63,7 @@ async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
         let at = usize::try_from(seed >> 40).unwrap() % objects.len();
         let now = Instant::now();
         if step == 2_500 {
-            // Another controller begins; later changes from the one before do not count.
+            // Another controller starts: later changes of the earlier one are ignored.
             let ended = generation;
             generation = savings.begin(SavingsBy::Namespace, wall, now);
             change(
@@ -104,9 +105,8 @@ async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
     }
 }
 
-/// Whole numbers: whatever order they are added in, the sum is the same.
 #[tokio::test(start_paused = true)]
-async fn a_counter_of_nothing_stands_still() {
+async fn counters_do_not_change_while_nothing_is_saved() {
     let savings = Savings::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
@@ -125,10 +125,10 @@ async fn a_counter_of_nothing_stands_still() {
     assert_eq!(samples(&registry), counted);
 }
 
-/// A day begins at midnight, when one replica is stopped; then 8,000 objects change within two
-/// milliseconds at 06:00, as at a boundary of many, half of them at the same instant.
+/// One replica is stopped from 23:00 on. At 06:00, 8,000 objects change within two milliseconds, as at
+/// a boundary of many workloads, half of them at the same instant.
 #[tokio::test(start_paused = true)]
-async fn many_changes_at_once_keep_what_was_saved_before() {
+async fn many_changes_at_once_do_not_replace_earlier_marks() {
     let savings = Savings::default();
     let (midnight, begin) = (
         DateTime::UNIX_EPOCH + TimeDelta::days(20_000),
@@ -164,8 +164,8 @@ async fn many_changes_at_once_keep_what_was_saved_before() {
     near(hours(TimeDelta::minutes(6 * 60 + 30)), 0.5 * 8_001.0);
 }
 
-/// 250 namespaces, of which the last fifty are the largest; then some that were small grow. The
-/// judge sums the savings of each.
+/// There are 250 namespaces, of which the last fifty are the largest; later, ten small ones grow. The
+/// expected total is summed independently.
 #[tokio::test(start_paused = true)]
 async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice() {
     let savings = Savings::default();
@@ -191,19 +191,19 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
     let series = |registry: &Registry| -> HashMap<String, f64> {
         let mut text = String::new();
         text::encode(&mut text, registry).unwrap();
-        let of = |line: &str| {
+        let sample = |line: &str| {
             let rest = line.strip_prefix("dayshift_saved_replica_seconds_total{namespace=\"")?;
             let (name, value) = rest.split_once("\"} ")?;
             Some((name.to_owned(), value.parse().unwrap()))
         };
-        let found: HashMap<_, _> = text.lines().filter_map(of).collect();
+        let found: HashMap<_, _> = text.lines().filter_map(sample).collect();
         assert!(
             text.contains("dayshift_namespaces_without_series 50\n"),
             "{text}"
         );
         found
     };
-    // As Prometheus' increase() sums: a series that is new, or that begins again, begins at 0.
+    // As `increase()` of Prometheus: a new or restarted series counts from 0.
     let (mut before, mut counted, mut expected) = (HashMap::new(), 0.0, 0.0);
     for minute in 0..240 {
         if minute == 120 {
@@ -229,9 +229,10 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
     }
 }
 
-/// A scrape holds the accounts here, on the thread of the controller, so waiting would be a deadlock.
+/// The test locks the accounts on the controller's thread, so a change that waited for the lock would
+/// deadlock.
 #[tokio::test(start_paused = true)]
-async fn changes_wait_for_no_scrape_and_are_counted_in_order_after_it() {
+async fn changes_during_a_scrape_are_queued_and_counted_in_order_after_it() {
     let savings = Savings::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
@@ -259,16 +260,17 @@ fn namespaces_that_come_and_go_are_bounded_and_make_room_for_new_ones() {
     let mut each = ByNamespace::default();
     let mut at = 0;
     let mut come = |each: &mut ByNamespace, number: usize| {
-        let names = (at..at + number).map(|it| Arc::from(format!("preview-{it}")));
+        let names = (at..at + number).map(|number| Arc::from(format!("preview-{number}")));
         at += number;
-        names.filter(|it| each.of(it).count() == 2).count()
+        let tracked = names.filter(|name| each.accounts_of(name).count() == 2);
+        tracked.count()
     };
     assert_eq!(come(&mut each, 2 * MAX_KNOWN), MAX_KNOWN);
     for _ in 0..3 {
         each.rank(Instant::now());
         assert_eq!(come(&mut each, MAX_KNOWN), MAX_KNOWN / 10);
     }
-    assert!(each.known.len() <= MAX_KNOWN && each.shown.len() <= MAX_SERIES);
+    assert!(each.known.len() <= MAX_KNOWN && each.own_series.len() <= MAX_SERIES);
     for account in each.all() {
         account.replicas = 1;
     }
@@ -276,13 +278,13 @@ fn namespaces_that_come_and_go_are_bounded_and_make_room_for_new_ones() {
     assert_eq!(
         come(&mut each, 1),
         0,
-        "all that are known hold something down"
+        "all tracked namespaces save something"
     );
 }
 
-/// The current savings of a namespace end with it; its past savings stay with the team.
+/// Past savings stay with the earlier team.
 #[tokio::test(start_paused = true)]
-async fn a_namespace_that_changes_its_team_takes_what_it_holds_down_along() {
+async fn current_savings_move_with_a_namespace_to_another_team() {
     let savings = Savings::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
@@ -293,10 +295,10 @@ async fn a_namespace_that_changes_its_team_takes_what_it_holds_down_along() {
         ..StoppedCapacity::default()
     };
     let belongs = |namespace: &str, team: Option<&str>| {
-        savings.change(Change {
+        savings.change(SavingsChange {
             generation,
             namespace: namespace.into(),
-            what: What::Team(team.map(Into::into)),
+            kind: SavingsChangeKind::Team(team.map(Into::into)),
             at: (wall, Instant::now()),
         });
     };

@@ -1,4 +1,4 @@
-//! Shapes of metrics, and the labels they have.
+//! Types, labels and buckets that several metrics share, and functions that register them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,10 +16,11 @@ pub(super) type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
 
 pub(crate) type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
 
-/// A metric without labels, absent while its value is unknown.
+/// A metric without labels that has no series while its value is unknown.
 pub(super) type Optional<M> = Family<Labels<0>, M>;
 
-/// From a millisecond (a quiet boundary) to an hour (caught up after being down).
+/// Buckets from a millisecond (a boundary without load) to an hour (a boundary that was missed while
+/// the controller was down).
 pub(super) const LATENESS_SECONDS: [f64; 17] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
     600.0, 3600.0,
@@ -35,7 +36,7 @@ pub(crate) fn registered<M: Metric + Clone + Default>(
     metric
 }
 
-/// The same with seconds as its unit.
+/// Registers a metric whose unit is seconds.
 pub(crate) fn registered_in_seconds<M: Metric + Clone>(
     registry: &mut Registry,
     name: &str,
@@ -46,20 +47,20 @@ pub(crate) fn registered_in_seconds<M: Metric + Clone>(
     metric
 }
 
-pub(super) const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
+pub(super) const fn transition_labels(action: Action, outcome: Outcome) -> Labels<2> {
     [("action", action.name()), ("outcome", outcome.name())]
 }
 
-/// Who reverts counts: a known manager, or `other`.
-pub(super) const fn label(manager: ManagerKind) -> &'static str {
+/// The label of a manager that reverts counts: a known controller, or `other`.
+pub(super) const fn manager_label(manager: ManagerKind) -> &'static str {
     match manager {
         ManagerKind::OtherController(owner) => owner.label(),
         ManagerKind::Dayshift | ManagerKind::Person | ManagerKind::Unknown => "other",
     }
 }
 
-/// A count as a gauge takes it.
-pub(crate) fn whole(count: usize) -> i64 {
+/// Converts a count to the value of a gauge.
+pub(crate) fn gauge_value(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

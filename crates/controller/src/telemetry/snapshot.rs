@@ -1,4 +1,5 @@
-//! The controller's knowledge of every object, for readers outside it.
+//! Snapshots of the objects, for readers outside the controller, such as the dashboard and the metrics.
+//! A snapshot shares its data with the controller. Readers compute everything else on their own threads.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -12,46 +13,44 @@ use dayshift_workload::{
     savings::{StoppedCapacity, is_kept_stopped, stopped_count},
 };
 
-/// The controller's knowledge at one moment.
+/// All objects at one time.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// The moment, by the controller's clock.
+    /// The time, by the controller's clock.
     pub at: DateTime<Utc>,
-    /// Every object in scope, by kind, namespace and name.
+    /// Every object in scope, sorted by kind, namespace and name.
     pub objects: Vec<Arc<ObjectSnapshot>>,
 }
 
-/// The controller's knowledge of one object.
-///
-/// It shares its texts and schedules with the controller. Anything computed from them is computed
-/// by the reader.
+/// The state of one object. Shares its annotations and schedule with the controller.
 #[derive(Clone, Debug)]
 pub struct ObjectSnapshot {
-    /// Which object.
+    /// The kind, namespace, name and UID.
     pub object: WorkloadRef,
-    /// The annotations in force for it, as they were written.
+    /// The annotations of the object, and those that it inherits.
     pub inputs: Inputs,
-    /// Its count now.
+    /// The current count.
     pub replicas: Replicas,
     /// The resources of one replica.
     pub footprint: Footprint,
     /// How much of it is ready.
     pub readiness: Readiness,
-    /// The `last` of the state in which it was seen to be ready.
+    /// The label `last` at the time when the object was last observed to be ready.
     pub(crate) ready_for: Option<DateTime<Utc>>,
-    /// The last thing that was done to it, and the count to restore (`saved`).
+    /// The state in the labels, with the saved count.
     pub state: State,
-    /// The work on it now.
+    /// The reason why the object waits, if it does.
     pub work: WorkStatus,
-    /// How many writes to it in a row were refused or failed.
+    /// How many writes in a row were rejected or failed.
     pub failures: u32,
     pub(crate) parsed: Arc<ParsedInputs>,
     pub(crate) override_began: Option<Box<str>>,
     pub(crate) deleting: bool,
     pub(crate) seen: DateTime<Utc>,
-    /// When its state labels were last seen to change.
+    /// When a change of the state labels was last observed.
     pub(crate) labels_seen: DateTime<Utc>,
-    /// Whether a later version of dayshift wrote its state labels; then this version does not change it.
+    /// Whether a later version of dayshift wrote the state labels. Then this version does not change
+    /// the object.
     pub(crate) is_of_a_later_version: bool,
 }
 
@@ -62,14 +61,13 @@ pub enum WorkStatus {
     Idle,
     /// A start waits until fewer workloads are starting (`--max-starting`).
     WaitingForSlot,
-    /// A change waits for its turn to be sent.
+    /// A change waits in the queue.
     Queued,
-    /// A request about it is under way.
+    /// A request about the object is in flight.
     InFlight,
-    /// The last try failed, and it is tried again later.
+    /// The last write failed and will be retried.
     BackingOff,
-    /// The permission to patch its kind in its namespace is missing: one object asks for it at a
-    /// time.
+    /// The permission to patch the kind in the namespace is missing. One object at a time retries.
     WaitingForPermission,
 }
 
@@ -79,15 +77,15 @@ impl fmt::Display for WorkStatus {
             Self::Idle => "nothing to do",
             Self::WaitingForSlot => "waiting until fewer workloads are starting",
             Self::Queued => "waiting to be sent",
-            Self::InFlight => "waiting for the API server's answer",
-            Self::BackingOff => "waiting to be tried again",
+            Self::InFlight => "waiting for the API server's response",
+            Self::BackingOff => "waiting to be retried",
             Self::WaitingForPermission => "waiting for permission",
         })
     }
 }
 
 impl ObjectSnapshot {
-    /// The schedule that it follows; `None` where it has none, or one that is refused.
+    /// The schedule; `None` if the object has no schedule or an invalid one.
     pub fn schedule(&self) -> Option<&ScheduleSpec> {
         self.parsed.spec()
     }
@@ -100,23 +98,23 @@ impl ObjectSnapshot {
         }
     }
 
-    /// Its annotations.
+    /// The parsed annotations.
     pub fn parsed(&self) -> &ParsedInputs {
         &self.parsed
     }
 
-    /// The same, shared with all that have the same annotations.
+    /// The parsed annotations, which objects with equal annotations share.
     pub fn shared_parsed(&self) -> Arc<ParsedInputs> {
         Arc::clone(&self.parsed)
     }
 
-    /// When its annotations were first seen as they are.
+    /// When the current annotations were first observed.
     pub const fn inputs_seen_at(&self) -> DateTime<Utc> {
         self.seen
     }
 
-    /// The object as the controller knows it: its labels are those of [`Self::state`], and the
-    /// values that guard a patch are missing.
+    /// The object as an observation. Its labels are those of [`Self::state`]. Values that only a patch
+    /// needs are missing.
     pub fn observed(&self) -> Observed {
         Observed {
             object: self.object.clone(),
@@ -135,55 +133,56 @@ impl ObjectSnapshot {
         }
     }
 
-    /// The first boundary of its schedule after `after`, and its action.
+    /// The first boundary of the schedule after `after`.
     pub fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
         self.schedule()?.next_after(&self.object, after)
     }
 
-    /// The override that holds it at `at`.
+    /// The override that is active at `at`.
     pub fn active_override(&self, at: DateTime<Utc>) -> Option<Override> {
-        self.override_with_origin(at).map(|(_, it)| it)
+        let active = self.override_with_origin(at);
+        active.map(|(_, active)| active)
     }
 
     fn override_with_origin(&self, at: DateTime<Utc>) -> Option<(Origin, Override)> {
         let overrides = &self.schedule()?.overrides;
         let began = self.override_began.as_deref();
-        let counted = overrides.without_ended(began, &self.state, at);
-        counted.with_origin_at(at)
+        let overrides = overrides.without_ended(began, &self.state, at);
+        overrides.with_origin_at(at)
     }
 
-    /// The user whose override holds it at `at`, as far as that is written, and its phase in it.
+    /// The user in `dayshift/override-by` of the override that is active at `at`, and the phase of that
+    /// override; `None` without an active override or without a user.
     pub(super) fn overridden_by(&self, at: DateTime<Utc>) -> Option<(Arc<str>, Phase)> {
-        let (origin, it) = self.override_with_origin(at)?;
+        let (origin, active) = self.override_with_origin(at)?;
         let user = user_text(&self.inputs.author(origin))?;
-        Some((user.into(), it.phase()))
+        Some((user.into(), active.phase()))
     }
 
-    /// The resources that its schedule saves now, as the metrics count them and the pages show
-    /// them.
+    /// The capacity that the schedule saves now, for the metrics and the dashboard.
     pub fn stopped_capacity(&self) -> StoppedCapacity {
         let (phase, saved) = (self.state.phase, self.state.saved);
         let count = stopped_count(self.replicas, phase, saved, &self.parsed);
         StoppedCapacity::new(count, self.footprint)
     }
 
-    /// Whether its schedule or an override keeps it stopped; `None` where it has no schedule.
+    /// Whether the schedule or an override keeps it stopped; `None` if it has no schedule.
     pub(super) fn is_kept_stopped(&self) -> Option<bool> {
         is_kept_stopped(&self.observed(), &self.parsed)
     }
 
-    /// Whether it is stopped although its schedule requires it to run.
+    /// Whether dayshift keeps it stopped although its schedule requires it to run.
     pub(super) fn is_against_schedule(&self) -> bool {
         self.state.saved.is_some() && is_stopped_against_schedule(&self.observed(), &self.parsed)
     }
 
-    /// Whether its replicas are scheduled, and do not request both CPU and memory.
+    /// Whether it has a schedule and replicas that do not request both CPU and memory.
     pub(super) fn lacks_requests(&self) -> bool {
         let Footprint { replicas, requests } = self.footprint;
         replicas > 0 && self.schedule().is_some() && !requests.are_complete()
     }
 
-    /// Whether it has not been ready since dayshift started it, longer ago than its start may take.
+    /// Whether dayshift started it longer than `ready-within` ago and it has not been ready since.
     pub(super) fn is_not_ready(&self, now: DateTime<Utc>) -> bool {
         let within = self.parsed.ready_within();
         let due = self.readiness.due(self.replicas, &self.state, within);
@@ -191,7 +190,8 @@ impl ObjectSnapshot {
         !self.deleting && !was_ready && due.is_some_and(|due| due <= now)
     }
 
-    /// When it may become overdue, as it is now; `None` if nothing is asked for it.
+    /// The earliest time at which it can be overdue, if it does not change before; `None` if nothing is
+    /// due.
     pub(super) fn overdue_from(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         if self.is_of_a_later_version || self.schedule().is_none() {
             return None;
@@ -207,37 +207,38 @@ impl ObjectSnapshot {
         Some(due + OVERDUE_GRACE)
     }
 
-    /// Whether something should have been done about it by `now`. State labels that a user has
-    /// changed count as the controller will correct them, because they are not requests.
+    /// Whether a start, a stop or another change should have been made before `now`. If a user has
+    /// changed state labels, the values from the controller's memory are used instead, because state
+    /// labels are not requests.
     pub(super) fn is_overdue(&self, now: DateTime<Utc>) -> bool {
         let changed_at = Some(self.changed_at(now));
         let overdue = || Overdue::find(&self.parsed, &self.observed(), changed_at, now);
         self.overdue_from(now).is_some_and(|from| from <= now) && overdue().is_some()
     }
 
-    /// The time of the last change of its annotations and labels.
+    /// The time of the last change of the annotations or the state labels.
     fn changed_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        // A clock that was ahead may have dated the labels.
+        // The clock may have been ahead when the labels were observed.
         self.seen.max(self.labels_seen.min(now))
     }
 }
 
-/// How many workloads are in which state.
+/// The number of workloads in each state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct States {
     by_phase: BTreeMap<Phase, usize>,
-    /// Their schedule is refused.
+    /// Workloads with an invalid schedule.
     pub(crate) invalid: usize,
-    /// `exclude` keeps them from the schedule that they have or inherit.
+    /// Workloads with `dayshift/exclude` and a schedule of their own or an inherited one.
     pub(super) excluded: usize,
-    /// Stopped although their schedule requires them to run.
+    /// Workloads that are kept stopped although their schedule requires them to run.
     pub(super) against_schedule: usize,
-    /// The replicas of scheduled ones that run.
+    /// Running replicas of workloads with a valid schedule.
     pub(super) running_replicas: usize,
 }
 
 impl States {
-    /// Counts one more.
+    /// Counts a workload.
     pub(super) fn add(&mut self, object: &ObjectSnapshot) {
         match object.parsed() {
             ParsedInputs::Unscheduled => {
@@ -246,7 +247,7 @@ impl States {
             ParsedInputs::Invalid(_) => self.invalid += 1,
             ParsedInputs::Scheduled(_) => {
                 if let Some(phase) = object.state.phase {
-                    self.add_in(phase);
+                    self.add_phase(phase);
                 }
                 let running = StoppedCapacity::new(object.replicas, object.footprint).replicas;
                 self.running_replicas += usize::try_from(running).unwrap_or_default();
@@ -255,13 +256,13 @@ impl States {
         self.against_schedule += usize::from(object.is_against_schedule());
     }
 
-    /// Counts one more in that state.
-    pub(super) fn add_in(&mut self, phase: Phase) {
+    /// Counts a workload in a phase only.
+    pub(super) fn add_phase(&mut self, phase: Phase) {
         *self.by_phase.entry(phase).or_default() += 1;
     }
 
-    /// The sum of two.
-    pub(super) fn and(mut self, other: &Self) -> Self {
+    /// Adds the counts of `other`.
+    pub(super) fn plus(mut self, other: &Self) -> Self {
         for (phase, count) in &other.by_phase {
             *self.by_phase.entry(*phase).or_default() += count;
         }
@@ -272,13 +273,13 @@ impl States {
         self
     }
 
-    /// Those in one state.
-    pub(super) fn of(&self, phase: Phase) -> usize {
+    /// The number of workloads in a phase.
+    pub(super) fn in_phase(&self, phase: Phase) -> usize {
         self.by_phase.get(&phase).copied().unwrap_or_default()
     }
 
-    /// All of them.
-    pub(super) fn all(&self) -> usize {
+    /// The number of workloads with a schedule, valid or not.
+    pub(super) fn total(&self) -> usize {
         self.by_phase.values().sum::<usize>() + self.invalid
     }
 }

@@ -1,4 +1,4 @@
-//! How long starts take, and which do not come to their end.
+//! The metrics of starts: their duration, waiting starts, and workloads that are not ready in time.
 
 use chrono::TimeDelta;
 use dayshift_workload::{Kind, ReadyForm};
@@ -7,14 +7,14 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::telemetry::shapes::{Labels, registered, registered_in_seconds, whole};
+use crate::telemetry::shapes::{Labels, gauge_value, registered, registered_in_seconds};
 
-/// From a second (an image that is there) to two hours.
+/// Buckets from a second (the image is on the node) to two hours.
 const DURATION_SECONDS: [f64; 12] = [
     1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0,
 ];
 
-/// How long starts take, and which do not come to their end.
+/// The metrics of starts.
 #[derive(Debug)]
 pub(crate) struct StartMetrics {
     pub(crate) not_ready: Gauge,
@@ -41,9 +41,9 @@ impl StartMetrics {
             "From the sending of a start to the workload being ready",
             Family::new_with_constructor(histogram),
         );
-        // Begun at zero, so that `increase()` sees the first of each too.
-        let says_it = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;
-        for kind in Kind::DEFAULT.into_iter().filter(says_it) {
+        // Each histogram begins at zero, so that `increase()` includes its first observation.
+        let shows_readiness = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;
+        for kind in Kind::DEFAULT.into_iter().filter(shows_readiness) {
             drop(durations.get_or_create(&[("kind", kind.name().to_owned())]));
         }
         Self {
@@ -53,13 +53,13 @@ impl StartMetrics {
         }
     }
 
-    /// Sets how many starts wait.
-    pub(crate) fn waiting(&self, count: usize) {
-        self.waiting.set(whole(count));
+    /// Sets the number of waiting starts.
+    pub(crate) fn set_waiting(&self, count: usize) {
+        self.waiting.set(gauge_value(count));
     }
 
-    /// An object of that kind is ready, so long after its start was sent.
-    pub(crate) fn ready(&self, kind: &Kind, took: TimeDelta) {
+    /// Records that an object became ready, and the time from the sending of its start to readiness.
+    pub(crate) fn record_ready(&self, kind: &Kind, took: TimeDelta) {
         let kind = kind.name().to_owned();
         let histogram = self.durations.get_or_create(&[("kind", kind)]);
         histogram.observe(took.as_seconds_f64());

@@ -1,5 +1,6 @@
-//! How many workloads are in which state, and how often something happened to some, all together or by namespace
-//! or team; and which of them their schedules keep stopped, with a series for each.
+//! The metrics of workloads: gauges of their states, counters of notices and reverts, and the optional
+//! series for each workload and each user. Gauges and counters are published as one sum, by namespace
+//! or by team, as savings are ([`Savings::label`]).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,28 +17,28 @@ use prometheus_client::{
 
 use super::by_namespace::{MAX_KNOWN, MAX_SERIES, OTHER};
 use crate::telemetry::{
-    published::Newest,
+    published::LatestObjects,
     savings::{Savings, samples},
-    shapes::{lock, whole},
+    shapes::{gauge_value, lock},
     snapshot::States,
 };
 
-/// The states as they were counted last, which have a series for each namespace or team where savings
-/// have.
+/// The number of workloads in each state at the last scrape. Has a series for each namespace or team
+/// if savings have.
 #[derive(Clone, Debug)]
 pub(super) struct StatesByNamespace {
     counted: Arc<Mutex<BTreeMap<Arc<str>, States>>>,
     savings: Savings,
 }
 
-/// What one gauge counts.
+/// Returns the value of one gauge.
 type Count = fn(&States) -> usize;
 
-/// The namespace or team of a series, if it has one, and the states that it shows.
+/// The namespace or team in the label of a series, if it has a label, and the values of the series.
 type Series = (Option<Arc<str>>, States);
 
 impl StatesByNamespace {
-    /// Nothing is counted yet.
+    /// Creates the collector without counts.
     pub(super) fn new(savings: Savings) -> Self {
         Self {
             counted: Arc::default(),
@@ -45,37 +46,40 @@ impl StatesByNamespace {
         }
     }
 
-    /// Adds the counts by namespace.
+    /// Replaces the counts, which are by namespace.
     pub(super) fn set(&self, by_namespace: &BTreeMap<Arc<str>, States>) {
         lock(&self.counted).clone_from(by_namespace);
     }
 
-    /// The series: of the namespaces or teams with most workloads each its own, and one of the rest.
+    /// Returns a series for each of the namespaces or teams with the most workloads, and one for the
+    /// rest. If `are_each` is false, returns one sum.
     fn series(&self, are_each: bool) -> Vec<Series> {
         let counted = lock(&self.counted).clone();
         if !are_each {
             let all = counted.into_values();
-            return vec![(None, all.fold(States::default(), |sum, it| sum.and(&it)))];
+            let sum = all.fold(States::default(), |sum, states| sum.plus(&states));
+            return vec![(None, sum)];
         }
         let mut each: BTreeMap<Arc<str>, States> = BTreeMap::new();
         for (namespace, states) in &counted {
-            let it = each.entry(self.savings.series_of(namespace)).or_default();
-            *it = mem::take(it).and(states);
+            let sum = each.entry(self.savings.series_of(namespace)).or_default();
+            *sum = mem::take(sum).plus(states);
         }
         let largest = largest(each).into_iter();
-        largest.map(|(name, it)| (Some(name), it)).collect()
+        largest.map(|(name, states)| (Some(name), states)).collect()
     }
 }
 
-/// Those with most workloads, and one of the rest. A user or namespace with the name of the rest is part of it.
+/// Returns the [`MAX_SERIES`] entries with the most workloads, and one entry named [`OTHER`] for the
+/// rest. A user or namespace that is itself named [`OTHER`] is counted in the rest.
 fn largest(mut each: BTreeMap<Arc<str>, States>) -> Vec<(Arc<str>, States)> {
-    let namesake = each.remove(OTHER);
+    let named_other = each.remove(OTHER);
     let mut each: Vec<_> = each.into_iter().collect();
-    each.sort_by_key(|(_, it)| std::cmp::Reverse(it.all()));
+    each.sort_by_key(|(_, states)| std::cmp::Reverse(states.total()));
     let rest = each.split_off(each.len().min(MAX_SERIES)).into_iter();
-    let rest = rest.map(|(_, it)| it).chain(namesake);
-    let rest = rest.reduce(|sum, it| sum.and(&it));
-    each.extend(rest.map(|it| (OTHER.into(), it)));
+    let rest = rest.map(|(_, states)| states).chain(named_other);
+    let rest = rest.reduce(|sum, states| sum.plus(&states));
+    each.extend(rest.map(|sum| (OTHER.into(), sum)));
     each
 }
 
@@ -86,7 +90,7 @@ impl Collector for StatesByNamespace {
         let label = label.unwrap_or_default();
         let each: Vec<_> = series
             .iter()
-            .map(|(name, it)| (name.as_deref(), it))
+            .map(|(name, states)| (name.as_deref(), states))
             .collect();
         let (name, help) = ("dayshift_workloads", "Workloads with a schedule, by state.");
         let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
@@ -94,7 +98,7 @@ impl Collector for StatesByNamespace {
             for phase in Phase::ALL {
                 let own = name.map(|name| (label, name)).into_iter();
                 let labels: Vec<_> = own.chain([("state", phase.name())]).collect();
-                let gauge = ConstGauge::new(whole(states.of(phase)));
+                let gauge = ConstGauge::new(gauge_value(states.in_phase(phase)));
                 gauge.encode(metric.encode_family(&labels)?)?;
             }
         }
@@ -102,27 +106,29 @@ impl Collector for StatesByNamespace {
             (
                 "dayshift_invalid_schedules",
                 "Workloads whose schedule is rejected.",
-                |it| it.invalid,
+                |states| states.invalid,
             ),
             (
                 "dayshift_excluded_workloads",
                 "Workloads that dayshift/exclude keeps from the schedule that they have or inherit.",
-                |it| it.excluded,
+                |states| states.excluded,
             ),
             (
                 "dayshift_workloads_stopped_against_schedule",
                 "Workloads that dayshift keeps stopped although their schedule requires them to run.",
-                |it| it.against_schedule,
+                |states| states.against_schedule,
             ),
             (
                 "dayshift_running_replicas",
                 "Replicas of workloads with a schedule that run now.",
-                |it| it.running_replicas,
+                |states| states.running_replicas,
             ),
         ];
-        for (name, help, of) in gauges {
+        for (name, help, count) in gauges {
             let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            samples(metric, label, &each, |it| ConstGauge::new(whole(of(it))))?;
+            samples(metric, label, &each, |states| {
+                ConstGauge::new(gauge_value(count(states)))
+            })?;
         }
         Ok(())
     }
@@ -131,65 +137,70 @@ impl Collector for StatesByNamespace {
 /// Counts by namespace or by series.
 type Counted = BTreeMap<Arc<str>, u64>;
 
-/// Counts what happens to workloads, all together, or by namespace or team where savings are.
+/// A counter of events of workloads, such as stop notices. Has a series for each namespace or team if
+/// savings have.
 ///
-/// A series ends with the last scheduled workload of its namespace or team, and begins at zero if one returns,
-/// which Prometheus treats as a restart. The series of all others never ends and never falls.
+/// A series ends with the last scheduled workload of its namespace or team. If a workload returns, the
+/// series begins at zero again, which Prometheus treats as a restart. The series [`OTHER`] never ends
+/// and never decreases.
 #[derive(Clone, Debug)]
 pub(crate) struct NamespaceCounter {
     name: &'static str,
     help: &'static str,
-    /// Since the last scrape, by namespace: the controller never waits for a scrape.
-    waiting: Arc<Mutex<Counted>>,
-    /// Until the last scrape, by series: of the team that a namespace had when it was scraped.
+    /// The counts since the last scrape, by namespace. They are kept apart from `series` so that the
+    /// controller never waits for a scrape.
+    pending: Arc<Mutex<Counted>>,
+    /// The counts until the last scrape, by series. A count belongs to the team that its namespace had
+    /// at the time of the scrape.
     series: Arc<Mutex<Counted>>,
     savings: Savings,
 }
 
 impl NamespaceCounter {
-    /// No counts yet. `name` is without `_total`.
+    /// Creates a counter at zero. `name` is without `_total`.
     pub(super) fn new(name: &'static str, help: &'static str, savings: Savings) -> Self {
         Self {
             name,
             help,
-            waiting: Arc::default(),
+            pending: Arc::default(),
             series: Arc::new(Mutex::new([(OTHER.into(), 0)].into())),
             savings,
         }
     }
 
-    /// It happened to so many workloads of a namespace.
-    pub(crate) fn count(&self, namespace: &Arc<str>, workloads: u64) {
-        let mut waiting = lock(&self.waiting);
-        let has_room = waiting.len() < MAX_KNOWN || waiting.contains_key(namespace);
+    /// Counts one event for each of `workloads` workloads of a namespace.
+    pub(crate) fn add(&self, namespace: &Arc<str>, workloads: u64) {
+        let mut pending = lock(&self.pending);
+        let has_room = pending.len() < MAX_KNOWN || pending.contains_key(namespace);
         let key = has_room.then(|| Arc::clone(namespace));
-        *waiting
+        *pending
             .entry(key.unwrap_or_else(|| OTHER.into()))
             .or_default() += workloads;
     }
 
-    /// How many namespaces wait for a scrape.
+    /// The number of namespaces with counts since the last scrape.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> usize {
-        lock(&self.waiting).len()
+    pub(super) fn pending(&self) -> usize {
+        lock(&self.pending).len()
     }
 
-    /// Adds the counts since the last scrape, and the namespaces with a schedule, of which the
-    /// first come have a series each.
+    /// Moves the counts since the last scrape to the series. `scheduled` are the namespaces with
+    /// schedules: the first [`MAX_SERIES`] of them have a series of their own.
     ///
-    /// Each series begins at zero, so that Prometheus' `increase()` sees its first count too: counts
-    /// from before the series wait for the next scrape.
-    pub(super) fn take_in<'a>(&self, scheduled: impl Iterator<Item = &'a Arc<str>>) {
-        let waiting = mem::take(&mut *lock(&self.waiting));
-        let mut named: BTreeSet<_> = scheduled.map(|it| self.savings.series_of(it)).collect();
+    /// Each series begins at zero, so that Prometheus' `increase()` includes its first count. Therefore
+    /// counts of a new series are kept for the next scrape.
+    pub(super) fn collect<'a>(&self, scheduled: impl Iterator<Item = &'a Arc<str>>) {
+        let pending = mem::take(&mut *lock(&self.pending));
+        let scheduled = scheduled.map(|namespace| self.savings.series_of(namespace));
+        let mut named: BTreeSet<_> = scheduled.collect();
         named.insert(OTHER.into());
         let mut series = lock(&self.series);
-        let mut unseen = Vec::new();
-        for (namespace, count) in waiting {
+        let mut new = Vec::new();
+        for (namespace, count) in pending {
             let name = self.savings.series_of(&namespace);
             match series.get_mut(&name) {
-                Some(shown) => *shown += count,
-                None => unseen.push((namespace, Arc::clone(&name), count)),
+                Some(total) => *total += count,
+                None => new.push((namespace, Arc::clone(&name), count)),
             }
             named.insert(name);
         }
@@ -199,9 +210,9 @@ impl NamespaceCounter {
                 series.entry(name).or_default();
             }
         }
-        for (namespace, name, count) in unseen {
+        for (namespace, name, count) in new {
             if series.contains_key(&name) {
-                self.count(&namespace, count);
+                self.add(&namespace, count);
             } else {
                 *series.entry(OTHER.into()).or_default() += count;
             }
@@ -218,7 +229,7 @@ impl Collector for NamespaceCounter {
             None => vec![(None, series.values().sum())],
             Some(_) => series
                 .iter()
-                .map(|(it, count)| (Some(&**it), *count))
+                .map(|(name, count)| (Some(&**name), *count))
                 .collect(),
         };
         samples(metric, label.unwrap_or_default(), &each, |count: &u64| {
@@ -227,19 +238,19 @@ impl Collector for NamespaceCounter {
     }
 }
 
-/// Each published workload with a schedule, and whether it is kept stopped; nothing unless these
-/// series are enabled.
+/// Collects a series for each published workload with a schedule, if `--per-workload-metrics` is set:
+/// whether it is kept stopped.
 #[derive(Debug)]
-pub(super) struct StoppedWorkloads(pub(super) Newest);
+pub(super) struct StoppedWorkloads(pub(super) LatestObjects);
 
 impl Collector for StoppedWorkloads {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let newest = lock(&self.0).clone();
-        let Some(objects) = newest.filter(|it| it.per_workload_metrics) else {
+        let latest = lock(&self.0).clone();
+        let Some(objects) = latest.filter(|objects| objects.per_workload_metrics) else {
             return Ok(());
         };
         let each = objects.each();
-        let stopped = each.filter_map(|(id, it)| Some((id, it.is_kept_stopped()?, it)));
+        let stopped = each.filter_map(|(id, object)| Some((id, object.is_kept_stopped()?, object)));
         let mut stopped: Vec<_> = stopped.collect();
         if stopped.is_empty() {
             return Ok(());
@@ -249,12 +260,13 @@ impl Collector for StoppedWorkloads {
                     only with --per-workload-metrics.";
         let mut metric =
             encoder.encode_descriptor("dayshift_stopped", help, None, MetricType::Gauge)?;
-        for (_, is_stopped, it) in &stopped {
-            let kind = it.object.kind.to_string();
+        for (_, is_stopped, snapshot) in &stopped {
+            let object = &snapshot.object;
+            let kind = object.kind.to_string();
             let labels = [
                 ("kind", kind.as_str()),
-                ("namespace", &it.object.namespace),
-                ("name", &it.object.name),
+                ("namespace", &object.namespace),
+                ("name", &object.name),
             ];
             ConstGauge::new(i64::from(*is_stopped)).encode(metric.encode_family(&labels)?)?;
         }
@@ -262,22 +274,22 @@ impl Collector for StoppedWorkloads {
     }
 }
 
-/// The published workloads that an override holds, by the user who is written on it; nothing unless
-/// these series are enabled.
+/// Collects the number of published workloads with an active override for each user in
+/// `dayshift/override-by`, if `--per-user-metrics` is set.
 #[derive(Debug)]
-pub(super) struct OverriddenWorkloads(pub(super) Newest);
+pub(super) struct OverriddenWorkloads(pub(super) LatestObjects);
 
 impl Collector for OverriddenWorkloads {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let newest = lock(&self.0).clone();
-        let Some(objects) = newest.filter(|it| it.per_user_metrics) else {
+        let latest = lock(&self.0).clone();
+        let Some(objects) = latest.filter(|objects| objects.per_user_metrics) else {
             return Ok(());
         };
         let now = objects.now();
         let mut by_user: BTreeMap<Arc<str>, States> = BTreeMap::new();
         for (_, object) in objects.each() {
             if let Some((user, phase)) = object.overridden_by(now) {
-                by_user.entry(user).or_default().add_in(phase);
+                by_user.entry(user).or_default().add_phase(phase);
             }
         }
         let (name, help) = (
@@ -288,7 +300,7 @@ impl Collector for OverriddenWorkloads {
         for (user, states) in largest(by_user) {
             for phase in [Phase::Woken, Phase::Slept, Phase::Paused] {
                 let labels = [("user", &*user), ("state", phase.name())];
-                let gauge = ConstGauge::new(whole(states.of(phase)));
+                let gauge = ConstGauge::new(gauge_value(states.in_phase(phase)));
                 gauge.encode(metric.encode_family(&labels)?)?;
             }
         }
