@@ -197,7 +197,7 @@ fn full_count(spec: &ScheduleSpec, plan: &WorkloadPlan, row: &Row) -> Replicas {
 /// The count during a step, at most `full`.
 fn running_count(spec: &ScheduleSpec, step: &PlannedStep, full: Replicas) -> Replicas {
     let has_both = spec.schedule.only_action().is_none();
-    let count = match (step.state, step.says) {
+    let count = match (step.state, step.required) {
         (PlannedState::Slept, _) => spec.stop_replicas,
         // Without starts or without stops in the schedule, users decide.
         (PlannedState::Stopped, _) if has_both => spec.stop_replicas,

@@ -187,7 +187,7 @@ impl OverrideRequest {
 
     /// Whether a controller is acting on the object: it is not ready yet, or its start waits.
     fn is_underway(&self, annotated: &AnnotatedWorkload, seen: &Observed) -> bool {
-        annotated.is_obeyed(&seen.state()) || waits_for(seen, self).is_some()
+        annotated.is_applied(&seen.state()) || waits_for(seen, self).is_some()
     }
 
     /// Reports the events that read the same for a workload and for a Namespace.

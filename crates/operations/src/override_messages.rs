@@ -146,15 +146,15 @@ fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
         return None;
     };
     let now = request.now;
-    if let Some(says) = seen.contradicted_action(&spec, now) {
-        let (says, does) = match says {
+    if let Some(required) = seen.contradicted_action(&spec, now) {
+        let (required, does) = match required {
             Action::Start => ("running".to_owned(), "starts"),
             Action::Stop => ("stopped".to_owned(), "stops"),
             Action::Scale(count) => (count.to_string(), "scales"),
         };
         let sync = command("sync", seen, request);
         return Some(format!(
-            "; the schedule specifies {says}: `{sync}` {does} it now"
+            "; the schedule specifies {required}: `{sync}` {does} it now"
         ));
     }
     let next = spec.next_after(&seen.object, now)?;

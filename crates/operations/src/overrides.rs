@@ -164,10 +164,10 @@ pub struct AnnotatedWorkload {
 
 impl AnnotatedWorkload {
     /// Whether a controller has acted on the request, according to the state labels.
-    pub fn is_obeyed(&self, state: &State) -> bool {
+    pub fn is_applied(&self, state: &State) -> bool {
         match self.namespace_override {
             Some(held) => held.holds(state),
-            None => self.command.is_obeyed(state),
+            None => self.command.is_applied(state),
         }
     }
 }
@@ -178,7 +178,7 @@ impl OverrideRequest {
         let says_it = seen.object.kind.ready_form() != ReadyForm::Nowhere;
         let is_stopped = seen.replicas == Replicas::ZERO;
         let is_ready = || !says_it || is_stopped || seen.is_ready() == Some(true);
-        annotated.is_obeyed(&seen.state()) && (!self.until_ready || is_ready())
+        annotated.is_applied(&seen.state()) && (!self.until_ready || is_ready())
     }
 
     /// Annotates each workload, and reports the results in the same order.
@@ -212,7 +212,7 @@ impl OverrideRequest {
             if selection.is_previewed {
                 changed_since(before, observed, &self.prefix)?;
             }
-            if let Some(refusal) = observed.missing_row() {
+            if let Some(refusal) = observed.missing_definition() {
                 return Err(RequestError::MissingKindDefinition(refusal));
             }
             let Some((sync, zone)) = self.command(observed)? else {
@@ -238,12 +238,12 @@ impl OverrideRequest {
             };
             let replaced = self.replaced(&observed.inputs, command, zone)?;
             let annotations = command.signed(&observed.inputs, zone, self.written_reason(command));
-            let is_obeyed = command.is_obeyed(&observed.state());
+            let is_applied = command.is_applied(&observed.state());
             // A rollback can restore the annotation together with its recorded start. Then the override
             // has ended, and the start must be removed.
-            let is_to_renew = !is_obeyed && observed.override_began.is_some();
+            let is_to_renew = !is_applied && observed.override_began.is_some();
             let changes = !annotations.is_empty() || is_to_renew;
-            if !changes && (self.dry_run || is_obeyed && !self.until_ready) {
+            if !changes && (self.dry_run || is_applied && !self.until_ready) {
                 return Ok(RequestOutcome::Unchanged);
             }
             let now = if self.dry_run || !changes {

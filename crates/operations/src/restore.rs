@@ -76,7 +76,7 @@ impl Restore {
     ) -> Result<RestoredCounts, RestoreError> {
         let read = async || selection.read(writer, &before.object, &self.prefix).await;
         retry(before, read, async |observed| {
-            if let Some(refusal) = observed.missing_row() {
+            if let Some(refusal) = observed.missing_definition() {
                 return Err(RestoreError::MissingKindDefinition(refusal));
             }
             let Some(change) = plan_restore(observed, self.now)? else {

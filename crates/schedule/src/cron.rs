@@ -54,7 +54,7 @@ impl Cron {
     }
 
     /// Whether the date occurs in any year.
-    pub(crate) fn ever_comes(&self) -> bool {
+    pub(crate) fn ever_occurs(&self) -> bool {
         self.either_day
             || (1..=12).any(|month| {
                 let longest = if month == 2 {
@@ -237,7 +237,7 @@ fn parse_values(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cro
         days_of_week: days_of_week.bits,
         either_day: !days_of_month.star && !days_of_week.star,
     };
-    if cron.ever_comes() {
+    if cron.ever_occurs() {
         Ok(cron)
     } else {
         Err(day.to(month).error(

@@ -145,7 +145,7 @@ impl Ties {
             meet(self.date_times.insert(*date_time, count));
         }
         for cron in &times.crons {
-            meet(self.other_cron(count, |known| fall_together(known, cron)));
+            meet(self.other_cron(count, |known| coincide(known, cron)));
             let monthly = self.monthly.iter();
             let monthly = monthly.filter_map(|(day, other)| Some((second_of_week(day)?, *other)));
             let weekly = self.weekly.iter().map(|(second, other)| (*second, *other));
@@ -204,7 +204,7 @@ fn matches_weekly(cron: &Cron, second: u32) -> bool {
         && cron.contains_second(second % DAY)
 }
 
-fn fall_together(one: &Cron, other: &Cron) -> bool {
+fn coincide(one: &Cron, other: &Cron) -> bool {
     let both = Cron {
         seconds: one.seconds & other.seconds,
         minutes: one.minutes & other.minutes,
@@ -218,7 +218,7 @@ fn fall_together(one: &Cron, other: &Cron) -> bool {
         return false;
     }
     let by_week = is_by_week(one) && is_by_week(other) && both.days_of_week != 0;
-    by_week || is_by_month(one) && is_by_month(other) && both.ever_comes()
+    by_week || is_by_month(one) && is_by_month(other) && both.ever_occurs()
 }
 
 /// Whether the day of week is sufficient for a date to match.

@@ -169,7 +169,7 @@ impl OverrideCommand {
 
     /// Whether the state labels show that the controller has applied the command. While an override
     /// is active, the label `next` is its end.
-    pub fn is_obeyed(&self, state: &State) -> bool {
+    pub fn is_applied(&self, state: &State) -> bool {
         match self {
             Self::Begin(begun) => begun.holds(state),
             Self::Resume => !state.phase.is_some_and(Phase::is_override),
@@ -209,7 +209,7 @@ impl SyncAction {
         let state = observed.state();
         let overrides = observed.overrides(spec, &state, now);
         match overrides.with_origin_at(now) {
-            Some((Origin::Namespace | Origin::Scaler, _)) => {
+            Some((Origin::Namespace | Origin::Controller, _)) => {
                 let namespace = observed.object.namespace.clone();
                 return Err(OverrideError::HeldByNamespace(namespace));
             }
@@ -219,11 +219,11 @@ impl SyncAction {
             Some((Origin::Own, _)) => return Ok(Some(Self::Command(OverrideCommand::Resume))),
             None => {}
         }
-        let says = spec
+        let required = spec
             .required_action(&observed.object, now)
             .ok_or(OverrideError::SaysNothing)?;
         let seen = observed.replicas;
-        let is_so = match says {
+        let is_so = match required {
             Action::Stop => seen <= spec.stop_replicas,
             Action::Start => spec.count_after_start(seen, &state) == seen,
             Action::Scale(count) => seen == spec.counts.least().max(Replicas::new(count)),
@@ -234,7 +234,7 @@ impl SyncAction {
         let next = spec.next_after(&observed.object, now).map(|next| next.at);
         // Without a next boundary the schedule requires the same when the override ends.
         let until = next.unwrap_or(now + WITHOUT_BOUNDARY);
-        let over = match says {
+        let over = match required {
             Action::Start => Override::Wake(until),
             Action::Stop | Action::Scale(0) => Override::Sleep(until),
             // A wake sets the largest count of the schedule, but never lowers the observed one.
@@ -344,7 +344,7 @@ mod tests {
             .with(Key::Timezone, "Asia/Tokyo")
     }
 
-    fn said(instruction: OverrideCommand, inputs: &Inputs) -> String {
+    fn written(instruction: OverrideCommand, inputs: &Inputs) -> String {
         let now = at("2026-11-20T10:00:00Z");
         let zone = instruction.zone(inputs, &Zone::UTC.into(), now).unwrap();
         let annotations = instruction.annotations(inputs, zone);
@@ -374,10 +374,10 @@ mod tests {
             (for_good, woken.clone(), "pause=true"),
             (until, scheduled(), "pause=2026-11-20T22:00:00+09:00"),
         ] {
-            assert_eq!(said(OverrideCommand::Begin(begun), &inputs), expected);
+            assert_eq!(written(OverrideCommand::Begin(begun), &inputs), expected);
         }
-        assert_eq!(said(OverrideCommand::Resume, &woken), "wake-until-");
-        assert_eq!(said(OverrideCommand::Resume, &scheduled()), "");
+        assert_eq!(written(OverrideCommand::Resume, &woken), "wake-until-");
+        assert_eq!(written(OverrideCommand::Resume, &scheduled()), "");
     }
 
     #[test]

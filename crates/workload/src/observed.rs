@@ -150,7 +150,7 @@ impl Observed {
     }
 
     /// The same, if the kind needs a definition because the count is not at `spec.replicas`.
-    pub fn missing_row(&self) -> Option<InvalidSchedule> {
+    pub fn missing_definition(&self) -> Option<InvalidSchedule> {
         let is_elsewhere = match self.count_field {
             CountField::UnknownSwitch => true,
             CountField::Missing => self.object.kind.is_assumed(),
@@ -250,7 +250,7 @@ impl Observed {
     /// of `scale`.
     pub fn contradicted_action(&self, spec: &ScheduleSpec, now: DateTime<Utc>) -> Option<Action> {
         spec.required_action(&self.object, now)
-            .filter(|says| match says {
+            .filter(|required| match required {
                 // If a schedule has no starts, users start the workload manually, and it should keep
                 // running.
                 Action::Stop => self.replicas > spec.stop_replicas && spec.may(true),

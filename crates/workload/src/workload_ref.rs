@@ -30,7 +30,7 @@ impl WorkloadRef {
 
     /// `web`, or `sts/db`: the kind is omitted for a Deployment.
     pub fn short_name(&self) -> String {
-        if self.kind == Kind::OF_A_NAME {
+        if self.kind == Kind::DEFAULT_FOR_NAMES {
             self.name.to_string()
         } else {
             self.kind_and_name()

@@ -318,7 +318,7 @@ pub(super) fn parse_names(
             _ => (None, &**word),
         };
         let (kind, name) = match rest.split_once('/') {
-            None => (kind.clone().unwrap_or(Kind::OF_A_NAME), rest),
+            None => (kind.clone().unwrap_or(Kind::DEFAULT_FOR_NAMES), rest),
             Some((kind, name)) => match named_kind(kind, files) {
                 Some(kind) => (kind, name),
                 None => return Err(other_kind(word, files)),

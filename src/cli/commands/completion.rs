@@ -231,7 +231,7 @@ impl<'a> TypedWords<'a> {
             );
         }
         let kind = match typed.strip_suffix('/') {
-            None => Kind::OF_A_NAME,
+            None => Kind::DEFAULT_FOR_NAMES,
             Some(kind) => match self
                 .table
                 .from_argument(kind)

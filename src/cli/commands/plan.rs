@@ -382,7 +382,7 @@ impl PlanArgs {
             // already.
             !workload.is_filled_in()
                 && !kind_files.is_rejected(&workload.object.kind)
-                && (is_looked_at || workload.inputs.schedule_origin() != Some(Origin::Scaler))
+                && (is_looked_at || workload.inputs.schedule_origin() != Some(Origin::Controller))
         };
         let named = opened.sources.iter().zip(&contents);
         let found = named.flat_map(|(source, contents)| {

@@ -578,7 +578,7 @@ impl<'a> Notes<'a> {
             let namespace = format!("Namespace {}", status.object.namespace);
             let object = match problem.origin {
                 Origin::Own => &object,
-                Origin::Namespace | Origin::Scaler => &namespace,
+                Origin::Namespace | Origin::Controller => &namespace,
             };
             self.push("error", Paint::Red, object, text, String::new());
         }

@@ -141,7 +141,7 @@ impl Page<'_> {
                 state => state,
             };
             let shown = Shown::Planned(state);
-            let count = match (state, step.says) {
+            let count = match (state, step.required) {
                 _ if plan.footprint().replicas == 0 => None,
                 (PlannedState::Running, Some(Action::Scale(count))) => Some(count),
                 (PlannedState::Running | PlannedState::Woken, _) => plan.runs().map(Replicas::get),

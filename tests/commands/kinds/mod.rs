@@ -3,7 +3,7 @@
 mod each;
 mod file;
 mod list;
-mod missing_row;
+mod missing_definition;
 mod owned;
 mod policies;
 mod rows;

@@ -98,7 +98,7 @@ impl<'k> KindApi<'k> {
                 };
                 if found.is_some() {
                     // The field exists, so the schema allows it by now.
-                    self.kind.note_lacks_count(false);
+                    self.kind.record_lacks_count(false);
                 }
                 match found {
                     Some(Count::Invalid(text)) => {
@@ -145,7 +145,7 @@ impl<'k> KindApi<'k> {
         };
         let is_absent = matches!(field.value, SwitchValue::Absent(_));
         if !is_absent {
-            self.kind.note_lacks_count(false);
+            self.kind.record_lacks_count(false);
         } else if self.kind.lacks_count() {
             return (Replicas::ONE, CountField::Missing);
         }

@@ -25,7 +25,7 @@ impl ObjectStatus {
     pub(crate) fn readiness(&self, kind: &Kind, generation: Option<i64>) -> Readiness {
         let form = kind.ready_form();
         if form == ReadyForm::ReplicasIfShown && self.ready_replicas.is_some() {
-            kind.note_ready_replicas();
+            kind.record_ready_replicas();
         }
         let is_current = match (self.observed_generation, generation) {
             (Some(observed), Some(generation)) => observed >= generation,

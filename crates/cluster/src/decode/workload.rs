@@ -134,7 +134,7 @@ impl Workload {
         let by_number = by_number.find(|kind| {
             kind.pods() == Pods::ByNumber && target.kind.as_deref() == Some(kind.name())
         });
-        let kind = by_number.unwrap_or(Kind::OF_A_NAME);
+        let kind = by_number.unwrap_or(Kind::DEFAULT_FOR_NAMES);
         Some((kind, target.name.as_deref()?))
     }
 

@@ -24,7 +24,7 @@ use crate::read::list::{FindError, query_error};
 /// # Errors
 /// If the request fails; 404 if the server does not have the kind.
 pub async fn discover(client: &Client, kind: &Kind) -> Result<(), Error> {
-    if kind.is_unasked() {
+    if kind.needs_discovery() {
         discover_again(client, kind).await
     } else {
         Ok(())
@@ -48,7 +48,7 @@ pub async fn discover_again(client: &Client, kind: &Kind) -> Result<(), Error> {
             // Not every server publishes schemas. Without one, the first patch shows whether the field
             // exists.
             match get::<OpenApi>(client, schemas).await {
-                Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => note_lacks_count(kind),
+                Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => record_lacks_count(kind),
                 Ok(_) => {}
                 Err(error) => tracing::debug!(%error, "no schema of {}", kind.resource()),
             }
@@ -60,8 +60,8 @@ pub async fn discover_again(client: &Client, kind: &Kind) -> Result<(), Error> {
 
 /// Records that the schema of a kind does not have the count field, and logs a warning the first time.
 /// From then on its objects are rejected.
-pub fn note_lacks_count(kind: &Kind) {
-    if kind.note_lacks_count(true) {
+pub fn record_lacks_count(kind: &Kind) {
+    if kind.record_lacks_count(true) {
         tracing::warn!(
             kind = kind.argument(),
             field = kind.path().join("."),

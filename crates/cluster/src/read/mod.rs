@@ -11,7 +11,7 @@ pub(crate) mod services;
 pub use autoscalers::{Autoscalers, ForbiddenList};
 pub use discovery::{
     JOB_VERBS, KindAccess, VERBS, discover, kind_access, lacking_for_jobs, may_list,
-    may_patch_namespace, note_lacks_count,
+    may_patch_namespace, record_lacks_count,
 };
 pub use events::{CorrectionLimits, SeenEvent, WaitingStarts, events_in, events_of};
 pub use list::{FindError, RawList, get_raw, list_raw};

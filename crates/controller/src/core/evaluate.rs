@@ -271,7 +271,7 @@ impl Core {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        object.memory.tell_stops_soon(now.wall);
+        object.memory.record_stop_notice(now.wall);
         let object = object.name();
         tracing::info!(kind = %object.kind, %object, %due, "enforce stops it soon");
         self.events.announce_note(object, note, now);
@@ -281,7 +281,7 @@ impl Core {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        if object.memory.tell_correction_limit() {
+        if object.memory.record_limit_event() {
             let object = object.name();
             let event = EventText::from_note(note, object, self.events.prefix());
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);

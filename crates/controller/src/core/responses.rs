@@ -5,7 +5,7 @@ use dayshift_cluster::{
     Workload,
     decode::Version,
     delays::Delays,
-    read::note_lacks_count,
+    read::record_lacks_count,
     write::{FailureKind, PatchError, ReadError, Unavailable},
 };
 use dayshift_workload::{
@@ -160,7 +160,7 @@ impl Core {
     /// now on, and the next decision rejects them.
     fn note_no_count(&mut self, id: Id, kind: &Kind, now: Now) {
         self.throttle.responded(now);
-        note_lacks_count(kind);
+        record_lacks_count(kind);
         self.write_succeeded(id);
     }
 

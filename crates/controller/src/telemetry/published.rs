@@ -167,7 +167,7 @@ impl Counts {
         let namespace = Arc::clone(&object.object.namespace);
         if object.schedule().is_some() {
             self.scheduled += 1;
-            if object.inputs.schedule_origin() == Some(Origin::Scaler) {
+            if object.inputs.schedule_origin() == Some(Origin::Controller) {
                 *self.by_default.entry(Arc::clone(&namespace)).or_default() += 1;
             }
         }

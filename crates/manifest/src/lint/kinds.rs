@@ -21,7 +21,7 @@ use crate::{
 /// Whether a user gave the workload a schedule, by an annotation on it or on its Namespace.
 fn is_scheduled_by_user(workload: &ManifestWorkload) -> bool {
     let origin = workload.inputs.schedule_origin();
-    origin.is_some_and(|origin| origin != Origin::Scaler)
+    origin.is_some_and(|origin| origin != Origin::Controller)
 }
 
 /// A schedule on a kind that dayshift can scale, but not with these `--kinds`.

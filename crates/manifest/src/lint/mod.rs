@@ -437,7 +437,7 @@ pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) ->
                 };
                 (name, key.and_then(|key| inputs.defaults()?.text(key)))
             }
-            Origin::Own | Origin::Scaler => {
+            Origin::Own | Origin::Controller => {
                 let name = ObjectName {
                     kind: object.kind.name().into(),
                     namespace: Arc::clone(&object.namespace),

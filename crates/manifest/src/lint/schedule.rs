@@ -11,7 +11,7 @@ use crate::lint::{
 /// The workload, or the workloads that inherit the schedule, as messages name them.
 fn subject(inputs: &Inputs) -> &'static str {
     match inputs.schedule_origin() {
-        Some(Origin::Namespace | Origin::Scaler) => "a workload that inherits it",
+        Some(Origin::Namespace | Origin::Controller) => "a workload that inherits it",
         _ => "this workload",
     }
 }

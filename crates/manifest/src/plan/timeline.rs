@@ -206,7 +206,7 @@ fn turn_at(
     if begins == Some(ended) {
         return None;
     }
-    let says = || spec.schedule.action_at(at, delay);
+    let required = || spec.schedule.action_at(at, delay);
     let action = match (begins, ended) {
         (Some(Override::Pause(_)), _) => None,
         (Some(Override::Wake(_)), _) => Some(Action::Start),
@@ -217,11 +217,11 @@ fn turn_at(
             // An object that was stopped when the pause began has a saved count. Exact counts save
             // none.
             let is_held_down = spec.schedule.action_at(since, delay) == Some(Action::Stop);
-            says().filter(|says| is_boundary || is_held_down && says.is_up())
+            required().filter(|required| is_boundary || is_held_down && required.is_up())
         }
         // A sleep that ends restores the object if the schedule has no state yet.
-        (None, Override::Sleep(_)) => says().or(Some(Action::Start)),
-        (None, Override::Wake(_)) => says(),
+        (None, Override::Sleep(_)) => required().or(Some(Action::Start)),
+        (None, Override::Wake(_)) => required(),
     };
     let ends = ended.annotation();
     Some(OverrideTurn { at, ends, action })
@@ -276,7 +276,7 @@ pub struct PlannedStep {
     /// The state.
     pub state: PlannedState,
     /// The state of the schedule without overrides; `None` before its first boundary.
-    pub says: Option<Action>,
+    pub required: Option<Action>,
     /// The boundary at its beginning, and whether it is applied.
     pub boundary: Option<(Action, bool)>,
 }
@@ -294,7 +294,7 @@ struct Timeline<'a, B: Iterator<Item = Occurrence>> {
     /// Whether a pause was active just before `at`.
     is_paused: bool,
     /// The state of the schedule.
-    says: Option<Action>,
+    required: Option<Action>,
     done: bool,
 }
 
@@ -324,7 +324,7 @@ pub fn timeline(
         until,
         delay,
         is_paused: false,
-        says: schedule.action_at(from, delay),
+        required: schedule.action_at(from, delay),
         done: false,
     }
 }
@@ -337,7 +337,7 @@ impl<B: Iterator<Item = Occurrence>> Timeline<'_, B> {
     }
 
     fn state(&self) -> PlannedState {
-        match (self.laid_over(), self.says) {
+        match (self.laid_over(), self.required) {
             (Some(Override::Pause(_)), _) => PlannedState::Paused,
             (Some(Override::Wake(_)), _) => PlannedState::Woken,
             (Some(Override::Sleep(_)), _) => PlannedState::Slept,
@@ -361,7 +361,7 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
             // A transition at the beginning of an override does not change the state of the
             // schedule.
             if boundary.applied && self.laid_over().is_none() {
-                self.says = Some(boundary.action);
+                self.required = Some(boundary.action);
             }
         } else if self.at == self.until {
             return None;
@@ -369,13 +369,13 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
         if self.is_paused && boundary.is_none() && self.laid_over().is_none() {
             // The end of a pause stops nothing. An object that runs then continues to run if its
             // schedule has started it.
-            let says = self.spec.schedule.action_at(self.at, self.delay);
-            self.says = says.filter(|says| *says == Action::Start);
+            let required = self.spec.schedule.action_at(self.at, self.delay);
+            self.required = required.filter(|required| *required == Action::Start);
         }
         let state = self.state();
         self.is_paused = state == PlannedState::Paused;
         if self.is_paused {
-            self.says = None;
+            self.required = None;
         }
         let from = self.at;
         let next = self
@@ -392,7 +392,7 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
             from,
             until: self.at,
             state,
-            says: self.says,
+            required: self.required,
             boundary: boundary.map(|boundary| (boundary.action, boundary.applied)),
         })
     }

@@ -497,7 +497,7 @@ fn saved_steps(
             PlannedState::Slept => spec.stop_replicas,
             PlannedState::Stopped if is_exact => Replicas::ZERO,
             PlannedState::Stopped => spec.stop_replicas,
-            PlannedState::Running => match step.says {
+            PlannedState::Running => match step.required {
                 Some(Action::Scale(count)) => Replicas::new(count),
                 _ => without,
             },

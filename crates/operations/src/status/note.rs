@@ -37,7 +37,7 @@ pub enum Note {
     /// The count was changed manually.
     SetManually {
         /// The action of the schedule.
-        says: Action,
+        required: Action,
         /// The boundary that ends the deviation, if there is one.
         until: Option<DateTime<Utc>>,
     },
@@ -58,7 +58,7 @@ pub enum Note {
     /// The workload was adopted in a state that differs from its schedule.
     Contradicted {
         /// The action of the schedule.
-        says: Action,
+        required: Action,
         /// The boundary that ends the deviation, if there is one.
         until: Option<DateTime<Utc>>,
     },
@@ -213,8 +213,8 @@ pub(super) fn count_note(
     };
     let scales = spec.largest_count().is_some();
     let says_stopped = || {
-        let says = spec.required_action(object, now);
-        says.is_some_and(|says| !says.is_up())
+        let required = spec.required_action(object, now);
+        required.is_some_and(|required| !required.is_up())
     };
     if let (Some(phase), Enforce::After(grace)) = (state.phase, spec.overrides.enforce)
         && is_up
@@ -223,8 +223,8 @@ pub(super) fn count_note(
         // A start before the end of the grace period makes the enforcement unnecessary.
         let start = match phase {
             Phase::Slept => state.next_at().filter(|at| {
-                let says = spec.required_action(object, *at);
-                says.is_none_or(Action::is_up)
+                let required = spec.required_action(object, *at);
+                required.is_none_or(Action::is_up)
             }),
             _ => spec
                 .next_boundary(Direction::Up, object, now)
@@ -235,13 +235,13 @@ pub(super) fn count_note(
     }
     match state.phase {
         Some(Phase::Running | Phase::Stopped) if scales => {
-            let says = observed.contradicted_action(spec, now)?;
+            let required = observed.contradicted_action(spec, now)?;
             let until = spec.next_after(object, now).map(|boundary| boundary.at);
-            Some(Note::SetManually { says, until })
+            Some(Note::SetManually { required, until })
         }
         Some(Phase::Stopped) if is_up && spec.overrides.enforce == Enforce::No => {
             Some(Note::SetManually {
-                says: Action::Stop,
+                required: Action::Stop,
                 until: until(Direction::Up),
             })
         }
@@ -259,21 +259,21 @@ pub(super) fn count_note(
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.keeps_zero => None,
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
             Some(Note::SetManually {
-                says: Action::Start,
+                required: Action::Start,
                 until: until(Direction::Down),
             })
         }
         Some(Phase::Adopted) => {
-            let says = observed.contradicted_action(spec, now)?;
+            let required = observed.contradicted_action(spec, now)?;
             // The workload was adopted as it was, so the next boundary with the scheduled action is the
             // first that acts.
             let until = if scales {
                 spec.next_after(object, now)
             } else {
-                spec.next_boundary(says.direction(), object, now)
+                spec.next_boundary(required.direction(), object, now)
             };
             let until = until.map(|boundary| boundary.at);
-            Some(Note::Contradicted { says, until })
+            Some(Note::Contradicted { required, until })
         }
         _ => None,
     }

@@ -178,9 +178,9 @@ impl WorkloadStatus {
                     .to_owned(),
                 String::new(),
             ),
-            Note::SetManually { says, until: end } => (
+            Note::SetManually { required, until: end } => (
                 format!("{} manually {}", counts.scaled_to(replicas), until(end)),
-                format!("; `{sync}` {} now", verb(says)),
+                format!("; `{sync}` {} now", verb(required)),
             ),
             Note::SetDuringOverride { until: end } => (
                 format!("{} manually {}", counts.scaled_to(replicas), until(end)),
@@ -197,8 +197,8 @@ impl WorkloadStatus {
                 let stays = format!("{words}; it stays {}", until(end));
                 (if stops { words } else { stays }, String::new())
             }
-            Note::Contradicted { says, until: end } => (
-                match says {
+            Note::Contradicted { required, until: end } => (
+                match required {
                     Action::Stop => {
                         format!("the schedule specifies stopped; it runs {}", until(end))
                     }
@@ -213,7 +213,7 @@ impl WorkloadStatus {
                         )
                     }
                 },
-                format!("; `{sync}` {} now", verb(says)),
+                format!("; `{sync}` {} now", verb(required)),
             ),
             Note::StopsSoon { grace, start } => {
                 let start = start.map_or_else(String::new, |start| {
@@ -341,8 +341,8 @@ impl WorkloadStatus {
     }
 }
 
-const fn verb(says: Action) -> &'static str {
-    match says {
+const fn verb(required: Action) -> &'static str {
+    match required {
         Action::Start => "starts it",
         Action::Stop => "stops it",
         Action::Scale(_) => "scales it",

@@ -220,7 +220,7 @@ impl WorkloadStatus {
             // visible here.
             ParsedInputs::Unscheduled if state.phase.is_some() => {
                 status.next = state.next_at();
-                status.origin = Origin::Scaler;
+                status.origin = Origin::Controller;
                 let saved = state.saved.filter(|saved| *saved > observed.replicas);
                 let overdue = state.next_at().filter(|next| *next + OVERDUE_GRACE <= now);
                 if overdue.is_some() {

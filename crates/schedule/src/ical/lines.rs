@@ -71,8 +71,8 @@ impl ContentLine {
 
     /// Whether the value is a date, or is declared to be one.
     pub(crate) fn is_date(&self) -> bool {
-        let is_said = self.parameter("VALUE");
-        is_said.is_some_and(|value| value.eq_ignore_ascii_case("DATE"))
+        let value_type = self.parameter("VALUE");
+        value_type.is_some_and(|value| value.eq_ignore_ascii_case("DATE"))
             || !self.value().contains(['T', 't'])
     }
 

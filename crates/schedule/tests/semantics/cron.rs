@@ -80,8 +80,8 @@ fn finds_the_previous_and_the_next_time() {
 
 #[test]
 fn matches_each_minute_of_a_leap_year_by_its_fields() {
-    type Judge = fn(&DateTime<Utc>) -> bool;
-    let cases: [(&str, Judge); 4] = [
+    type Predicate = fn(&DateTime<Utc>) -> bool;
+    let cases: [(&str, Predicate); 4] = [
         ("*/13 3,22 10-20/3 * Tue", |at| {
             at.minute() % 13 == 0
                 && [3, 22].contains(&at.hour())
@@ -102,10 +102,13 @@ fn matches_each_minute_of_a_leap_year_by_its_fields() {
         }),
     ];
     let (from, until) = (utc("2028-01-01T00:00:00"), utc("2029-01-01T00:00:00"));
-    for (text, holds) in cases {
+    for (text, matches) in cases {
         let schedule = cron(text);
         let minutes = std::iter::successors(Some(from), |at| Some(*at + TimeDelta::minutes(1)));
-        let expected: Vec<_> = minutes.take_while(|at| *at < until).filter(holds).collect();
+        let expected: Vec<_> = minutes
+            .take_while(|at| *at < until)
+            .filter(matches)
+            .collect();
         let boundaries = schedule.boundaries(from, until, TimeDelta::zero());
         assert_eq!(
             boundaries.map(|it| it.at).collect::<Vec<_>>(),

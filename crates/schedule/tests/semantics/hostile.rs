@@ -8,7 +8,7 @@ use dayshift_schedule::{
 use proptest::prelude::*;
 
 /// The result of each parser for one text.
-fn read_by_all(text: &str) -> Vec<(&'static str, Option<Diagnostic>)> {
+fn parse_as_all_keys(text: &str) -> Vec<(&'static str, Option<Diagnostic>)> {
     vec![
         ("times", Times::parse(text).err()),
         ("hours", Hours::parse(text).err()),
@@ -55,7 +55,7 @@ fn long_and_strange_text_is_an_error() {
         ",".repeat(MAX_TEXT),
         "-".repeat(MAX_TEXT),
     ] {
-        for (reader, error) in read_by_all(&text) {
+        for (reader, error) in parse_as_all_keys(&text) {
             // A range to the year 9999 is also an error, because of its year.
             let error = error.unwrap_or_else(|| panic!("{reader} took {text:.60}"));
             is_decent(&text, &error);
@@ -151,7 +151,7 @@ fn queries_at_extreme_times_do_not_panic() {
 proptest! {
     #[test]
     fn any_text_is_parsed_or_rejected_with_a_valid_span(text in "\\PC{0,40}") {
-        for (_, error) in read_by_all(&text) {
+        for (_, error) in parse_as_all_keys(&text) {
             error.iter().for_each(|error| is_decent(&text, error));
         }
     }
@@ -171,7 +171,7 @@ proptest! {
     ) {
         let at = at.index(text.len());
         let damaged = format!("{}{damage}{}", &text[..at], &text[at + 1..]);
-        for (_, error) in read_by_all(&damaged) {
+        for (_, error) in parse_as_all_keys(&damaged) {
             error.iter().for_each(|error| is_decent(&damaged, error));
         }
     }

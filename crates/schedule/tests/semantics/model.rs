@@ -117,12 +117,13 @@ impl Clocks {
                 _ => None,
             };
             let weekday = self.weekday(minute.date());
-            let holds =
-                |(items, _): &&(&[Item], Action)| items.iter().any(|it| it.holds(minute, weekday));
-            let said: Vec<_> = entries.iter().filter(holds).map(|it| it.1).collect();
+            let matches = |(items, _): &&(&[Item], Action)| {
+                items.iter().any(|it| it.matches(minute, weekday))
+            };
+            let actions: Vec<_> = entries.iter().filter(matches).map(|it| it.1).collect();
             for (happens, except) in happens.iter_mut().zip(excepts) {
                 let is_out = except.contains(&minute.date());
-                let left = said.iter().filter(|it| !(is_out && is_up(**it)));
+                let left = actions.iter().filter(|it| !(is_out && is_up(**it)));
                 let left = left.chain(&edge);
                 // Minutes are in order, so the last one inserted applies.
                 if let Some(winner) = left.max_by_key(|it| strength(**it)) {

@@ -44,8 +44,8 @@ fn shown(schedule: &Schedule, from: &str, count: usize) -> Vec<String> {
 fn each_form_occurs_once_in_each_month_from_1970_to_2199() {
     let first: NaiveDate = "1970-01-01".parse().unwrap();
     let all_days = first.iter_days().take_while(|it| it.year() < 2200);
-    let is_looked_at = |year| matches!(year, 1970 | 1972 | 2024..=2031 | 2100 | 2199);
-    let days: Vec<_> = all_days.filter(|it| is_looked_at(it.year())).collect();
+    let is_compared = |year| matches!(year, 1970 | 1972 | 2024..=2031 | 2100 | 2199);
+    let days: Vec<_> = all_days.filter(|it| is_compared(it.year())).collect();
     for nth in all() {
         let schedule = starts(Times::parse(&format!("{} 09:30", nth.text())).unwrap());
         let ends = (
@@ -61,18 +61,18 @@ fn each_form_occurs_once_in_each_month_from_1970_to_2199() {
         backwards.reverse();
         assert_eq!(backwards, found, "{}", nth.text());
 
-        // Count to the one day of each month on which it holds.
+        // Count to the one day of each month on which the form matches.
         let mut expected = BTreeMap::new();
         for date in &days {
-            if nth.holds(*date) {
+            if nth.matches(*date) {
                 let at = date.and_hms_opt(9, 30, 0).unwrap().and_utc();
                 let before = expected.insert((date.year(), date.month()), at);
                 assert_eq!(before, None, "{}", nth.text());
             }
         }
         assert_eq!((found.len(), expected.len()), (230 * 12, 12 * 12));
-        let looked_at = found.into_iter().filter(|it| is_looked_at(it.year()));
-        assert!(looked_at.eq(expected.into_values()), "{}", nth.text());
+        let compared = found.into_iter().filter(|it| is_compared(it.year()));
+        assert!(compared.eq(expected.into_values()), "{}", nth.text());
     }
 }
 
@@ -179,10 +179,10 @@ fn proposals_for_other_cron_dialects_have_the_same_times() {
                 assert_eq!(text, "30 9,17 * * *");
                 continue;
             };
-            let is_told = error
+            let is_proposed = error
                 .message()
                 .contains(" in other crons and is not supported");
-            assert!(is_told, "{text}: {error}");
+            assert!(is_proposed, "{text}: {error}");
             let Some(Proposal::Replace { text: instead, .. }) = error.proposal() else {
                 continue;
             };

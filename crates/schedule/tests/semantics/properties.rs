@@ -198,7 +198,7 @@ fn clocks(zone: Tz, middle: DateTime<Utc>, odd: &Odd) -> Clocks {
 }
 
 /// Invariants of all schedules.
-fn holds_together(schedule: &Schedule, from: DateTime<Utc>, delay: TimeDelta) {
+fn check_invariants(schedule: &Schedule, from: DateTime<Utc>, delay: TimeDelta) {
     let until = from + TimeDelta::days(9);
     let all: Vec<Boundary> = schedule.boundaries(from, until, delay).collect();
     let mut at = from - TimeDelta::nanoseconds(1);
@@ -274,9 +274,9 @@ proptest! {
         hours in hours_cases(),
         scale in scale_cases(),
     ) {
-        holds_together(&scale_schedule(&scale), scale.1, scale.4);
-        holds_together(&times_schedule(&times), times.1, times.5);
-        holds_together(&hours_schedule(&hours), hours.1, hours.4);
+        check_invariants(&scale_schedule(&scale), scale.1, scale.4);
+        check_invariants(&times_schedule(&times), times.1, times.5);
+        check_invariants(&hours_schedule(&hours), hours.1, hours.4);
     }
 
     #[test]

@@ -28,10 +28,10 @@ impl On {
         }
     }
 
-    fn holds(&self, date: NaiveDate, weekday: u32) -> bool {
+    fn matches(&self, date: NaiveDate, weekday: u32) -> bool {
         match self {
             Self::Week(days) => days & 1 << weekday != 0,
-            Self::Month(days) => days.iter().any(|it| it.holds(date)),
+            Self::Month(days) => days.iter().any(|it| it.matches(date)),
         }
     }
 }
@@ -52,7 +52,7 @@ impl Nth {
     }
 
     /// Counts through the days of the month, from the end for the last.
-    pub(crate) fn holds(self, date: NaiveDate) -> bool {
+    pub(crate) fn matches(self, date: NaiveDate) -> bool {
         let first = date.with_day(1).unwrap();
         let in_month = first
             .iter_days()
@@ -120,13 +120,13 @@ impl Item {
     }
 
     /// Whether a local time matches, on a date that counts as this weekday.
-    pub(crate) fn holds(&self, local: NaiveDateTime, weekday: u32) -> bool {
+    pub(crate) fn matches(&self, local: NaiveDateTime, weekday: u32) -> bool {
         match self {
             Self::Days(days, times) => {
-                days.holds(local.date(), weekday) && times.contains(&local.time())
+                days.matches(local.date(), weekday) && times.contains(&local.time())
             }
             Self::Cron(minutes, hours, days) => {
-                On::Week(*days).holds(local.date(), weekday)
+                On::Week(*days).matches(local.date(), weekday)
                     && minutes.contains(&local.minute())
                     && hours.contains(&local.hour())
             }
@@ -155,7 +155,7 @@ impl Window {
     }
 
     pub(crate) fn begins(&self, local: NaiveDateTime, weekday: u32) -> bool {
-        self.0.holds(local.date(), weekday) && local.time() == self.1
+        self.0.matches(local.date(), weekday) && local.time() == self.1
     }
 
     /// The end of the window that begins at `local`.

@@ -31,12 +31,12 @@ fn shown(schedule: &Schedule, from: &str, days: i64) -> Vec<String> {
     let from = from.and_hms_opt(0, 0, 0).unwrap().and_utc();
     let all = schedule.boundaries(from, from + TimeDelta::days(days), TimeDelta::zero());
     let all = all.map(|it| {
-        let what = match it.action {
+        let action = match it.action {
             Action::Start => "+".to_owned(),
             Action::Stop => "-".to_owned(),
             Action::Scale(count) => format!("{count}@"),
         };
-        format!("{what}{}", it.at.format("%a %d %H:%M"))
+        format!("{action}{}", it.at.format("%a %d %H:%M"))
     });
     all.collect()
 }

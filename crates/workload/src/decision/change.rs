@@ -255,7 +255,7 @@ pub enum EventNote {
     /// A schedule was observed for the first time, and the object does not match it.
     Adopted {
         /// The action that the schedule requires.
-        says: Action,
+        required: Action,
         /// The count, which is not changed.
         replicas: Replicas,
         /// When the schedule takes effect, if ever.
@@ -342,7 +342,7 @@ pub enum EventNote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdoptedSchedule {
     /// The action that the schedule requires now, if the object does not match it.
-    pub says: Option<Action>,
+    pub required: Option<Action>,
     /// The count, which is not changed.
     pub replicas: Replicas,
     /// The next boundary.
@@ -379,17 +379,17 @@ impl EventNote {
         now: DateTime<Utc>,
     ) -> Option<Self> {
         let object = &observed.object;
-        let says = observed.contradicted_action(spec, now)?;
-        let stops = matches!(spec.overrides.enforce, Enforce::After(_)) && !says.is_up();
+        let required = observed.contradicted_action(spec, now)?;
+        let stops = matches!(spec.overrides.enforce, Enforce::After(_)) && !required.is_up();
         if stops {
             return None; // `StopsSoon` reports it with its time.
         }
-        let same = match says {
+        let same = match required {
             Action::Scale(_) => spec.next_after(object, now),
-            Action::Start | Action::Stop => spec.next_boundary(says.direction(), object, now),
+            Action::Start | Action::Stop => spec.next_boundary(required.direction(), object, now),
         };
         Some(Self::Adopted {
-            says,
+            required,
             replicas: observed.replicas,
             until: same.map(|boundary| boundary.at),
             zone: spec.schedule.zone(),
@@ -400,7 +400,7 @@ impl EventNote {
 impl AdoptedSchedule {
     pub(crate) fn new(observed: &Observed, spec: &ScheduleSpec, now: DateTime<Utc>) -> Self {
         Self {
-            says: observed.contradicted_action(spec, now),
+            required: observed.contradicted_action(spec, now),
             replicas: observed.replicas,
             next: spec.next_after(&observed.object, now),
             zone: spec.schedule.zone(),

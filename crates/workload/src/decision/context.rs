@@ -47,7 +47,7 @@ pub enum Decision {
     /// Send one patch now.
     Write(Change),
     /// Do nothing until `due`, when `enforce` stops the object. The grace period begins now: call
-    /// [`Memory::tell_stops_soon`].
+    /// [`Memory::record_stop_notice`].
     StopsSoon {
         /// When the object is stopped.
         due: DateTime<Utc>,
@@ -59,7 +59,7 @@ pub enum Decision {
     CorrectionLimitReached {
         /// When to decide again, if ever.
         due: Option<DateTime<Utc>>,
-        /// The note for the Event, unless [`Memory::tell_correction_limit`] returns false.
+        /// The note for the Event, unless [`Memory::record_limit_event`] returns false.
         note: EventNote,
     },
 }

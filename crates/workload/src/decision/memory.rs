@@ -31,13 +31,13 @@ pub struct Memory {
     /// The time of the last correction.
     last_corrected_at: Option<DateTime<Utc>>,
     /// Whether the Event about the limit of corrections was sent.
-    told_limit: bool,
+    limit_event_sent: bool,
     /// The last observed count.
     count: Replicas,
     /// When the count was last observed to rise above the stopped count.
     raised_at: Option<DateTime<Utc>>,
     /// When the last `StopsSoon` Event was sent.
-    told_stop_at: Option<DateTime<Utc>>,
+    stop_notice_sent_at: Option<DateTime<Utc>>,
 }
 
 /// The schedule, override and error for which a change was decided. While they are the same, a
@@ -96,10 +96,10 @@ impl Memory {
             planned: None,
             corrections: 0,
             last_corrected_at: None,
-            told_limit: false,
+            limit_event_sent: false,
             count: observed.replicas,
             raised_at: None,
-            told_stop_at: None,
+            stop_notice_sent_at: None,
         }
     }
 
@@ -136,7 +136,7 @@ impl Memory {
             self.last_corrected_at = Some(now);
         } else if resets_corrections {
             self.corrections = 0;
-            self.told_limit = false;
+            self.limit_event_sent = false;
         }
     }
 
@@ -226,19 +226,19 @@ impl Memory {
     }
 
     /// When this process last sent `StopsSoon` for the object.
-    pub(crate) const fn told_stop_at(&self) -> Option<DateTime<Utc>> {
-        self.told_stop_at
+    pub(crate) const fn stop_notice_sent_at(&self) -> Option<DateTime<Utc>> {
+        self.stop_notice_sent_at
     }
 
     /// Records that `StopsSoon` is sent at `now`: a grace period begins.
-    pub const fn tell_stops_soon(&mut self, now: DateTime<Utc>) {
-        self.told_stop_at = Some(now);
+    pub const fn record_stop_notice(&mut self, now: DateTime<Utc>) {
+        self.stop_notice_sent_at = Some(now);
     }
 
     /// Records that the Event about the limit of corrections is sent. Returns false if it was
     /// already sent since the last boundary.
-    pub fn tell_correction_limit(&mut self) -> bool {
-        !std::mem::replace(&mut self.told_limit, true)
+    pub fn record_limit_event(&mut self) -> bool {
+        !std::mem::replace(&mut self.limit_event_sent, true)
     }
 }
 

@@ -649,15 +649,15 @@ impl ScheduledDecision<'_> {
     /// Whether the object was adopted while running, and its schedule requires it to be stopped.
     fn is_adopted_outside_hours(&self) -> bool {
         let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
-        let says = || self.spec.required_action(self.object(), self.now);
-        is_adopted && says().is_some_and(|says| !says.is_up())
+        let required = || self.spec.required_action(self.object(), self.now);
+        is_adopted && required().is_some_and(|action| !action.is_up())
     }
 
     /// When the grace period began: at the last `StopsSoon`. A restart begins it again. `None` if
     /// that Event was sent before the object began to run against its schedule.
     fn grace_began(&self) -> Option<DateTime<Utc>> {
-        let told = self.context.memory.told_stop_at();
-        told.filter(|told| (self.running_since()..=self.now).contains(told))
+        let sent = self.context.memory.stop_notice_sent_at();
+        sent.filter(|sent| (self.running_since()..=self.now).contains(sent))
     }
 
     /// Since when the object runs against its schedule with these annotations, as far as this

@@ -96,7 +96,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             }
         }
         EventNote::Adopted {
-            says,
+            required,
             replicas,
             until,
             zone,
@@ -106,7 +106,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
                 |at| format!("until {}", local(at, zone)),
             );
             let command = sync_command(object, prefix);
-            match says {
+            match required {
                 Action::Start => format!(
                     "the schedule specifies running; {} {until}. To start it now, run {command}",
                     counts.it_stays_at(replicas)
@@ -238,7 +238,7 @@ fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix
     let replicas = adopted.replicas;
     let next = coming(adopted.next, adopted.zone);
     let command = sync_command(object, prefix);
-    match adopted.says {
+    match adopted.required {
         None => format!("nothing is scaled now; {next}"),
         Some(Action::Start) => format!(
             "nothing is scaled now; {next}. It should be running now, but {}: to start it now, \
@@ -328,7 +328,7 @@ mod tests {
         };
         let next = Some(stop);
         let adopted = AdoptedSchedule {
-            says: Some(Action::Scale(u32::MAX)),
+            required: Some(Action::Scale(u32::MAX)),
             replicas: from,
             next,
             zone,
@@ -351,7 +351,7 @@ mod tests {
                 author: Author::default().into(),
             },
             EventNote::Adopted {
-                says: Action::Scale(u32::MAX),
+                required: Action::Scale(u32::MAX),
                 replicas: from,
                 until: Some(at),
                 zone,

@@ -20,7 +20,7 @@ pub enum Origin {
     Namespace,
     /// Not in the cluster: it is a default from the controller's flags, for example
     /// `--default-hours`.
-    Scaler,
+    Controller,
 }
 
 impl Origin {
@@ -29,7 +29,7 @@ impl Origin {
         match self {
             Self::Own => "object",
             Self::Namespace => "namespace",
-            Self::Scaler => "scaler",
+            Self::Controller => "scaler",
         }
     }
 
@@ -38,7 +38,7 @@ impl Origin {
         match self {
             Self::Own => "on the object",
             Self::Namespace => "on the Namespace",
-            Self::Scaler => "by the default of the scaler",
+            Self::Controller => "by the default of the scaler",
         }
     }
 }

@@ -152,7 +152,7 @@ impl Inputs {
         match self.origin(key)? {
             Origin::Own => self.own.text(key),
             Origin::Namespace => self.defaults()?.text(key),
-            Origin::Scaler => self.defaults()?.default_schedule()?.text(key),
+            Origin::Controller => self.defaults()?.default_schedule()?.text(key),
         }
     }
 
@@ -176,14 +176,14 @@ impl Inputs {
         let is_of_use = |key: Key| defaults.has(key) && self.counts.has(key);
         if Key::SCHEDULE.contains(&key) && !Key::SCHEDULE.into_iter().any(is_of_use) {
             defaults.default_schedule()?.text(key)?;
-            return Some(Origin::Scaler);
+            return Some(Origin::Controller);
         }
         if defaults.has(key) {
             return Some(Origin::Namespace);
         }
         let is_flag = matches!(key, Key::Timezone | Key::Notice | Key::ReadyWithin);
         let flags = defaults.default_schedule().filter(|_| is_flag)?;
-        flags.text(key).map(|_| Origin::Scaler)
+        flags.text(key).map(|_| Origin::Controller)
     }
 
     /// The fingerprint of this schedule on the object with this UID.
@@ -191,7 +191,7 @@ impl Inputs {
         let schedule = FINGERPRINTED.into_iter().filter_map(|key| {
             // The controller's time zone is a flag. If it changes, that must not adopt every
             // workload.
-            let is_flag = key == Key::Timezone && self.origin(key) == Some(Origin::Scaler);
+            let is_flag = key == Key::Timezone && self.origin(key) == Some(Origin::Controller);
             let text = self.text(key).filter(|_| !is_flag)?;
             Some((key.name(), text))
         });
@@ -203,7 +203,7 @@ impl Inputs {
         let written = match origin {
             Origin::Own => Some(self.own()),
             Origin::Namespace => self.defaults(),
-            Origin::Scaler => None,
+            Origin::Controller => None,
         };
         let text = |key: Key| {
             written

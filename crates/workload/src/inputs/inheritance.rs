@@ -73,7 +73,7 @@ impl DefaultSchedule {
     }
 
     /// Whether it applies in a namespace.
-    pub fn holds_in(&self, namespace: &str) -> bool {
+    pub fn applies_in(&self, namespace: &str) -> bool {
         self.own_namespace.as_deref() != Some(namespace) && !namespace.starts_with("kube-")
     }
 }
@@ -86,7 +86,7 @@ impl Inheritance {
         annotations: Option<&Arc<Annotations>>,
     ) -> Option<Arc<Annotations>> {
         let default = self.default_schedule.as_ref();
-        let default = default.filter(|schedule| schedule.holds_in(namespace));
+        let default = default.filter(|schedule| schedule.applies_in(namespace));
         let annotations =
             annotations.filter(|annotations| self.from_namespaces && !annotations.is_empty());
         match (annotations, default) {
@@ -102,7 +102,7 @@ const FROM: &str = "from";
 const OF_NAMESPACE: &str = "Namespace";
 /// The value of `from` for the controller's flags, and the key for their values if the Namespace
 /// has others.
-const OF_SCALER: &str = "scaler";
+const OF_CONTROLLER: &str = "scaler";
 /// The key for the names that were omitted.
 const LEFT_OUT: &str = "left-out";
 
@@ -157,7 +157,7 @@ impl Inherited {
                     inherited.namespace.set(key, text);
                 }
                 Some(Origin::Namespace) => inherited.namespace.set(key, inputs.text(key)),
-                Some(Origin::Scaler) => inherited.scaler.set(key, inputs.text(key)),
+                Some(Origin::Controller) => inherited.scaler.set(key, inputs.text(key)),
                 Some(Origin::Own) | None => {}
             }
         }
@@ -191,10 +191,10 @@ impl Inherited {
         });
         let from = if document.is_empty() {
             document = scaler;
-            OF_SCALER
+            OF_CONTROLLER
         } else {
             if !scaler.is_empty() {
-                document.insert(OF_SCALER.to_owned(), scaler.into());
+                document.insert(OF_CONTROLLER.to_owned(), scaler.into());
             }
             OF_NAMESPACE
         };
@@ -238,10 +238,10 @@ impl Inherited {
         match document.get(FROM)?.as_str()? {
             OF_NAMESPACE => {
                 inherited.namespace = all;
-                let scaler = document.get(OF_SCALER).and_then(Value::as_object);
+                let scaler = document.get(OF_CONTROLLER).and_then(Value::as_object);
                 inherited.scaler = scaler.map(read).unwrap_or_default();
             }
-            OF_SCALER => inherited.scaler = all,
+            OF_CONTROLLER => inherited.scaler = all,
             _ => return None,
         }
         Some(inherited)
@@ -294,8 +294,8 @@ mod tests {
         let night = in_namespace(Some(&night));
         let own = plain.clone().with(Key::Hours, "10:00-11:00");
         for (inputs, key, text, origin) in [
-            (&plain, Key::Hours, "08:00-19:00", Origin::Scaler),
-            (&zoned, Key::Hours, "08:00-19:00", Origin::Scaler),
+            (&plain, Key::Hours, "08:00-19:00", Origin::Controller),
+            (&zoned, Key::Hours, "08:00-19:00", Origin::Controller),
             (&zoned, Key::Timezone, "Asia/Tokyo", Origin::Namespace),
             (&night, Key::Hours, "20:00-22:00", Origin::Namespace),
             (&own, Key::Hours, "10:00-11:00", Origin::Own),
@@ -322,7 +322,7 @@ mod tests {
         };
         for (kind, annotations, key, origin) in [
             (Kind::DEPLOYMENT, &steps, Key::Scale, Origin::Namespace),
-            (Kind::CRON_JOB, &steps, Key::Hours, Origin::Scaler),
+            (Kind::CRON_JOB, &steps, Key::Hours, Origin::Controller),
             (Kind::CRON_JOB, &both, Key::Stop, Origin::Namespace),
         ] {
             let inputs = of(&kind, annotations);
@@ -339,7 +339,7 @@ mod tests {
         let schedule = DefaultSchedule::from_texts(hours).unwrap();
         let schedule = schedule.except_in(Some("tools"));
         for (namespace, holds) in [("dev", true), ("kube-system", false), ("tools", false)] {
-            assert_eq!(schedule.holds_in(namespace), holds, "{namespace}");
+            assert_eq!(schedule.applies_in(namespace), holds, "{namespace}");
         }
         assert_eq!(
             DefaultSchedule::from_texts([(Key::Jitter, "5m".to_owned())]),

@@ -187,7 +187,7 @@ fn dropped(inputs: &Inputs) -> Vec<Problem> {
         let (written, origin) = match inputs.origin(key) {
             Some(Origin::Own) => (Some(inputs.own()), Origin::Own),
             Some(Origin::Namespace) => (defaults, Origin::Namespace),
-            Some(Origin::Scaler) | None => continue,
+            Some(Origin::Controller) | None => continue,
         };
         let Some(unread) = written.and_then(|written| written.unread(key)) else {
             continue;

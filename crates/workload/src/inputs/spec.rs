@@ -122,13 +122,13 @@ impl ScheduleSpec {
         at: DateTime<Utc>,
     ) -> Option<(Action, Replicas)> {
         saved.filter(|saved| *saved > seen)?;
-        let says = self.required_action(object, at)?;
-        let count = match says {
+        let required = self.required_action(object, at)?;
+        let count = match required {
             Action::Start => self.started(seen, saved),
             Action::Scale(count) => self.counts.least().max(Replicas::new(count)),
             Action::Stop => return None,
         };
-        (count > seen).then_some((says, count))
+        (count > seen).then_some((required, count))
     }
 
     /// The action that the schedule requires at `at`; `None` before its first boundary.
@@ -159,12 +159,12 @@ impl ScheduleSpec {
     }
 
     /// Whether the schedule has boundaries in this direction.
-    pub(crate) fn may(&self, brings_up: bool) -> bool {
+    pub(crate) fn may(&self, raises: bool) -> bool {
         match self.schedule.rule() {
             ScheduleRule::Times(entries) => {
                 let mut entries = entries.iter();
                 let is_extra = !self.schedule.extra().is_empty();
-                is_extra || entries.any(|entry| entry.action.is_up() == brings_up)
+                is_extra || entries.any(|entry| entry.action.is_up() == raises)
             }
             ScheduleRule::Hours(_) => true,
         }

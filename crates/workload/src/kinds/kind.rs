@@ -147,7 +147,7 @@ impl Kind {
     pub const DEFAULT: [Self; 3] = [Self::DEPLOYMENT, Self::STATEFUL_SET, Self::CRON_JOB];
 
     /// The kind of a workload that is named without one, as in `dev/web`.
-    pub const OF_A_NAME: Self = Self::DEPLOYMENT;
+    pub const DEFAULT_FOR_NAMES: Self = Self::DEPLOYMENT;
 
     /// A kind that the API server must be asked about.
     pub(super) fn new(definition: Cow<'static, KindDefinition>) -> Self {
@@ -334,7 +334,7 @@ impl Kind {
     }
 
     /// Whether the API server must be asked for the version before any other request.
-    pub fn is_unasked(&self) -> bool {
+    pub fn needs_discovery(&self) -> bool {
         let kind = self.discovered_kind();
         kind.is_some_and(|kind| kind.version().is_none())
     }
@@ -356,7 +356,7 @@ impl Kind {
 
     /// Records whether the schema of the kind has no field for the count. Returns whether that changes
     /// the recorded value.
-    pub fn note_lacks_count(&self, lacks: bool) -> bool {
+    pub fn record_lacks_count(&self, lacks: bool) -> bool {
         let kind = self.discovered_kind();
         kind.is_some_and(|kind| kind.lacks_count.swap(lacks, Relaxed) != lacks)
     }
@@ -368,7 +368,7 @@ impl Kind {
     }
 
     /// Records that an object of the kind has `status.readyReplicas`.
-    pub fn note_ready_replicas(&self) {
+    pub fn record_ready_replicas(&self) {
         if let Some(kind) = self.discovered_kind() {
             kind.shows_ready_replicas.store(true, Relaxed);
         }

@@ -189,7 +189,7 @@ fn is_of_manifest(known: &Kind, api_version: &str, kind: &str) -> bool {
         return known.name() == kind && known.api_version() == api_version;
     }
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
-    let is_nameless = known.is_unasked() && known.name() == known.plural();
+    let is_nameless = known.needs_discovery() && known.name() == known.plural();
     let is_named = if is_nameless {
         plural_of(kind) == known.plural()
     } else {
@@ -383,11 +383,11 @@ mod tests {
         let (one, other) = (KindTable::default(), KindTable::default());
         let kind = one.resource("rollouts", "argoproj.io");
         kind.discovered("Rollout", "v1alpha1");
-        assert!(kind.note_lacks_count(true));
+        assert!(kind.record_lacks_count(true));
         one.resource("gliders", "air.example.com");
         let same = other.resource("rollouts", "argoproj.io");
         assert_eq!(same, kind);
-        assert!(same.is_unasked() && !same.lacks_count());
+        assert!(same.needs_discovery() && !same.lacks_count());
         assert_eq!(other.from_argument("gliders.air.example.com"), None);
     }
 }

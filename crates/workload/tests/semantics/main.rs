@@ -1,5 +1,5 @@
 //! Rules for one workload, without a cluster, and linked only with the pure crates.
 //!
-//! - `decide/`: each rule of behaviour, on the pure function
+//! - `decide/`: each rule of behavior, on the pure function
 
 mod decide;

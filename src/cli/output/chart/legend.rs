@@ -213,7 +213,7 @@ pub(super) fn origin(group: &ScheduleGroup<'_>) -> Option<String> {
     match group.origin() {
         Origin::Own => None,
         Origin::Namespace => Some("The schedule comes from the Namespace.".to_owned()),
-        Origin::Scaler => Some("The schedule is the default of the scaler.".to_owned()),
+        Origin::Controller => Some("The schedule is the default of the scaler.".to_owned()),
     }
 }
 
@@ -250,7 +250,7 @@ pub(super) fn laid_over(
         };
         let by = match origin {
             Origin::Own => "",
-            Origin::Namespace | Origin::Scaler => ", by its Namespace",
+            Origin::Namespace | Origin::Controller => ", by its Namespace",
         };
         let brackets = "; boundaries in brackets are skipped";
         format!("{} {words}{by}{brackets}", state_glyph(state, style).0)

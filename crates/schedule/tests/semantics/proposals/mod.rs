@@ -127,7 +127,7 @@ fn covered_by(hours: &str) -> BTreeSet<NaiveDateTime> {
         .collect()
 }
 
-fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Option<Proposal> {
+fn intended_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Option<Proposal> {
     let error = match read {
         Ok(read) => panic!("{text} is right: {read:?}"),
         Err(error) => error,
@@ -145,7 +145,7 @@ fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Opti
 
 /// The whole text with the proposal applied.
 fn instead<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> String {
-    let meant = meant_by(text, read).unwrap_or_else(|| panic!("{text}: no proposal"));
+    let meant = intended_by(text, read).unwrap_or_else(|| panic!("{text}: no proposal"));
     meant
         .apply_to(text)
         .unwrap_or_else(|| panic!("{text}: {meant:?}"))

@@ -67,14 +67,14 @@ fn proposed_hours_cover_the_intended_times() {
 fn proposes_the_annotation_in_which_text_belongs() {
     let text = "Mon 08:00-Fri 18:00";
     for read in [Hours::parse(text).map(drop), Times::parse(text).map(drop)] {
-        let Some(Proposal::StartAndStop { start, stop }) = meant_by(text, read) else {
+        let Some(Proposal::StartAndStop { start, stop }) = intended_by(text, read) else {
             panic!("no proposal");
         };
         assert_eq!(happens(&start), expected(&[On("M------", "08:00:00")]));
         assert_eq!(happens(&stop), expected(&[On("----F--", "18:00:00")]));
     }
     for text in ["Mon-Fri 09:00-17:00", "Mon-Fri 9am-5pm"] {
-        let Some(Proposal::Hours(hours)) = meant_by(text, Times::parse(text)) else {
+        let Some(Proposal::Hours(hours)) = intended_by(text, Times::parse(text)) else {
             panic!("no proposal for {text}");
         };
         assert_eq!(
@@ -86,14 +86,15 @@ fn proposes_the_annotation_in_which_text_belongs() {
         "TZ=Asia/Tokyo 0 9 * * 1-5",
         "CRON_TZ=Asia/Tokyo 0 9 * * Monday-Fri",
     ] {
-        let Some(Proposal::InZone { times, timezone }) = meant_by(text, Times::parse(text)) else {
+        let Some(Proposal::InZone { times, timezone }) = intended_by(text, Times::parse(text))
+        else {
             panic!("no proposal for {text}");
         };
         assert_eq!(happens(&times), expected(&[On("MTWTF--", "09:00:00")]));
         assert_eq!(&*timezone, "Asia/Tokyo");
     }
     assert_eq!(
-        meant_by("TZ=Mars 0 9 * * *", Times::parse("TZ=Mars 0 9 * * *")),
+        intended_by("TZ=Mars 0 9 * * *", Times::parse("TZ=Mars 0 9 * * *")),
         None
     );
 }
@@ -138,7 +139,7 @@ fn proposed_counts_are_the_intended_ones() {
         "=",
         "08:00 = 50%",
     ] {
-        assert_eq!(meant_by(text, parse_scale(text)), None, "{text}");
+        assert_eq!(intended_by(text, parse_scale(text)), None, "{text}");
     }
 }
 
@@ -186,7 +187,11 @@ fn proposed_dates_are_the_intended_ones() {
         "2026-02-29",
         "calendar:de",
     ] {
-        assert_eq!(meant_by(text, ExcludedDates::parse(text)), None, "{text}");
+        assert_eq!(
+            intended_by(text, ExcludedDates::parse(text)),
+            None,
+            "{text}"
+        );
     }
 }
 
@@ -273,7 +278,11 @@ fn proposed_date_times_and_durations_are_the_intended_ones() {
         "2026-02-30 10:00",
         "2026-12-24 18:00 EST",
     ] {
-        assert_eq!(meant_by(text, parse_date_time(text, tokyo)), None, "{text}");
+        assert_eq!(
+            intended_by(text, parse_date_time(text, tokyo)),
+            None,
+            "{text}"
+        );
     }
     for (text, seconds) in [("1,5m", 90), ("0,5h", 1800), ("PT5M", 300), ("PT1M30S", 90)] {
         let proposed = instead(text, parse_jitter(text));
@@ -285,6 +294,6 @@ fn proposed_date_times_and_durations_are_the_intended_ones() {
     }
     assert_eq!(&instead("PT1H30M", parse_grace("PT1H30M")), "1h30m");
     for text in ["5", "five", "1.0000001m", "1500ms", "2h", "-5m"] {
-        assert_eq!(meant_by(text, parse_jitter(text)), None, "{text}");
+        assert_eq!(intended_by(text, parse_jitter(text)), None, "{text}");
     }
 }

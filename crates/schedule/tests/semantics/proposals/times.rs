@@ -265,7 +265,7 @@ fn proposes_nothing_for_ambiguous_text() {
         "......",
         "日曜 09:00",
     ] {
-        assert_eq!(meant_by(text, Times::parse(text)), None, "{text}");
+        assert_eq!(intended_by(text, Times::parse(text)), None, "{text}");
     }
     for text in [
         "9-5",
@@ -284,6 +284,6 @@ fn proposes_nothing_for_ambiguous_text() {
         "always",
         "25:00-26:00",
     ] {
-        assert_eq!(meant_by(text, Hours::parse(text)), None, "{text}");
+        assert_eq!(intended_by(text, Hours::parse(text)), None, "{text}");
     }
 }

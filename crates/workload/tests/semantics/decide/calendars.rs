@@ -11,7 +11,7 @@ fn with_hours(dates: &str) -> Object {
     let mut object = object
         .annotate("hours", "Mon-Fri 09:00-19:00")
         .annotate("except", "calendar:de; 2026-11-24");
-    object.obey();
+    object.apply();
     object
 }
 
@@ -23,7 +23,7 @@ fn with_times(dates: &str) -> Object {
         .annotate("start", "Mon-Fri 09:00")
         .annotate("stop", "Mon-Fri 19:00")
         .annotate("except", "2026-11-24; calendar:de");
-    object.obey();
+    object.apply();
     object
 }
 
@@ -68,7 +68,7 @@ fn a_start_moved_into_the_past_is_not_carried_out() {
             assert_eq!(object.replicas(), 0);
             assert_eq!(object.next().unwrap(), "2026-11-20T19.00.00Z");
             object.until("2026-11-20 18:59");
-            object.restart().obey();
+            object.restart().apply();
             assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
             object.until("2026-11-23 09:00");
             assert_eq!(object.replicas(), 3);
@@ -111,7 +111,7 @@ fn a_calendar_change_during_a_patch_is_applied() {
     object.until("2026-11-20 10:00");
     object.observed.labels.set(Label::State, None);
     let Decision::Write(correction) = object.decide() else {
-        panic!("nothing is put right");
+        panic!("no correction");
     };
     object.away_until("2026-11-20 10:00:01");
     object.take_calendar(NO_DAY);
@@ -196,7 +196,7 @@ fn a_calendar_change_is_not_an_edit() {
 fn a_calendar_change_during_an_override_takes_effect_at_its_end() {
     let mut object = with_hours(FRIDAY);
     object.until("2026-11-20 10:00");
-    object.edit("wake-until", Some("2026-11-20 12:00")).obey();
+    object.edit("wake-until", Some("2026-11-20 12:00")).apply();
     assert_eq!(object.replicas(), 3);
     object.calendar(NO_DAY);
     assert_eq!(object.next().unwrap(), "2026-11-20T12.00.00Z");
@@ -209,10 +209,10 @@ fn a_calendar_change_during_an_override_takes_effect_at_its_end() {
 
     let mut object = with_hours(FRIDAY);
     object.until("2026-11-20 10:00");
-    object.edit("pause", Some("true")).obey();
+    object.edit("pause", Some("true")).apply();
     object.calendar(NO_DAY);
     object.until("2026-11-20 12:00");
-    object.edit("pause", None).obey();
+    object.edit("pause", None).apply();
     assert_eq!(
         object.replicas(),
         3,
@@ -255,25 +255,25 @@ fn a_start_that_is_in_the_past_after_a_restart_is_not_carried_out() {
         object.calendar(dates);
         let object = object.annotate("start", "2026-11-20 09:00; 2026-11-27 09:00");
         let mut object = object.annotate("except", "calendar:de");
-        object.obey();
+        object.apply();
         object
     };
     let mut object = only("2026-11-20; 2026-11-27");
     assert_eq!(object.next().unwrap(), "never");
     object.away_until("2026-11-20 12:00");
-    object.restart_with_calendar("2026-11-27").obey();
+    object.restart_with_calendar("2026-11-27").apply();
     assert_eq!(
         (object.replicas(), object.next().unwrap()),
         (0, "never".into())
     );
     // The expected boundary is carried out nevertheless.
-    object.restart_with_calendar(NO_DAY).obey();
+    object.restart_with_calendar(NO_DAY).apply();
     assert_eq!(object.next().unwrap(), "2026-11-27T09.00.00Z");
     object.until("2026-11-27 09:00");
     assert_eq!(object.replicas(), 1);
 
     // If a boundary was expected while no controller ran, it is carried out as usual.
     let mut object = only("2026-11-27");
-    object.away_until("2026-11-20 12:00").restart().obey();
+    object.away_until("2026-11-20 12:00").restart().apply();
     assert_eq!(object.replicas(), 1);
 }

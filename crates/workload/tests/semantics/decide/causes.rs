@@ -9,9 +9,9 @@ fn next(object: &mut Object) -> (ChangeKind, Cause) {
     let Decision::Write(change) = object.decide() else {
         panic!("nothing is decided at {}", object.now);
     };
-    let said = (change.kind, change.cause);
+    let result = (change.kind, change.cause);
     object.write(change);
-    said
+    result
 }
 
 const fn request(seen: chrono::DateTime<chrono::Utc>) -> Cause {

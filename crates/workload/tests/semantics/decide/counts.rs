@@ -60,7 +60,7 @@ fn lowering_stop_replicas_in_the_same_edit_loses_no_count() {
     object
         .edit("stop-replicas", None)
         .edit("hours", Some("Mon-Fri 08:00-19:00"))
-        .obey();
+        .apply();
     assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
 }
 
@@ -70,8 +70,8 @@ fn lowering_stop_replicas_then_losing_labels_keeps_the_count() {
     object
         .edit("stop-replicas", Some("1"))
         .until("2026-11-19 20:00");
-    object.edit("stop-replicas", None).replace(1).obey();
-    object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
+    object.edit("stop-replicas", None).replace(1).apply();
+    object.edit("hours", Some("Mon-Fri 08:00-19:00")).apply();
     assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
 }
 
@@ -120,7 +120,7 @@ fn an_inherited_schedule_restores_counts_and_a_wake_raises_a_kept_0() {
     object
         .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
         .until("2026-11-20 10:00");
-    object.edit("wake-until", Some("2026-11-20 12:00")).obey();
+    object.edit("wake-until", Some("2026-11-20 12:00")).apply();
     assert_eq!(object.replicas(), 1);
     // A manual increase shows that it should run.
     let mut object = Object::new("2026-11-19 20:00", 0);

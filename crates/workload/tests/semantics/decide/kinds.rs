@@ -24,7 +24,7 @@ fn a_manually_suspended_cron_job_stays_suspended() {
         object.until(suspended_at).scale(0);
         object.until("2026-11-25 12:00");
         assert_eq!(object.replicas(), 0, "{suspended_at}");
-        assert!(object.told().iter().all(|told| told != "Started"));
+        assert!(object.reasons().iter().all(|reason| reason != "Started"));
         // Until a user resumes it.
         object.scale(1).until("2026-11-25 20:00");
         assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
@@ -45,12 +45,12 @@ fn a_cron_job_resumed_while_stopped_keeps_its_manual_change() {
 fn a_wake_resumes_a_cron_job_and_a_sleep_suspends_it() {
     let mut object = scheduled(&Kind::CRON_JOB, 0);
     object.until("2026-11-19 20:00");
-    object.edit("wake-until", Some("2026-11-19 22:00")).obey();
+    object.edit("wake-until", Some("2026-11-19 22:00")).apply();
     assert_eq!(object.replicas(), 1);
     object.until("2026-11-19 23:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
     object.until("2026-11-20 10:00");
-    object.edit("sleep-until", Some("2026-11-20 12:00")).obey();
+    object.edit("sleep-until", Some("2026-11-20 12:00")).apply();
     assert_eq!(object.replicas(), 0);
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 1);
@@ -60,16 +60,16 @@ fn a_wake_resumes_a_cron_job_and_a_sleep_suspends_it() {
 fn a_suspended_cron_job_survives_a_pause_and_an_edit() {
     let mut object = scheduled(&Kind::CRON_JOB, 0);
     object.until("2026-11-19 20:00");
-    object.edit("pause", Some("true")).obey();
-    object.edit("pause", None).obey();
-    object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
+    object.edit("pause", Some("true")).apply();
+    object.edit("pause", None).apply();
+    object.edit("hours", Some("Mon-Fri 08:00-19:00")).apply();
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 0);
     let mut object = scheduled(&Kind::CRON_JOB, 1);
     object.until("2026-11-19 20:00");
-    object.edit("pause", Some("true")).obey();
-    object.edit("pause", None).obey();
-    object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
+    object.edit("pause", Some("true")).apply();
+    object.edit("pause", None).apply();
+    object.edit("hours", Some("Mon-Fri 08:00-19:00")).apply();
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 1);
 }
@@ -78,10 +78,10 @@ fn a_suspended_cron_job_survives_a_pause_and_an_edit() {
 fn enforce_suspends_a_manually_resumed_cron_job() {
     let mut object = scheduled(&Kind::CRON_JOB, 1);
     object.edit("enforce", Some("true"));
-    object.until("2026-11-19 20:00").scale(1).obey();
+    object.until("2026-11-19 20:00").scale(1).apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(1)));
-    let told = object.notices.last().unwrap().text.clone();
-    assert_eq!(told, "suspended again: it is stopped, and `enforce` is set");
+    let text = object.notices.last().unwrap().text.clone();
+    assert_eq!(text, "suspended again: it is stopped, and `enforce` is set");
 }
 
 #[test]
@@ -121,12 +121,16 @@ fn the_minimum_of_an_autoscaler_that_scales_to_zero_may_be_0() {
             .counts()
             .scaling_to_zero(true);
         object.observed.inputs = object.observed.inputs.with_counts(counts);
-        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
         object
     };
     let mut object = scaled_to_zero(4);
     object.until("2026-11-19 20:00");
-    assert_eq!(object.replicas(), 1, "a stop leaves 1 where nothing says 0");
+    assert_eq!(
+        object.replicas(),
+        1,
+        "a stop leaves 1 unless stop-replicas is 0"
+    );
     object.until("2026-11-20 09:00");
     object.edit("stop-replicas", Some("0"));
     object.until("2026-11-20 20:00");
@@ -153,7 +157,7 @@ fn the_minimum_of_an_autoscaler_is_never_below_1() {
     assert_eq!((object.replicas(), object.saved()), (2, Some(4)));
     for (key, text) in [("stop-replicas", "0"), ("replicas", "0")] {
         let mut object = scheduled(&Kind::HORIZONTAL_POD_AUTOSCALER, 4);
-        object.edit(key, Some(text)).obey();
+        object.edit(key, Some(text)).apply();
         let error = object.observed.error.as_deref().unwrap_or_default();
         assert!(
             error.contains("`0` is below 1, and an autoscaler"),
@@ -167,7 +171,7 @@ fn the_minimum_of_an_autoscaler_is_never_below_1() {
         assert_eq!(object.replicas(), 1);
     }
     let mut steps = Object::new("2026-11-19 12:00", 4).of_kind(&Kind::HORIZONTAL_POD_AUTOSCALER);
-    steps.edit("scale", Some("09:00 = 3; 19:00 = 0")).obey();
+    steps.edit("scale", Some("09:00 = 3; 19:00 = 0")).apply();
     assert!(steps.observed.error.is_some());
     steps.edit("scale", None);
     steps.in_namespace(&[("scale", "09:00 = 3; 19:00 = 0")]);
@@ -190,7 +194,7 @@ fn a_scaled_object_is_paused_at_the_count_of_a_stop() {
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 0);
     let mut object = scheduled(&Kind::SCALED_OBJECT, 1);
-    object.edit("replicas", Some("3")).obey();
+    object.edit("replicas", Some("3")).apply();
     assert!(object.observed.error.is_some());
 }
 
@@ -215,7 +219,7 @@ fn an_object_is_rejected_until_its_count_is_a_number() {
     let error = object.observed.error.as_deref();
     let expected = "spec.replicas: `\"many\"` is not a count; write a number, such as 3";
     assert_eq!(error, Some(expected));
-    assert_eq!(object.told(), ["InvalidSchedule"]);
+    assert_eq!(object.reasons(), ["InvalidSchedule"]);
     assert_eq!(object.writes, 1);
     object.observed.count_field = CountField::Present;
     object.scale(3).until("2026-11-20 20:00");
@@ -242,7 +246,7 @@ fn events_of_a_cron_job_use_its_own_terms() {
     );
     let expected = "no longer suspended by the start of ";
     assert!(started.starts_with(expected), "{started}");
-    object.until("2026-11-20 20:00").edit("hours", None).obey();
+    object.until("2026-11-20 20:00").edit("hours", None).apply();
     let removed = &object.notices.last().unwrap().text;
     let command =
         r#"kubectl patch cronjob/web -n dev --type=merge -p '{"spec":{"suspend":false}}'"#;

@@ -7,13 +7,13 @@
 //! 2026-11-20 is a Friday. The time zone is UTC unless a test sets another one.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod adoption_starts;
 mod boundaries;
 mod calendars;
 mod causes;
 mod corrections;
 mod costly;
 mod counts;
-mod held_down;
 mod kinds;
 mod memory;
 pub(crate) mod object;

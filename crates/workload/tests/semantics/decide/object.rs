@@ -174,7 +174,7 @@ impl Object {
     /// they change.
     pub fn calendar(&mut self, dates: &str) -> &mut Self {
         self.take_calendar(dates);
-        self.obey();
+        self.apply();
         self
     }
 
@@ -228,13 +228,13 @@ impl Object {
         let end = utc(at);
         assert!(end >= self.now, "time must not go back");
         loop {
-            match self.obey() {
+            match self.apply() {
                 Some(due) if due <= end => self.now = due.max(self.now),
                 _ => break,
             }
         }
         self.now = end;
-        self.obey();
+        self.apply();
         self
     }
 
@@ -252,17 +252,17 @@ impl Object {
     }
 
     /// Applies all changes that are decided now. Returns when the next one is due.
-    pub fn obey(&mut self) -> Option<DateTime<Utc>> {
+    pub fn apply(&mut self) -> Option<DateTime<Utc>> {
         for _ in 0..9 {
             match self.decide() {
                 Decision::Wait { due } => return due,
                 Decision::StopsSoon { due, note } => {
-                    self.memory.tell_stops_soon(self.now);
+                    self.memory.record_stop_notice(self.now);
                     self.notify(&note);
                     return Some(due);
                 }
                 Decision::CorrectionLimitReached { due, note } => {
-                    if self.memory.tell_correction_limit() {
+                    if self.memory.record_limit_event() {
                         self.notify(&note);
                     }
                     return due;
@@ -270,7 +270,7 @@ impl Object {
                 Decision::Write(change) => self.write(change),
             }
         }
-        panic!("it never has enough: {:?}", self.decide());
+        panic!("decisions do not converge: {:?}", self.decide());
     }
 
     pub fn write(&mut self, change: Change) {
@@ -332,7 +332,7 @@ impl Object {
     }
 
     /// The reasons of the Events since the last call.
-    pub fn told(&mut self) -> Vec<String> {
+    pub fn reasons(&mut self) -> Vec<String> {
         self.notices
             .drain(..)
             .map(|note| note.reason.to_string())
@@ -344,7 +344,7 @@ impl Object {
 pub fn office(replicas: u32) -> Object {
     let mut object =
         Object::new("2026-11-19 12:00", replicas).annotate("hours", "Mon-Fri 09:00-19:00");
-    object.obey();
+    object.apply();
     object
 }
 

@@ -238,8 +238,8 @@ fn the_predicted_action_matches_the_decision() {
     ] {
         let next = web.state().next_at().unwrap();
         let parsed = read(&web.observed.inputs, &Zone::UTC.into());
-        let said = predicted_action(&parsed, &web.observed, next);
-        assert_eq!(said, expected, "{name}");
+        let action = predicted_action(&parsed, &web.observed, next);
+        assert_eq!(action, expected, "{name}");
         let mut scaler = web.clone();
         scaler
             .restart()

@@ -6,14 +6,14 @@ use dayshift_workload::{Annotations, Inputs, Key, Kind, ParseContext, ParsedInpu
 #[test]
 fn an_invalid_schedule_sends_one_event_and_keeps_the_state() {
     let mut object = at_night(3);
-    object.told();
+    object.reasons();
     let (last, next) = (object.state().last, object.next());
     object
         .edit("hours", Some("Mon-Fry 09:00-19:00"))
         .until("2026-11-24 12:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert_eq!((object.state().last, object.next()), (last, next));
-    assert_eq!(object.told(), ["InvalidSchedule"]);
+    assert_eq!(object.reasons(), ["InvalidSchedule"]);
     let error = object.observed.error.as_deref().unwrap();
     assert!(
         error.contains("dayshift/hours") && error.contains("Fry"),
@@ -27,7 +27,7 @@ fn correcting_a_typo_resumes_and_catches_up() {
     object
         .edit("hours", Some("Mon-Fry 09:00-19:00"))
         .until("2026-11-23 12:00");
-    object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+    object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
     assert_eq!(
         (object.replicas(), object.observed.error.as_deref()),
         (3, None)
@@ -38,8 +38,8 @@ fn correcting_a_typo_resumes_and_catches_up() {
 #[test]
 fn correcting_a_typo_before_any_boundary_keeps_the_count() {
     let mut object = at_night(3);
-    object.edit("hours", Some("x")).obey();
-    object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+    object.edit("hours", Some("x")).apply();
+    object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert_eq!(object.phase(), Some(Phase::Stopped));
     assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
@@ -49,7 +49,7 @@ fn correcting_a_typo_before_any_boundary_keeps_the_count() {
 fn correcting_to_another_schedule_adopts() {
     let mut object = at_night(3);
     object.edit("hours", Some("x")).until("2026-11-23 12:00");
-    object.edit("hours", Some("Mon-Fri 09:00-11:00")).obey();
+    object.edit("hours", Some("Mon-Fri 09:00-11:00")).apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert_eq!(object.phase(), Some(Phase::Adopted));
 }
@@ -71,7 +71,7 @@ fn a_misspelled_key_next_to_a_valid_one_is_rejected() {
 #[test]
 fn hours_with_start_or_stop_is_rejected() {
     let mut object = office(3);
-    object.edit("stop", Some("18:00")).obey();
+    object.edit("stop", Some("18:00")).apply();
     assert!(
         object
             .observed
@@ -100,7 +100,7 @@ fn reports_replicas_beside_an_inherited_scale_on_the_workload() {
         let mut object = Object::new("2026-11-20 10:00", 3).annotate(key, "2");
         object.in_namespace(&[("scale", "09:00 = 5; 19:00 = 0")]);
         object.until("2026-11-20 12:00");
-        assert_eq!(object.told(), ["InvalidSchedule"], "{key}");
+        assert_eq!(object.reasons(), ["InvalidSchedule"], "{key}");
         let error = object.observed.error.clone().unwrap();
         let own = format!("dayshift/{key}: `2` on the object");
         assert!(
@@ -225,12 +225,12 @@ fn correcting_a_typo_after_a_restart_catches_up_from_the_next_label() {
     ] {
         let mut object = at_night(3);
         object.until(from).until(edited);
-        object.edit("hours", Some("Mon-Fry 09:00-19:00")).obey();
-        object.away_until(at).restart().obey();
+        object.edit("hours", Some("Mon-Fry 09:00-19:00")).apply();
+        object.away_until(at).restart().apply();
         object
             .edit("hours", Some("Mon-Fri 09:00-19:00"))
             .restart()
-            .obey();
+            .apply();
         assert_eq!(
             (object.replicas(), object.phase()),
             (expected, Some(Phase::Running)),
@@ -247,13 +247,13 @@ fn a_corrected_schedule_without_missed_boundaries_does_nothing() {
         (object.replicas(), object.next().unwrap()),
         (1, "never".into())
     );
-    object.edit("start", Some("2026-11-1913:00")).obey();
+    object.edit("start", Some("2026-11-1913:00")).apply();
     assert_eq!(object.next().unwrap(), "never");
     object.away_until("2026-11-25 12:00").restart();
     object
         .scale(0)
         .edit("start", Some("2026-11-19 13:00"))
-        .obey();
+        .apply();
     assert_eq!(
         (object.replicas(), object.next().unwrap()),
         (0, "never".into())

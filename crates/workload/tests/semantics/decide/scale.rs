@@ -12,7 +12,7 @@ const STEPS: &str = "Mon-Fri 08:00 = 5; 12:00 = 10; 19:00 = 0";
 /// Adopted at noon on Thursday 2026-11-19, just after the step to 10.
 fn stepped(replicas: u32) -> Object {
     let mut object = Object::new("2026-11-19 12:00:01", replicas).annotate("scale", STEPS);
-    object.obey();
+    object.apply();
     object
 }
 
@@ -40,13 +40,13 @@ fn each_scale_step_sets_its_count_and_saves_nothing() {
 
 #[test]
 fn a_scale_step_replaces_a_manual_count_in_both_directions() {
-    for (by_hand, expected) in [(0, 10), (7, 10), (20, 10)] {
+    for (manual, expected) in [(0, 10), (7, 10), (20, 10)] {
         let mut object = stepped(3);
         object
             .until("2026-11-20 08:30")
-            .scale(by_hand)
+            .scale(manual)
             .until("2026-11-20 11:59");
-        assert_eq!(object.replicas(), by_hand, "manual changes are allowed");
+        assert_eq!(object.replicas(), manual, "manual changes are allowed");
         object.until("2026-11-20 12:00");
         assert_eq!(object.replicas(), expected);
     }
@@ -57,7 +57,7 @@ fn a_wake_sets_the_largest_scale_count_and_never_lowers() {
     for (night, woken) in [(0, 10), (4, 10), (12, 12)] {
         let mut object = stepped(3);
         object.until("2026-11-19 22:00").scale(night);
-        object.edit("wake-until", Some("2026-11-19 23:00")).obey();
+        object.edit("wake-until", Some("2026-11-19 23:00")).apply();
         assert_eq!(object.replicas(), woken, "{night} at night");
         object.until("2026-11-19 23:00");
         assert_eq!(
@@ -72,7 +72,7 @@ fn a_wake_sets_the_largest_scale_count_and_never_lowers() {
 fn a_sleep_sets_0_and_its_end_sets_the_count_of_the_latest_step() {
     let mut object = stepped(3);
     object.until("2026-11-20 09:00");
-    object.edit("sleep-until", Some("2026-11-20 13:00")).obey();
+    object.edit("sleep-until", Some("2026-11-20 13:00")).apply();
     assert_eq!(object.replicas(), 0);
     object.until("2026-11-20 13:00");
     assert_eq!((object.replicas(), object.saved()), (10, None));
@@ -81,7 +81,7 @@ fn a_sleep_sets_0_and_its_end_sets_the_count_of_the_latest_step() {
 #[test]
 fn a_missed_scale_step_is_carried_out_once() {
     let mut object = stepped(3);
-    object.away_until("2026-11-20 12:30").restart().obey();
+    object.away_until("2026-11-20 12:30").restart().apply();
     assert_eq!(
         (object.replicas(), object.phase()),
         (10, Some(Phase::Running))
@@ -98,9 +98,9 @@ fn enforce_applies_to_a_scale_of_0_and_not_to_other_counts() {
     object
         .edit("enforce", Some("true"))
         .until("2026-11-20 09:00");
-    object.scale(6).obey();
+    object.scale(6).apply();
     assert_eq!(object.replicas(), 6);
-    object.until("2026-11-20 20:00").scale(2).obey();
+    object.until("2026-11-20 20:00").scale(2).apply();
     assert_eq!(object.replicas(), 0);
 }
 
@@ -139,7 +139,7 @@ fn scale_cannot_be_combined_with_other_schedules() {
         ("stop-replicas", "1"),
     ] {
         let mut object = stepped(3).annotate(key, text);
-        object.obey();
+        object.apply();
         let error = object.observed.error.clone().unwrap();
         assert!(
             error.contains("scale") && error.contains(key),
@@ -162,7 +162,10 @@ fn changing_between_scale_and_hours_keeps_the_count() {
         .edit("hours", Some("09:00-19:00"))
         .until("2026-11-20 20:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(10)));
-    object.edit("hours", None).edit("scale", Some(STEPS)).obey();
+    object
+        .edit("hours", None)
+        .edit("scale", Some(STEPS))
+        .apply();
     assert_eq!(
         (object.replicas(), object.saved()),
         (0, Some(10)),
@@ -174,13 +177,17 @@ fn changing_between_scale_and_hours_keeps_the_count() {
 
 #[test]
 fn sync_sets_the_current_scale_count_until_the_next_step() {
-    for (state, replicas) in [("adopted", 3), ("by hand", 8), ("by hand", 0)] {
+    for (state, replicas) in [
+        ("adopted", 3),
+        ("scaled manually", 8),
+        ("scaled manually", 0),
+    ] {
         let mut object = stepped(3).annotate("enforce", "true");
-        object.obey();
+        object.apply();
         object.until("2026-11-20 08:00");
         if state == "adopted" {
             object = Object::new("2026-11-20 08:00:01", replicas).annotate("scale", STEPS);
-            object.obey();
+            object.apply();
         }
         object.scale(replicas);
         let SyncAction::Count { change, until } = sync(&object).unwrap().unwrap() else {

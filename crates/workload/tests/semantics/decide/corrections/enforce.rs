@@ -7,22 +7,22 @@ use crate::decide::object::{Object, at_night, office, utc};
 
 fn at_night_enforced(replicas: u32) -> Object {
     let mut object = at_night(replicas);
-    object.edit("enforce", Some("true")).obey();
-    object.told();
+    object.edit("enforce", Some("true")).apply();
+    object.reasons();
     object
 }
 
 #[test]
 fn enforce_reverts_a_manual_increase_and_saves_the_larger_count() {
-    for (hand, morning) in [(2, 3), (8, 8)] {
+    for (manual, morning) in [(2, 3), (8, 8)] {
         let mut object = at_night_enforced(3);
-        object.scale(hand).obey();
+        object.scale(manual).apply();
         assert_eq!(
-            (object.replicas(), object.told()),
+            (object.replicas(), object.reasons()),
             (0, vec!["Enforced".into()])
         );
         object.until("2026-11-23 09:00");
-        assert_eq!(object.replicas(), morning, "{hand}");
+        assert_eq!(object.replicas(), morning, "{manual}");
     }
 }
 
@@ -30,7 +30,7 @@ fn enforce_reverts_a_manual_increase_and_saves_the_larger_count() {
 fn enforce_corrects_three_times_until_the_next_boundary() {
     let mut object = at_night_enforced(3);
     for expected in [0, 0, 0, 1, 1] {
-        object.scale(1).obey();
+        object.scale(1).apply();
         assert_eq!(object.replicas(), expected);
     }
     let text = object.notices.last().unwrap().text.clone();
@@ -38,10 +38,10 @@ fn enforce_corrects_three_times_until_the_next_boundary() {
     let command = "kubectl get deployment/web -n dev -o yaml --show-managed-fields";
     assert!(text.ends_with(command), "{text}");
     assert_eq!(
-        object.told()[..4],
+        object.reasons()[..4],
         ["Enforced", "Enforced", "Enforced", "CorrectionLimitReached"]
     );
-    object.until("2026-11-24 20:00").scale(1).obey();
+    object.until("2026-11-24 20:00").scale(1).apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
@@ -54,12 +54,12 @@ fn enforce_ignores_running_lower_adopted_and_paused_workloads() {
         assert_eq!(object.replicas(), count, "adopted");
     }
     object.scale(3).until("2026-11-20 10:00");
-    object.scale(5).obey();
+    object.scale(5).apply();
     assert_eq!(object.replicas(), 5, "running");
     object.edit("stop-replicas", Some("2"));
-    object.until("2026-11-20 20:00").scale(0).obey();
+    object.until("2026-11-20 20:00").scale(0).apply();
     assert_eq!(object.replicas(), 0, "lower than stopped");
-    object.edit("pause", Some("true")).scale(4).obey();
+    object.edit("pause", Some("true")).scale(4).apply();
     assert_eq!(object.replicas(), 4, "paused");
 }
 
@@ -71,7 +71,7 @@ fn enforce_applies_to_a_sleep_and_restores_labels_in_the_same_write() {
         .edit("sleep-until", Some("2026-11-19 16:00"))
         .until("2026-11-19 15:00");
     let before = object.writes;
-    object.replace(2).obey();
+    object.replace(2).apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert_eq!(object.writes - before, 1);
     object.until("2026-11-19 16:00");
@@ -81,11 +81,11 @@ fn enforce_applies_to_a_sleep_and_restores_labels_in_the_same_write() {
 #[test]
 fn label_corrections_during_an_override_are_limited_too() {
     let mut object = at_night(3);
-    object.edit("wake-until", Some("2026-11-20 22:00")).obey();
+    object.edit("wake-until", Some("2026-11-20 22:00")).apply();
     let before = object.writes;
     for _ in 0..10 {
         object.now += TimeDelta::seconds(30);
-        object.label(Label::Next, None).obey();
+        object.label(Label::Next, None).apply();
     }
     assert_eq!(object.writes - before, 3);
     object.until("2026-11-20 22:00");
@@ -95,15 +95,15 @@ fn label_corrections_during_an_override_are_limited_too() {
 /// Stopped on Friday evening, with a grace period of half an hour.
 fn at_night_with_grace(replicas: u32) -> Object {
     let mut object = at_night(replicas);
-    object.edit("enforce", Some("30m")).obey();
-    object.told();
+    object.edit("enforce", Some("30m")).apply();
+    object.reasons();
     object
 }
 
 #[test]
 fn enforce_with_a_grace_period_sends_an_event_and_stops_after_it() {
     let mut object = at_night_with_grace(3);
-    let due = object.scale(5).obey();
+    let due = object.scale(5).apply();
     assert_eq!(object.replicas(), 5);
     let soon = object.notices.last().unwrap();
     assert_eq!(soon.reason.to_string(), "StopsSoon");
@@ -112,11 +112,11 @@ fn enforce_with_a_grace_period_sends_an_event_and_stops_after_it() {
     assert_eq!(soon.text, expected);
     assert_eq!(due, Some(utc("2026-11-20 20:30")));
     object.until("2026-11-20 20:29");
-    assert_eq!(object.told(), ["StopsSoon"], "one Event");
+    assert_eq!(object.reasons(), ["StopsSoon"], "one Event");
     assert_eq!(object.replicas(), 5);
     object.until("2026-11-20 20:30");
     assert_eq!((object.replicas(), object.saved()), (0, Some(5)));
-    assert_eq!(object.told(), ["Enforced"]);
+    assert_eq!(object.reasons(), ["Enforced"]);
     object.until("2026-11-23 09:00");
     assert_eq!(object.replicas(), 5);
 }
@@ -141,7 +141,7 @@ fn raising_further_within_the_grace_period_does_not_extend_it() {
     object.scale(2).until("2026-11-20 20:25");
     object.scale(3).until("2026-11-20 20:29");
     assert_eq!(
-        (object.replicas(), object.told()),
+        (object.replicas(), object.reasons()),
         (3, vec!["StopsSoon".into()])
     );
     object.until("2026-11-20 20:30");
@@ -173,13 +173,13 @@ fn a_workload_created_outside_running_hours_is_stopped_after_the_grace_period() 
 fn a_grace_period_begins_with_its_event_and_lasts_in_full() {
     let mut object = Object::new("2026-11-20 22:00", 4).annotate("hours", "Mon-Fri 09:00-19:00");
     object.edit("enforce", Some("30m"));
-    object.away_until("2026-11-20 23:10").obey();
-    assert_eq!(object.told(), ["StopsSoon"]);
+    object.away_until("2026-11-20 23:10").apply();
+    assert_eq!(object.reasons(), ["StopsSoon"]);
     object.until("2026-11-20 23:39");
     assert_eq!(object.replicas(), 4);
     object.until("2026-11-20 23:40");
     assert_eq!(
-        (object.replicas(), object.told()),
+        (object.replicas(), object.reasons()),
         (0, vec!["Enforced".into()])
     );
 }
@@ -190,12 +190,12 @@ fn a_grace_period_begins_with_its_event_and_lasts_in_full() {
 fn a_next_label_from_other_calendars_does_not_extend_the_grace_period() {
     let mut object = at_night_with_grace(3);
     object.calendar("2026-12-24");
-    object.edit("except", Some("calendar:de")).obey();
-    object.scale(5).obey();
+    object.edit("except", Some("calendar:de")).apply();
+    object.scale(5).apply();
     for minute in ["20:05", "20:10", "20:15"] {
         object.until(&format!("2026-11-20 {minute}"));
         object.label(Label::Next, Some("2026-11-30T09.00.00Z"));
-        object.obey();
+        object.apply();
     }
     assert_ne!(object.next().unwrap(), "2026-11-23T09.00.00Z");
     object.until("2026-11-20 21:00");
@@ -208,9 +208,9 @@ fn a_start_or_a_wake_within_the_grace_period_prevents_the_stop() {
     object.until("2026-11-23 08:45").scale(5);
     object.until("2026-11-23 09:20");
     assert_eq!(object.replicas(), 5);
-    assert!(!object.told().contains(&"StopsSoon".to_owned()));
+    assert!(!object.reasons().contains(&"StopsSoon".to_owned()));
     let mut object = at_night_with_grace(3);
-    object.scale(5).obey();
+    object.scale(5).apply();
     object.edit("wake-until", Some("2026-11-20 23:00"));
     object.until("2026-11-20 22:59");
     assert_eq!(object.replicas(), 5);
@@ -236,5 +236,9 @@ fn a_restart_resets_the_grace_period_and_corrections_stay_limited() {
         1,
         "no correction until the next boundary"
     );
-    assert!(object.told().contains(&"CorrectionLimitReached".to_owned()));
+    assert!(
+        object
+            .reasons()
+            .contains(&"CorrectionLimitReached".to_owned())
+    );
 }

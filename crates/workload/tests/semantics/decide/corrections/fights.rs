@@ -8,19 +8,19 @@ use dayshift_workload::{Label, Phase};
 use crate::decide::object::{Object, at_night, office, utc};
 
 /// A change that another client makes repeatedly.
-type Deed<'a> = &'a dyn Fn(&mut Object);
+type RepeatedChange<'a> = &'a dyn Fn(&mut Object);
 
 /// The number of writes and Warnings if the change is made ten times, every half minute.
-fn fight(object: &mut Object, deed: Deed<'_>) -> (usize, usize) {
-    object.told();
+fn fight(object: &mut Object, change: RepeatedChange<'_>) -> (usize, usize) {
+    object.reasons();
     let before = object.writes;
     for _ in 0..10 {
         object.now += TimeDelta::seconds(30);
-        deed(object);
-        object.obey();
+        change(object);
+        object.apply();
     }
-    let told = object.told();
-    let warned = told
+    let reasons = object.reasons();
+    let warned = reasons
         .iter()
         .filter(|reason| *reason == "CorrectionLimitReached");
     (object.writes - before, warned.count())
@@ -38,7 +38,7 @@ fn the_warning_about_a_stopped_object_contains_the_wake_command() {
     let mut object = at_night(3);
     for _ in 0..10 {
         object.now += TimeDelta::seconds(30);
-        object.label(Label::State, Some("running")).obey();
+        object.label(Label::State, Some("running")).apply();
     }
     let is_warning = |it: &&EventText| it.reason == EventReason::CorrectionLimitReached;
     let text = &object.notices.iter().find(is_warning).unwrap().text;
@@ -61,7 +61,7 @@ fn a_pinned_label_is_corrected_three_times_between_boundaries() {
         (Label::Fingerprint, "v1-0123456789abcdef"),
         (Label::Fingerprint, "v2-0123456789abcdef-0123456789abcdef"),
     ] {
-        let deed = pin(label, text);
+        let change = pin(label, text);
         let mut object = office(3);
         object.until("2026-11-20 10:00");
         for (boundary, count) in [
@@ -69,7 +69,7 @@ fn a_pinned_label_is_corrected_three_times_between_boundaries() {
             ("2026-11-23 09:00", 3),
             ("2026-11-23 19:00", 0),
         ] {
-            let (writes, warned) = fight(&mut object, &deed);
+            let (writes, warned) = fight(&mut object, &change);
             assert!(
                 writes <= 3,
                 "{label:?}={text}: {writes} writes before {boundary}"
@@ -87,7 +87,7 @@ fn a_pinned_label_is_corrected_three_times_during_an_override() {
         for text in ["running", "stopped", "adopted", "woken", "slept", "paused"] {
             let mut object = office(3);
             object.until("2026-11-20 10:00");
-            object.edit(key, Some("2026-11-20 15:00")).obey();
+            object.edit(key, Some("2026-11-20 15:00")).apply();
             let (writes, _) = fight(&mut object, &pin(Label::State, text));
             assert!(writes <= 3, "{key}, state={text}: {writes}");
             object.until("2026-11-23 10:00");
@@ -104,12 +104,12 @@ fn a_clock_set_back_is_no_correction_and_does_not_reset_the_limit() {
     object.now = utc("2026-11-18 12:00");
     object
         .label(Label::Next, Some("2026-11-20T19.00.00Z"))
-        .obey();
+        .apply();
     assert_eq!(object.state().last, Some(utc("2026-11-18 12:00")));
-    assert_eq!(object.told(), ["StateFromFuture"]);
+    assert_eq!(object.reasons(), ["StateFromFuture"]);
 
     let mut object = office(3);
-    object.edit("pause", Some("true")).obey();
+    object.edit("pause", Some("true")).apply();
     object.now = utc("2026-11-18 12:00");
     let (writes, _) = fight(&mut object, &pin(Label::Next, "2026-01-01T00.00.00Z"));
     assert!(writes <= 3, "{writes}");
@@ -118,16 +118,16 @@ fn a_clock_set_back_is_no_correction_and_does_not_reset_the_limit() {
 #[test]
 fn labels_without_a_schedule_are_removed_three_times() {
     let mut object = office(3);
-    object.edit("hours", None).obey();
-    let deed = pin(Label::State, "running");
-    assert_eq!(fight(&mut object, &deed), (3, 1));
+    object.edit("hours", None).apply();
+    let change = pin(Label::State, "running");
+    assert_eq!(fight(&mut object, &change), (3, 1));
     object.until("2026-11-30 12:00");
     assert_eq!(
-        fight(&mut object, &deed),
+        fight(&mut object, &change),
         (0, 0),
         "no boundary has been reached"
     );
-    object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+    object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
     assert_eq!(
         object.phase(),
         Some(Phase::Adopted),
@@ -138,11 +138,11 @@ fn labels_without_a_schedule_are_removed_three_times() {
 #[test]
 fn labels_removed_by_a_replace_are_restored_three_times() {
     let mut object = at_night(5);
-    let deed = |object: &mut Object| {
+    let change = |object: &mut Object| {
         object.replace(object.replicas());
     };
     for boundary in ["2026-11-23 09:00", "2026-11-23 19:00"] {
-        assert_eq!(fight(&mut object, &deed), (3, 1), "before {boundary}");
+        assert_eq!(fight(&mut object, &change), (3, 1), "before {boundary}");
         object.until(boundary);
     }
     object.until("2026-11-24 09:00");
@@ -152,43 +152,47 @@ fn labels_removed_by_a_replace_are_restored_three_times() {
 #[test]
 fn a_removed_error_is_restored_three_times() {
     let mut object = office(3);
-    object.edit("hours", Some("x")).obey();
-    let deed = |object: &mut Object| {
+    object.edit("hours", Some("x")).apply();
+    let change = |object: &mut Object| {
         object.observed.error = None;
         object.scale(3);
     };
-    assert_eq!(fight(&mut object, &deed), (3, 1));
+    assert_eq!(fight(&mut object, &change), (3, 1));
 }
 
 #[test]
 fn an_ended_override_that_is_restored_is_removed_three_times() {
     let mut object = office(3);
     object.until("2026-11-20 10:00");
-    object.edit("sleep-until", Some("2027-06-01 12:00")).obey();
+    object.edit("sleep-until", Some("2027-06-01 12:00")).apply();
     let during = object.clone();
-    object.edit("sleep-until", None).obey();
-    let deed = |object: &mut Object| {
+    object.edit("sleep-until", None).apply();
+    let change = |object: &mut Object| {
         object.undo(&during);
     };
-    assert_eq!(fight(&mut object, &deed), (3, 1));
+    assert_eq!(fight(&mut object, &change), (3, 1));
     assert_eq!(object.replicas(), 3, "the correction does not scale");
 }
 
 #[test]
 fn user_changes_are_never_limited() {
     let mut object = office(3);
-    object.until("2026-11-20 10:00").told();
+    object.until("2026-11-20 10:00").reasons();
     for _ in 0..10 {
-        object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
-        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
-        object.edit("pause", Some("true")).obey();
-        object.edit("pause", None).obey();
-        object.edit("sleep-until", Some("2026-11-20 15:00")).obey();
-        object.edit("sleep-until", None).obey();
-        object.edit("hours", Some("x")).obey();
-        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+        object.edit("hours", Some("Mon-Fri 08:00-19:00")).apply();
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
+        object.edit("pause", Some("true")).apply();
+        object.edit("pause", None).apply();
+        object.edit("sleep-until", Some("2026-11-20 15:00")).apply();
+        object.edit("sleep-until", None).apply();
+        object.edit("hours", Some("x")).apply();
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
     }
-    assert!(!object.told().contains(&"CorrectionLimitReached".to_owned()));
+    assert!(
+        !object
+            .reasons()
+            .contains(&"CorrectionLimitReached".to_owned())
+    );
     assert_eq!(
         (object.replicas(), object.phase()),
         (3, Some(Phase::Running))
@@ -200,12 +204,12 @@ fn user_changes_are_never_limited() {
 #[test]
 fn the_last_correction_is_delayed_by_30_seconds() {
     let mut object = office(3);
-    object.until("2026-11-20 10:00").told();
+    object.until("2026-11-20 10:00").reasons();
     let before = object.writes;
-    let deed = pin(Label::State, "adopted");
+    let change = pin(Label::State, "adopted");
     for _ in 0..5 {
-        deed(&mut object);
-        let due = object.obey();
+        change(&mut object);
+        let due = object.apply();
         let boundary = utc("2026-11-20 19:00");
         let is_last = object.writes - before == 2 && object.phase() == Some(Phase::Adopted);
         let waits = Some(utc("2026-11-20 10:00") + TimeDelta::seconds(30));
@@ -216,10 +220,10 @@ fn the_last_correction_is_delayed_by_30_seconds() {
         (2, Some(Phase::Adopted))
     );
     object.now += TimeDelta::seconds(30);
-    object.obey();
+    object.apply();
     assert_eq!(
         (object.writes - before, object.phase()),
         (3, Some(Phase::Running))
     );
-    assert!(object.told().is_empty(), "no further Event");
+    assert!(object.reasons().is_empty(), "no further Event");
 }

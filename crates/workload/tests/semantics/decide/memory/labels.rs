@@ -3,13 +3,13 @@
 use crate::decide::object::{at_night, office, utc};
 use dayshift_workload::{Decision, Label, Labels, Phase};
 
-mod state_is_healed {
+mod invalid_state_is_repaired {
     use super::*;
 
     #[test]
     fn labels_removed_by_a_replace_are_restored() {
         let mut object = at_night(5);
-        object.replace(1).obey();
+        object.replace(1).apply();
         assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
         object.until("2026-11-23 09:00");
         assert_eq!(object.replicas(), 5);
@@ -21,7 +21,7 @@ mod state_is_healed {
         object
             .replace(0)
             .edit("hours", Some("Mon-Fri 07:00-19:00"))
-            .obey();
+            .apply();
         assert_eq!(
             (object.phase(), object.saved()),
             (Some(Phase::Adopted), Some(5))
@@ -31,7 +31,7 @@ mod state_is_healed {
     #[test]
     fn a_replace_with_an_invalid_schedule_keeps_the_count() {
         let mut object = at_night(5);
-        object.replace(0).edit("hours", Some("x")).obey();
+        object.replace(0).edit("hours", Some("x")).apply();
         assert_eq!(object.saved(), Some(5));
         object
             .edit("hours", Some("Mon-Fri 09:00-19:00"))
@@ -47,7 +47,7 @@ mod state_is_healed {
         object.until("2026-11-20 12:00");
         let new = object.state();
         object.observed.labels = old;
-        object.scale(5).obey();
+        object.scale(5).apply();
         assert_eq!(object.state(), new);
     }
 
@@ -68,7 +68,7 @@ mod state_is_healed {
         object.until("2026-11-19 20:00");
         let night = object.observed.labels.clone();
         object.until("2026-11-20 12:00");
-        object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
+        object.edit("hours", Some("Mon-Fri 08:00-19:00")).apply();
         assert_eq!(object.saved(), Some(0));
         object.observed.labels = night;
         object.scale(0).until("2026-11-23 09:00");
@@ -81,7 +81,7 @@ mod state_is_healed {
         let labels = &mut object.observed.labels;
         labels.set(Label::State, Some("adopted".into()));
         labels.set(Label::SavedReplicas, None);
-        object.scale(2).obey();
+        object.scale(2).apply();
         assert_eq!(
             (object.phase(), object.saved()),
             (Some(Phase::Adopted), None)
@@ -105,7 +105,7 @@ mod copies_adopt {
     fn a_stopped_copy_keeps_the_saved_count() {
         for (replicas, saved) in [(0, Some(3)), (2, None)] {
             let mut object = at_night(3);
-            object.copy().scale(replicas).obey();
+            object.copy().scale(replicas).apply();
             assert_eq!((object.replicas(), object.saved()), (replicas, saved));
             assert_eq!(object.phase(), Some(Phase::Adopted));
         }
@@ -115,7 +115,7 @@ mod copies_adopt {
     #[test]
     fn a_copy_adopted_by_a_controller_with_a_slow_clock_stays_adopted() {
         let mut object = at_night(3);
-        object.edit("hours", Some("09:00-19:00")).obey();
+        object.edit("hours", Some("09:00-19:00")).apply();
         object.copy();
         let Decision::Write(adoption) = object.decide() else {
             panic!("a copy is adopted");
@@ -130,7 +130,7 @@ mod copies_adopt {
     #[test]
     fn a_changed_count_annotation_is_not_an_edit() {
         let mut object = at_night(3);
-        object.edit("replicas", Some("2")).restart().obey();
+        object.edit("replicas", Some("2")).restart().apply();
         assert_eq!(object.phase(), Some(Phase::Stopped));
     }
 
@@ -141,7 +141,7 @@ mod copies_adopt {
         object
             .label(Label::Fingerprint, Some("v3-x"))
             .label(Label::Last, None)
-            .obey();
+            .apply();
         assert_eq!(object.writes, before);
         object
             .label(Label::Fingerprint, None)
@@ -156,8 +156,8 @@ mod removing_the_schedule_scales_nothing {
     #[test]
     fn removing_the_schedule_of_a_stopped_workload_keeps_the_count_and_sends_the_command() {
         let mut object = at_night(3);
-        object.told();
-        object.edit("hours", None).obey();
+        object.reasons();
+        object.edit("hours", None).apply();
         assert_eq!(
             (object.replicas(), object.saved(), object.phase()),
             (0, Some(3), None)
@@ -167,7 +167,7 @@ mod removing_the_schedule_scales_nothing {
             text.contains("kubectl scale deployment/web -n dev --replicas=3"),
             "{text}"
         );
-        assert_eq!(object.told(), ["ScheduleRemoved"]);
+        assert_eq!(object.reasons(), ["ScheduleRemoved"]);
         let before = object.writes;
         object.restart().until("2026-11-30 12:00");
         assert_eq!(object.writes, before);
@@ -176,14 +176,14 @@ mod removing_the_schedule_scales_nothing {
     #[test]
     fn removing_the_schedule_of_a_running_workload_removes_all_labels() {
         let mut object = office(3);
-        object.edit("hours", None).obey();
-        assert!(object.observed.labels.is_empty() && object.told().is_empty());
+        object.edit("hours", None).apply();
+        assert!(object.observed.labels.is_empty() && object.reasons().is_empty());
     }
 
     #[test]
     fn removing_the_schedule_and_the_labels_keeps_the_saved_count() {
         let mut object = at_night(3);
-        object.replace(0).edit("hours", None).obey();
+        object.replace(0).edit("hours", None).apply();
         assert_eq!(object.saved(), Some(3));
     }
 
@@ -196,7 +196,7 @@ mod removing_the_schedule_scales_nothing {
         object
             .edit("hours", None)
             .edit("stop-replicas", None)
-            .obey();
+            .apply();
         assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
     }
 
@@ -204,9 +204,9 @@ mod removing_the_schedule_scales_nothing {
     fn a_schedule_added_again_is_new_even_if_labels_were_removed_first() {
         let mut object = office(3);
         object.until("2026-11-20 12:00").observed.labels = Labels::default();
-        object.edit("hours", None).obey();
+        object.edit("hours", None).apply();
         object.away_until("2026-11-20 20:00");
-        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
         assert_eq!(
             (object.replicas(), object.phase()),
             (3, Some(Phase::Adopted))
@@ -216,7 +216,7 @@ mod removing_the_schedule_scales_nothing {
     #[test]
     fn a_schedule_added_again_restores_the_saved_count() {
         let mut object = at_night(3);
-        object.edit("hours", None).obey();
+        object.edit("hours", None).apply();
         object
             .edit("hours", Some("Mon-Fri 09:00-19:00"))
             .until("2026-11-23 09:00");
@@ -233,8 +233,8 @@ mod a_wrong_clock {
         object
             .label(Label::Last, Some("2026-11-19T13.00.01Z"))
             .restart()
-            .obey();
-        assert_eq!(object.told(), ["StateFromFuture"]);
+            .apply();
+        assert_eq!(object.reasons(), ["StateFromFuture"]);
         assert_eq!(object.state().last, Some(utc("2026-11-19 12:00")));
     }
 
@@ -248,7 +248,7 @@ mod a_wrong_clock {
         let other = "2026-11-19T12.00.59Z"; // the other controller wrote first
         object.label(Label::Last, Some(other));
         let before = object.writes;
-        object.obey();
+        object.apply();
         assert_eq!(object.writes, before);
     }
 
@@ -261,7 +261,7 @@ mod a_wrong_clock {
         for scaler in [&mut other, &mut object] {
             scaler.edit("hours", Some("Mon-Fri 08:00-18:00"));
         }
-        other.obey(); // the other controller writes first
+        other.apply(); // the other controller writes first
         object.observed.labels = other.observed.labels;
         let before = object.writes;
         object.scale(3).until("2026-11-19 12:45");
@@ -290,11 +290,11 @@ fn an_object_that_is_being_deleted_is_never_patched() {
 #[test]
 fn invalid_labels_are_written_again() {
     let mut object = office(3);
-    object.label(Label::State, Some("asleep")).restart().obey();
+    object.label(Label::State, Some("asleep")).restart().apply();
     assert_eq!(object.phase(), Some(Phase::Adopted));
     object
         .label(Label::Last, Some("yesterday"))
         .restart()
-        .obey();
+        .apply();
     assert_eq!(object.state().last, Some(utc("2026-11-19 12:00")));
 }

@@ -9,9 +9,9 @@ use crate::decide::object::{Object, at_night, office};
 fn steps(object: &mut Object, restarts: bool, steps: &[&dyn Fn(&mut Object)]) {
     for step in steps {
         step(object);
-        object.obey();
+        object.apply();
         if restarts {
-            object.restart().obey();
+            object.restart().apply();
         }
     }
 }
@@ -28,15 +28,15 @@ fn edit(object: &mut Object) {
     object.edit("hours", Some("Mon-Fri 08:00-19:00"));
 }
 
-fn take_away(object: &mut Object) {
+fn remove_schedule(object: &mut Object) {
     object.edit("hours", None);
 }
 
-fn one_by_hand(object: &mut Object) {
+fn scale_to_one(object: &mut Object) {
     object.scale(1);
 }
 
-fn off_by_hand(object: &mut Object) {
+fn scale_to_zero(object: &mut Object) {
     object.scale(0);
 }
 
@@ -49,12 +49,15 @@ fn the_saved_count_survives_every_kind_of_adoption() {
         for (what, path) in [
             (
                 "pause",
-                &[&one_by_hand as &dyn Fn(&mut Object), &pause, &resume][..],
+                &[&scale_to_one as &dyn Fn(&mut Object), &pause, &resume][..],
             ),
-            ("edit", &[&one_by_hand, &edit]),
-            ("edit in a pause", &[&one_by_hand, &pause, &edit, &resume]),
-            ("paused, then by hand", &[&pause, &one_by_hand, &resume]),
-            ("from the future", &[&one_by_hand, &from_future]),
+            ("edit", &[&scale_to_one, &edit]),
+            ("edit in a pause", &[&scale_to_one, &pause, &edit, &resume]),
+            (
+                "paused, then scaled manually",
+                &[&pause, &scale_to_one, &resume],
+            ),
+            ("from the future", &[&scale_to_one, &from_future]),
         ] {
             let mut object = at_night(5);
             steps(&mut object, restarts, path);
@@ -73,7 +76,7 @@ fn the_saved_count_survives_a_stop_missed_for_too_long() {
         .annotate("stop", "2026-11-19 19:00; 2026-11-20 19:00")
         .annotate("start", "2026-11-30 09:00");
     object.until("2026-11-19 20:00").scale(1);
-    object.away_until("2026-11-25 12:00").restart().obey();
+    object.away_until("2026-11-25 12:00").restart().apply();
     assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
     assert_eq!(object.phase(), Some(Phase::Adopted));
     object.until("2026-11-30 09:00");
@@ -89,12 +92,15 @@ fn a_manual_0_since_our_start_survives_too() {
         for (what, path) in [
             (
                 "pause",
-                &[&off_by_hand as &dyn Fn(&mut Object), &pause, &resume][..],
+                &[&scale_to_zero as &dyn Fn(&mut Object), &pause, &resume][..],
             ),
-            ("paused, then by hand", &[&pause, &off_by_hand, &resume]),
-            ("edit", &[&off_by_hand, &edit]),
-            ("edited twice", &[&edit, &off_by_hand, &twice_edited]),
-            ("edit in a pause", &[&pause, &edit, &off_by_hand, &resume]),
+            (
+                "paused, then scaled manually",
+                &[&pause, &scale_to_zero, &resume],
+            ),
+            ("edit", &[&scale_to_zero, &edit]),
+            ("edited twice", &[&edit, &scale_to_zero, &twice_edited]),
+            ("edit in a pause", &[&pause, &edit, &scale_to_zero, &resume]),
         ] {
             let mut object = office(3);
             object.until("2026-11-20 10:00");
@@ -108,7 +114,7 @@ fn a_manual_0_since_our_start_survives_too() {
             assert_eq!(
                 object.replicas(),
                 2,
-                "{what}, {restarts}: somebody wants it again"
+                "{what}, {restarts}: a manual count replaces the saved 0"
             );
         }
     }
@@ -122,7 +128,7 @@ fn an_override_on_an_edited_schedule_uses_the_saved_count() {
             .scale(1)
             .edit("hours", Some("Mon-Fri 08:00-19:00"))
             .edit(key, Some("2026-11-20 22:00"))
-            .obey();
+            .apply();
         assert_eq!(object.replicas(), count, "{key}");
         object.until("2026-11-23 08:00");
         assert_eq!(object.replicas(), 5, "{key}");
@@ -131,7 +137,7 @@ fn an_override_on_an_edited_schedule_uses_the_saved_count() {
 
 #[test]
 fn removing_a_schedule_keeps_a_larger_saved_count_and_sends_an_event() {
-    for (hand, saved) in [
+    for (manual, saved) in [
         (0, Some(5)),
         (1, Some(5)),
         (4, Some(5)),
@@ -139,22 +145,26 @@ fn removing_a_schedule_keeps_a_larger_saved_count_and_sends_an_event() {
         (6, None),
     ] {
         let mut object = at_night(5);
-        object.scale(hand).told();
-        steps(&mut object, true, &[&take_away]);
-        assert_eq!((object.replicas(), object.saved()), (hand, saved), "{hand}");
-        let told = saved.map(|_| "ScheduleRemoved".to_owned());
-        assert_eq!(object.told(), Vec::from_iter(told), "{hand}");
+        object.scale(manual).reasons();
+        steps(&mut object, true, &[&remove_schedule]);
+        assert_eq!(
+            (object.replicas(), object.saved()),
+            (manual, saved),
+            "{manual}"
+        );
+        let reason = saved.map(|_| "ScheduleRemoved".to_owned());
+        assert_eq!(object.reasons(), Vec::from_iter(reason), "{manual}");
         let before = object.writes;
         object.until("2026-11-30 12:00");
-        assert_eq!(object.writes, before, "{hand}");
+        assert_eq!(object.writes, before, "{manual}");
     }
 }
 
 #[test]
 fn the_warning_about_a_removed_schedule_contains_the_counts_and_the_command() {
     let mut object = at_night(5);
-    object.scale(1).told();
-    object.edit("hours", None).obey();
+    object.scale(1).reasons();
+    object.edit("hours", None).apply();
     let text = object.notices[0].text.clone();
     assert!(text.contains("while 1 ran of 5"), "{text}");
     assert!(
@@ -165,18 +175,22 @@ fn the_warning_about_a_removed_schedule_contains_the_counts_and_the_command() {
 
 #[test]
 fn a_schedule_added_again_drops_the_saved_count_of_a_running_workload() {
-    for (hand, saved) in [(0, Some(5)), (1, None)] {
+    for (manual, saved) in [(0, Some(5)), (1, None)] {
         let mut object = at_night(5);
-        object.scale(hand);
-        steps(&mut object, true, &[&take_away, &edit]);
-        assert_eq!(object.saved(), saved, "{hand}");
+        object.scale(manual);
+        steps(&mut object, true, &[&remove_schedule, &edit]);
+        assert_eq!(object.saved(), saved, "{manual}");
     }
     let mut object = office(5);
     object
         .edit("stop-replicas", Some("1"))
         .until("2026-11-19 20:00");
-    steps(&mut object, true, &[&take_away, &edit]);
-    assert_eq!(object.saved(), Some(5), "down is what stop-replicas says");
+    steps(&mut object, true, &[&remove_schedule, &edit]);
+    assert_eq!(
+        object.saved(),
+        Some(5),
+        "a workload at stop-replicas is stopped"
+    );
 }
 
 #[test]
@@ -216,5 +230,9 @@ fn a_backup_without_a_fingerprint_keeps_its_saved_count() {
         .label(Label::Fingerprint, None)
         .restart()
         .until("2026-11-23 10:00");
-    assert_eq!(object.replicas(), 5, "nobody says that it is another's");
+    assert_eq!(
+        object.replicas(),
+        5,
+        "without a fingerprint it is not treated as a copy"
+    );
 }

@@ -27,7 +27,7 @@ fn an_object_with_an_invalid_fingerprint_is_adopted_and_keeps_its_count() {
             object
                 .label(Label::Fingerprint, Some(text))
                 .restart()
-                .obey();
+                .apply();
             assert_eq!(object.phase(), Some(Phase::Adopted), "{text}");
             assert_eq!(
                 (object.replicas(), object.saved()),
@@ -46,7 +46,7 @@ fn the_running_controller_restores_a_remembered_fingerprint() {
     for text in UNREADABLE {
         let mut object = at_night(3);
         let ours = fingerprint(&object).to_owned();
-        object.label(Label::Fingerprint, Some(text)).obey();
+        object.label(Label::Fingerprint, Some(text)).apply();
         assert_eq!(object.phase(), Some(Phase::Stopped), "{text}");
         assert_eq!(fingerprint(&object), ours, "{text}");
     }
@@ -68,11 +68,11 @@ fn an_object_with_a_fingerprint_of_a_later_version_is_ignored() {
 #[test]
 fn a_returned_schedule_is_a_new_one() {
     let mut object = at_night(5);
-    object.edit("hours", None).obey();
+    object.edit("hours", None).apply();
     object
         .edit("hours", Some("Mon-Fri 09:00-19:00"))
         .restart()
-        .obey();
+        .apply();
     assert_eq!(object.phase(), Some(Phase::Adopted));
     object.until("2026-11-23 09:00");
     assert_eq!(object.replicas(), 5);

@@ -30,17 +30,17 @@ fn author_and_reason_are_removed_with_the_last_override_in_its_patch() {
 #[test]
 fn author_and_reason_appear_in_the_event_and_change_nothing_else() {
     let mut object = at_night(3);
-    object.told();
+    object.reasons();
     object
         .edit("wake-until", Some("2026-11-20 22:00"))
         .edit(JANE.0, JANE.1)
         .edit(WHY.0, Some("\u{202e}a\nb"))
-        .obey();
+        .apply();
     let text = object.notices.last().unwrap().text.clone();
     assert!(text.ends_with(r", by jane: \u{202e}a\nb"), "{text}");
     let before = object.writes;
-    object.edit(WHY.0, WHY.1).obey();
-    object.edit(JANE.0, Some("kim")).obey();
+    object.edit(WHY.0, WHY.1).apply();
+    object.edit(JANE.0, Some("kim")).apply();
     assert_eq!(object.writes, before);
 }
 

@@ -24,7 +24,7 @@ fn pause_changes_nothing_and_its_end_adopts() {
         );
         assert_eq!(object.annotation(Key::Pause), None);
         assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
-        assert_eq!(object.told(), ["Paused", "Resumed"]);
+        assert_eq!(object.reasons(), ["Paused", "Resumed"]);
         object.until("2026-11-23 20:00");
         assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     }
@@ -44,7 +44,7 @@ fn pause_of_the_namespace_applies_after_the_own_one() {
             .until("2026-11-19 17:00");
         assert_eq!(object.next().unwrap(), "2026-11-19T18.00.00Z");
         let before = object.writes;
-        object.away_until("2026-11-19 20:00").restart().obey();
+        object.away_until("2026-11-19 20:00").restart().apply();
         assert_eq!(
             (object.replicas(), object.phase(), object.next().unwrap()),
             (3, Some(Phase::Paused), next.to_owned())
@@ -66,11 +66,11 @@ fn pause_of_the_namespace_applies_after_the_own_one() {
 #[test]
 fn pause_keeps_the_saved_count_after_a_replace() {
     let mut object = at_night(5);
-    object.edit("pause", Some("true")).obey();
+    object.edit("pause", Some("true")).apply();
     assert_eq!(object.saved(), Some(5));
     object.replace(0).until("2026-11-22 12:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(5)));
-    object.edit("pause", None).obey();
+    object.edit("pause", None).apply();
     assert_eq!(
         (object.replicas(), object.phase()),
         (0, Some(Phase::Adopted))
@@ -82,14 +82,14 @@ fn pause_keeps_the_saved_count_after_a_replace() {
 /// Stopped on Friday, and paused until after the start of Monday.
 #[test]
 fn pause_starts_a_stopped_workload_at_its_end() {
-    for (until, told) in [
+    for (until, reason) in [
         ("2026-11-23 09:00", "Started"),
         ("2026-11-23 12:00", "Resumed"),
         ("2026-11-23 18:59", "Resumed"),
     ] {
         let mut object = at_night(3);
-        object.edit("pause", Some(until)).obey();
-        object.told();
+        object.edit("pause", Some(until)).apply();
+        object.reasons();
         let before = object.writes;
         object.until(until);
         assert_eq!(
@@ -98,14 +98,14 @@ fn pause_starts_a_stopped_workload_at_its_end() {
             "{until}"
         );
         assert_eq!(object.writes - before, 1, "{until}");
-        assert_eq!(object.told(), [told], "{until}");
+        assert_eq!(object.reasons(), [reason], "{until}");
         assert_eq!(object.next().unwrap(), "2026-11-23T19.00.00Z", "{until}");
         object.until("2026-11-23 20:00");
         assert_eq!((object.replicas(), object.saved()), (0, Some(3)), "{until}");
     }
     let mut object = at_night(3);
     object.edit("pause", Some("true")).until("2026-11-23 12:00");
-    object.edit("pause", None).restart().obey();
+    object.edit("pause", None).restart().apply();
     assert_eq!(object.replicas(), 3, "removed while no controller ran");
 }
 
@@ -127,7 +127,7 @@ fn pause_catches_up_with_boundaries_after_its_end() {
         .edit("pause", Some("2026-11-19 18:00"))
         .until("2026-11-19 17:00");
     let before = object.writes;
-    object.away_until("2026-11-19 20:00").restart().obey();
+    object.away_until("2026-11-19 20:00").restart().apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     assert_eq!(
         (object.writes - before, object.annotation(Key::Pause)),
@@ -138,7 +138,7 @@ fn pause_catches_up_with_boundaries_after_its_end() {
 #[test]
 fn pause_within_a_wake_and_around_one() {
     let mut object = at_night(3);
-    object.edit("wake-until", Some("2026-11-20 23:00")).obey();
+    object.edit("wake-until", Some("2026-11-20 23:00")).apply();
     object
         .edit("pause", Some("2026-11-20 22:00"))
         .until("2026-11-20 21:00");
@@ -163,7 +163,7 @@ fn pause_within_a_wake_and_around_one() {
 #[test]
 fn pause_adopts_an_edit_only_at_its_end() {
     let mut object = office(3);
-    object.edit("pause", Some("2026-11-20 12:00")).obey();
+    object.edit("pause", Some("2026-11-20 12:00")).apply();
     let before = object.writes;
     object
         .edit("hours", Some("Mon-Fri 07:00-11:00"))
@@ -183,7 +183,7 @@ fn a_backup_restored_during_a_pause_does_not_act_on_the_past() {
     object.until("2026-11-20 20:00").scale(2);
     object.edit("pause", Some("true")).until("2026-11-20 21:00");
     object.observed.labels = before;
-    object.edit("pause", None).obey();
+    object.edit("pause", None).apply();
     assert_eq!(
         (object.replicas(), object.phase()),
         (2, Some(Phase::Adopted)),

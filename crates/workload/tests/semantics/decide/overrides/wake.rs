@@ -7,7 +7,7 @@ use crate::decide::object::{Object, at_night, office, utc};
 /// Stopped on Friday at 19:00, woken from 20:00 until 22:00.
 fn woken(replicas: u32) -> Object {
     let mut object = at_night(replicas);
-    object.told();
+    object.reasons();
     object
         .edit("wake-until", Some("2026-11-20 22:00"))
         .until("2026-11-20 20:00");
@@ -29,7 +29,7 @@ fn wake_begins_like_a_start_and_its_end_follows_the_schedule() {
     );
     assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
     assert_eq!(object.annotation(Key::WakeUntil), None);
-    assert_eq!(object.told(), ["Woken", "Stopped"]);
+    assert_eq!(object.reasons(), ["Woken", "Stopped"]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn wake_raises_a_saved_or_manual_0_to_1() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").scale(0);
     let mut by_day = object;
-    by_day.edit("wake-until", Some("2026-11-20 12:00")).obey();
+    by_day.edit("wake-until", Some("2026-11-20 12:00")).apply();
     assert_eq!(by_day.replicas(), 1);
 
     let mut object = office(3);
@@ -57,7 +57,7 @@ fn wake_raises_a_saved_or_manual_0_to_1() {
         .scale(0)
         .until("2026-11-20 20:00");
     assert_eq!(object.saved(), Some(0));
-    object.edit("wake-until", Some("2026-11-20 22:00")).obey();
+    object.edit("wake-until", Some("2026-11-20 22:00")).apply();
     assert_eq!(object.replicas(), 1);
 }
 
@@ -78,7 +78,7 @@ fn wake_allows_manual_changes() {
     let mut object = woken(3);
     let before = object.writes;
     for count in [1, 0, 7] {
-        object.scale(count).obey();
+        object.scale(count).apply();
         assert_eq!(object.replicas(), count);
     }
     assert_eq!(object.writes, before);
@@ -91,7 +91,7 @@ fn a_wake_ends_if_it_is_removed_shortened_or_expired() {
     for text in [None, Some("2026-11-20 18:30"), Some("2020-01-01 00:00")] {
         let mut object = woken(3);
         object.until("2026-11-20 21:00");
-        object.edit("wake-until", text).obey();
+        object.edit("wake-until", text).apply();
         assert_eq!(
             (object.replicas(), object.saved(), object.phase()),
             (0, Some(3), Some(Phase::Stopped)),
@@ -109,7 +109,7 @@ fn a_wake_that_is_extended_ends_at_its_last_time() {
         let writes = object.writes;
         object
             .edit("wake-until", Some(&format!("2026-11-20 {hour}:30")))
-            .obey();
+            .apply();
         let expected = format!("2026-11-20T{hour}.30.00Z");
         assert_eq!(object.next().unwrap(), expected);
         assert_eq!(object.writes - writes, 1);
@@ -120,7 +120,11 @@ fn a_wake_that_is_extended_ends_at_its_last_time() {
     assert_eq!(object.replicas(), 3);
     object.until("2026-11-21 02:00");
     assert_eq!(object.replicas(), 0);
-    assert!(!object.told().contains(&"CorrectionLimitReached".to_owned()));
+    assert!(
+        !object
+            .reasons()
+            .contains(&"CorrectionLimitReached".to_owned())
+    );
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn a_wake_survives_a_restart_and_its_missed_end_is_carried_out() {
     let before = object.writes;
     object.restart().until("2026-11-20 21:00");
     assert_eq!(object.writes, before, "the wake has begun");
-    object.away_until("2026-11-20 23:00").restart().obey();
+    object.away_until("2026-11-20 23:00").restart().apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
@@ -141,12 +145,12 @@ fn a_wake_that_ended_before_the_catch_up_limit_is_adopted() {
         object
             .edit("wake-until", Some("2026-11-20 22:00"))
             .until("2026-11-20 21:00");
-        object.told();
-        object.away_until(now).restart().obey();
+        object.reasons();
+        object.away_until(now).restart().apply();
         assert_eq!(object.replicas(), expected, "{now}");
         assert_eq!(object.annotation(Key::WakeUntil), None, "{now}");
         if expected == 3 {
-            assert_eq!(object.told(), ["BoundaryMissed"]);
+            assert_eq!(object.reasons(), ["BoundaryMissed"]);
         }
     }
 }
@@ -161,7 +165,7 @@ fn a_clock_set_back_delays_no_end_and_keeps_the_state() {
         panic!("{:?}", object.decide());
     };
     assert!(change.boundary.unwrap().at <= object.now, "{change:?}");
-    object.obey();
+    object.apply();
     assert_eq!(object.replicas(), 0);
     assert_eq!(object.state().last, Some(utc("2026-11-20 20:00")));
     assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");

@@ -9,7 +9,7 @@ use crate::decide::object::{Object, at_night, office};
 fn on_saturday(saved: u32) -> Object {
     let mut object = at_night(saved);
     object.until("2026-11-21 11:00");
-    object.told();
+    object.reasons();
     object
 }
 
@@ -17,7 +17,7 @@ fn on_saturday(saved: u32) -> Object {
 fn adoption_of_an_edit_starts_a_stopped_workload_in_the_same_patch() {
     let mut object = on_saturday(3);
     let before = object.writes;
-    object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
+    object.edit("hours", Some("Mon-Sat 09:00-19:00")).apply();
     assert_eq!(
         (object.replicas(), object.saved(), object.phase()),
         (3, None, Some(Phase::Running))
@@ -77,7 +77,7 @@ fn adoption_starts_only_if_the_new_schedule_requires_it() {
         for (key, text) in &edits {
             object.edit(key, *text);
         }
-        object.obey();
+        object.apply();
         let saved = (runs == 0).then_some(3);
         assert_eq!(
             (object.replicas(), object.saved()),
@@ -106,7 +106,7 @@ fn adoption_raises_to_the_saved_count_and_never_lowers() {
         object
             .edit("replicas", exact)
             .edit("hours", Some("Mon-Sat 09:00-19:00"))
-            .obey();
+            .apply();
         assert_eq!(object.replicas(), runs, "{stop_replicas} {seen} {exact:?}");
     }
 }
@@ -120,7 +120,7 @@ fn an_edited_namespace_default_is_adopted_like_an_edit() {
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
     object
         .in_namespace(&[("hours", "Mon-Sat 09:00-19:00")])
-        .obey();
+        .apply();
     assert_eq!((object.replicas(), object.saved()), (3, None));
 }
 
@@ -128,7 +128,7 @@ fn an_edited_namespace_default_is_adopted_like_an_edit() {
 fn adoption_resumes_a_suspended_cron_job() {
     let mut object = office(1).of_kind(&Kind::CRON_JOB);
     object.until("2026-11-21 11:00");
-    object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
+    object.edit("hours", Some("Mon-Sat 09:00-19:00")).apply();
     assert_eq!((object.replicas(), object.saved()), (1, None));
 }
 
@@ -136,7 +136,7 @@ fn adoption_resumes_a_suspended_cron_job() {
 fn adoption_keeps_a_manual_0_from_running_hours() {
     let mut object = office(3);
     object.until("2026-11-20 10:00").scale(0);
-    object.edit("hours", Some("Mon-Fri 09:00-20:00")).obey();
+    object.edit("hours", Some("Mon-Fri 09:00-20:00")).apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(0)));
 }
 
@@ -151,7 +151,7 @@ fn adoption_does_not_start_a_copy() {
         } else {
             "Mon-Fri 09:00-19:00"
         };
-        object.edit("hours", Some(hours)).obey();
+        object.edit("hours", Some(hours)).apply();
         assert_eq!(
             (object.replicas(), object.saved(), object.phase()),
             (0, Some(3), Some(Phase::Adopted))
@@ -170,7 +170,7 @@ fn adoption_does_not_start_if_the_state_is_too_far_ahead() {
         .label(Label::Last, Some("2026-11-24T19.00.00Z"))
         .restart()
         .away_until("2026-11-23 12:00")
-        .obey();
+        .apply();
     assert_eq!(
         (object.replicas(), object.saved(), object.phase()),
         (0, Some(3), Some(Phase::Adopted))
@@ -181,8 +181,8 @@ fn adoption_does_not_start_if_the_state_is_too_far_ahead() {
 #[test]
 fn adding_a_removed_schedule_again_starts_nothing() {
     let mut object = on_saturday(3);
-    object.edit("hours", None).obey();
-    object.edit("hours", Some("00:00-24:00")).obey();
+    object.edit("hours", None).apply();
+    object.edit("hours", Some("00:00-24:00")).apply();
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
@@ -197,7 +197,7 @@ fn an_edit_during_an_override_takes_effect_at_its_end() {
         if ends_at_once {
             object.edit("sleep-until", None);
         }
-        object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
+        object.edit("hours", Some("Mon-Sat 09:00-19:00")).apply();
         let expected = if ends_at_once { 3 } else { 0 };
         assert_eq!(object.replicas(), expected, "{ends_at_once}");
         object.until("2026-11-21 12:00");
@@ -213,8 +213,8 @@ fn adoption_after_the_catch_up_limit_starts_a_stopped_workload() {
             .annotate("stop", "2026-11-19 19:00")
     };
     let mut object = times(Object::new("2026-11-19 12:00", 5));
-    object.until("2026-11-19 20:00").told();
-    object.away_until("2026-11-25 12:00").restart().obey();
+    object.until("2026-11-19 20:00").reasons();
+    object.away_until("2026-11-25 12:00").restart().apply();
     assert_eq!(
         (object.replicas(), object.saved(), object.phase()),
         (5, None, Some(Phase::Running))
@@ -225,7 +225,7 @@ fn adoption_after_the_catch_up_limit_starts_a_stopped_workload() {
     // If a user keeps it at 0, nothing is saved.
     let mut object = times(Object::new("2026-11-19 12:00", 0));
     object.until("2026-11-19 20:00");
-    object.away_until("2026-11-25 12:00").restart().obey();
+    object.away_until("2026-11-25 12:00").restart().apply();
     assert_eq!(object.replicas(), 0);
 }
 
@@ -234,7 +234,7 @@ fn correcting_to_another_schedule_starts_and_an_error_does_not() {
     let mut object = at_night(3);
     object.edit("hours", Some("x")).until("2026-11-23 12:00");
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
-    object.edit("hours", Some("Mon-Fri 09:00-18:00")).obey();
+    object.edit("hours", Some("Mon-Fri 09:00-18:00")).apply();
     assert_eq!(
         (object.replicas(), object.saved(), object.phase()),
         (3, None, Some(Phase::Running))
@@ -250,12 +250,12 @@ fn two_controllers_with_different_namespace_versions_start_once_and_converge() {
     one.in_namespace(&[("hours", old)])
         .until("2026-11-21 11:00");
     let mut other = one.clone();
-    other.restart().obey();
+    other.restart().apply();
     one.in_namespace(&[("hours", new)]);
     let mut counts = vec![0];
     let (mut scaler, mut waiting) = (&mut one, &mut other);
     for _ in 0..40 {
-        scaler.obey();
+        scaler.apply();
         counts.push(scaler.replicas());
         waiting.see(scaler);
         std::mem::swap(&mut scaler, &mut waiting);
@@ -263,9 +263,9 @@ fn two_controllers_with_different_namespace_versions_start_once_and_converge() {
     counts.dedup();
     assert_eq!(counts, [0, 3], "started once, and not stopped again");
     let writes = one.writes + other.writes;
-    other.in_namespace(&[("hours", new)]).obey();
-    one.see(&other).obey();
-    other.see(&one).obey();
+    other.in_namespace(&[("hours", new)]).apply();
+    one.see(&other).apply();
+    other.see(&one).apply();
     assert!(
         one.writes + other.writes <= writes + 2,
         "the controllers converge"
