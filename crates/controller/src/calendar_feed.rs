@@ -1,36 +1,37 @@
-//! The calendars that a controller follows while it runs.
+//! The calendars of a running controller, which can change when their files change. The program reads the
+//! files and publishes; the driver receives.
 
 use std::future::pending;
 
 use dayshift_schedule::Calendars;
 use tokio::sync::watch;
 
-/// The calendars as they are now, and word of each change.
+/// The receiver: the current calendars, and a notification of each change.
 #[derive(Clone, Debug)]
 pub struct CalendarFeed(watch::Receiver<Calendars>);
 
-/// The sender, for the code that reads the files.
+/// The sender, for the code that reads the calendar files.
 #[derive(Debug)]
 pub struct CalendarPublisher(watch::Sender<Calendars>);
 
 impl CalendarFeed {
-    /// Calendars that will never change.
+    /// Creates a feed of calendars that never change.
     pub fn fixed(calendars: Calendars) -> Self {
         Self::open(calendars).1
     }
 
-    /// Calendars that may change.
+    /// Creates a feed of calendars that can change, and its sender.
     pub fn open(calendars: Calendars) -> (CalendarPublisher, Self) {
         let (sender, receiver) = watch::channel(calendars);
         (CalendarPublisher(sender), Self(receiver))
     }
 
-    /// The calendars as they are now.
+    /// The current calendars.
     pub fn current(&self) -> Calendars {
         self.0.borrow().clone()
     }
 
-    /// Waits for the next change, for ever if none can come.
+    /// Waits for the next change. Never returns if the sender was dropped.
     pub(crate) async fn changed(&mut self) -> Calendars {
         if self.0.changed().await.is_err() {
             pending::<()>().await;

@@ -1,8 +1,8 @@
-//! Numbers of objects, watches and requests inside a controller.
+//! The numbers by which a controller identifies objects, watches and requests.
 
 use std::fmt;
 
-/// An object, while it is known. Numbers rise in the order in which objects are first seen.
+/// The number of an object in the store. Numbers increase in the order of first observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Id(u32);
 
@@ -12,12 +12,12 @@ impl Id {
         Self(number)
     }
 
-    /// The next number; after the last one, the first again.
+    /// The next number. Wraps around after the largest one.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
     }
 
-    /// Which of this many shards it belongs to.
+    /// The index of its shard, of this many shards.
     pub(crate) fn shard(self, shards: usize) -> usize {
         usize::try_from(self.0).unwrap_or_default() % shards
     }
@@ -29,8 +29,8 @@ impl fmt::Display for Id {
     }
 }
 
-/// The watch that an event comes from.
+/// The position of a watch in [`Scope::watches`](crate::settings::Scope::watches).
 pub(crate) type WatchId = usize;
 
-/// A request in flight. Numbers are never used again.
+/// The number of a request. Numbers are never reused.
 pub(crate) type RequestId = u64;

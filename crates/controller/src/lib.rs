@@ -1,9 +1,10 @@
 //! The controller: a state machine without I/O, and a thin driver.
 //!
-//! [`run`] starts the `driver`, which reads the clocks, waits for the watches and the responses, and
-//! steps the `core`. The core decides and returns the requests to send. Below it, `gate`, `followups` and
-//! `events` add their rules; `store`, `outbox` and `throttle` keep the observed objects, the queue of
-//! requests and the limits of sending; all of them use `object` and `clock`. `telemetry` publishes metrics and state.
+//! [`run`] starts the `driver`, which reads the clocks, waits for watch events and responses, and steps
+//! the `core`. The core decides and returns the requests to send. `gate`, `followups` and `events` contain
+//! the rules for starts, for the time after a change, and for reports to users. `store`, `outbox` and
+//! `throttle` contain the observed objects, the queues of requests and the limits on sending. All of them
+//! use `object` and `clock`. `telemetry` publishes metrics and snapshots.
 
 mod calendar_feed;
 mod clock;

@@ -1,4 +1,4 @@
-//! Running a controller.
+//! The entry point: connects the client, the clocks and the metrics, and runs the driver.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::{
     telemetry::{metrics::Telemetry, object_log::log_overdue, readiness::Condition},
 };
 
-/// Whether the server has done the request, or has responded why it cannot: a conflict or a missing
-/// object is such a response, a missing permission or an overload is not. Events do not count.
+/// Whether a response shows that the server works: success, a conflict, a missing object or a rejection,
+/// but not a missing permission or an overload. Responses to Events (verb `create`) are ignored.
 fn is_response(verb: &str, code: u16) -> bool {
     verb != "create" && (code < 400 || matches!(code, 404 | 409 | 422))
 }
 
-/// Scales workloads at the times in their annotations until `shutdown`, then lets the requests in
-/// flight end, for at most 10 s, and reports their results.
+/// Scales workloads at the times in their annotations until `shutdown`. Then waits for the requests in
+/// flight, for at most 10 s, and reports their results.
 ///
-/// It needs only the API server, keeps no state outside the labels on the workloads, and never gives
-/// up: it waits for an absent server or a missing permission.
+/// Needs only the API server, and stores its state only in the workloads. If the server is unavailable
+/// or a permission is missing, it retries until that changes.
 pub async fn run(
     client: Client,
     clock: Clock,
@@ -47,7 +47,7 @@ pub async fn run(
                 telemetry.set(Condition::Reachable, true);
             }
             if let Some(date) = exchange.date {
-                server_clock.heard(date, clock.monotonic());
+                server_clock.record(date, clock.monotonic());
             }
         }
     });
@@ -57,7 +57,7 @@ pub async fn run(
     driver.run(shutdown).await;
 }
 
-/// A task beside the controller, which ends with it.
+/// Aborts a task when it is dropped.
 struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

@@ -1,4 +1,7 @@
-//! The one place that decides about an object: it waits, is queued, or is sent.
+//! The one place that decides about an object: it waits, is queued, or a request is sent.
+//!
+//! A patch is built in the same step as its decision, from the newest observation. If no slot is free, the
+//! decision is dropped and made again when the object has a slot.
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::write::guarded_patch;
@@ -64,8 +67,8 @@ impl Core {
         false
     }
 
-    /// Follows the changes of an object. Returns whether it should be decided about: it is idle,
-    /// and the clock is right.
+    /// Updates readiness, stop notices, Jobs and reverts after a change of an object. Returns whether to
+    /// decide about the object: it is idle, and the clock is right.
     fn follow(&mut self, id: Id, now: Now) -> bool {
         self.observe_readiness(id, now);
         self.stops.observe(id, &mut self.store, now.wall);
@@ -85,7 +88,7 @@ impl Core {
         is_idle && !self.clock.is_wrong()
     }
 
-    /// Applies how much of an object is ready.
+    /// Applies the observed readiness of an object.
     pub(super) fn observe_readiness(&mut self, id: Id, now: Now) {
         if let Some(object) = self.store.get_unpublished(id) {
             let timers = &mut self.timers;
@@ -94,7 +97,7 @@ impl Core {
         }
     }
 
-    /// Decides about an object. A start that waits is a decision to wait.
+    /// Decides about an object. If the gate does not admit a start, the decision is to wait.
     fn decide(&mut self, id: Id, now: Now) -> Option<Decision> {
         let decision = self.store.decide(id, now.wall);
         let (gate, mut state) = self.gate_and_state(now);
@@ -108,8 +111,8 @@ impl Core {
         })
     }
 
-    /// Sends a change if it may be sent now, and otherwise queues the object: the change is decided
-    /// again when its turn comes.
+    /// Sends a change if a slot is free. Otherwise, queues the object and drops the change, which is
+    /// decided again when a slot is free.
     fn write(
         &mut self,
         id: Id,
@@ -118,8 +121,8 @@ impl Core {
         now: Now,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        // A boundary that becomes due meanwhile goes before less urgent work. This decision has considered
-        // those up to now: one that would be due again at once would end a back-off at once.
+        // A boundary that becomes due before the change is sent makes the object more urgent. This decision
+        // includes the boundaries until now; if they remained due, they would end a backoff at once.
         let next = change.state.next_at().filter(|next| *next > now.wall);
         self.timers.set_boundary(id, next);
         let Some(object) = self.store.get_mut(id) else {
@@ -130,11 +133,11 @@ impl Core {
             self.outbox.push_after_list(id, object);
             return false;
         }
-        let usual = match is_transition {
+        let class = match is_transition {
             true => Class::Transition,
             false => Class::Adoption,
         };
-        let Some(class) = self.class_if_free(id, trigger, usual, now) else {
+        let Some(class) = self.class_if_free(id, trigger, class, now) else {
             return false;
         };
         if self.settings.dry_run {
@@ -144,7 +147,8 @@ impl Core {
         self.send(id, class, change, now, effects)
     }
 
-    /// The class in which a request about an object may be sent now. Otherwise, queues the object.
+    /// Returns the class in which a request about an object can be sent now: `usual`, or the slow class.
+    /// If no slot is free, queues the object and returns `None`.
     fn class_if_free(&mut self, id: Id, trigger: Trigger, usual: Class, now: Now) -> Option<Class> {
         if let Trigger::Queue(class) = trigger {
             return Some(class);
@@ -161,13 +165,13 @@ impl Core {
         may_go.then_some(class)
     }
 
-    /// Reads an object whose text was dropped, or queues it for that.
+    /// Reads an object whose annotations were dropped from memory, or queues it for that.
     fn read_text(&mut self, id: Id, trigger: Trigger, now: Now, effects: &mut Vec<Effect>) -> bool {
         let class = self.class_if_free(id, trigger, Class::Adoption, now);
         class.is_some_and(|class| self.read(id, class, now, effects))
     }
 
-    /// Reads an object, to decide about it again. Returns whether it is known.
+    /// Reads an object, to decide about it again. Returns `false` if it was removed.
     pub(super) fn read(
         &mut self,
         id: Id,
@@ -238,7 +242,7 @@ impl Core {
         if let Some(action) = change.kind.action() {
             self.telemetry.transition(action, Outcome::DryRun);
         }
-        // The summary after the first lists counts the adoptions in them, instead of a line for each.
+        // Adoptions of objects in the first lists are counted in one summary, instead of a line for each.
         let is_reported = self.is_ready_logged || change.kind != ChangeKind::Adopt(Adoption::New);
         if let Some(object) = self.store.get(id).filter(|_| is_reported) {
             let (from, to) = (object.observed.replicas, change.replicas);
@@ -290,7 +294,7 @@ impl Core {
     }
 }
 
-/// Whether a change writes any state label. Reading the labels costs less than writing them.
+/// Whether a change writes any state label. The first comparison is the cheaper one.
 fn changes_labels(observed: &Observed, change: &Change) -> bool {
     observed.state() != change.state || observed.labels != change.state.to_labels()
 }

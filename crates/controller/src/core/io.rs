@@ -1,4 +1,5 @@
-//! The inputs and effects of the core.
+//! The inputs and effects of the core. Requests and responses are data: the driver sends a request in a
+//! task, which returns only the number of the request and the response.
 
 use std::sync::Arc;
 
@@ -25,21 +26,18 @@ use crate::{
     store::history::VersionQuestion,
 };
 
-/// What happens outside the core.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an input is moved once, to where it is applied"
-)]
+/// An input of the core.
+#[expect(clippy::large_enum_variant, reason = "an input is moved only once")]
 pub(crate) enum Input {
     /// Time has passed.
     Tick,
-    /// A watch has shown something.
+    /// An event of a watch.
     Watch(WatchId, WatchInput),
-    /// A request has ended.
+    /// The response to a request.
     Response(RequestId, Response),
     /// The calendars have changed.
     Calendars(Calendars),
-    /// The process should end: nothing new is begun.
+    /// The process should end. Only Events are sent from then on.
     Shutdown,
 }
 
@@ -47,30 +45,31 @@ pub(crate) enum Input {
 pub(crate) enum WatchInput {
     /// The server has granted the watch.
     Opened {
-        /// The version from which it continues, if that is earlier than usual.
+        /// The version from which the watch continues, if the server has not confirmed it: after a
+        /// restore of etcd, the server may be behind it.
         unverified_version: Option<Version>,
     },
     /// A list is complete, with this many objects.
     Listed {
         objects: usize,
     },
-    /// The watch is broken. It is tried again.
+    /// The watch has failed. It is retried.
     Failed(WatchError),
     Workload(Kind, ObjectEvent<Workload>),
     Namespace(ObjectEvent<NamespaceMeta>),
     Slice(ObjectEvent<EndpointSlice>),
 }
 
-/// What a watch shows of one object.
+/// An event of a watch about one object.
 pub(crate) enum ObjectEvent<D> {
-    /// It is as given.
+    /// The object exists, with this content.
     Applied {
         name: ObjectName,
         object: D,
-        /// Whether it comes from a list.
+        /// Whether the object comes from a list.
         in_list: bool,
     },
-    /// It is gone: the one with this UID, or whatever its UID was.
+    /// The object was deleted: the one with this UID, or with any UID if it is `None`.
     Deleted {
         name: ObjectName,
         uid: Option<String>,
@@ -81,13 +80,13 @@ pub(crate) enum ObjectEvent<D> {
 pub(crate) enum Effect {
     /// Send a request.
     Send(RequestId, Request),
-    /// Abort a request: the core does not wait for its response any more.
+    /// Abort a request. The core no longer waits for its response.
     Abort(RequestId),
-    /// Let the requests so far be written before anything else is done.
+    /// Write the requests sent so far to the connection before any other work.
     Flush,
-    /// List everything again.
+    /// List all objects again.
     Relist,
-    /// The savings of a namespace count for this team from now on, or for none.
+    /// Count the savings of a namespace for this team from now on, or for no team.
     Team {
         namespace: Arc<str>,
         team: Option<Box<str>>,
@@ -98,20 +97,21 @@ pub(crate) enum Effect {
 pub(crate) enum Request {
     /// A guarded patch.
     Patch(WorkloadRef, Patch),
-    /// A read of an object that has changed.
+    /// A read of an object, to decide about it again.
     Read(WorkloadRef),
     /// A read of an object with its field managers and its status.
     Managers(WorkloadRef),
     /// An Event.
     Event(Arc<PendingEvent>),
-    /// A pass over the Jobs of a namespace.
+    /// A list of the Jobs of a namespace, and a patch for each that should be suspended or resumed.
     Jobs(JobsPass),
-    /// A list of at most one object, for the version and the time of the server.
+    /// A list of at most one object, for the current resourceVersion and the time of the server.
     Version {
         kind: Kind,
         namespace: Option<Box<str>>,
     },
-    /// The same, to learn soon whether the server responds at all: a list passes no admission.
+    /// A list of at most one object with a short timeout. Shows whether the server responds at all,
+    /// because no admission webhook can delay a list.
     Probe(WorkloadRef),
 }
 
@@ -125,25 +125,24 @@ pub(crate) enum Response {
     Version(Result<Version, ReadError>),
 }
 
-/// What a request in flight is about. The core remembers it, so that a task has nothing to carry back
-/// but the response.
+/// The purpose of a request in flight. The core stores it until the response arrives.
 pub(crate) enum Purpose {
     Patch(Box<SentPatch>),
     Read {
         id: Id,
-        /// The version that was known when it was sent.
+        /// The version of the object that was known when the read was sent.
         known: Version,
     },
     Event(EventAttempt),
-    /// Which field manager has reverted a count.
+    /// Finds the field manager that has reverted a count.
     Revert(Box<Lookup>),
-    /// Why an object is not ready.
+    /// Finds out why an object is not ready.
     NotReady(NotReady),
     Jobs,
-    /// Whether the server responds.
+    /// Checks whether the server responds.
     Probe,
-    /// The time of the server.
+    /// Requests the time of the server.
     Time,
-    /// How far the history of the server is.
+    /// Requests the current resourceVersion of the server.
     History(VersionQuestion),
 }

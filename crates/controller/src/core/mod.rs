@@ -1,7 +1,8 @@
-//! The controller as a state machine: it takes one input, and returns the effects to carry out. It reads no
-//! clock, sends nothing and waits for nothing.
+//! The controller as a state machine: takes one input, changes the state, and returns the effects to carry
+//! out. Reads no clock, sends nothing and waits for nothing.
 //!
-//! The state of a running controller, and its step.
+//! This file contains the state, the step and the queues of a step. `evaluate` decides about one object,
+//! `observe` applies watch events, and `responses` applies responses.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -44,24 +45,23 @@ mod rig;
 #[cfg(test)]
 mod tests;
 
-/// The maximum number of boundaries per step, and of other timers and of stop notices.
+/// The maximum number per step of boundaries, of other timers, and of stop notices.
 const MAX_TIMERS: usize = 256;
 
-/// The maximum number of decisions without a request per step, for the agenda and for the queues
-/// separately, so that a long agenda does not delay queued objects.
+/// The maximum number of decisions per step that send no request. It applies to the agenda and to the
+/// queues separately, so that a long agenda does not delay queued objects.
 const MAX_DECISIONS: usize = 32;
 
 /// Why `evaluate` is called for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
-    /// Something has changed.
+    /// The object, or something that affects it, has changed.
     Agenda,
-    /// It has waited for a slot of this class, which is free.
+    /// The object was in the queue of this class, which has a free slot.
     Queue(Class),
 }
 
-/// A running controller. Each of its parts owns its own state; all state of one object is in the
-/// store.
+/// A running controller. Each component owns its own state, and the store contains all state of an object.
 ///
 /// [`Core::step`] takes one input, changes the state, and returns the effects; it should be
 /// called again at [`Core::next_wake`]. With the same settings, the same inputs at the same times have
@@ -82,21 +82,21 @@ pub(crate) struct Core {
     pub(crate) jobs: Jobs,
     pub(crate) stops: Stops,
     pub(crate) events: Events,
-    /// The objects to be decided about, in order.
+    /// The objects to decide about, in order.
     agenda: VecDeque<Id>,
-    /// How many more decisions of this step may send nothing.
+    /// The remaining budget of this step.
     budget: Budget,
-    /// Whether there is more to do now.
+    /// Whether work remains that should be done in a step immediately after this one.
     more: bool,
     /// Whether the process should end.
     is_ending: bool,
     /// Whether the log has reported readiness.
     pub(crate) is_ready_logged: bool,
-    /// The namespace of requests that belong to no namespace.
+    /// The empty namespace, for requests that do not belong to a namespace.
     no_namespace: Arc<str>,
 }
 
-/// How many more decisions of a step may send nothing.
+/// How many decisions that send no request a step may still make.
 #[derive(Clone, Copy, Debug, Default)]
 struct Budget {
     agenda: usize,
@@ -104,7 +104,7 @@ struct Budget {
 }
 
 impl Core {
-    /// A controller that knows nothing yet.
+    /// Creates a controller that has not observed anything yet.
     pub(crate) fn new(settings: Settings, telemetry: Arc<Telemetry>) -> Self {
         let slots = settings.max_in_flight.get();
         let watches = Watches::new(&settings.scope);
@@ -117,7 +117,7 @@ impl Core {
             outbox: Outbox::default(),
             flight: Flight::new(slots),
             throttle: Throttle::new(slots, settings.seed),
-            // A dry run starts nothing that could become ready.
+            // In a dry run, no workload is started, so none would become ready and free its slot.
             gate: Gate::new(
                 settings.max_starting.filter(|_| !settings.dry_run),
                 settings.ready_within,
@@ -148,9 +148,9 @@ impl Core {
                 self.observe(watch, input, now, effects);
             }
             Input::Response(id, response) => {
-                // A request that timed out was already removed from `flight`.
+                // An aborted request was already removed from `flight`.
                 if let Some(purpose) = self.flight.end(id) {
-                    self.responded(purpose, response, now, effects);
+                    self.apply_response(purpose, response, now, effects);
                 }
             }
             Input::Calendars(calendars) => {
@@ -165,7 +165,7 @@ impl Core {
         if !self.is_ending {
             self.act(now, effects);
         } else if is_response {
-            // Queued work is for the next controller; only Events are still sent.
+            // Queued work is left to the next controller. Only Events are still sent.
             self.events.recorder.set_busy(false, now);
             self.send_events(now, effects);
         }
@@ -206,8 +206,8 @@ impl Core {
         self.dispatch(now, effects);
     }
 
-    /// Sends the first of the boundaries that are due, if no transition is in flight: it is
-    /// sent before the other objects are evaluated. Returns whether it was sent.
+    /// If no transition is in flight, sends the first due transition before other objects are evaluated,
+    /// so that it is not late. Returns whether it was sent.
     fn send_first(&mut self, now: Now, effects: &mut Vec<Effect>) -> bool {
         let taken = |core: &Self| core.flight.slots().taken(Class::Transition);
         if taken(self) > 0 || !self.queue_due(now) {
@@ -217,7 +217,7 @@ impl Core {
         taken(self) > 0
     }
 
-    /// Queues one object whose boundary is due. Returns whether there was one.
+    /// Queues one object whose boundary is due. Returns `false` if no boundary is due.
     fn queue_due(&mut self, now: Now) -> bool {
         let Some((id, at)) = self.timers.pop_boundary(now) else {
             return false;
@@ -242,16 +242,16 @@ impl Core {
             let Some((timer, at)) = self.timers.pop_due(now) else {
                 return;
             };
-            self.fire_one(timer, at, now);
+            self.fire_timer(timer, at, now);
         }
         self.more = true;
     }
 
-    fn fire_one(&mut self, timer: Timer, at: Deadline, now: Now) {
+    fn fire_timer(&mut self, timer: Timer, at: Deadline, now: Now) {
         match timer {
             Timer::Retry(id) => {
-                let is_held = |object: &Object| object.work.phase() == WorkPhase::BackingOff;
-                if self.store.get(id).is_some_and(is_held) {
+                let backs_off = |object: &Object| object.work.phase() == WorkPhase::BackingOff;
+                if self.store.get(id).is_some_and(backs_off) {
                     self.release([id]);
                 }
             }
@@ -282,7 +282,7 @@ impl Core {
                 }
             }
             Timer::RevertWindow => self.reverts.forget_ended(&mut self.store, now),
-            // These timers only wake the core; the step then sends the requests that were waiting.
+            // These timers only wake the core. The step then sends the waiting requests.
             Timer::SlowRequests
             | Timer::History
             | Timer::ServerTime
@@ -292,7 +292,7 @@ impl Core {
         }
     }
 
-    /// Puts an object on the agenda.
+    /// Puts an object on the agenda: it is decided about in this step or the next.
     pub(crate) fn mark(&mut self, id: Id) {
         if let Some(object) = self.store.get_unpublished(id)
             && !std::mem::replace(&mut object.is_on_agenda, true)
@@ -301,7 +301,7 @@ impl Core {
         }
     }
 
-    /// Puts objects on the agenda that no longer wait for a retry or a permission.
+    /// Ends the wait of objects for a retry or a permission, and puts them on the agenda.
     pub(crate) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
         for id in ids {
             if let Some(object) = self.store.get_mut(id) {
@@ -311,14 +311,14 @@ impl Core {
         }
     }
 
-    /// Puts starts on the agenda that wait for dependencies: those may have changed.
+    /// Puts all starts on the agenda that wait for dependencies, because a dependency may have changed.
     pub(crate) fn mark_waiting_starts(&mut self) {
         for id in self.gate.waiting_for_dependencies() {
             self.mark(id);
         }
     }
 
-    /// Decides about the objects on the agenda, as far as the budget goes.
+    /// Decides about the objects on the agenda until the budget of the step is exhausted.
     fn run_agenda(&mut self, now: Now, effects: &mut Vec<Effect>) {
         let seen_at = self.clock.seen_at(now);
         for id in self.store.settle_texts(seen_at) {
@@ -336,7 +336,7 @@ impl Core {
         self.more |= !self.agenda.is_empty();
     }
 
-    /// Gives free start slots to the starts that wait for them.
+    /// Gives free start slots to waiting starts.
     fn grant_slots(&mut self, now: Now, effects: &mut Vec<Effect>) {
         while self.budget.agenda > 0
             && let Some(id) = self.gate.grant(&mut self.store, &self.watches)
@@ -366,7 +366,7 @@ impl Core {
         self.more |= self.budget.queues == 0;
     }
 
-    /// Gives each object of a class its turn while there are slots.
+    /// Evaluates the queued objects of a class while there are free slots.
     fn dispatch_class(&mut self, class: Class, now: Now, effects: &mut Vec<Effect>) {
         while self.budget.queues > 0 && self.throttle.may_send(now) {
             let window = self.throttle.window();
@@ -374,7 +374,7 @@ impl Core {
                 return;
             };
             let object = self.store.get_mut(id);
-            // It may have moved to another class since.
+            // The object may have moved to another queue since.
             if object.is_some_and(|object| object.work.take_from(class)) {
                 let has_sent = self.evaluate(id, Trigger::Queue(class), now, effects);
                 self.budget.queues -= usize::from(!has_sent);
@@ -387,7 +387,7 @@ impl Core {
         self.flight.has_slot(class, limits(class, 0, is_busy))
     }
 
-    /// Reads reverted objects for their field managers, and reports the summaries that are due.
+    /// Reads reverted objects, to find the field manager. Reports the summaries of reverts that are due.
     fn send_lookups(&mut self, now: Now, effects: &mut Vec<Effect>) {
         while self.has_slot(Class::Managers)
             && let Some(lookup) = self.reverts.pop(now)
@@ -405,7 +405,7 @@ impl Core {
         }
     }
 
-    /// Checks the Jobs of CronJobs.
+    /// Sends the checks of Jobs that are due.
     fn send_jobs(&mut self, now: Now, effects: &mut Vec<Effect>) {
         while self.has_slot(Class::Jobs)
             && let Some(pass) = self.jobs.pop()
@@ -427,7 +427,7 @@ impl Core {
         }
     }
 
-    /// Sends Events, only a few at a time while starts or stops are queued.
+    /// Sends Events. While starts or stops are queued, the recorder limits their rate.
     fn send_events(&mut self, now: Now, effects: &mut Vec<Effect>) {
         while let Some(attempt) = self.events.recorder.pop(self.flight.slots(), now) {
             let event = Arc::clone(&attempt.event);
@@ -437,7 +437,7 @@ impl Core {
         }
     }
 
-    /// Reads objects that should be ready and are not, behind the starts and stops that wait.
+    /// Reads objects that are not ready in time, unless starts or stops wait.
     fn send_not_ready(&mut self, now: Now, effects: &mut Vec<Effect>) {
         while self.has_slot(Class::NotReady)
             && let Some(not_ready) = self.readiness.pop()
@@ -452,7 +452,7 @@ impl Core {
         }
     }
 
-    /// Sends a request, in a slot of its class.
+    /// Sends a request, which occupies a slot of its class.
     pub(crate) fn begin(
         &mut self,
         class: Class,
@@ -485,7 +485,7 @@ impl Core {
                 Purpose::Patch(_) => Response::Patch(Box::new(Err(why.into()))),
                 _ => Response::Read(Box::new(Err(why.into()))),
             };
-            self.responded(purpose, response, now, effects);
+            self.apply_response(purpose, response, now, effects);
         }
     }
 
@@ -520,11 +520,11 @@ impl Core {
         );
     }
 
-    /// While the clock is wrong nothing is due and nothing is written.
+    /// Checks the clock. While it is wrong, no boundary is due and no workload is changed.
     fn check_clock(&mut self, now: Now, effects: &mut Vec<Effect>) {
         let change = self.clock.check(now);
         if change.was_set_back {
-            // Nothing else would decide about them until that time has come again.
+            // Objects whose state is from the future need a decision now. Their boundaries are later.
             self.store.refresh_memories(now.wall);
             self.mark_all();
         }
@@ -558,7 +558,7 @@ impl Core {
         }
     }
 
-    /// Removes an object, and all that is under way for it.
+    /// Removes an object, and its timers, waits and slots.
     pub(crate) fn remove(&mut self, id: Id, now: Now) {
         let Some(mut object) = self.store.remove(id) else {
             return;
@@ -572,16 +572,16 @@ impl Core {
         self.unblock(&name.namespace, &Dependency::from_workload(name), now);
     }
 
-    /// Releases the starts that depend on an object that has changed or was removed.
+    /// Releases the starts that waited only for an object, which has changed or was removed.
     pub(crate) fn unblock(&mut self, namespace: &str, needed: &Dependency, now: Now) {
         let (gate, mut state) = self.gate_and_state(now);
-        // They become due now: the first is sent before the others are decided about.
+        // As due boundaries, the first of them is sent before the others are evaluated.
         for id in gate.take_unblocked(namespace, needed, &mut state) {
             self.timers.set_boundary(id, Some(now.wall));
         }
     }
 
-    /// The gate, with the state on which it decides.
+    /// The gate, and the state that it needs for its decisions.
     pub(crate) fn gate_and_state(&mut self, now: Now) -> (&mut Gate, GateState<'_>) {
         let state = GateState {
             store: &mut self.store,
@@ -592,7 +592,7 @@ impl Core {
         (&mut self.gate, state)
     }
 
-    /// Sets the timer of each component that has only one deadline.
+    /// Sets the timers of the components, which have one deadline each.
     fn arm(&mut self, now: Now) {
         let timers = &mut self.timers;
         let held_until = self.throttle.server_until();
@@ -614,7 +614,7 @@ impl Core {
         timers.arm(Timer::StopNotices, self.stops.next());
     }
 
-    /// When the next step is needed, unless anything happens before.
+    /// When the next step is needed if there is no input before.
     pub(crate) fn next_wake(&self, now: Now) -> DateTime<Utc> {
         if self.more {
             return now.wall;
@@ -623,7 +623,7 @@ impl Core {
         next.unwrap_or(now.wall + TimeDelta::days(1))
     }
 
-    /// Publishes the lengths of the queues.
+    /// Publishes the gauges of the core, such as the lengths of the queues.
     fn publish_gauges(&self) {
         let telemetry = &self.telemetry;
         let is_permitted = self.throttle.permissions.has_all();
@@ -637,13 +637,13 @@ impl Core {
         telemetry.invalid_namespaces(self.store.namespaces.invalid());
     }
 
-    /// The soonest boundary of all objects.
+    /// The next boundary of all objects.
     pub(crate) fn next_boundary(&self) -> Option<DateTime<Utc>> {
         self.timers.next_boundary()
     }
 
-    /// Publishes some of the objects that may have changed; `None` for one that is gone, or out of
-    /// scope.
+    /// Publishes at most `max` of the objects that may have changed. Passes `None` for an object that was
+    /// deleted or is out of scope.
     pub(crate) fn publish(
         &mut self,
         max: usize,
@@ -658,19 +658,19 @@ impl Core {
         self.store.has_unpublished()
     }
 
-    /// Whether the log should report readiness now; then it counts as reported.
+    /// Returns `true` once: when the controller is ready and all objects are published.
     pub(crate) fn take_ready(&mut self) -> bool {
         let is_due = !self.is_ready_logged && self.telemetry.is_ready() && !self.has_unpublished();
         self.is_ready_logged |= is_due;
         is_due
     }
 
-    /// How many requests are in flight.
+    /// The number of requests in flight.
     pub(crate) fn in_flight(&self) -> usize {
         self.flight.len()
     }
 
-    /// Whether it has ended: nothing is in flight after a shutdown.
+    /// Whether shutdown is complete: no request is in flight anymore.
     pub(crate) fn is_done(&self) -> bool {
         self.is_ending && self.flight.len() == 0
     }

@@ -1,4 +1,5 @@
-//! Events of the watches, and other calendars.
+//! Applies the events of the watches, and changed calendars: updates the store, and puts the affected
+//! objects on the agenda.
 
 use dayshift_cluster::{
     Workload,
@@ -88,7 +89,8 @@ impl Core {
                 name
             }
             ObjectEvent::Deleted { name, uid } => {
-                // Earlier failures may have been about this object, and end.
+                // Requests that failed may have been about this object, so they no longer show that the
+                // server is unreachable.
                 self.telemetry.set(Condition::Reachable, true);
                 if let Some(id) = self.store.delete(kind, &name, uid.as_deref()) {
                     self.remove(id, now);
@@ -132,7 +134,8 @@ impl Core {
             return;
         };
         object.checks_revert = true;
-        // The response to a request in flight will report it; otherwise it would be counted twice.
+        // If a request is in flight, its response confirms the change. Confirming it here too would count
+        // it twice.
         if !object.work.is_in_flight() {
             self.confirm(id, now);
         }
@@ -162,8 +165,8 @@ impl Core {
         }
     }
 
-    /// A namespace of `--namespace` exists, or not: a misspelt name looks like an empty namespace,
-    /// and schedules nothing. With a selector its labels may be the reason.
+    /// Logs whether a namespace of `--namespace` exists. A misspelled name would otherwise look like an
+    /// empty namespace. Logs nothing with a selector, because a missing Namespace may only not match it.
     fn note_existence(&mut self, watch: WatchId, exists: bool) {
         if self.settings.scope.namespace_selector.is_some() {
             return;
@@ -182,8 +185,8 @@ impl Core {
         self.watches.publish(&self.telemetry);
     }
 
-    /// The annotations of a Namespace are defaults: a change is an edit of every object that
-    /// inherits them.
+    /// Applies a Namespace. Its annotations are defaults, so a change of them is an edit of every object
+    /// that inherits them.
     fn apply_namespace(
         &mut self,
         namespace: &NamespaceMeta,
@@ -254,10 +257,11 @@ impl Core {
         }
     }
 
-    /// A list is complete: everything that it lacks was deleted before.
+    /// Applies that a list is complete. The watch has already reported the deletion of objects that are
+    /// missing from it.
     fn listed(&mut self, watch: WatchId, objects: usize) {
-        let what = self.watches.watched(watch);
-        if what == Some(Watched::Namespaces) {
+        let watched = self.watches.watched(watch);
+        if watched == Some(Watched::Namespaces) {
             self.note_existence(watch, objects > 0);
             self.store.namespaces.listed(watch);
         }
@@ -265,7 +269,7 @@ impl Core {
         self.watches.publish(&self.telemetry);
         self.outbox.release(watch);
         tracing::debug!(watch, "listed");
-        if what != Some(Watched::Namespaces) {
+        if watched != Some(Watched::Namespaces) {
             self.mark_waiting_starts();
             return;
         }
@@ -276,7 +280,7 @@ impl Core {
     }
 
     fn watch_failed(&mut self, watch: WatchId, error: &WatchError, now: Now) {
-        let Some(what) = self.watches.watched(watch) else {
+        let Some(watched) = self.watches.watched(watch) else {
             return;
         };
         self.telemetry.watch_restart();
@@ -286,7 +290,7 @@ impl Core {
         }
         self.watches.publish(&self.telemetry);
         self.outbox.release(watch);
-        let (kind, text) = (what.name(), redacted_chain(error));
+        let (kind, text) = (watched.name(), redacted_chain(error));
         if error.absence().is_none() {
             self.telemetry.set(Condition::Reachable, false);
         }
@@ -304,7 +308,8 @@ impl Core {
             }
         }
         let name = self.watches.namespace(watch);
-        if what == Watched::Namespaces && self.store.namespaces.mark_unreadable(name.as_deref()) {
+        if watched == Watched::Namespaces && self.store.namespaces.mark_unreadable(name.as_deref())
+        {
             let subject = name.as_ref().map_or("Namespaces", |_| "the Namespace");
             tracing::warn!(
                 namespace = name,
@@ -314,14 +319,14 @@ impl Core {
         }
     }
 
-    /// Puts the objects of a namespace, or all of them, on the agenda.
+    /// Puts the objects of a namespace on the agenda, or all objects if it is `None`.
     fn mark_in(&mut self, namespace: Option<&str>) {
         for id in self.store.ids_in(namespace) {
             self.mark(id);
         }
     }
 
-    /// Sets other calendars: objects that name them have other boundaries from now on.
+    /// Applies changed calendars, and puts the objects on the agenda that refer to calendars.
     pub(super) fn calendars_changed(&mut self, calendars: Calendars, now: Now) {
         let seen_at = self.clock.seen_at(now);
         let ids = self.store.set_calendars(calendars, seen_at);

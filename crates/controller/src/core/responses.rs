@@ -1,4 +1,5 @@
-//! Responses: each failure delays its own object, and nothing else.
+//! Applies responses. A failure delays only its own object, unless it shows that the server is unavailable
+//! or that a permission is missing.
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
@@ -32,16 +33,16 @@ use crate::{
     throttle::Blame,
 };
 
-/// How many times an object is read and decided about again at once after a conflict.
+/// How many times in a row an object is read and decided about immediately after a conflict.
 const MAX_CONFLICTS: u32 = 5;
 
-/// The report about an object whose patches all meet a conflict.
-const NOT_APPLIED: &str = "the API server has applied no patch, though the object was read again \
-    before each: something changes it all the time, or it lacks what the patch tests";
+/// The reported reason if all patches of an object end in a conflict.
+const NOT_APPLIED: &str = "the API server has applied no patch, although the object was read again \
+    before each: another client changes it constantly, or it lacks a value that the patch tests";
 
 impl Core {
     /// Applies the response to a request.
-    pub(super) fn responded(
+    pub(super) fn apply_response(
         &mut self,
         purpose: Purpose,
         response: Response,
@@ -50,10 +51,10 @@ impl Core {
     ) {
         match (purpose, response) {
             (Purpose::Patch(sent), Response::Patch(result)) => {
-                self.patched(*sent, *result, now, effects);
+                self.apply_patch_result(*sent, *result, now, effects);
             }
             (Purpose::Read { id, known }, Response::Read(result)) => {
-                self.was_read(id, known, *result, now, effects);
+                self.apply_read_result(id, known, *result, now, effects);
             }
             (Purpose::Event(attempt), Response::Event(result)) => {
                 self.events.recorder.finish(attempt, result, now);
@@ -82,18 +83,18 @@ impl Core {
                 self.telemetry.set(Condition::Reachable, has_responded);
             }
             (Purpose::History(question), Response::Version(result)) => {
-                self.version_is(question, result, now);
+                self.apply_server_version(question, result, now);
             }
             (Purpose::Time, Response::Version(Err(error))) => {
                 tracing::warn!(error = %error, "cannot ask the API server for its time");
             }
-            // The driver has read the time in the response. No other pair can come: the driver
-            // responds to a request in kind.
+            // A response to `Purpose::Time` needs no action, because the driver has read its `Date`.
+            // Other pairs do not occur: the type of a response matches its request.
             _ => {}
         }
     }
 
-    fn patched(
+    fn apply_patch_result(
         &mut self,
         sent: SentPatch,
         result: Result<Workload, PatchError>,
@@ -116,19 +117,19 @@ impl Core {
             Ok(workload) => {
                 let (known, kind) = (sent.known, sent.object.kind.clone());
                 let (made, field) = workload.count(&kind);
-                if kind.is_discovered() && made_no_count(&sent, &field) {
+                if kind.is_discovered() && lacks_count_field(&sent, &field) {
                     self.note_no_count(id, &kind, now);
                 } else {
-                    self.succeeded(sent, made, now);
+                    self.record_success(sent, made, now);
                 }
                 self.store.history.note_write(workload.version(), known);
                 self.observe_response(id, &workload, known.object, now);
-                self.idle(id);
+                self.mark_idle(id);
             }
-            Err(PatchError::Conflict) => self.conflicted(id, now, effects),
+            Err(PatchError::Conflict) => self.handle_conflict(id, now, effects),
             Err(PatchError::Gone) => self.remove(id, now),
-            Err(PatchError::Rejected(why)) => self.rejected(id, &why, now),
-            Err(PatchError::Forbidden(why)) => self.forbidden(id, &why, now),
+            Err(PatchError::Rejected(why)) => self.handle_rejection(id, &why, now),
+            Err(PatchError::Forbidden(why)) => self.handle_forbidden(id, &why, now),
             Err(PatchError::Unavailable(why)) => {
                 if let Some(object) = self.store.get_mut(id)
                     && sent.changes_labels
@@ -136,13 +137,13 @@ impl Core {
                     object.record_unconfirmed(sent);
                 }
                 if why.kind.is_server_failure() {
-                    self.unavailable(id, &why, now, effects);
+                    self.handle_unavailable(id, &why, now, effects);
                     self.confirm(id, now);
                 } else if self.confirm(id, now) {
-                    // The watch has shown already that it took effect.
-                    self.idle(id);
+                    // The watch has already shown that the patch took effect.
+                    self.mark_idle(id);
                 } else {
-                    self.unavailable(id, &why, now, effects);
+                    self.handle_unavailable(id, &why, now, effects);
                 }
             }
         }
@@ -156,16 +157,16 @@ impl Core {
             .observe_response(id, workload, known, epoch, seen_at)
     }
 
-    /// The API server has stored a patch without its count. Observations of that kind show this from
-    /// now on, and the next decision rejects them.
+    /// Records that the API server has accepted a patch of a kind without storing the count. From now on,
+    /// observations of that kind show this, and the next decision rejects the schedule.
     fn note_no_count(&mut self, id: Id, kind: &Kind, now: Now) {
         self.throttle.responded(now);
         record_lacks_count(kind);
-        self.write_succeeded(id);
+        self.clear_write_failures(id);
     }
 
-    /// Clears the failures of an object.
-    fn write_succeeded(&mut self, id: Id) {
+    /// Clears the failures of an object after a successful write.
+    fn clear_write_failures(&mut self, id: Id) {
         if let Some(object) = self.store.get_mut(id) {
             object.work.succeeded();
             object.discard_unconfirmed();
@@ -173,8 +174,9 @@ impl Core {
         }
     }
 
-    /// A change was made. The count is as requested, unless admission has changed it.
-    fn succeeded(&mut self, sent: SentPatch, made: Replicas, now: Now) {
+    /// Records a successful change: memory, metrics, the log and Events. `made` is the count in the
+    /// response, which an admission webhook may have changed.
+    fn record_success(&mut self, sent: SentPatch, made: Replicas, now: Now) {
         let SentPatch {
             id,
             object: name,
@@ -204,7 +206,7 @@ impl Core {
                 Readiness::transitioned(id, object, timers, is_start, elapsed);
             }
         }
-        self.write_succeeded(id);
+        self.clear_write_failures(id);
         log_change(&name, from, &change, at);
         let Some(object) = self.store.get(id) else {
             return;
@@ -218,7 +220,7 @@ impl Core {
         }
     }
 
-    /// Counts a change that was sent at this time.
+    /// Counts a transition that was sent at `at` in the metrics.
     fn count_change(&self, change: &Change, at: DateTime<Utc>) {
         let Some(action) = change.kind.action() else {
             return;
@@ -231,8 +233,8 @@ impl Core {
         }
     }
 
-    /// A patch without a response has taken effect, if the object is as the patch makes it: then it is
-    /// reported, and counted. Returns whether it has.
+    /// Checks whether a patch without a response took effect: the object looks as the patch makes it. Then
+    /// records its success. Returns whether it took effect.
     pub(super) fn confirm(&mut self, id: Id, now: Now) -> bool {
         let is_unconfirmed = self.store.get(id).and_then(|object| object.get_rare());
         if is_unconfirmed.is_none_or(|rare| rare.unconfirmed.is_none()) {
@@ -243,26 +245,27 @@ impl Core {
             return false;
         };
         let made = sent.change.replicas;
-        self.succeeded(sent, made, now);
+        self.record_success(sent, made, now);
         self.mark(id);
         true
     }
 
-    /// The object has changed: reads it and decides again, at once only a few times.
-    fn conflicted(&mut self, id: Id, now: Now, effects: &mut Vec<Effect>) {
+    /// The object has changed since it was observed: reads it and decides again, immediately at most
+    /// [`MAX_CONFLICTS`] times.
+    fn handle_conflict(&mut self, id: Id, now: Now, effects: &mut Vec<Effect>) {
         self.throttle.responded(now);
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
         if object.work.conflict() > MAX_CONFLICTS {
-            self.failed(id, Reason::Failed, NOT_APPLIED, &Delays::OBJECT, now);
+            self.record_failure(id, Reason::Failed, NOT_APPLIED, &Delays::OBJECT, now);
             return;
         }
         let class = object.work.class(Class::Transition);
         self.read(id, class, now, effects);
     }
 
-    fn was_read(
+    fn apply_read_result(
         &mut self,
         id: Id,
         known: Version,
@@ -278,26 +281,26 @@ impl Core {
                     if let Some(object) = self.store.get_unpublished(id) {
                         object.discard_unconfirmed();
                     }
-                    self.idle(id);
+                    self.mark_idle(id);
                 } else {
                     self.remove(id, now);
                 }
             }
             Err(ReadError::Gone) => self.remove(id, now),
-            Err(ReadError::Rejected(why)) => self.rejected(id, &why, now),
-            Err(ReadError::Unavailable(why)) => self.unavailable(id, &why, now, effects),
+            Err(ReadError::Rejected(why)) => self.handle_rejection(id, &why, now),
+            Err(ReadError::Unavailable(why)) => self.handle_unavailable(id, &why, now, effects),
         }
     }
 
-    /// The server rejects the patch: reports it, and retries slowly.
-    fn rejected(&mut self, id: Id, why: &str, now: Now) {
+    /// The server has rejected a request: reports that, and retries slowly.
+    fn handle_rejection(&mut self, id: Id, why: &str, now: Now) {
         self.throttle.responded(now);
-        self.failed(id, Reason::Rejected, why, &Delays::REJECTED, now);
+        self.record_failure(id, Reason::Rejected, why, &Delays::REJECTED, now);
     }
 
-    /// A permission is missing, for all objects of that kind in the namespace: they ask in turn
-    /// whether it is there again.
-    fn forbidden(&mut self, id: Id, why: &str, now: Now) {
+    /// A permission is missing, which affects all objects of that kind in the namespace. They retry in
+    /// turn, one at a time.
+    fn handle_forbidden(&mut self, id: Id, why: &str, now: Now) {
         self.throttle.responded(now);
         let Some(object) = self.store.get_mut(id) else {
             return;
@@ -311,13 +314,19 @@ impl Core {
             .write_failed(object, Reason::Forbidden, why, failures, now);
     }
 
-    /// No usable response came. If the server is at fault, all requests wait until it responds;
-    /// otherwise only this object does.
-    fn unavailable(&mut self, id: Id, why: &Unavailable, now: Now, effects: &mut Vec<Effect>) {
+    /// There was no usable response. If the server is at fault, all requests wait; otherwise, only this
+    /// object waits.
+    fn handle_unavailable(
+        &mut self,
+        id: Id,
+        why: &Unavailable,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
         let watch = self.store.get(id).map(|object| object.watch);
         let is_absent = watch.is_some_and(|watch| self.watches.is_absent(watch));
         if why.kind == FailureKind::NotServed && is_absent {
-            // All of its kind are gone; a list shows them when the kind is there again.
+            // The server no longer serves the kind. If it does again, a list shows the objects.
             self.remove(id, now);
             return;
         }
@@ -327,14 +336,14 @@ impl Core {
             Blame::Object => {}
         }
         if why.kind.is_server_failure() {
-            // Requests that were in flight together fail together: one line is enough.
+            // Concurrent requests fail together, so one line in the log is enough.
             if self.throttle.server_failed(why, now)
                 && let Some(object) = self.store.get(id)
             {
                 let object = object.name();
                 tracing::warn!(kind = %object.kind, %object, "{why}; nothing is sent for now; retrying with backoff");
             }
-            self.idle(id);
+            self.mark_idle(id);
             return;
         }
         let Some(object) = self.store.get_mut(id) else {
@@ -346,11 +355,11 @@ impl Core {
         let namespace = &object.name().namespace;
         self.throttle.object_failed(id, namespace, why, now);
         let delays = &Delays::OBJECT;
-        self.failed(id, Reason::Failed, &why.to_string(), delays, now);
+        self.record_failure(id, Reason::Failed, &why.to_string(), delays, now);
     }
 
-    /// A request took too long, and there was no other response recently: the cause may be the server,
-    /// or a webhook that hangs, which a list does not pass.
+    /// Sends a probe after a timeout. It shows whether the server is unavailable, or only an admission
+    /// webhook hangs, which cannot delay a list.
     fn probe(&mut self, id: Id, now: Now, effects: &mut Vec<Effect>) {
         let Some(object) = self.store.get(id) else {
             self.throttle.end_probe(false, now);
@@ -369,8 +378,8 @@ impl Core {
         );
     }
 
-    /// A write to an object has failed: reports it, and retries later.
-    fn failed(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays, now: Now) {
+    /// A write to an object has failed: reports that, and retries after one of these delays.
+    fn record_failure(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays, now: Now) {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
@@ -381,8 +390,8 @@ impl Core {
         self.events.write_failed(object, reason, why, failures, now);
     }
 
-    /// No request about an object is in flight any more.
-    fn idle(&mut self, id: Id) {
+    /// Marks an object as having no request in flight, and puts it on the agenda.
+    fn mark_idle(&mut self, id: Id) {
         if let Some(object) = self.store.get_mut(id) {
             object.work.rest();
             object.checks_revert = true;
@@ -390,8 +399,9 @@ impl Core {
         }
     }
 
-    /// The server has responded how far its history is. If a watch was further, it is another history.
-    fn version_is(
+    /// Applies the current resourceVersion of the server. If it is older than that of a watch, etcd was
+    /// restored from a backup.
+    fn apply_server_version(
         &mut self,
         question: VersionQuestion,
         result: Result<Version, ReadError>,
@@ -401,16 +411,16 @@ impl Core {
         match result {
             Ok(version) => history.note_response(version, question.version),
             Err(ReadError::Unavailable(error)) => {
-                tracing::debug!(%error, "the API server does not say how far its history is");
+                tracing::debug!(%error, "cannot read the current resourceVersion of the API server");
                 history.ask_again(question, now.elapsed);
             }
-            // An object may be watched, and not listed: a write reveals it.
+            // RBAC may allow only to watch. Then the response to a later write shows a rollback.
             Err(ReadError::Gone | ReadError::Rejected(_)) => {}
         }
     }
 }
 
-/// Logs a change that was sent at this time.
+/// Logs a successful change that was sent at `at`.
 fn log_change(object: &WorkloadRef, from: Replicas, change: &Change, at: DateTime<Utc>) {
     let to = change.replicas;
     let next = change.state.next_at().map(|next| next.to_rfc3339());
@@ -419,7 +429,7 @@ fn log_change(object: &WorkloadRef, from: Replicas, change: &Change, at: DateTim
             let late_ms = (at - due).num_milliseconds();
             tracing::info!(kind = %object.kind, %object, %from, %to, late_ms, next, "{}", change.kind);
         }
-        // The operator should hear of it, too, not only the user.
+        // Operators should see rejected schedules in the log, too, not only users in Events.
         _ if change.kind == ChangeKind::Refuse => {
             let why = change.error.as_deref().unwrap_or_default();
             let why = why.replace('\n', "; ");
@@ -431,8 +441,8 @@ fn log_change(object: &WorkloadRef, from: Replicas, change: &Change, at: DateTim
     }
 }
 
-/// Whether the result of a patch shows the permission to patch in its namespace: a working server
-/// checks it before everything else.
+/// Whether the result of a patch shows that the permission exists. A working server checks permissions
+/// before everything else.
 fn shows_permission<T>(result: &Result<T, PatchError>) -> bool {
     match result {
         Err(PatchError::Forbidden(_)) => false,
@@ -441,12 +451,12 @@ fn shows_permission<T>(result: &Result<T, PatchError>) -> bool {
     }
 }
 
-/// Whether the field of the count is missing after a patch that should have set it.
-fn made_no_count(sent: &SentPatch, field: &CountField) -> bool {
+/// Whether the count field is missing in the response to a patch that should have set it.
+fn lacks_count_field(sent: &SentPatch, field: &CountField) -> bool {
     let (from, to) = (sent.from, sent.change.replicas);
     match field {
         CountField::Absent | CountField::WithoutSpec | CountField::Missing => from != to,
-        // A start may take the field away.
+        // A start can remove the field.
         CountField::Switch(switch) => to < from && matches!(switch.value, SwitchValue::Absent(_)),
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! A core without a runtime and without a server, for tests: time is a value, effects are words.
+//! A core for tests, without a runtime or a server. Tests set the time, and read effects as text.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -28,9 +28,9 @@ use crate::{
 };
 
 /// No effects.
-pub(super) const NOTHING: [&str; 0] = [];
+pub(super) const NO_EFFECTS: [&str; 0] = [];
 
-/// A Deployment, as a user writes it.
+/// A builder of Deployments.
 #[derive(Clone)]
 pub(super) struct Deployment(Value);
 
@@ -60,7 +60,7 @@ impl Deployment {
         self.annotation("stop", text)
     }
 
-    /// Sets the creation to this many seconds after the beginning of 1970.
+    /// Sets the creation time, in seconds since the Unix epoch.
     pub(super) fn created(mut self, seconds: u32) -> Self {
         let at = DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds.into());
         self.0["metadata"]["creationTimestamp"] = at.to_rfc3339().into();
@@ -77,7 +77,7 @@ impl Deployment {
     }
 }
 
-/// A core, the time, and the objects in the cluster.
+/// A core, the current time, and the objects in the cluster.
 pub(super) struct Rig {
     pub(super) core: Core,
     telemetry: Arc<Telemetry>,
@@ -87,16 +87,16 @@ pub(super) struct Rig {
     /// The requests in flight, by the name of their object.
     requests: BTreeMap<String, Vec<(RequestId, Option<Value>)>>,
     effects: Vec<String>,
-    longest_step: usize,
+    max_decisions: usize,
 }
 
 impl Rig {
-    /// A controller that has listed an empty cluster.
+    /// A controller with the default settings that has listed an empty cluster.
     pub(super) fn at(wall: &str) -> Self {
         Self::with(wall, Settings::default())
     }
 
-    /// The same, with other settings.
+    /// A controller with these settings that has listed an empty cluster.
     pub(super) fn with(wall: &str, settings: Settings) -> Self {
         let wall = wall.parse().unwrap();
         let telemetry = Arc::new(Telemetry::new(wall));
@@ -113,7 +113,7 @@ impl Rig {
             version: 100,
             requests: BTreeMap::new(),
             effects: Vec::new(),
-            longest_step: 0,
+            max_decisions: 0,
         };
         for watch in 0..watches {
             rig.step(Input::Watch(
@@ -128,24 +128,24 @@ impl Rig {
         rig
     }
 
-    /// Shows these objects and responds to their adoptions.
+    /// Adds objects and responds to their adoptions.
     pub(super) fn adopted(mut self, objects: impl IntoIterator<Item = Deployment>) -> Self {
         let objects: Vec<_> = objects.into_iter().collect();
         for object in &objects {
-            self.shows(object.clone());
+            self.apply(object.clone());
         }
         self.respond_to_all();
-        self.longest_step = 0;
+        self.max_decisions = 0;
         self.effects.clear();
         self
     }
 
-    /// Responds to every request until there is none.
+    /// Responds to requests until none is in flight.
     pub(super) fn respond_to_all(&mut self) {
         loop {
             let waiting = self.requests.keys().next().cloned();
             match waiting {
-                Some(name) => self.responds(&name),
+                Some(name) => self.respond_to(&name),
                 None if self.core.next_wake(self.now) <= self.now.wall => self.step(Input::Tick),
                 None => return,
             }
@@ -157,15 +157,15 @@ impl Rig {
         let mut effects = Vec::new();
         self.core.step(self.now, input, &mut effects);
         let decisions = self.all_decisions() - before;
-        self.longest_step = self.longest_step.max(decisions);
+        self.max_decisions = self.max_decisions.max(decisions);
         for effect in effects {
-            let words = self.words(effect);
+            let words = self.describe(effect);
             self.effects.push(words);
         }
         self.core.publish(usize::MAX, self.now, |_, _| {});
     }
 
-    fn words(&mut self, effect: Effect) -> String {
+    fn describe(&mut self, effect: Effect) -> String {
         match effect {
             Effect::Flush => "flush".to_owned(),
             Effect::Relist => "relist".to_owned(),
@@ -222,8 +222,8 @@ impl Rig {
         words
     }
 
-    /// A user or another controller writes an object, and the watch shows it.
-    pub(super) fn shows(&mut self, object: Deployment) {
+    /// Creates or updates an object, keeping its labels, and reports it from the watch.
+    pub(super) fn apply(&mut self, object: Deployment) {
         self.version += 1;
         let name = object.name().to_owned();
         let mut object = object;
@@ -232,11 +232,11 @@ impl Rig {
             object.0["metadata"]["labels"] = known.0["metadata"]["labels"].clone();
         }
         self.objects.insert(name.clone(), object);
-        self.echoes(&name);
+        self.echo(&name);
     }
 
-    /// The watch shows an object as it is.
-    pub(super) fn echoes(&mut self, name: &str) {
+    /// Reports the current object from the watch.
+    pub(super) fn echo(&mut self, name: &str) {
         let object = self.workload(name);
         let event = ObjectEvent::Applied {
             name: ObjectName::from_resource(&object),
@@ -246,8 +246,8 @@ impl Rig {
         self.watch(event);
     }
 
-    /// The watch shows that an object is gone.
-    pub(super) fn deletes(&mut self, name: &str) {
+    /// Deletes an object, and reports that from the watch.
+    pub(super) fn delete(&mut self, name: &str) {
         let object = self.workload(name);
         self.objects.remove(name);
         self.watch(ObjectEvent::Deleted {
@@ -266,13 +266,13 @@ impl Rig {
         serde_json::from_value(self.objects[name].0.clone()).unwrap()
     }
 
-    /// The server does the oldest request about an object, and responds.
-    pub(super) fn responds(&mut self, name: &str) {
+    /// Applies the oldest request about an object, and passes the response to the core.
+    pub(super) fn respond_to(&mut self, name: &str) {
         let (id, patch) = self.take_request(name);
         if let Some(patch) = &patch {
             self.version += 1;
             let object = &mut self.objects.get_mut(name).unwrap().0;
-            apply(patch, object);
+            apply_patch(patch, object);
             object["metadata"]["resourceVersion"] = self.version.to_string().into();
         }
         let workload = self.workload(name);
@@ -283,15 +283,15 @@ impl Rig {
         self.step(Input::Response(id, response));
     }
 
-    /// The server rejects the patch of an object with this error.
-    pub(super) fn fails(&mut self, name: &str, error: PatchError) {
+    /// Responds to the oldest patch of an object with this error.
+    pub(super) fn fail(&mut self, name: &str, error: PatchError) {
         let (id, _) = self.take_request(name);
         let response = Response::Patch(Box::new(Err(error)));
         self.step(Input::Response(id, response));
     }
 
-    pub(super) fn forbidden(&mut self, name: &str) {
-        self.fails(name, PatchError::Forbidden("no patch for you".to_owned()));
+    pub(super) fn forbid(&mut self, name: &str) {
+        self.fail(name, PatchError::Forbidden("no patch for you".to_owned()));
     }
 
     fn take_request(&mut self, name: &str) -> (RequestId, Option<Value>) {
@@ -309,7 +309,7 @@ impl Rig {
     }
 
     /// The effects since the last call.
-    pub(super) fn take(&mut self) -> Vec<String> {
+    pub(super) fn take_effects(&mut self) -> Vec<String> {
         std::mem::take(&mut self.effects)
     }
 
@@ -319,41 +319,41 @@ impl Rig {
         self.tick_at(wall.parse().unwrap())
     }
 
-    /// The same on the next day.
+    /// Advances to this time of the next day, and returns the effects of the step at that time.
     pub(super) fn tick_tomorrow(&mut self, time: &str) -> Vec<String> {
         let day = self.now.wall + TimeDelta::days(1);
         let wall = format!("{}T{time}Z", day.format("%Y-%m-%d"));
         self.tick_at(wall.parse().unwrap())
     }
 
-    /// Another controller sets the count of an object.
-    pub(super) fn sets_count(&mut self, name: &str, count: u32) {
+    /// Sets the count of an object, as another controller does.
+    pub(super) fn set_count(&mut self, name: &str, count: u32) {
         let object = self.objects[name].clone();
-        self.shows(object.replicas(count));
+        self.apply(object.replicas(count));
     }
 
-    /// All replicas of an object are ready.
-    pub(super) fn is_ready(&mut self, name: &str) {
+    /// Reports that all replicas of an object are ready.
+    pub(super) fn make_ready(&mut self, name: &str) {
         let count = self.objects[name].0["spec"]["replicas"].clone();
-        self.shows_ready(name, &count);
+        self.set_ready(name, &count);
     }
 
-    /// No replica of an object is ready.
-    pub(super) fn is_not_ready(&mut self, name: &str) {
-        self.shows_ready(name, &0.into());
+    /// Reports that no replica of an object is ready.
+    pub(super) fn make_not_ready(&mut self, name: &str) {
+        self.set_ready(name, &0.into());
     }
 
-    fn shows_ready(&mut self, name: &str, count: &Value) {
+    fn set_ready(&mut self, name: &str, count: &Value) {
         let object = &mut self.objects.get_mut(name).unwrap().0;
         object["metadata"]["generation"] = 1.into();
         object["status"] = json!({"observedGeneration": 1, "readyReplicas": count});
         let object = self.objects[name].clone();
-        self.shows(object);
+        self.apply(object);
     }
 
     /// The patches among the effects since the last call.
     pub(super) fn take_patches(&mut self) -> Vec<String> {
-        let mut effects = self.take();
+        let mut effects = self.take_effects();
         effects.retain(|effect| effect.starts_with("patch "));
         effects
     }
@@ -369,11 +369,11 @@ impl Rig {
         self.now.elapsed += passed;
         self.effects.clear();
         self.step(Input::Tick);
-        self.take()
+        self.take_effects()
     }
 
-    /// The wall clock is set ahead of the server's by so many seconds.
-    pub(super) fn clock_is_ahead(&mut self, seconds: i64) {
+    /// Sets the wall clock this many seconds ahead of the server's.
+    pub(super) fn set_clock_ahead(&mut self, seconds: i64) {
         let before = self.now.ahead.unwrap();
         let ahead = TimeDelta::seconds(seconds);
         self.now.ahead = Some(ahead);
@@ -385,13 +385,13 @@ impl Rig {
         self.step(Input::Shutdown);
     }
 
-    /// When the core wants to be called, as a time of day.
+    /// When the core should be called next, as a time of day.
     pub(super) fn next_wake(&self) -> String {
         let wake = self.core.next_wake(self.now);
         wake.format("%H:%M:%S").to_string()
     }
 
-    /// How often the core has decided about an object.
+    /// The number of decisions about an object.
     pub(super) fn decisions(&self, name: &str) -> usize {
         let namespace = self.objects[name].0["metadata"]["namespace"].as_str();
         let store = &self.core.store;
@@ -399,17 +399,17 @@ impl Rig {
         store.decisions.borrow()[&id.unwrap()]
     }
 
-    /// How often the core has decided about any object.
+    /// The number of decisions about all objects.
     pub(super) fn all_decisions(&self) -> usize {
         self.core.store.decisions.borrow().values().sum()
     }
 
-    /// The most decisions in one step since the objects were adopted.
-    pub(super) const fn longest_step(&self) -> usize {
-        self.longest_step
+    /// The maximum number of decisions in one step since the objects were adopted.
+    pub(super) const fn max_decisions(&self) -> usize {
+        self.max_decisions
     }
 
-    pub(super) fn is_met(&self, condition: &str) -> bool {
+    pub(super) fn has_condition(&self, condition: &str) -> bool {
         let unmet = self.telemetry.ready().err().unwrap_or_default();
         !unmet.iter().any(|text| text.contains(condition))
     }
@@ -437,7 +437,7 @@ fn json_of(patch: &Patch) -> Value {
 }
 
 /// Applies a JSON Patch without its tests.
-fn apply(patch: &Value, object: &mut Value) {
+fn apply_patch(patch: &Value, object: &mut Value) {
     for operation in patch.as_array().unwrap() {
         let path = operation["path"].as_str().unwrap();
         let (parent, key) = path.rsplit_once('/').unwrap();

@@ -1,4 +1,4 @@
-//! The invariants of the core, without a runtime.
+//! Tests of the invariants of the core, without a runtime.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -8,7 +8,7 @@ use dayshift_cluster::write::{FailureKind, PatchError, Unavailable};
 use serde_json::json;
 
 use crate::{
-    core::rig::{Deployment, NOTHING, Rig, deployment},
+    core::rig::{Deployment, NO_EFFECTS, Rig, deployment},
     object::work::Class,
     settings::Settings,
 };
@@ -22,25 +22,25 @@ fn web(number: usize) -> Deployment {
 #[test]
 fn a_stop_is_one_patch_at_its_time() {
     let mut rig = Rig::at(EVENING);
-    rig.shows(deployment("web").replicas(3).hours("09:00-19:00"));
-    assert_eq!(rig.take(), ["patch web: adopt"]);
-    rig.responds("web");
-    rig.take();
+    rig.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+    assert_eq!(rig.take_effects(), ["patch web: adopt"]);
+    rig.respond_to("web");
+    rig.take_effects();
     assert_eq!(rig.next_wake(), "19:00:00");
-    assert_eq!(rig.tick("18:59:59.999"), NOTHING);
+    assert_eq!(rig.tick("18:59:59.999"), NO_EFFECTS);
     assert_eq!(rig.tick("19:00:00"), ["patch web: stop 3 -> 0", "flush"]);
     let test = json!({"op": "test", "path": "/metadata/uid", "value": "web"});
     assert_eq!(rig.json_patch("web")[0], test);
-    rig.responds("web");
-    rig.echoes("web");
-    assert_eq!(rig.take(), ["event web: Stopped"]);
+    rig.respond_to("web");
+    rig.echo("web");
+    assert_eq!(rig.take_effects(), ["event web: Stopped"]);
     assert_eq!(rig.state("web"), Some("stopped"));
-    // The adoption, after it, the stop, and after it: none for the echo.
+    // The adoption, one after its response, the stop, and one after its response. None for the echo.
     assert_eq!(rig.decisions("web"), 4);
 }
 
 #[test]
-fn the_first_of_ten_thousand_leaves_after_one_decision_and_no_step_is_long() {
+fn the_first_of_ten_thousand_stops_is_sent_after_one_decision_and_steps_are_bounded() {
     let all = (0..10_000).map(|number| web(number).namespace(&format!("team-{}", number % 9)));
     let mut rig = Rig::at(EVENING).adopted(all);
     let before = rig.all_decisions();
@@ -49,31 +49,30 @@ fn the_first_of_ten_thousand_leaves_after_one_decision_and_no_step_is_long() {
     assert_eq!(rig.all_decisions() - before, 1);
     assert_eq!(rig.next_wake(), "19:00:00");
     let second = rig.tick_next();
-    assert_eq!(second.len(), 39, "the window is 40");
+    assert_eq!(second.len(), 39, "40 can be in flight");
     while rig.next_wake() == "19:00:00" {
-        assert_eq!(rig.tick_next(), NOTHING);
+        assert_eq!(rig.tick_next(), NO_EFFECTS);
     }
     rig.respond_to_all();
-    assert!(rig.longest_step() <= 64 + 40, "{}", rig.longest_step());
+    assert!(rig.max_decisions() <= 64 + 40, "{}", rig.max_decisions());
     assert_eq!(rig.state("web-9999"), Some("stopped"));
 }
 
 #[test]
-fn one_object_asks_for_a_missing_permission_and_its_success_releases_the_others() {
+fn objects_retry_a_forbidden_patch_in_turn_and_the_first_success_releases_all() {
     let all = ["a", "b", "c"].map(|name| deployment(name).stop("19:00"));
     let mut rig = Rig::at(EVENING).adopted(all);
     assert_eq!(rig.tick("19:00:00"), ["patch a: stop 3 -> 0", "flush"]);
-    rig.forbidden("a");
-    assert_eq!(rig.take(), ["event a: ScaleFailed"]);
-    for asks in ["a", "b", "c"] {
-        // Half-open: each in its turn.
-        assert_eq!(rig.tick_next(), [format!("patch {asks}: stop 3 -> 0")]);
-        rig.forbidden(asks);
+    rig.forbid("a");
+    assert_eq!(rig.take_effects(), ["event a: ScaleFailed"]);
+    for name in ["a", "b", "c"] {
+        assert_eq!(rig.tick_next(), [format!("patch {name}: stop 3 -> 0")]);
+        rig.forbid(name);
     }
-    assert!(!rig.is_met("permission"));
+    assert!(!rig.has_condition("permission"));
     assert_eq!(rig.tick_next(), ["patch a: stop 3 -> 0"]);
-    rig.responds("a");
-    let mut effects = rig.take();
+    rig.respond_to("a");
+    let mut effects = rig.take_effects();
     effects.sort();
     let expected = [
         "event a: Stopped",
@@ -81,19 +80,19 @@ fn one_object_asks_for_a_missing_permission_and_its_success_releases_the_others(
         "patch c: stop 3 -> 0",
     ];
     assert_eq!(effects, expected);
-    assert!(rig.is_met("permission"));
+    assert!(rig.has_condition("permission"));
 }
 
 #[test]
 fn a_conflict_costs_one_read_and_one_patch() {
     let mut rig = Rig::at(EVENING).adopted([deployment("web").stop("19:00")]);
     rig.tick("19:00:00");
-    rig.fails("web", PatchError::Conflict);
-    assert_eq!(rig.take(), ["read web"]);
-    rig.responds("web");
-    assert_eq!(rig.take(), ["patch web: stop 3 -> 0"]);
-    rig.responds("web");
-    assert_eq!(rig.take(), ["event web: Stopped"]);
+    rig.fail("web", PatchError::Conflict);
+    assert_eq!(rig.take_effects(), ["read web"]);
+    rig.respond_to("web");
+    assert_eq!(rig.take_effects(), ["patch web: stop 3 -> 0"]);
+    rig.respond_to("web");
+    assert_eq!(rig.take_effects(), ["event web: Stopped"]);
 }
 
 #[test]
@@ -101,12 +100,12 @@ fn at_most_five_conflicts_in_a_row_are_retried_at_once() {
     let mut rig = Rig::at(EVENING).adopted([deployment("web").stop("19:00")]);
     rig.tick("19:00:00");
     for _ in 0..5 {
-        rig.fails("web", PatchError::Conflict);
-        rig.responds("web");
-        rig.take();
+        rig.fail("web", PatchError::Conflict);
+        rig.respond_to("web");
+        rig.take_effects();
     }
-    rig.fails("web", PatchError::Conflict);
-    assert_eq!(rig.take(), ["event web: ScaleFailed"]);
+    rig.fail("web", PatchError::Conflict);
+    assert_eq!(rig.take_effects(), ["event web: ScaleFailed"]);
     assert_eq!(
         rig.tick_next(),
         ["patch web: stop 3 -> 0"],
@@ -119,24 +118,27 @@ fn a_failed_request_delays_only_its_own_object() {
     let all = ["a", "b"].map(|name| deployment(name).stop("19:00"));
     let mut rig = Rig::at(EVENING).adopted(all);
     rig.tick("19:00:00");
-    rig.fails("a", PatchError::Rejected("by policy".to_owned()));
-    assert!(rig.take().contains(&"patch b: stop 3 -> 0".to_owned()));
-    rig.responds("b");
+    rig.fail("a", PatchError::Rejected("by policy".to_owned()));
+    assert!(
+        rig.take_effects()
+            .contains(&"patch b: stop 3 -> 0".to_owned())
+    );
+    rig.respond_to("b");
     assert_eq!(rig.state("b"), Some("stopped"));
 }
 
 #[test]
-fn nothing_is_sent_while_the_server_is_away() {
+fn nothing_is_sent_while_the_server_is_unreachable() {
     let all = ["a", "b"].map(|name| deployment(name).stop("19:00"));
     let mut rig = Rig::at(EVENING).adopted(all);
     rig.tick("19:00:00");
-    let away = Unavailable {
+    let unreachable = Unavailable {
         reason: "no route to host".to_owned(),
         retry_after: Some(Duration::from_secs(7)),
         kind: FailureKind::Unreachable,
     };
-    rig.fails("a", PatchError::Unavailable(away));
-    assert_eq!(rig.take(), NOTHING);
+    rig.fail("a", PatchError::Unavailable(unreachable));
+    assert_eq!(rig.take_effects(), NO_EFFECTS);
     assert_eq!(rig.next_wake(), "19:00:07");
     let mut sent = rig.tick_next();
     sent.sort();
@@ -144,36 +146,36 @@ fn nothing_is_sent_while_the_server_is_away() {
 }
 
 #[test]
-fn only_the_time_is_asked_for_while_the_clock_is_wrong() {
+fn only_the_server_time_is_requested_while_the_clock_is_wrong() {
     let mut rig = Rig::at(EVENING).adopted([deployment("web").stop("19:00")]);
-    rig.clock_is_ahead(7_200);
-    assert_eq!(rig.take(), ["version of Deployment"]);
-    assert_eq!(rig.next_wake(), "20:00:05", "the next question");
+    rig.set_clock_ahead(7_200);
+    assert_eq!(rig.take_effects(), ["version of Deployment"]);
+    assert_eq!(rig.next_wake(), "20:00:05", "the next request");
     assert_eq!(rig.tick_next(), ["version of Deployment"]);
-    rig.shows(deployment("api").stop("19:00"));
-    assert_eq!(rig.take(), NOTHING);
-    rig.clock_is_ahead(0);
-    assert_eq!(rig.take(), ["patch api: adopt"]);
+    rig.apply(deployment("api").stop("19:00"));
+    assert_eq!(rig.take_effects(), NO_EFFECTS);
+    rig.set_clock_ahead(0);
+    assert_eq!(rig.take_effects(), ["patch api: adopt"]);
     assert_eq!(rig.next_wake(), "18:00:06", "the adoption becomes slow");
     rig.respond_to_all();
-    rig.take();
+    rig.take_effects();
     assert_eq!(rig.next_wake(), "19:00:00");
 }
 
 #[test]
-fn no_patch_leaves_after_a_shutdown_and_responses_are_reported() {
+fn no_patch_is_sent_after_shutdown_and_responses_are_reported() {
     let all = ["a", "b"].map(|name| deployment(name).stop("19:00"));
     let mut rig = Rig::at(EVENING).adopted(all);
     rig.tick("19:00:00");
     rig.shut_down();
-    assert_eq!(rig.take(), NOTHING);
+    assert_eq!(rig.take_effects(), NO_EFFECTS);
     assert!(!rig.core.is_done());
-    rig.responds("a");
-    assert_eq!(rig.take(), ["event a: Stopped"]);
+    rig.respond_to("a");
+    assert_eq!(rig.take_effects(), ["event a: Stopped"]);
 }
 
 #[test]
-fn a_slow_request_is_given_up_for_a_newer_one_and_its_late_response_is_ignored() {
+fn the_oldest_slow_request_is_aborted_for_a_newer_one_and_its_response_is_ignored() {
     let all = (0..80).map(web);
     let mut rig = Rig::at(EVENING).adopted(all);
     rig.tick("19:00:00");
@@ -186,20 +188,20 @@ fn a_slow_request_is_given_up_for_a_newer_one_and_its_late_response_is_ignored()
     let effects = rig.tick("19:00:02");
     assert!(effects.contains(&"abort".to_owned()));
     assert_eq!(taken(&rig, Class::Slow), 32);
-    rig.responds("web-0"); // It was given up.
+    rig.respond_to("web-0"); // It was aborted.
     assert_eq!(taken(&rig, Class::Slow), 32);
 }
 
 #[test]
-fn objects_that_come_and_go_leave_nothing_behind() {
+fn deleted_objects_leave_no_state() {
     let mut rig = Rig::at(EVENING);
     for number in 0..1_000 {
         let name = format!("web-{number}");
-        rig.shows(web(number).namespace(&format!("team-{number}")));
-        rig.responds(&name);
-        rig.deletes(&name);
+        rig.apply(web(number).namespace(&format!("team-{number}")));
+        rig.respond_to(&name);
+        rig.delete(&name);
     }
-    rig.take();
+    rig.take_effects();
     let core = &rig.core;
     let left = (core.store.len(), core.store.namespaces.len());
     assert_eq!(left, (0, 0));
@@ -215,18 +217,18 @@ fn the_same_inputs_have_the_same_effects() {
         let mut effects = rig.tick("19:00:00");
         for number in [0, 7, 14] {
             effects.extend(rig.tick_next());
-            rig.fails(&format!("web-{number}"), PatchError::Conflict);
-            effects.extend(rig.take());
+            rig.fail(&format!("web-{number}"), PatchError::Conflict);
+            effects.extend(rig.take_effects());
         }
         rig.respond_to_all();
-        effects.extend(rig.take());
+        effects.extend(rig.take_effects());
         effects
     };
     assert_eq!(run(), run());
 }
 
 #[test]
-fn a_wake_is_never_early_for_nothing() {
+fn a_step_without_due_work_makes_no_decision() {
     let mut rig = Rig::at(EVENING).adopted((0..100).map(web));
     let before = rig.all_decisions();
     rig.tick("18:30:00");
@@ -235,7 +237,7 @@ fn a_wake_is_never_early_for_nothing() {
 }
 
 #[test]
-fn start_slots_go_to_the_namespaces_in_turn_and_are_freed_by_readiness() {
+fn readiness_frees_a_start_slot_and_namespaces_get_slots_in_turn() {
     let settings = Settings {
         max_starting: NonZeroUsize::new(1),
         ..Settings::default()
@@ -246,24 +248,24 @@ fn start_slots_go_to_the_namespaces_in_turn_and_are_freed_by_readiness() {
     let mut rig = Rig::with(EVENING, settings).adopted(all);
     rig.tick("19:00:00");
     rig.respond_to_all();
-    rig.take();
+    rig.take_effects();
     let mut started = rig.tick_tomorrow("09:00:00");
     started.retain(|effect| effect.starts_with("patch"));
     assert_eq!(started, ["patch a: start 0 -> 3"]);
     for (ready, next) in [("a", "b"), ("b", "d"), ("d", "c")] {
-        rig.responds(ready);
-        assert_eq!(rig.take_patches(), NOTHING);
-        rig.is_ready(ready);
+        rig.respond_to(ready);
+        assert_eq!(rig.take_patches(), NO_EFFECTS);
+        rig.make_ready(ready);
         assert_eq!(rig.take_patches(), [format!("patch {next}: start 0 -> 3")]);
     }
-    rig.responds("c");
-    rig.is_ready("c");
-    assert_eq!(rig.take_patches(), NOTHING);
+    rig.respond_to("c");
+    rig.make_ready("c");
+    assert_eq!(rig.take_patches(), NO_EFFECTS);
     assert_eq!(rig.core.gate.waiting(), 0);
 }
 
 #[test]
-fn a_start_that_fails_gives_its_slot_to_the_next_one() {
+fn a_failed_start_frees_its_slot_for_the_next_start() {
     let settings = Settings {
         max_starting: NonZeroUsize::new(1),
         ..Settings::default()
@@ -276,11 +278,11 @@ fn a_start_that_fails_gives_its_slot_to_the_next_one() {
     while rig.next_wake() == "09:00:00" {
         rig.tick("09:00:00");
     }
-    rig.fails("a", PatchError::Rejected("by policy".to_owned()));
+    rig.fail("a", PatchError::Rejected("by policy".to_owned()));
     assert_eq!(rig.take_patches(), ["patch b: start 0 -> 3"]);
 }
 
-/// Objects that were stopped just now.
+/// A controller that has just stopped these objects.
 fn stopped(names: impl IntoIterator<Item = String>) -> Rig {
     let all = names
         .into_iter()
@@ -288,22 +290,22 @@ fn stopped(names: impl IntoIterator<Item = String>) -> Rig {
     let mut rig = Rig::at(EVENING).adopted(all);
     rig.tick("19:00:00");
     rig.respond_to_all();
-    rig.take();
+    rig.take_effects();
     rig
 }
 
 #[test]
-fn a_reverted_count_is_looked_up_once_within_the_window() {
+fn the_manager_of_a_revert_is_read_once_and_only_within_the_window() {
     let mut rig = stopped(["web".to_owned()]);
-    rig.sets_count("web", 3);
-    assert_eq!(rig.take(), ["managers web"]);
-    rig.sets_count("web", 0);
-    rig.sets_count("web", 3);
-    assert_eq!(rig.take(), NOTHING);
+    rig.set_count("web", 3);
+    assert_eq!(rig.take_effects(), ["managers web"]);
+    rig.set_count("web", 0);
+    rig.set_count("web", 3);
+    assert_eq!(rig.take_effects(), NO_EFFECTS);
     let mut late = stopped(["web".to_owned()]);
     late.tick("19:15:01");
-    late.sets_count("web", 3);
-    assert_eq!(late.take(), NOTHING);
+    late.set_count("web", 3);
+    assert_eq!(late.take_effects(), NO_EFFECTS);
 }
 
 #[test]
@@ -311,14 +313,14 @@ fn at_most_four_reverted_objects_are_read_at_once() {
     let names = (0..10).map(|number| format!("web-{number}"));
     let mut rig = stopped(names.clone());
     for name in names {
-        rig.sets_count(&name, 3);
+        rig.set_count(&name, 3);
     }
-    let read = rig.take();
+    let read = rig.take_effects();
     assert_eq!(read.len(), 4, "{read:?}");
 }
 
 #[test]
-fn counts_are_forgotten_after_the_window() {
+fn set_counts_are_forgotten_after_the_revert_window() {
     let mut rig = stopped(["web".to_owned()]);
     let is_kept = |rig: &Rig| {
         let store = &rig.core.store;
@@ -333,7 +335,7 @@ fn counts_are_forgotten_after_the_window() {
 }
 
 #[test]
-fn stops_at_one_time_are_announced_together_and_once() {
+fn simultaneous_stops_in_a_namespace_are_announced_together_and_once() {
     let settings = Settings {
         notice: TimeDelta::minutes(10),
         ..Settings::default()
@@ -348,30 +350,30 @@ fn stops_at_one_time_are_announced_together_and_once() {
 }
 
 #[test]
-fn a_stop_that_no_longer_comes_is_not_announced() {
+fn a_stop_is_not_announced_if_it_moves_or_its_object_is_deleted() {
     let settings = Settings {
         notice: TimeDelta::minutes(10),
         ..Settings::default()
     };
     let all = ["a", "b"].map(|name| deployment(name).stop("19:00"));
     let mut rig = Rig::with(EVENING, settings).adopted(all);
-    rig.deletes("a");
-    rig.shows(deployment("b").stop("20:00"));
+    rig.delete("a");
+    rig.apply(deployment("b").stop("20:00"));
     rig.respond_to_all();
-    rig.take();
-    assert_eq!(rig.tick("18:50:00"), NOTHING);
+    rig.take_effects();
+    assert_eq!(rig.tick("18:50:00"), NO_EFFECTS);
     assert_eq!(rig.tick("19:50:00"), ["event b: StopsSoon"]);
 }
 
 #[test]
-fn a_rejection_at_the_very_boundary_is_retried_after_its_back_off() {
+fn a_rejected_patch_at_a_boundary_is_retried_after_a_backoff() {
     let first = deployment("web").hours("01:00-04:45");
     let mut rig = Rig::at("2026-11-15T05:28:11Z").adopted([first]);
     rig.tick("08:50:50");
-    rig.shows(deployment("web").hours("21:45-09:00"));
-    rig.fails("web", PatchError::Rejected("by policy".to_owned()));
+    rig.apply(deployment("web").hours("21:45-09:00"));
+    rig.fail("web", PatchError::Rejected("by policy".to_owned()));
     let rejected = |rig: &mut Rig| {
-        rig.fails("web", PatchError::Rejected("by policy".to_owned()));
+        rig.fail("web", PatchError::Rejected("by policy".to_owned()));
         rig.take_patches().is_empty()
     };
     while rig.next_wake() != "09:00:00" {
@@ -386,7 +388,7 @@ fn a_rejection_at_the_very_boundary_is_retried_after_its_back_off() {
     assert_ne!(rig.next_wake(), "09:00:00");
 }
 
-/// A Deployment with annotations of 8 kB that no other has, created after those with lower numbers.
+/// A Deployment with unique annotations of 8 kB. Its creation time increases with `number`.
 fn long(number: u32) -> Deployment {
     let padded = |text: String| text + &" ".repeat(4_000);
     deployment(&format!("long-{number:03}"))
@@ -399,15 +401,15 @@ fn long(number: u32) -> Deployment {
         )))
 }
 
-/// How many of them fit into the budget of a namespace.
+/// How many such Deployments fit into the text budget of a namespace.
 const FIT: u32 = 65;
 
 #[test]
-fn the_newest_long_texts_of_a_namespace_are_rejected_until_older_ones_go() {
+fn the_newest_long_texts_of_a_namespace_are_rejected_until_older_ones_are_deleted() {
     let short = deployment("short").stop("19:00").created(1_000);
     let elsewhere = deployment("elsewhere").namespace("team").created(1_001);
     let elsewhere = elsewhere.stop(&("19:00".to_owned() + &" ".repeat(4_000)));
-    // The newest are shown first.
+    // The newest are observed first.
     let all = (0..FIT + 15).rev().map(long);
     let mut rig = Rig::at("2026-11-20T08:00:00Z").adopted(all.chain([short, elsewhere]));
     for number in 0..FIT + 15 {
@@ -420,17 +422,21 @@ fn the_newest_long_texts_of_a_namespace_are_rejected_until_older_ones_go() {
     assert!(error.starts_with(expected), "{error}");
     assert!(rig.state("short").is_some() && rig.state("elsewhere").is_some());
 
-    rig.take();
-    rig.deletes("long-007");
-    assert_eq!(rig.take(), ["read long-065"]);
-    rig.responds("long-065");
-    assert_eq!(rig.take(), ["patch long-065: adopt"]);
+    rig.take_effects();
+    rig.delete("long-007");
+    assert_eq!(rig.take_effects(), ["read long-065"]);
+    rig.respond_to("long-065");
+    assert_eq!(rig.take_effects(), ["patch long-065: adopt"]);
     rig.respond_to_all();
     assert_eq!(rig.error("long-065"), None);
     assert!(rig.error("long-066").is_some());
-    rig.take();
-    rig.shows(deployment("long-066").stop("19:00"));
-    assert_eq!(rig.take(), ["patch long-066: adopt"], "it is short now");
+    rig.take_effects();
+    rig.apply(deployment("long-066").stop("19:00"));
+    assert_eq!(
+        rig.take_effects(),
+        ["patch long-066: adopt"],
+        "it is short now"
+    );
 }
 
 #[test]
@@ -440,7 +446,7 @@ fn a_stopped_object_whose_text_has_no_room_keeps_its_saved_count() {
     rig.respond_to_all();
     assert_eq!(rig.saved("long-079"), Some("3"));
     for number in 0..FIT {
-        rig.shows(long(number));
+        rig.apply(long(number));
     }
     rig.respond_to_all();
     assert!(rig.error("long-079").is_some());
@@ -449,12 +455,12 @@ fn a_stopped_object_whose_text_has_no_room_keeps_its_saved_count() {
     assert_eq!(rig.saved("long-079"), Some("3"));
     assert_eq!(rig.state("long-079"), Some("stopped"));
 
-    rig.take();
-    rig.deletes("long-000");
-    assert_eq!(rig.take(), ["read long-079"]);
-    rig.responds("long-079");
-    // The start that was due meanwhile.
-    assert_eq!(rig.take(), ["patch long-079: start 0 -> 3"]);
+    rig.take_effects();
+    rig.delete("long-000");
+    assert_eq!(rig.take_effects(), ["read long-079"]);
+    rig.respond_to("long-079");
+    // The start has become due meanwhile.
+    assert_eq!(rig.take_effects(), ["patch long-079: start 0 -> 3"]);
 }
 
 /// A controller with two start slots.
@@ -481,7 +487,7 @@ fn a_workload_holds_a_start_slot_at_most_for_the_time_of_the_controller() {
     rig.tick_tomorrow("09:00:00");
     rig.respond_to_all();
     for name in ["a", "b"] {
-        rig.is_not_ready(name);
+        rig.make_not_ready(name);
     }
     let before = rig.tick("09:09:59");
     assert_eq!(before, ["event team: StartsWait"], "no start");
@@ -496,18 +502,18 @@ fn a_free_start_slot_goes_to_a_namespace_that_holds_fewer() {
     rig.tick_tomorrow("09:00:00");
     rig.respond_to_all();
     for name in ["a", "b"] {
-        rig.is_not_ready(name);
+        rig.make_not_ready(name);
     }
     rig.tick("09:01:00");
-    rig.take();
-    rig.is_ready("a");
+    rig.take_effects();
+    rig.make_ready("a");
     let started = rig.take_patches();
     assert_eq!(
         started,
         ["patch e: start 0 -> 3"],
-        "c has waited for longer"
+        "although c has waited longer"
     );
-    rig.responds("e");
-    rig.is_ready("b");
+    rig.respond_to("e");
+    rig.make_ready("b");
     assert_eq!(rig.take_patches(), ["patch c: start 0 -> 3"]);
 }

@@ -1,4 +1,5 @@
-//! The clocks that a step reads: the wall clock, the elapsed time, and the API server's clock.
+//! The clocks that a step reads: the wall clock, the elapsed time, and the API server's clock, which is
+//! known from the `Date` header of responses.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +17,7 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// Elapsed time begins now.
+    /// Creates the clocks. Elapsed time starts now.
     pub(super) fn new(clock: Clock, server: ServerClock) -> Self {
         let begun = clock.monotonic();
         Self {
@@ -26,7 +27,7 @@ impl Clocks {
         }
     }
 
-    /// The time by all of them.
+    /// Reads all clocks.
     pub(super) fn now(&self) -> Now {
         let (wall, instant) = (self.clock.now(), self.clock.monotonic());
         Now {
@@ -36,39 +37,39 @@ impl Clocks {
         }
     }
 
-    /// The runtime's time of a step.
+    /// The time of a step as an instant of the runtime.
     pub(super) fn instant(&self, now: Now) -> Instant {
         self.begun + now.elapsed
     }
 
-    /// Sleeps until about that wall time, or less.
+    /// Sleeps until a wall time, or for a shorter time.
     pub(super) async fn doze_until(&self, at: DateTime<Utc>) {
         self.clock.doze_until(at).await;
     }
 }
 
-/// The last `Date` of the server, and when it was heard.
-type Heard = Option<(DateTime<Utc>, Instant)>;
+/// The last `Date` of the server, and when it was received.
+type LastDate = Option<(DateTime<Utc>, Instant)>;
 
-/// The server's clock, which every response sets.
+/// The server's clock, which is updated by each response.
 ///
-/// The server's `Date` is remembered beside a monotonic instant, so that a clock that is stepped
-/// later is noticed without asking again. `Date` has whole seconds; the skew is taken from the
-/// nearer end of its second.
+/// The `Date` is stored with a monotonic instant, so a later step of the wall clock is detected without
+/// another response. `Date` has whole seconds, so the skew is measured from the nearer end of its second.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ServerClock(Arc<Mutex<Heard>>);
+pub(crate) struct ServerClock(Arc<Mutex<LastDate>>);
 
 impl ServerClock {
-    /// Records a `Date` of the server, heard at `at`.
-    pub(crate) fn heard(&self, date: DateTime<Utc>, at: Instant) {
+    /// Records a `Date` of the server that was received at `at`.
+    pub(crate) fn record(&self, date: DateTime<Utc>, at: Instant) {
         *self.lock() = Some((date, at));
     }
 
-    /// How far `now`, read at `at`, is ahead of the server's clock, negative behind it; `None`
-    /// before the server's first time.
+    /// How far the wall time `now`, read at `at`, is ahead of the server's clock. Negative if it is behind;
+    /// `None` before the first response.
     fn skew(&self, now: DateTime<Utc>, at: Instant) -> Option<TimeDelta> {
-        let (date, heard) = (*self.lock())?;
-        let passed = TimeDelta::from_std(at.saturating_duration_since(heard)).unwrap_or_default();
+        let (date, received) = (*self.lock())?;
+        let passed = at.saturating_duration_since(received);
+        let passed = TimeDelta::from_std(passed).unwrap_or_default();
         let ahead = now - (date + passed);
         Some(if ahead < TimeDelta::zero() {
             ahead
@@ -77,7 +78,7 @@ impl ServerClock {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Heard> {
+    fn lock(&self) -> MutexGuard<'_, LastDate> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -89,15 +90,15 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_step_is_noticed_without_hearing_from_the_server_again() {
+    async fn a_step_of_the_wall_clock_is_detected_without_another_response() {
         let date: DateTime<Utc> = "2026-11-20T10:00:00Z".parse().unwrap();
         let begun = Instant::now();
         let later = begun + Duration::from_secs(60);
         let clock = ServerClock::default();
         assert_eq!(clock.skew(date, begun), None);
-        clock.heard(date, begun);
+        clock.record(date, begun);
         for (now, expected) in [
-            ("2026-11-20T10:01:00.900Z", 0), // within the second that `Date` leaves open
+            ("2026-11-20T10:01:00.900Z", 0), // `Date` has no fractions of a second
             ("2026-11-20T10:02:01Z", 60),
             ("2026-11-20T10:00:00Z", -60),
         ] {

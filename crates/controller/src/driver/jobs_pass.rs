@@ -1,12 +1,13 @@
-//! One pass over the Jobs of a namespace: one list, and a patch of each that is not as it should be.
+//! Carries out one [`JobsPass`]: lists the Jobs of a namespace, and patches those that should be suspended
+//! or resumed.
 
 use dayshift_cluster::{Writer, write::PatchError};
 use dayshift_workload::Job;
 
 use crate::followups::jobs::{CronJobTarget, JobPatch, JobsPass, JobsPassResult};
 
-/// Carries a pass out. A patch that fails does not prevent others, unless the server is at fault or a
-/// permission is missing: the rest is for the next pass.
+/// Runs a pass. If a patch fails, the others are still tried, unless the server has failed or the
+/// permission is missing. Then the remaining Jobs are left to the next pass.
 pub(super) async fn run(pass: JobsPass, writer: &Writer) -> JobsPassResult {
     let namespace = pass.namespace;
     let (jobs, list_error) = match writer.jobs(&namespace).await {

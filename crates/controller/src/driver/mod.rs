@@ -1,6 +1,5 @@
-//! The only asynchronous code of the controller: clocks, watches and requests.
-//!
-//! The loop: reads the clocks, waits for an input, steps the core, and carries out the effects.
+//! The asynchronous part of the controller: waits for an input, reads the clocks, steps the core, and
+//! carries out the effects. Makes no decisions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -32,10 +31,10 @@ mod jobs_pass;
 mod requests;
 mod streams;
 
-/// How long requests in flight may take to end after a shutdown.
+/// How long a shutdown waits for requests in flight.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How many objects are published before the controller checks again for due work.
+/// The maximum number of objects that are published between two steps.
 const MAX_PUBLISHED: usize = 64;
 
 /// Runs the core.
@@ -51,7 +50,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// A driver of a core that knows nothing yet.
+    /// Creates a driver, and a core that has not observed anything yet.
     pub(crate) fn new(
         client: &Client,
         clock: Clock,
@@ -81,14 +80,14 @@ impl Driver {
         self.publisher.objects()
     }
 
-    /// Runs until `shutdown`, then lets the requests in flight end, for at most 10 s.
+    /// Runs until `shutdown`, then waits for the requests in flight, for at most 10 s.
     pub(crate) async fn run(mut self, shutdown: impl Future<Output = ()>) {
         tokio::pin!(shutdown);
         let mut input = Input::Tick;
         loop {
             let (now, is_flush) = self.step(input);
             if is_flush {
-                // The task of the request comes first, then the connection that it writes to.
+                // Tokio now polls the task of the request, and then the connection that it writes to.
                 yield_now().await;
             }
             self.publish(now);
@@ -96,7 +95,8 @@ impl Driver {
             input = tokio::select! {
                 biased;
                 () = &mut shutdown => break,
-                // Before the requests in flight, or the list would wait for every patch in the queue.
+                // Watches come before responses. Otherwise, the first list would wait until all queued
+                // patches have been sent.
                 Some((watch, event)) = self.watches.next() => {
                     event.map_or(Input::Tick, |event| Input::Watch(watch, event))
                 }
@@ -127,9 +127,8 @@ impl Driver {
         }
     }
 
-    /// Makes one step, and carries out its effects. Returns its time, and whether the requests should
-    /// be written before any other work. The clocks are read first, so a request is never sent before
-    /// the time of its step.
+    /// Makes one step, and carries out its effects. Returns its time, and whether to write the requests
+    /// before any other work. The clocks are read before the step, so no request is sent too early.
     fn step(&mut self, input: Input) -> (Now, bool) {
         let now = self.clocks.now();
         self.core.step(now, input, &mut self.effects);
@@ -149,7 +148,7 @@ impl Driver {
         (now, is_flush)
     }
 
-    /// Publishes some of the objects that have changed, and a sign of life.
+    /// Publishes some of the objects that have changed, and records the step for liveness.
     fn publish(&mut self, now: Now) {
         let instant = self.clocks.instant(now);
         self.telemetry.acted(instant);

@@ -1,4 +1,4 @@
-//! Requests in flight, each a task of its own.
+//! Sends requests, each in a task of its own, and collects their responses.
 
 use std::{collections::HashMap, panic::resume_unwind, time::Duration};
 
@@ -11,17 +11,17 @@ use crate::{
     ids::RequestId,
 };
 
-/// The time limit of an Event: it takes a slot from those of other namespaces.
+/// The timeout of an Event. It is short because Events of all namespaces share their slots.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time limit of a lookup beside starts and stops: field managers, readiness, and Jobs.
+/// The timeout of the requests that are less urgent than starts and stops: field managers, readiness and
+/// Jobs.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time limit of the list that shows whether the server responds.
+/// The timeout of the list that shows whether the server responds.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends requests, and returns their responses. A request is written while the core decides about the
-/// next.
+/// The requests in flight.
 pub(super) struct Requests {
     writer: Writer,
     tasks: JoinSet<(RequestId, Response)>,
@@ -29,7 +29,7 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Nothing is in flight.
+    /// Creates the set without requests.
     pub(super) fn new(writer: Writer) -> Self {
         Self {
             writer,
@@ -99,14 +99,14 @@ impl Requests {
         self.tasks.spawn(async move { (id, request.await) })
     }
 
-    /// Aborts a request, whose response no one waits for.
+    /// Aborts a request. Its response is not returned.
     pub(super) fn abort(&mut self, id: RequestId) {
         if let Some(handle) = self.handles.remove(&id) {
             handle.abort();
         }
     }
 
-    /// The next response; `None` if nothing is in flight.
+    /// Waits for the next response; `None` if no request is in flight.
     pub(super) async fn next(&mut self) -> Option<(RequestId, Response)> {
         loop {
             match self.tasks.join_next().await? {
@@ -120,7 +120,7 @@ impl Requests {
         }
     }
 
-    /// Whether nothing is in flight.
+    /// Whether no request is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }

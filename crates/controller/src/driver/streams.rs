@@ -1,4 +1,4 @@
-//! The watches of everything in scope.
+//! Creates the watches in scope, and converts their events to inputs of the core.
 
 use dayshift_cluster::{
     read::OTHERS_SLICES,
@@ -11,8 +11,8 @@ use crate::{
     settings::{Scope, Watched},
 };
 
-/// Watches everything in scope. Each watch has the number that [`Scope::watches`] gives it; the
-/// beginning of a list is no input.
+/// Watches everything in scope. The number of a watch is its position in [`Scope::watches`]. Events that
+/// are no input of the core, such as the beginning of a list, are `None`.
 pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Option<WatchInput>> {
     let mut watches = WatchSet::new();
     for (id, (what, namespace)) in scope.watches().enumerate() {
@@ -71,8 +71,8 @@ fn input<D>(
     })
 }
 
-/// The objects that a watch asks for: one or all Namespaces, the objects of a kind in scope, or all
-/// EndpointSlices that others write for Services.
+/// The selectors of a watch: for one or all Namespaces, for the objects of a kind in scope, or for the
+/// EndpointSlices of Services that dayshift has not written.
 fn selectors(scope: &Scope, what: &Watched, namespace: Option<&str>) -> WatchParams {
     let (label_selector, field) = match what {
         Watched::Namespaces => (scope.namespace_selector.clone(), "metadata.name"),
