@@ -41,7 +41,7 @@ pub struct ExtraWindowRequest {
 /// The end of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WindowEnd {
-    /// The first such time after the beginning.
+    /// The next occurrence of this time after the beginning.
     At(Until),
     /// A duration after the beginning.
     After(TimeDelta),

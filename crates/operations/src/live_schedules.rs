@@ -65,7 +65,7 @@ enum ScheduleRole {
     Namespace,
     /// Its annotations are its schedule.
     Workload,
-    /// Its spec is a schedule: another tool has this kind for schedules.
+    /// Its spec is the schedule of another tool.
     Schedule,
 }
 

@@ -205,7 +205,8 @@ impl OverrideRequest {
         stream::iter(ended).buffered(AT_ONCE).collect().await
     }
 
-    /// Whether its active override was written by `sync`.
+    /// Whether the workload's override was written by `sync`, so that the request replaces it. A resume
+    /// replaces none.
     fn is_synced(&self, observed: &Observed) -> bool {
         let is_ended = !matches!(self.requested, RequestedOverride::Resume);
         let own = observed.inputs.own();

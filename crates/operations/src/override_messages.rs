@@ -17,7 +17,7 @@ use crate::{
     status::time_format::short_time,
 };
 
-/// The action of a controller, such as `awake until 22:00 CET`.
+/// The action that a controller carries out for a request, such as `awake until 22:00 CET`.
 pub(crate) fn action(annotated: &AnnotatedWorkload, now: DateTime<Utc>) -> String {
     action_text(annotated.command, annotated.zone, now)
 }
@@ -78,8 +78,8 @@ pub fn synced_text(scaled: SyncedCount, now: DateTime<Utc>) -> String {
     format!("scaled{until}, {} -> {}", scaled.before, scaled.after)
 }
 
-/// The result of a request, such as `awake until 22:00 CET, 0 -> 3`, and its expected effect
-/// next if that is not obvious.
+/// The result of a request, such as `awake until 22:00 CET, 0 -> 3`, and the next effect of the
+/// schedule or the override, unless that is obvious.
 pub(crate) fn done_text(
     annotated: &AnnotatedWorkload,
     seen: &Observed,

@@ -95,7 +95,7 @@ impl Selection {
         self.placed(subject, &object.namespace)
     }
 
-    /// Adds the namespace to the name of another object if the query has several.
+    /// Adds the namespace to `subject` if the query has several.
     pub fn placed(&self, subject: String, namespace: &str) -> String {
         match &*self.query.namespaces() {
             [_] => subject,

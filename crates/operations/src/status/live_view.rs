@@ -1,5 +1,5 @@
-//! A live view of workloads for commands and dashboards: one watch for each part of a query, so that an
-//! unreadable part hides no other, and the objects that they have shown.
+//! A live view of workloads for commands and dashboards: the objects that the watches of a query have
+//! reported. Each part of the query has its own watch, so that an unreadable part does not hide the others.
 
 use std::collections::BTreeMap;
 
@@ -144,7 +144,7 @@ impl LiveView {
     }
 }
 
-/// How long after a rejection a part is tried again: the permission might have been granted.
+/// The delay before an unreadable part is listed again, because the permission might have been granted.
 const REJECTED_RETRY: TimeDelta = TimeDelta::seconds(5);
 
 type WatchResult = Result<WorkloadEvent<WithManagers>, FindError>;
@@ -247,7 +247,7 @@ impl KindWatches {
     }
 }
 
-/// A watch that restarts with a new list some time after it was rejected.
+/// A watch that lists again [`REJECTED_RETRY`] after it was rejected.
 fn restarting_watch(
     client: Client,
     query: Query,

@@ -171,8 +171,8 @@ impl Note {
     }
 }
 
-/// The note about a stopped workload whose original count is unknown. A count above 0 means stopped only
-/// while it should be stopped.
+/// The note about a stopped workload whose original count is unknown. A workload with a count above 0 is
+/// stopped only if its schedule requires that now.
 pub(super) fn nothing_saved(
     spec: &ScheduleSpec,
     observed: &Observed,
@@ -204,7 +204,7 @@ pub(super) fn count_note(
 ) -> Option<Note> {
     let (object, replicas) = (&observed.object, observed.replicas);
     let is_up = replicas > spec.stop_replicas;
-    // Until that boundary the schedule does nothing that would show.
+    // The next boundary in this direction or, if there is none, in the other.
     let until = |direction: Direction| {
         let boundary = |direction| spec.next_boundary(direction, object, now);
         boundary(direction)

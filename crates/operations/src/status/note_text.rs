@@ -72,7 +72,7 @@ impl WorkloadStatus {
         self.is_enforced
     }
 
-    /// The same with a note if the correction limit was reached since its last transition.
+    /// The status with a note, if the correction limit was reached since the last transition.
     #[must_use]
     pub fn with_correction_limits(mut self, limits: &CorrectionLimits) -> Self {
         let is_reached = |since| limits.is_reached(&self.object, since);

@@ -547,14 +547,14 @@ impl RevertedBy {
     ) -> Option<Self> {
         let manager = managed.last_manager(&observed.object.kind)?;
         let at = manager.at;
-        // A manager that owns the count although its write is older did not change it since.
+        // A manager can own the count by an older write. It has not changed the count since.
         if at.is_some_and(|at| at < last) {
             return None;
         }
         match manager.kind() {
-            // The count belongs to dayshift, which has set another one: an admission webhook changed it.
-            // A 0 shows nothing, because the API server keeps no field manager of a 0 that is written
-            // through the subresource `scale`.
+            // dayshift owns the count, and the count is not the one that it wrote: an admission webhook
+            // changed it. A 0 proves nothing, because the API server keeps no field manager of a 0 that
+            // is written through the subresource `scale`.
             ManagerKind::Dayshift
                 if observed.replicas > Replicas::ZERO && is_untouched(managed, at, last) =>
             {
