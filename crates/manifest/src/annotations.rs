@@ -201,7 +201,7 @@ impl AnnotationMap {
 
 fn twice(annotation: &Annotation, earlier: &Annotation, origin: Origin) -> Problem {
     let wrong = format!(
-        "is given twice, in lines {} and {}, and only the last counts",
+        "is given twice, in lines {} and {}, and only the last one applies",
         earlier.key.line, annotation.key.line
     );
     let diagnostic = Diagnostic::new(0..annotation.text.len(), "", wrong, "remove one");

@@ -84,7 +84,7 @@ pub struct Finding<R, P = Option<(usize, Location)>> {
     pub rule: R,
     /// The problem and its effect.
     pub message: String,
-    /// A remedy.
+    /// How to fix it.
     pub help: String,
     /// The place.
     pub place: P,

@@ -70,7 +70,10 @@ impl SourceFile {
 fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     if row.entries().is_empty() {
-        let message = format!("a row is a map with `resource`, not {}", row.type_name());
+        let message = format!(
+            "a kind definition is a map with `resource`, not {}",
+            row.type_name()
+        );
         return Err(wrong(row, message));
     }
     if let Some(entry) = row
@@ -83,7 +86,10 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
             || format!("write one of {}", KEYS.join(", ")),
             |nearest| format!("did you mean `{nearest}`?"),
         );
-        let message = format!("`{}` is not a key of a row; {help}", quote(name));
+        let message = format!(
+            "`{}` is not a key of a kind definition; {help}",
+            quote(name)
+        );
         return Err(wrong(&entry.key, message));
     }
     let text = |key: &str, example: &str| {
@@ -137,7 +143,8 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
     let holds = holds(row, &path)?;
     if let (Some(node), CustomField::Replicas | CustomField::Exact) = (row.get("instances"), &holds)
     {
-        let message = "the count of this row is the number of its instances already".to_owned();
+        let message =
+            "the count of this definition is already the number of its instances".to_owned();
         return Err(wrong(node, message));
     }
     let pod_groups = size(row, &holds)?;
@@ -162,13 +169,15 @@ fn resource_message(resource: &str, plural: &str, group: &str) -> String {
             || {
                 format!(
                     "`{quoted}` has no group, as only kinds of the core group, such as pods and services, \
-                     have none; those have no count or switch that a row could name: write the resource \
+                     have none; those have no count or switch that a definition could name: \
+                     write the resource \
                      with its group, such as widgets.example.com"
                 )
             },
             |known| {
                 format!(
-                    "`{quoted}` is a kind that dayshift knows; write no row for it, and --kinds={}",
+                    "`{quoted}` is a kind that dayshift knows; remove this definition, and write \
+                        --kinds={}",
                     known.argument()
                 )
             },
@@ -176,7 +185,7 @@ fn resource_message(resource: &str, plural: &str, group: &str) -> String {
     }
     format!(
         "`{quoted}` is of the group `{group}`, and groups without a dot are Kubernetes' own: dayshift \
-         knows the kinds of these that have a count; a row is for a custom resource, such as \
+         knows the kinds of these that have a count; a definition is for a custom resource, such as \
          widgets.example.com"
     )
 }
@@ -194,7 +203,7 @@ fn reserved_reason(member: SpecMember) -> Option<&'static str> {
              or schedule the autoscaler with --kinds=horizontalpodautoscalers"
         }
         SpecMember::Metrics | SpecMember::ScaleTarget => {
-            "dayshift reads it of autoscalers; schedule the autoscaler with \
+            "dayshift reads this field of autoscalers; schedule the autoscaler with \
              --kinds=horizontalpodautoscalers, or name the field that holds the count"
         }
         SpecMember::ClaimRetention => {
@@ -231,7 +240,7 @@ fn size(row: &Node<'_>, holds: &CustomField) -> Result<Vec<PodGroup>, RowError> 
         let lists = [&number, &pods].map(|path| path.as_ref().map(|(list, _)| list));
         let list = match lists {
             [Some(number), Some(pods)] if number != pods => {
-                let message = "it does not go through the same list as its `instances`".to_owned();
+                let message = "it is not in the same list as its `instances`".to_owned();
                 return Err((place(&resources), message));
             }
             [list, other] => list.or(other).cloned().unwrap_or_default(),
@@ -311,7 +320,7 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, RowError> {
     }
     if let Some(reason) = SpecMember::from_name(&name(&tokens[1])).and_then(reserved_reason) {
         return Err(wrong(format!(
-            "{} cannot be named by a row: {reason}",
+            "a kind definition cannot name {}: {reason}",
             described(field)
         )));
     }
@@ -327,19 +336,18 @@ fn holds(row: &Node<'_>, path: &[String]) -> Result<CustomField, RowError> {
     let stray = of_switch.into_iter().find_map(|key| row.get(key));
     match (kind, said) {
         ("switch", _) => switch(row, is_annotation, path),
-        ("time", Some(node)) if !is_annotation => Err(wrong(
-            node,
-            "a time is held by an annotation alone".to_owned(),
-        )),
+        ("time", Some(node)) if !is_annotation => {
+            Err(wrong(node, "only an annotation can hold a time".to_owned()))
+        }
         ("replicas" | "exact", Some(node)) if is_annotation || path.len() != 2 => Err(wrong(
             node,
-            "a count is held by a field of spec itself, such as spec.size".to_owned(),
+            "only a field directly below spec can hold a count, such as spec.size".to_owned(),
         )),
         ("time" | "replicas" | "exact", _) if stray.is_some() => {
             let place = stray.unwrap_or(row);
             Err(wrong(
                 place,
-                format!("a row that holds {kind} has no values of a switch"),
+                format!("a definition that holds {kind} has no on/off values"),
             ))
         }
         ("time", _) => Ok(CustomField::Time),
@@ -403,7 +411,8 @@ fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Custom
             Some("running") => false,
             Some("stopped") if running.is_some() => true,
             Some("stopped") => {
-                let message = "an object without the field is stopped, so nothing says what runs it; write running: too";
+                let message = "an object without the field is stopped, so its value while \
+                    running is unknown; write running: too";
                 return Err(wrong(node, message.to_owned()));
             }
             _ => {

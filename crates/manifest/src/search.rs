@@ -282,7 +282,7 @@ pub(crate) struct IgnoreRules(Vec<IgnoreRule>);
 
 #[derive(Clone, Debug)]
 struct IgnoreRule {
-    /// The text before the first wildcard, which is compared verbatim.
+    /// The literal text before the first wildcard.
     prefix: String,
     /// The pattern from the first wildcard on.
     glob: String,
@@ -349,7 +349,7 @@ impl IgnoreRule {
         })
     }
 
-    /// Matches as Git does: first the prefix, then the rest of both, as if they began there.
+    /// Matches as Git does: compares the prefix, and then matches the rest of the path with the glob.
     fn matches(&self, path: &str) -> bool {
         let rest = path.strip_prefix(&self.prefix);
         rest.is_some_and(|rest| glob_match(&self.glob, rest))

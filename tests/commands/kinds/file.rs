@@ -162,7 +162,7 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         (
             "THING, field: spec.template.off",
             "spec",
-            "`spec.template.off` cannot be named by a row",
+            "a kind definition cannot name `spec.template.off`",
         ),
         ("THING, field: spec.off", "", "`stopped` is missing"),
         (
@@ -183,7 +183,7 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         (
             "THING, field: spec.on, stopped: false, absent: stopped",
             "stopped}",
-            "nothing says what runs it",
+            "so its value while running is unknown",
         ),
         (
             "THING, field: spec.on, stopped: false, absent: off",
@@ -208,17 +208,17 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         (
             "THING, annotation: e.com/n, holds: replicas",
             "replicas",
-            "a count is held by a field of spec itself",
+            "only a field directly below spec can hold a count",
         ),
         (
             "THING, field: spec.at, holds: time",
             "time",
-            "a time is held by an annotation alone",
+            "only an annotation can hold a time",
         ),
         (
             "THING, field: spec.n, holds: exact, stopped: 0",
             "0}",
-            "a row that holds exact has no values of a switch",
+            "a definition that holds exact has no on/off values",
         ),
         (
             "THING, field: spec.off, holds: lights",
@@ -234,12 +234,12 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         (
             "THING, field: spec.off, stopped: true, resources: spec.template.cpu",
             "spec",
-            "`spec.template.cpu` cannot be named by a row",
+            "a kind definition cannot name `spec.template.cpu`",
         ),
         (
             "THING, field: spec.n, holds: exact, instances: spec.size",
             "spec",
-            "the count of this row is the number of its instances already",
+            "the count of this definition is already the number of its instances",
         ),
         (
             "resource: mariadbs.k8s.mariadb.com, kind: MariaDB, field: spec.suspend, stopped: true",
@@ -249,12 +249,12 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         (
             "resource: widgets.example.com, kind: Widget, field: spec.off, stopped: true",
             "",
-            "has a row for this resource already",
+            "already has a definition of this resource",
         ),
         (
             "resource: clusters.postgresql.cnpg.io, kind: Cluster, field: spec.off, stopped: true",
             "",
-            "has a row for this resource already",
+            "already has a definition of this resource",
         ),
     ] {
         let row = &row.replace("THING", thing);
@@ -318,7 +318,7 @@ fn reports_definitions_beyond_the_limit() {
     let rows: String = rows.collect();
     let ended = dayshift(&rows, &["lint", "--kind-file", "KINDS.yaml"], "");
     assert_eq!(ended.status, 1, "{}", ended.out);
-    let wrong = "there are more than 200 rows";
+    let wrong = "there are more than 200 definitions";
     let expected = format!(
         "error: KINDS.yaml:201:3: k200s.example.com: {wrong}\n\
          error: KINDS.yaml:202:3: k201s.example.com: {wrong}\n"

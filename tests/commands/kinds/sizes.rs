@@ -8,7 +8,7 @@ fn reports_an_invalid_size_with_its_position() {
         (
             "field: spec.off, stopped: true, instances: \"spec.a[].n\", resources: \"spec.b[].r\"",
             "\"spec.b",
-            "it does not go through the same list as its `instances`",
+            "it is not in the same list as its `instances`",
         ),
         (
             "field: spec.off, stopped: true, instances: [spec.a, spec.b], resources: spec.r",

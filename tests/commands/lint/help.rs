@@ -262,7 +262,7 @@ fn help_proposes_a_correction_or_an_example() {
         ),
         (
             "start: Mon-Fri 9-17",
-            "write dayshift/hours: \"Mon-Fri 09:00-17:00\" in place of dayshift/start",
+            "write dayshift/hours: \"Mon-Fri 09:00-17:00\" instead of dayshift/start",
         ),
         (
             "hours: 'Mon-Fri 09:00-17:00, Sat 10:00-14:00'",
@@ -270,7 +270,8 @@ fn help_proposes_a_correction_or_an_example() {
         ),
         (
             "hours: Mon 08:00-Fri 18:00",
-            "write dayshift/start: \"Mon 08:00\" and dayshift/stop: \"Fri 18:00\" in place of dayshift/hours",
+            "write dayshift/start: \"Mon 08:00\" and dayshift/stop: \"Fri 18:00\" instead of \
+                dayshift/hours",
         ),
         (
             "hours: 9:00 AM - 5:00 PM",
@@ -338,7 +339,7 @@ fn help_for_scale_does_not_recommend_replicas() {
         "{out}"
     );
     assert!(
-        out.contains("write dayshift/hours in place of dayshift/scale"),
+        out.contains("write dayshift/hours instead of dayshift/scale"),
         "{out}"
     );
 }

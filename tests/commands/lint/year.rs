@@ -42,7 +42,7 @@ fn a_time_without_effect_in_the_gap_is_not_reported() {
             &["dayshift/hours: Sun 02:15-02:45; 09:00-10:00"],
             Some(
                 "2027-03-28 02:15 does not exist in Europe/Berlin, where clocks go from 02:00 to \
-                  03:00; what begins and ends in between does not happen on that day",
+                  03:00; windows that begin and end in between are skipped on that day",
             ),
         ),
     ] {

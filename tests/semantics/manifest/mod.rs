@@ -237,7 +237,7 @@ fn values_that_are_not_text_must_be_quoted() {
         ),
         (
             "dayshift/stop: '9:00'\n    dayshift/stop: '19:00'",
-            Some("is given twice, in lines 6 and 7, and only the last counts; remove one"),
+            Some("is given twice, in lines 6 and 7, and only the last one applies; remove one"),
         ),
         // kubectl 1.36 and its API server accept it.
         ("dayshift/replicas: \"2\"", None),

@@ -21,7 +21,7 @@ use crate::{
     yaml::node::{Location, MapEntry, Node, NodeContent},
 };
 
-/// kubectl's copy of an object is not applied next.
+/// The annotation in which kubectl keeps a copy of the applied object. The copy is not applied again.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// A search through one source.
@@ -101,7 +101,8 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
             NodeContent::Scalar { text, .. } => {
                 if names_one(text) {
                     let message = "this text has annotations of another tool, and is not changed";
-                    let help = "write dayshift's in their place by hand; convert shows them of a file that has the object itself";
+                    let help = "replace them manually with dayshift's annotations; to see these, \
+                        convert a file that contains the object";
                     self.report(&node.place, message.to_owned(), help.to_owned(), object);
                 }
             }
@@ -115,11 +116,11 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
                 if known.is_none() && is_of_other_tool(node) {
                     let kind = node.get("kind").and_then(Node::text).unwrap_or_default();
                     let message = format!(
-                        "a {} stands where convert looks for no object, and is not converted",
+                        "convert does not read a {} in this place, and does not convert it",
                         quote(kind)
                     );
                     let help =
-                        "convert what comes of this file, such as of helm template or oc process"
+                        "convert the output for this file, such as that of helm template or oc process"
                             .to_owned();
                     self.report(&node.place, message, help, object);
                 }
@@ -167,7 +168,7 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
             path => format!("in {}", quote(&path.join("."))),
         };
         let message = format!(
-            "{} {place} {} not an object's own, and not changed",
+            "{} {place} {} not on an object, and not changed",
             names.join(", "),
             if names.len() == 1 { "is" } else { "are" }
         );
@@ -245,7 +246,7 @@ const DEFAULTS: [(&str, &str); 6] = [
     ("--default-weekframe", "DEFAULT_WEEKFRAME"),
 ];
 
-/// How many of [`DEFAULTS`] set a schedule by themselves.
+/// The number of [`DEFAULTS`] that set a schedule by themselves. They come first.
 const SCHEDULES: usize = 4;
 
 /// The message and help for defaults, if one of them sets a schedule.
@@ -343,8 +344,13 @@ pub(crate) fn skipped_file_finding(name: &str, text: &str) -> Option<ConversionF
     let (message, help) = match defaults_finding(&text_defaults(text)) {
         Some((message, help)) => (format!("{}: {message}", quote(name)), help),
         None if names_one(text) || text.contains("kube-green.com/") => (
-            format!("{} has a schedule of another tool, and is not read", quote(name)),
-            "write dayshift's annotations in their place by hand; convert shows them of the object: kubectl get -o yaml … | dayshift convert -".to_owned(),
+            format!(
+                "{} has a schedule of another tool, and is not read",
+                quote(name)
+            ),
+            "replace them manually with dayshift's annotations; to see these, convert the \
+                object: kubectl get -o yaml … | dayshift convert -"
+                .to_owned(),
         ),
         None => return None,
     };
@@ -353,8 +359,8 @@ pub(crate) fn skipped_file_finding(name: &str, text: &str) -> Option<ConversionF
 
 fn by_hand(equal: &str) -> String {
     match equal {
-        "" => "write dayshift's annotations in their place by hand".to_owned(),
-        equal => format!("write in their place by hand: {equal}"),
+        "" => "replace them manually with dayshift's annotations".to_owned(),
+        equal => format!("replace them manually: {equal}"),
     }
 }
 

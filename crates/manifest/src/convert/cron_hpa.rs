@@ -42,8 +42,9 @@ pub(crate) fn convert(
         requests.report(
             Topic::NoEquivalent,
             &spec.place,
-            "its target is a HorizontalPodAutoscaler, whose bounds it moves; that has no equivalent",
-            "write start, stop and replicas on the workload, and let the autoscaler work between",
+            "its target is a HorizontalPodAutoscaler, whose bounds it changes; that has no equivalent",
+            "write start, stop and replicas on the workload, and let the autoscaler scale it in \
+                between",
         );
         return;
     }
@@ -62,7 +63,8 @@ pub(crate) fn convert(
                         Topic::SecondsFirst,
                         &job.place,
                         format!("`{schedule}` has five fields; the controller reads the first one as seconds, and so does the converted text"),
-                        format!("where minutes were meant to come first, write `0 {schedule}` there and convert again"),
+                        format!("if the first field should be minutes, write `0 {schedule}` \
+                            there and convert again"),
                     );
                 }
             }
@@ -71,15 +73,15 @@ pub(crate) fn convert(
                 requests.report(
                     Topic::Once,
                     &job.place,
-                    "the job runs once, and became the moment at which it runs next",
-                    "remove the step when it is over",
+                    "the job runs once, and became the time of its next run",
+                    "remove the step after that time",
                 );
             }
             Ok(JobStep::Over) => requests.report(
                 Topic::Over,
                 &job.place,
-                "this time is over, and was left out",
-                "nothing has to be done",
+                "this time is in the past, and was left out",
+                "no action is needed",
             ),
             Err((message, help)) => {
                 requests.report(Topic::NotRead, &job.place, message, help);
@@ -99,16 +101,13 @@ pub(crate) fn convert(
         None => requests.report(
             Topic::ZoneOfController,
             &document.node.place,
-            "its jobs go by the clock of the controller's pod, which a file does not tell; now they go by --timezone of dayshift run",
-            "give the zone of that clock: --default-timezone Asia/Shanghai",
+            "its jobs use the time zone of the controller's pod, which is not in the file; now \
+                they use --timezone of dayshift run",
+            "give the time zone of that pod: --default-timezone Asia/Shanghai",
         ),
     }
     requests.ask(RequestTarget::Object(target), texts, "");
-    requests.delete_after(
-        document,
-        "as long as it is there its controller acts too",
-        "",
-    );
+    requests.delete_after(document, "its controller acts until it is deleted", "");
 }
 
 fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectRef> {
@@ -167,14 +166,14 @@ fn item(
             Some(at) if at <= local_now(converter) => Ok(JobStep::Over),
             Some(_) => Ok(JobStep::Once(format!("{minute} = {size}"))),
             None => Err((
-                cannot("is not a moment of a whole minute"),
+                cannot("is not at a whole minute"),
                 "write for example @date 2026-10-27 21:54:00",
             )),
         };
     }
     if schedule.starts_with("@every") {
         return Err((
-            cannot("counts from when the controller started, which has no equivalent"),
+            cannot("is relative to the start of the controller, which has no equivalent"),
             "write the times of day, such as 0 0 */2 * * *",
         ));
     }
@@ -189,14 +188,14 @@ fn item(
                     "write seconds, minutes, hours, day of month, month and day of week",
                 ),
                 _ => (
-                    cannot("cannot be written without the days of the week of excludeDates"),
-                    "write the steps by hand",
+                    cannot("cannot be converted without the weekdays of excludeDates"),
+                    "write the steps manually",
                 ),
             })?
         }
     };
     let Ok(read) = Times::parse(&times) else {
-        return Err((cannot("has no equivalent"), "write the step by hand"));
+        return Err((cannot("has no equivalent"), "write the step manually"));
     };
     let is_once = job.get("runOnce").and_then(Node::scalar) == Some(Scalar::Bool(true));
     if !is_once {
@@ -206,8 +205,8 @@ fn item(
     let next = read.next_local(local_now(converter));
     let Some(next) = next.filter(|next| next.format("%S").to_string() == "00") else {
         return Err((
-            cannot("does not come again at a whole minute"),
-            "write the step by hand",
+            cannot("does not occur again at a whole minute"),
+            "write the step manually",
         ));
     };
     let moment = next.format("%Y-%m-%d %H:%M");
@@ -280,11 +279,11 @@ struct ExcludedDays {
     dates: BTreeSet<NaiveDate>,
 }
 
-const NO_DATE: &str = "is not a date that the controller reads, and no job is left out";
+const NO_DATE: &str = "is not a date that the controller reads, and excludes no job";
 
 fn by_hand(requests: &AnnotationRequests<'_>) -> String {
     format!(
-        "write the dates into {} by hand",
+        "write the dates into {} manually",
         requests.name(Key::Except)
     )
 }
@@ -313,8 +312,10 @@ impl ExcludedDays {
                     continue;
                 }
                 _ if fields.len() == 6 || fields_of(text).is_some() => (
-                    "names no whole days, and there leaves out only the jobs of some hours",
-                    "no job is left out here; to leave out whole days, write three stars before them: * * * 15 11 *".to_owned(),
+                    "names no whole days: the controller skips only the jobs of some hours",
+                    "dayshift skips no job; to exclude whole days, write three stars before \
+                        them: * * * 15 11 *"
+                        .to_owned(),
                 ),
                 _ => (NO_DATE, by_hand(requests)),
             };
@@ -367,8 +368,16 @@ impl ExcludedDays {
         requests.report(
             Topic::ExcludeDates,
             place,
-            format!("the dates of `{text}` are written out up to {}; on them no job runs there, and here none that leaves replicas", until.year()),
-            format!("add more dates to {} in time; what sets 0 still happens on them", requests.name(Key::Except)),
+            format!(
+                "the dates of `{text}` are written out up to {}; on these dates the \
+                controller runs no job, and dayshift none that starts replicas",
+                until.year()
+            ),
+            format!(
+                "add more dates to {} in time; jobs that set 0 still run on \
+                them",
+                requests.name(Key::Except)
+            ),
         );
     }
 }

@@ -153,7 +153,7 @@ impl<'d> Moments<'d> {
     fn local(&self, at: DateTime<Utc>, of: &DatedSpan) -> Result<NaiveDateTime, DatedSpanError> {
         let local = at.with_timezone(&self.zone).naive_local();
         if local.second() != 0 || local.nanosecond() != 0 {
-            return Err(fails(of, "moments of a schedule are whole minutes"));
+            return Err(fails(of, "times of a schedule are whole minutes"));
         }
         if self.zone.instant(local) != at {
             return Err(fails(
@@ -169,9 +169,9 @@ impl<'d> Moments<'d> {
         let from = of.from.unwrap_or(self.now).max(self.now);
         let to = match of.to {
             Some(to) => to,
-            // Without weekly times, nothing contradicts an open span.
+            // A span without an end is possible only without weekly times.
             None if self.weekly.is_none() => return Ok(Some((from, from))),
-            None => return Err(fails(of, "it has no end, and the weekly times go on")),
+            None => return Err(fails(of, "it has no end, but the weekly times continue")),
         };
         if to <= from {
             return Ok(None);
@@ -194,7 +194,7 @@ impl<'d> Moments<'d> {
         // A start at the same time wins over the weekly stop.
         let stops = self.weekly(Action::Stop, from, to);
         if stops.len() > MAX_MOMENTS {
-            return Err(fails(of, "too many weekly stops lie in it"));
+            return Err(fails(of, "it contains too many weekly stops"));
         }
         for stop in stops {
             let at = self.local(stop, of)?;
@@ -244,7 +244,7 @@ impl<'d> Moments<'d> {
             let weekly = self.weekly(Action::Start, midnight(*date), midnight(next));
             let has_own = self.starts.iter().any(|start| start.date() == *date);
             if has_own || weekly.iter().any(is_wanted) {
-                let reason = "it takes away one start of a date and not the others";
+                let reason = "it removes one start of a date but not the others";
                 return Err(fails(down, reason));
             }
         }
@@ -257,7 +257,7 @@ impl<'d> Moments<'d> {
         let mut texts = Vec::new();
         if self.starts.is_empty() && self.stops.is_empty() {
             if week.is_empty() {
-                // It never runs, which a stop at each midnight ensures.
+                // The workload never runs: a stop at each midnight ensures that.
                 texts.push((Key::Stop, "00:00".to_owned()));
             } else {
                 texts.push((Key::Hours, week.hours()));

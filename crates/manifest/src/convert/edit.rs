@@ -65,7 +65,7 @@ pub(crate) fn edits(
     changes: &ObjectEdits,
 ) -> Result<Vec<Edit>, NotEditable> {
     let Some(metadata) = own_entry(&document.node, "metadata") else {
-        return Err(NotEditable("its metadata is not written on it"));
+        return Err(NotEditable("it has no metadata of its own"));
     };
     let editor = Editor { text };
     editor.check_own(metadata)?;
@@ -133,7 +133,7 @@ impl Editor<'_> {
             };
         }
         let Some(entry) = own_entry(metadata, "annotations") else {
-            return Err(NotEditable("its annotations are not written on it"));
+            return Err(NotEditable("it has no annotations of its own"));
         };
         self.check_own(entry)?;
         let map = &*entry.value;
@@ -189,7 +189,7 @@ impl Editor<'_> {
                     .iter()
                     .any(|range| range.start == entry.key.place.span.start)
             });
-            let kept = kept.ok_or(NotEditable("nothing of it stays"))?;
+            let kept = kept.ok_or(NotEditable("no entry remains"))?;
             self.insert_before(kept, &added, is_flow, edits)?;
         }
         Ok(())
@@ -204,7 +204,7 @@ impl Editor<'_> {
         edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
         if entry.merged {
-            return Err(NotEditable("a `<<` brings it in from another object"));
+            return Err(NotEditable("a `<<` merges it from another object"));
         }
         let at = entry.key.place.span.start;
         let separator = self.separator(at, is_flow);
@@ -238,7 +238,7 @@ impl Editor<'_> {
                 pending = Some(match (next, kept_end) {
                     (Some(next), _) => begin..next,
                     (None, Some(kept)) => kept..range.end,
-                    (None, None) => return Err(NotEditable("nothing of it stays")),
+                    (None, None) => return Err(NotEditable("no entry remains")),
                 });
             }
             edits.extend(pending.map(Edit::removal));
@@ -335,7 +335,7 @@ impl Editor<'_> {
         let first = own.iter().position(|entry| entry.name() == "name");
         let at = first.map(|at| at + own.iter().skip(at + 1).take_while(is_name).count());
         let Some(anchor) = at.and_then(|at| own.get(at)) else {
-            return Err(NotEditable("its name is not written on it"));
+            return Err(NotEditable("it has no name of its own"));
         };
         let text = self.map(name, pairs, anchor, is_flow);
         let next = at.and_then(|at| own.get(at + 1));
@@ -383,8 +383,7 @@ impl Editor<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotEditable(pub(crate) &'static str);
 
-const OTHER_FORM: NotEditable =
-    NotEditable("convert does not change the form of YAML in which it is written");
+const OTHER_FORM: NotEditable = NotEditable("convert does not edit this form of YAML");
 
 /// The text of an edited file.
 pub(crate) struct Editor<'t> {
@@ -399,14 +398,14 @@ impl Editor<'_> {
     /// Rejects an entry whose value does not follow its key, or that an alias can refer to.
     pub(crate) fn check_own(&self, entry: &MapEntry<'_>) -> Result<(), NotEditable> {
         if entry.merged {
-            return Err(NotEditable("a `<<` brings it in from another object"));
+            return Err(NotEditable("a `<<` merges it from another object"));
         }
         let (key, value) = (&entry.key.place.span, &entry.value.place.span);
         if value.is_empty() {
             return Ok(());
         }
         if value.start < key.end {
-            return Err(NotEditable("it is an alias of another place"));
+            return Err(NotEditable("it is an alias"));
         }
         let between = self.slice(key.end..value.start).trim_start();
         let Some(between) = between.strip_prefix(':') else {
@@ -417,9 +416,7 @@ impl Editor<'_> {
             .lines()
             .map(|line| line.split('#').next().unwrap_or_default());
         if lines.any(|line| line.contains('&')) || !is_map && between.contains('#') {
-            return Err(NotEditable(
-                "an anchor or a comment stands before its value",
-            ));
+            return Err(NotEditable("an anchor or a comment precedes its value"));
         }
         Ok(())
     }

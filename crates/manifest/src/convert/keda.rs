@@ -31,9 +31,9 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         requests.report(
             Topic::Triggers,
             &modifiers.place,
-            "scalingModifiers make another count of what the triggers say; that has no equivalent",
+            "scalingModifiers compute another count from the triggers; that has no equivalent",
             format!(
-                "keep the ScaledObject, or write the counts into {} by hand",
+                "keep the ScaledObject, or write the counts into {} manually",
                 requests.name(Key::Scale)
             ),
         );
@@ -54,7 +54,8 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         requests.report(
             Topic::Triggers,
             &first.place,
-            "the cron trigger stands beside others, which scale between the bounds that it sets; that has no equivalent",
+            "the cron trigger is combined with others, which scale between the bounds that it \
+                sets; that has no equivalent",
             help,
         );
         return;
@@ -89,8 +90,9 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
             requests.report(
                 Topic::Turns,
                 &node.place,
-                "its starts and ends do not take turns; KEDA looks at what comes next, and so ignores all but the last of several ends in a row",
-                "now each end stops and each start starts; look at it with dayshift plan",
+                "its starts and ends do not alternate; KEDA checks which comes next, and so \
+                    ignores all but the last of several ends in a row",
+                "now each end stops and each start starts; check it with dayshift plan",
             );
         }
     }
@@ -103,8 +105,13 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
                 requests.report(
                     Topic::Triggers,
                     &first.place,
-                    "several cron triggers, whose highest count holds, can be converted only if all are weekly and in one zone",
-                    format!("write the counts into {} by hand, such as Mon-Fri 08:00 = 5; 19:00 = 0", requests.name(Key::Scale)),
+                    "several cron triggers, whose highest count applies, can be converted only \
+                        if all are weekly and in one zone",
+                    format!(
+                        "write the counts into {} manually, such as Mon-Fri 08:00 = 5; 19:00 \
+                        = 0",
+                        requests.name(Key::Scale)
+                    ),
                 );
                 return;
             }
@@ -115,15 +122,15 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         requests.report(
             Topic::Forced,
             place,
-            format!("the ScaledObject is paused until somebody ends it, which {pause} says"),
-            format!("remove {pause} (dayshift resume does) to go by the schedule"),
+            format!("the ScaledObject is paused until a user ends that; {pause} does the same"),
+            format!("remove {pause} (dayshift resume does) to follow the schedule"),
         );
         texts.push((Key::Pause.name(), "true".to_owned()));
     }
     requests.ask(RequestTarget::Object(target), texts, "");
     requests.delete_after(
         document,
-        "as long as it is there KEDA's autoscaler sets the count too",
+        "KEDA's autoscaler sets the count until it is deleted",
         "",
     );
 }
@@ -136,7 +143,8 @@ pub(crate) fn job(document: &Document<'_>, requests: &mut AnnotationRequests<'_>
         requests.report(
             Topic::NoEquivalent,
             &trigger.place,
-            "a ScaledJob makes Jobs between the start and the end of its cron trigger; that has no equivalent",
+            "a ScaledJob creates Jobs between the start and the end of its cron trigger; that \
+                has no equivalent",
             "keep it, or make it a CronJob, which dayshift suspends and resumes",
         );
     }
@@ -183,7 +191,9 @@ fn is_zero(trigger: &Node<'_>) -> bool {
 /// A trigger with 0 replicas does not stop the workload: while it is active, KEDA keeps at least 1.
 fn zero_replicas(trigger: &Node<'_>, requests: &AnnotationRequests<'_>) -> (String, String) {
     let field = |name| trigger.at(&["metadata", name])?.written();
-    let message = "desiredReplicas is 0, by which KEDA does not stop a workload: while a trigger is active it keeps at least 1".to_owned();
+    let message = "desiredReplicas is 0, which does not stop a workload: while a trigger is \
+        active, KEDA keeps at least 1"
+        .to_owned();
     let (mut stop, mut start) = (requests.name(Key::Stop), requests.name(Key::Start));
     let mut zone = String::new();
     let text = |name| field(name).and_then(weekly_text);

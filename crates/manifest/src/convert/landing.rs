@@ -71,8 +71,8 @@ impl ConversionRun<'_, '_> {
         }
         for from in &rejected {
             let message =
-                "another object has asked for the same one already, and its schedule counts";
-            let help = "write one schedule out of both by hand";
+                "another object already schedules the same workload, and its schedule applies";
+            let help = "combine both into one schedule manually";
             self.report(*from, Topic::Several, message, help, &self.place_of(*from));
         }
         let mut undone: HashSet<usize> = rejected.into_iter().collect();
@@ -169,7 +169,7 @@ impl ConversionRun<'_, '_> {
     /// Reports an object that might belong to another cluster. It stays unchanged.
     fn report_unclear(&mut self, from: usize, object: &ObjectRef) {
         let message = format!(
-            "`{}` stands in other files, which may be for another cluster; they stay as they are",
+            "`{}` is in other files, which might be for another cluster; they are unchanged",
             quote(&object.to_string())
         );
         let help = "convert each directory by itself, or write the namespace into both";
@@ -179,7 +179,7 @@ impl ConversionRun<'_, '_> {
     /// Reports an impossible object. Its name could be harmful in a command that a shell reads.
     fn report_impossible(&mut self, from: usize, object: &ObjectRef, place: &Location) {
         let message = format!(
-            "it is about `{}`, which no cluster can have, and no command is printed for that",
+            "it is about `{}`, which cannot exist in a cluster, so no command is printed",
             quote(&object.to_string())
         );
         let help = "name the kind, the API version and the name of a workload";
@@ -258,7 +258,7 @@ impl ConversionRun<'_, '_> {
             return false;
         }
         self.command(selection.target(), changes.added.clone());
-        let help = "annotate new ones too; a command for those of the cluster is below";
+        let help = "annotate new objects too; the command for existing ones is below";
         self.report(from, Topic::Elsewhere, &*request.reason, help, &place);
         is_taken
     }

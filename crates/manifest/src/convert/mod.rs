@@ -158,7 +158,10 @@ mod tests {
             change.starts_with("Namespace team: dayshift/start: Mon-Fri 08:00"),
             "{change}"
         );
-        assert_eq!(find(&findings, "asked for the same one").0, "several");
+        assert_eq!(
+            find(&findings, "already schedules the same workload").0,
+            "several"
+        );
         let deletions = findings
             .iter()
             .filter(|finding| finding.0 == "delete-after");
@@ -188,7 +191,7 @@ mod tests {
         for other in [zone, kinds] {
             let (_, findings) = convert(&(one.clone() + &other));
             assert_eq!(
-                find(&findings, "asked for the same one").0,
+                find(&findings, "already schedules the same workload").0,
                 "several",
                 "{other}"
             );

@@ -122,7 +122,7 @@ pub(crate) struct SavedCount {
     pub(crate) count: u32,
     /// The saved value of an on/off field, as the label stores it.
     pub(crate) value: Option<Box<str>>,
-    /// The document that requests the schedule. If that is rejected, no count is written.
+    /// The document that requests the schedule. If the request is rejected, no count is written.
     pub(crate) asked_by: usize,
 }
 

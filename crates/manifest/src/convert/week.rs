@@ -21,8 +21,8 @@ pub(crate) fn day(name: &str) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-/// What a tool wants in each minute of the week: a count, or 1 while a workload runs and 0 while it
-/// is stopped.
+/// The desired count in each minute of the week. For a schedule without counts it is 1 while the
+/// workload runs and 0 while it is stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WeekCounts {
     /// Each minute, from 0 on, at which another count begins, with that count.
@@ -53,8 +53,8 @@ impl WeekCounts {
         Self::new(if from < to { &steps } else { &steps[..1] })
     }
 
-    /// `count` from each of the starts to the next end, and else 0. At a minute of both, the start
-    /// wins.
+    /// `count` from each start to the next end, otherwise 0. If a start and an end are in the same minute,
+    /// the start wins.
     pub(crate) fn between(starts: &[u32], ends: &[u32], count: u64) -> Self {
         let each = |minutes: &[u32], count| -> Vec<_> {
             minutes.iter().map(|minute| (*minute, count)).collect()
@@ -66,7 +66,7 @@ impl WeekCounts {
         Self::new(&steps)
     }
 
-    /// Of several steps in one minute the last one counts.
+    /// If several steps are in one minute, the last one applies.
     fn new(all: &[(u32, u64)]) -> Self {
         let mut steps: Vec<(u32, u64)> = Vec::new();
         for (minute, count) in all.iter().filter(|(minute, _)| *minute < WEEK) {
@@ -101,7 +101,7 @@ impl WeekCounts {
         self.combine(other, u64::max)
     }
 
-    /// Stopped while the other one runs.
+    /// These counts, but 0 while the other week runs.
     #[must_use]
     pub(crate) fn without(&self, other: &Self) -> Self {
         self.combine(other, |count, other| if other > 0 { 0 } else { count })
@@ -123,7 +123,8 @@ impl WeekCounts {
         self.at(minute) > 0
     }
 
-    /// The minutes at which the count changes, with the new count. The week follows itself.
+    /// The minutes at which the count changes, with the new count. The last minute of the week is
+    /// followed by its first.
     pub(crate) fn changes(&self) -> Vec<(u32, u64)> {
         let last = self.steps.last().map(|last| last.1);
         let is_change = |step: &&(u32, u64)| step.0 > 0 || Some(step.1) != last;

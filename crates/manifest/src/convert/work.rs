@@ -51,7 +51,7 @@ pub(crate) fn id(object: &ObjectRef) -> ObjectKey {
 /// How dayshift treats a kind.
 pub(crate) enum KindOf {
     Scaled,
-    /// As `--kinds` takes it.
+    /// Scaled only if `--kinds` names it, in this form.
     OptIn(String),
     Other,
 }
@@ -130,8 +130,9 @@ impl<'a> ConversionRun<'_, 'a> {
                 self.report(
                     at,
                     Topic::AlreadyScheduled,
-                    "the object has annotations of dayshift's for the same thing already, and stays as it is",
-                    "decide which count, and remove the others",
+                    "the object already has dayshift's annotations for the same settings, and is \
+                        unchanged",
+                    "decide which to keep, and remove the others",
                     place,
                 );
             }
@@ -158,7 +159,7 @@ impl<'a> ConversionRun<'_, 'a> {
         let prefix = &self.converter.prefix;
         let all = pairs.iter().map(|(name, text)| (&**name, &**text));
         let document = &self.documents[at];
-        // Counts that mean something else were reported with each annotation.
+        // A count that the kind does not have was reported with its annotation.
         let counts = document.kind().map(|kind| kind.counts());
         let counts = counts.filter(|counts| counts.has(Key::StopJobs));
         let inputs = Inputs::from_annotations(prefix, all).with_counts(counts.unwrap_or_default());
@@ -166,14 +167,17 @@ impl<'a> ConversionRun<'_, 'a> {
             return true;
         };
         let message = format!("dayshift would reject it: {}", refusal.text(prefix));
-        let help = "write the schedule by hand";
+        let help = "write the schedule manually";
         self.report(at, Topic::NoEquivalent, message, help, place);
         false
     }
 
     /// Reports a kind that `--kinds` has to name.
     pub(crate) fn opt_in(&mut self, at: usize, kind: &str, resource: &str, place: &Location) {
-        let message = format!("dayshift scales a {} only where it is told to", quote(kind));
+        let message = format!(
+            "dayshift scales a {} only if `--kinds` names it",
+            quote(kind)
+        );
         let help = format!(
             "run it with --kinds deployments,statefulsets,cronjobs,{}",
             quote(resource)
@@ -272,7 +276,7 @@ impl ConversionRun<'_, '_> {
             let place = field.place.clone();
             let message = "each stop would delete its volumes, so dayshift rejects it: persistentVolumeClaimRetentionPolicy.whenScaled is Delete";
             let help = format!(
-                "set whenScaled: Retain, or write {allowed}: \"true\" where nothing on them is worth keeping"
+                "set whenScaled: Retain, or write {allowed}: \"true\" if you do not need their data"
             );
             self.report(at, Topic::Volumes, message, help, &place);
         }
@@ -352,7 +356,7 @@ impl<'a> ConversionRun<'_, 'a> {
                 Some(None) => {
                     self.conversion.texts.push(None);
                     for (document, changes) in made {
-                        let error = NotEditable("the file would mean something else afterwards");
+                        let error = NotEditable("the edit would change the meaning of the file");
                         self.report_not_editable(document, &changes, error);
                     }
                 }
@@ -387,7 +391,7 @@ impl<'a> ConversionRun<'_, 'a> {
             document,
             Topic::NotEditable,
             format!("the object cannot be changed in this file: {}", error.0),
-            format!("write it by hand: {}", texts.join(", ")),
+            format!("write it manually: {}", texts.join(", ")),
             &place,
         );
     }

@@ -121,7 +121,7 @@ pub(crate) fn calendar_ends(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleF
         };
         let effect = match key {
             Key::Except => "no date is excluded",
-            _ => "no date counts as another day",
+            _ => "no date is treated as another day",
         };
         let message =
             format!("the last date of the calendar `{name}` is {last}; after it {effect}");
@@ -140,7 +140,7 @@ pub(crate) fn calendar_times(check: &ScheduleCheck<'_>, found: &mut Vec<Schedule
         let events = if timed == 1 { "event is" } else { "events are" };
         let days = match key {
             Key::Except => "only whole days are excluded",
-            _ => "only whole days count",
+            _ => "only whole days are treated as another day",
         };
         let message = format!("{timed} {events} at a time of day in the calendar `{name}`: {days}");
         let help = "write them as events of whole days, such as DTSTART;VALUE=DATE:20261225, or remove them";

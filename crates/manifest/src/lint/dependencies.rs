@@ -51,7 +51,10 @@ fn why_unsatisfiable(
             true => format!("{dependency} is this object itself: its start does not wait for it"),
             false => format!("{dependency} waits for this one in turn: neither waits"),
         };
-        return Some((message, "remove it, or what it waits for".to_owned()));
+        return Some((
+            message,
+            "remove it, or remove the opposite dependency".to_owned(),
+        ));
     }
     let namespace = &*object.namespace;
     if check.index.has_service(namespace, dependency) {

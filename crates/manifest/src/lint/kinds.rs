@@ -61,7 +61,7 @@ fn add_opt_in(
     permissions: Option<String>,
 ) {
     let message = format!(
-        "dayshift scales a {} only where it runs with --kinds",
+        "dayshift scales a {} only if it runs with --kinds",
         object.name.kind
     );
     let names = kinds.iter().map(Kind::argument).chain([resource]);
@@ -87,7 +87,7 @@ pub(crate) fn operated(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_
         object.name.kind
     );
     let help = format!(
-        "schedule the {operator} in its place, and run dayshift with {} among its --kinds",
+        "schedule the {operator} instead, and run dayshift with {} among its --kinds",
         operator.argument()
     );
     let place = check.workload.place.clone();
@@ -147,10 +147,11 @@ pub(crate) fn other_kind(object: &mut ObjectFindings<'_>, check: &OtherCheck<'_>
         ),
         (None, Some(known)) => {
             let message = if version.is_empty() {
-                format!("this {kind} has no apiVersion, and kubectl refuses it")
+                format!("this {kind} has no apiVersion, and kubectl rejects it")
             } else {
                 format!(
-                    "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
+                    "dayshift does not scale a {kind} of `{version}`, and Kubernetes might no \
+                        longer serve it"
                 )
             };
             let help = format!("write apiVersion: {}", known.api_version());

@@ -2,7 +2,7 @@
 //!
 //! Pure: sources and a time give a [`LintReport`]. The module `table` lists every rule with its checks, and
 //! the [`Linter`] runs these over each object. `docs/reference/lint.md` documents the rules; the CLI
-//! formats the report. A new rule should be a row of the table and one function.
+//! formats the report. To add a rule, add a row to the table and a function.
 
 mod dates;
 mod dependencies;
@@ -287,8 +287,8 @@ impl<'l> LintRun<'l> {
         object.finish(&namespace.misplaced, &mut self.report);
     }
 
-    /// Annotations that are on no object. Missing ones can be elsewhere, but errors are errors on
-    /// any object.
+    /// Checks annotations that are not on an object. A missing annotation can be elsewhere, but an
+    /// invalid one is invalid on any object.
     fn check_loose(&mut self, at: usize, loose: &LooseAnnotations) {
         let mut object = self.object(at, "", "", "");
         let (defaults, annotations) = (&loose.defaults, &loose.annotations);

@@ -119,7 +119,8 @@ fn hpa(
             "{hpa} scales {name} too: it changes every count above 0 that the schedule sets"
         );
         let help = format!(
-            "write {} in place of {}, and {replicas}: \"1\"; the autoscaler rests at 0 and takes over from 1",
+            "write {} instead of {}, and {replicas}: \"1\"; the autoscaler does nothing at 0 and \
+                takes over from 1",
             prefix.annotation(Key::Hours),
             prefix.annotation(Key::Scale),
         );
@@ -140,7 +141,8 @@ fn hpa(
         ),
     };
     let help = format!(
-        "write {replicas}: \"1\" on the {}, and no {}; the autoscaler rests at 0 and takes over from 1",
+        "write {replicas}: \"1\" on the {}, and no {}; the autoscaler does nothing at 0 and \
+            takes over from 1",
         name.kind,
         prefix.annotation(Key::StopReplicas)
     );

@@ -72,7 +72,7 @@ pub(crate) fn past_until(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
         if inherited.until().is_some_and(|until| until <= now) {
             let defaults = check.inputs.defaults();
             let text = defaults.and_then(|defaults| defaults.text(key));
-            let message = format!("this {key} is in the past, and has no effect any more");
+            let message = format!("this {key} is in the past, and no longer has an effect");
             found.push(ScheduleFinding {
                 span: 0..text.map_or(0, str::len),
                 origin: Origin::Namespace,

@@ -222,12 +222,12 @@ pub(crate) fn repaired_lines(
     let line = |key, text: &str| format!("{}: \"{text}\"", prefix.annotation(key));
     match meant {
         Proposal::Hours(hours) => Some(format!(
-            "{} in place of {}",
+            "{} instead of {}",
             line(Key::Hours, hours),
             prefix.annotation(key)
         )),
         Proposal::StartAndStop { start, stop } => Some(format!(
-            "{} and {} in place of {}",
+            "{} and {} instead of {}",
             line(Key::Start, start),
             line(Key::Stop, stop),
             prefix.annotation(key)

@@ -175,7 +175,7 @@ fn gap_effect(schedule: &Schedule, end: DateTime<Utc>, date: NaiveDate) -> Optio
         .action_at(end, TimeDelta::zero())
         .is_some_and(Action::is_up);
     (!runs && !schedule.except().contains(date))
-        .then(|| "what begins and ends in between does not happen".to_owned())
+        .then(|| "windows that begin and end in between are skipped".to_owned())
 }
 
 /// A schedule without a future boundary.
@@ -348,7 +348,7 @@ pub(crate) fn one_minute(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
         let from = shown(check.local(last.at));
         let message = format!("{state} for one minute, from {from} on");
         let help = if check.local(boundary.at).time() == NaiveTime::MIN {
-            "write 24:00 where the end of the day is meant"
+            "write 24:00 for the end of the day"
         } else {
             "write times that are further apart, or leave both out"
         };
@@ -374,7 +374,8 @@ pub(crate) fn jitter_beyond_window(check: &ScheduleCheck<'_>, found: &mut Vec<Sc
         let start = schedule.latest_at(stop - TimeDelta::seconds(1), none);
         if let Some(start) = start.filter(|start| stop - start.at < spec.jitter) {
             let message = format!(
-                "this is longer than the time from the start at {} to its stop at {}: that start may come only just before its stop",
+                "this is longer than the time from the start at {} to its stop at {}: that start \
+                    might come only just before its stop",
                 shown(check.local(start.at)),
                 shown(check.local(stop))
             );

@@ -71,7 +71,7 @@ impl IgnoredByAll {
             };
             let mut pointers = Vec::new();
             let text = entry.value.text()?;
-            // Argo CD ignores nothing by a text that is not YAML.
+            // If the text is not YAML, Argo CD ignores no field.
             let _ = documents(text, |rule| pointers.extend(ignored_pointers(rule)));
             Some(Ignore {
                 group,
@@ -167,7 +167,7 @@ fn ignored_pointers(rule: &Node<'_>) -> Vec<Box<str>> {
         .map(Into::into);
     let paths = list("jqPathExpressions").filter_map(|path| path.text());
     let paths = paths.map(|path| path.replace('.', "/").into());
-    // All fields that dayshift has written.
+    // `managedFieldsManagers` ignores all fields that the named managers wrote.
     let managers =
         list("managedFieldsManagers").filter(|manager| manager.text() == Some("dayshift"));
     pointers

@@ -223,7 +223,7 @@ fn check_name(
         "write a-z, 0-9 and -, such as web-1".to_owned()
     };
     let message = format!(
-        "the API server refuses `{}` as metadata.{field}: {help}",
+        "the API server rejects `{}` as metadata.{field}: {help}",
         quote(name)
     );
     Err(ParseError::at(place, message))

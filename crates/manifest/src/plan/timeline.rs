@@ -275,7 +275,7 @@ pub struct PlannedStep {
     pub until: DateTime<Utc>,
     /// The state.
     pub state: PlannedState,
-    /// The state of the schedule without overrides; `None` before its first boundary.
+    /// The last action of the schedule, without overrides; `None` before its first boundary.
     pub required: Option<Action>,
     /// The boundary at its beginning, and whether it is applied.
     pub boundary: Option<(Action, bool)>,

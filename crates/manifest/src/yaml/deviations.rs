@@ -84,8 +84,8 @@ pub(crate) struct Indented {
     spaces: Vec<(usize, usize, usize)>,
 }
 
-/// The numbers of spaces to try before a line: usual indentations are smaller than the first, and
-/// none exceed the second.
+/// The numbers of spaces to try before a line. The first is more than any usual indentation, and the
+/// second is the maximum.
 const STEPS: [usize; 2] = [64, 4096];
 
 /// The maximum number of bytes to process for all such lines of one text.

@@ -30,10 +30,10 @@ pub const MAX_DEFINITIONS: usize = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionError {
     /// The table has a definition for the resource.
-    #[error("dayshift has a row for this resource already")]
+    #[error("dayshift already has a definition of this resource")]
     Known,
     /// There are [`MAX_DEFINITIONS`].
-    #[error("there are more than {MAX_DEFINITIONS} rows")]
+    #[error("there are more than {MAX_DEFINITIONS} definitions")]
     TooMany,
     /// Its field stops nothing.
     #[error("{0}; {instead}", instead = .0.instead)]

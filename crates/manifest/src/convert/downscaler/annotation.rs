@@ -106,8 +106,8 @@ pub(crate) fn is_same(own: &str, flag: &str) -> bool {
     own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
 }
 
-/// The timed forces of a Namespace that apply to an object with a schedule of its own. A permanent
-/// force becomes an override instead, and a force of the object itself wins.
+/// The forces of a Namespace for certain times, which apply to an object with a schedule of its own. A
+/// permanent force becomes an override instead, and a force of the object itself wins.
 pub(crate) fn laid_over<'o>(
     own: &[OldAnnotation<'_>],
     namespace: &[OldAnnotation<'o>],
@@ -165,8 +165,8 @@ pub(crate) fn one(
             }
             Some(at) if at <= context.converter.now => single.remarks.push(remark(
                 Topic::Over,
-                "this time is over, and was left out".to_owned(),
-                "nothing has to be done",
+                "this time is in the past, and was left out".to_owned(),
+                "no action is needed",
             )),
             Some(at) => single.texts.push((Key::Pause.name(), rfc3339(at))),
         },
@@ -228,7 +228,7 @@ pub(crate) fn one(
                 return Err(remark(
                     Topic::NoEquivalent,
                     format!(
-                        "`{}` is more than 24h, and {} takes 1s to 24h",
+                        "`{}` is more than 24h, and {} accepts 1s to 24h",
                         quote(text),
                         name(Key::Enforce)
                     ),
@@ -240,8 +240,13 @@ pub(crate) fn one(
                 .push((Key::Enforce.name(), grace(seconds.max(1))));
             single.remarks.push(remark(
                 Topic::GracePeriod,
-                "what is created or scaled up while the schedule specifies stopped is stopped after that time; what is new at a stop is stopped with the others".to_owned(),
-                &format!("to let it run until the next stop, remove {}", name(Key::Enforce)),
+                "a workload that is created or scaled up while it should be stopped is stopped \
+                    after that time; a workload that is new at a stop is stopped like the others"
+                    .to_owned(),
+                &format!(
+                    "to let it run until the next stop, remove {}",
+                    name(Key::Enforce)
+                ),
             ));
         }
         "scale-children" if context.counts().has(Key::StopJobs) => {
@@ -257,9 +262,10 @@ pub(crate) fn one(
         "scale-children" => {
             return Err(remark(
                 Topic::NoEquivalent,
-                "counts on a CronJob alone in dayshift".to_owned(),
+                "applies only to CronJobs in dayshift".to_owned(),
                 &format!(
-                    "write {}: \"true\" on each CronJob whose Jobs a stop is to suspend, and remove this annotation once the other tool is gone",
+                    "write {}: \"true\" on each CronJob whose Jobs a stop should suspend, and \
+                        remove this annotation once the other tool is gone",
                     name(Key::StopJobs)
                 ),
             ));
@@ -274,10 +280,7 @@ pub(crate) fn one(
         _ => {
             return Err(remark(
                 Topic::UnknownKey,
-                format!(
-                    "downscaler/{} is not an annotation that is known",
-                    quote(key)
-                ),
+                format!("downscaler/{} is not a known annotation", quote(key)),
                 "check what it does, add the dayshift equivalent, and remove it",
             ));
         }
@@ -345,8 +348,12 @@ fn exclude(
         single.texts.push(truth("true"));
         single.remarks.push(remark(
             Topic::NotRead,
-            format!("`{}` excludes the object in py-kube-downscaler, as every text but `false` does; GoKubeDownscaler refuses it", quote(text)),
-            "converted as py-kube-downscaler has it",
+            format!(
+                "`{}` excludes the object in py-kube-downscaler, as does every value except \
+                `false`; GoKubeDownscaler rejects it",
+                quote(text)
+            ),
+            "converted as py-kube-downscaler reads it",
         ));
         return Ok(());
     };
@@ -357,8 +364,8 @@ fn exclude(
         [] if spans.is_never() => single.texts.push(truth("false")),
         [] if spans.week.is_empty() => single.remarks.push(remark(
             Topic::Over,
-            "what this excludes is over, and was left out".to_owned(),
-            "nothing has to be done",
+            "this exclusion is in the past, and was left out".to_owned(),
+            "no action is needed",
         )),
         [span] if spans.week.is_empty() && span.from.is_none_or(|from| from <= now) => {
             single.texts.push(match span.to {
@@ -369,7 +376,7 @@ fn exclude(
         _ => {
             return Err(remark(
                 Topic::PartialExclude,
-                "excludes the object at times only, which has no equivalent".to_owned(),
+                "excludes the object only at some times, which has no equivalent".to_owned(),
                 "write the schedule without these times, or use dayshift pause --until then",
             ));
         }

@@ -207,8 +207,9 @@ impl ConversionRun<'_, '_> {
             self.report(
                 at,
                 Topic::BothLevels,
-                "its Namespace is forced, which this object's own force undoes in GoKubeDownscaler; in py-kube-downscaler and here the Namespace's counts",
-                "look at it with dayshift plan",
+                "its Namespace is forced: in GoKubeDownscaler the object's own force overrides \
+                    that; in py-kube-downscaler and dayshift it does not",
+                "check it with dayshift plan",
                 place,
             );
         }
@@ -231,8 +232,9 @@ impl ConversionRun<'_, '_> {
             self.report(
                 at,
                 Topic::BothLevels,
-                "py-kube-downscaler lays this over the times of the Namespace; GoKubeDownscaler and dayshift take the object's alone",
-                "look at it with dayshift plan, and write the whole schedule on this object",
+                "py-kube-downscaler combines this with the times of the Namespace; \
+                    GoKubeDownscaler and dayshift use only the object's",
+                "check it with dayshift plan, and write the whole schedule on this object",
                 place,
             );
         }
@@ -250,8 +252,9 @@ impl ConversionRun<'_, '_> {
                 self.report(
                     at,
                     Topic::NoEquivalent,
-                    format!("{name} stands on the pods, which dayshift does not read"),
-                    "force-uptime on a pod keeps the whole cluster up in py-kube-downscaler: use dayshift wake --all -A, and remove it",
+                    format!("{name} is on the pods, where dayshift does not read it"),
+                    "force-uptime on a pod keeps the whole cluster running in \
+                        py-kube-downscaler: use dayshift wake --all -A, and remove it",
                     &entry.key.place,
                 );
             }

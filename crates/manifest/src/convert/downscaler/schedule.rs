@@ -91,7 +91,8 @@ impl<'o> DownscalerSchedule<'o> {
             Some((spec, other)) => Err(spec.remark(
                 Topic::TwoZones,
                 format!(
-                    "the annotations of this object go by two time zones, {} and {}; an object has one",
+                    "the annotations of this object use two time zones, {} and {}; an object can \
+                        have one",
                     known.name(),
                     other.name()
                 ),
@@ -109,8 +110,9 @@ impl<'o> DownscalerSchedule<'o> {
             if let Some(spec) = times {
                 remarks.push(spec.remark(
                     Topic::BothTimes,
-                    "stands beside a period; py-kube-downscaler ignores it, and GoKubeDownscaler refuses both",
-                    "only the periods were converted; look at them with dayshift plan",
+                    "is combined with a period; py-kube-downscaler ignores it, and \
+                        GoKubeDownscaler rejects both",
+                    "only the periods were converted; check them with dayshift plan",
                 ));
             }
             return self.periods(zone);
@@ -130,7 +132,8 @@ impl<'o> DownscalerSchedule<'o> {
                         "GoKubeDownscaler cuts the last night off at midnight, and py-kube-downscaler never matches times that go backwards; now the night ends in the morning ({})",
                         spec.spans.mornings.hours()
                     ),
-                    "look at it with dayshift plan; to cut the night off, write its last window to 24:00",
+                    "check it with dayshift plan; to end the night at midnight, end its last \
+                        window at 24:00",
                 ));
             }
             for it in &spec.spans.absolute {
@@ -138,8 +141,8 @@ impl<'o> DownscalerSchedule<'o> {
                     remarks.push(spec.remark_at(
                         it.span.clone(),
                         Topic::Over,
-                        "this span is over, and was left out",
-                        "nothing has to be done",
+                        "this span is in the past, and was left out",
+                        "no action is needed",
                     ));
                 }
             }
@@ -158,8 +161,9 @@ impl<'o> DownscalerSchedule<'o> {
         if let (Some(_), Some(down)) = (up, down) {
             remarks.push(down.remark(
                 Topic::BothTimes,
-                "stands beside an uptime; GoKubeDownscaler refuses both together",
-                "converted as py-kube-downscaler has it: it runs within the uptime, but not within the downtime",
+                "is combined with an uptime; GoKubeDownscaler rejects both",
+                "converted as py-kube-downscaler reads it: it runs within the uptime, but not \
+                    within the downtime",
             ));
         }
         let mut week = up.map_or_else(WeekCounts::always, |spec| spec.spans.week.clone());
@@ -195,8 +199,8 @@ impl<'o> DownscalerSchedule<'o> {
         {
             return Err(down.remark(
                 Topic::Contradiction,
-                "forces the object down at times at which it is forced up too; the tool does nothing then",
-                "let the two not overlap",
+                "forces the object down at times when it is also forced up; the tool does nothing then",
+                "write spans that do not overlap",
             ));
         }
         if let Some(spec) = self.specs.first().filter(|_| week.has_lone_minute()) {
@@ -206,7 +210,7 @@ impl<'o> DownscalerSchedule<'o> {
                     "it runs or is stopped for a single minute of some days: {}",
                     week.hours()
                 ),
-                "write 24:00 in place of 23:59 where the end of the day is meant",
+                "write 24:00 instead of 23:59 for the end of the day",
             ));
         }
         let desired = Desired {
@@ -229,9 +233,10 @@ impl<'o> DownscalerSchedule<'o> {
         Remark::new(
             Topic::AbsoluteSpan,
             (at_spec, at.span.clone()),
-            format!("this span between two instants cannot be written: {reason}"),
+            format!("this span between two dates has no equivalent: {reason}"),
             format!(
-                "write the dates into {}, or take the span out and use dayshift sleep or wake --until then",
+                "write the dates into {}, or remove the span and use dayshift sleep or wake \
+                    --until then",
                 self.name(Key::Except)
             ),
         )
@@ -268,7 +273,7 @@ impl<'o> DownscalerSchedule<'o> {
             _ => match self.specs.iter().find(|spec| !spec.spans.is_never()) {
                 Some(spec) => Err(spec.remark(
                     Topic::ForceElsewhere,
-                    "is forced at times only, over a schedule that stands elsewhere",
+                    "is forced only at some times, over a schedule on another object",
                     "write the whole schedule on this object, and convert again",
                 )),
                 None => Ok(Vec::new()),
@@ -286,7 +291,7 @@ impl<'o> DownscalerSchedule<'o> {
         {
             return Err(spec.remark(
                 Topic::ForceElsewhere,
-                "is forced beside periods, which have no equivalent together",
+                "is forced in addition to periods, which has no equivalent",
                 "use dayshift wake or sleep --until, or write the whole schedule as an uptime",
             ));
         }
@@ -325,8 +330,12 @@ impl<'o> DownscalerSchedule<'o> {
             return match upscale.or(downscale) {
                 Some(spec) => Err(spec.remark(
                     Topic::NoEquivalent,
-                    "never matches, which in GoKubeDownscaler keeps the object as it is and in py-kube-downscaler says nothing",
-                    format!("write {}: \"true\" for the former, or remove the annotation", self.name(Key::Exclude)),
+                    "never matches: GoKubeDownscaler then leaves the object as it is, and \
+                        py-kube-downscaler ignores it",
+                    format!(
+                        "write {}: \"true\" for the former, or remove the annotation",
+                        self.name(Key::Exclude)
+                    ),
                 )),
                 None => Ok(texts),
             };
@@ -358,9 +367,9 @@ fn moments(
             return Err(spec.remark_at(
                 it.span.clone(),
                 Topic::AbsoluteSpan,
-                "this span between two instants cannot be written beside a weekly period",
+                "this span between two dates cannot be combined with a weekly period",
                 format!(
-                    "write its beginning into {} by hand",
+                    "write its beginning into {} manually",
                     context.converter.prefix.annotation(key)
                 ),
             ));
@@ -376,8 +385,8 @@ const FOR_EVER: &str = "2199-12-31 00:00";
 fn forced(spec: &SpanAnnotation<'_>, name: &str) -> Remark {
     spec.remark(
         Topic::Forced,
-        format!("is forced until somebody ends it, which {name} says with a date far away"),
-        format!("remove {name} (dayshift resume does) to go back to the schedule"),
+        format!("is forced until a user ends it; {name} has a date in the far future for that"),
+        format!("remove {name} (dayshift resume does) to return to the schedule"),
     )
 }
 

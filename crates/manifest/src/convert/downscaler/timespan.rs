@@ -84,7 +84,7 @@ impl Spans {
                 return Err(SpanError {
                     span: item.span.clone(),
                     message: format!(
-                        "the time spans go by two time zones, {} and {}; an object has one",
+                        "the time spans use two time zones, {} and {}; an object can have one",
                         known.name(),
                         weekly.zone.name()
                     ),
@@ -174,10 +174,10 @@ impl SpanText<'_> {
         SpanError {
             span: self.span.clone(),
             message: format!(
-                "`{}` has no {what}, and takes the tool's default",
+                "`{}` has no {what}, and uses the tool's default",
                 quote(self.text)
             ),
-            help: format!("say what that is: {flag} {example}"),
+            help: format!("give that default: {flag} {example}"),
             kind: SpanErrorKind::Default,
         }
     }

@@ -27,8 +27,8 @@ const KINDS: [(Kind, &str); 3] = [
     (Kind::CRON_JOB, "suspendCronJobs"),
 ];
 
-/// Other kinds that patches of a SleepInfo stop as dayshift does. If `--kinds` names one, dayshift
-/// scales it in all namespaces.
+/// Opt-in kinds that the patches of a SleepInfo stop in the same way as dayshift. If `--kinds` names
+/// one, dayshift scales it in all namespaces.
 pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
     let Some(spec) = document.node.get("spec") else {
         return Vec::new();
@@ -77,10 +77,11 @@ pub(crate) fn convert(
     } else {
         (
             "deleting it also deletes the Secret in which kube-green saves counts",
-            "while everything is awake (or after dayshift convert -n NAMESPACE, which takes the counts over): ",
+            "while everything is awake (or after dayshift convert -n NAMESPACE, which converts \
+                the counts): ",
         )
     };
-    let why = format!("as long as it is there kube-green acts too; {more}");
+    let why = format!("kube-green acts until it is deleted; {more}");
     requests.delete_after(document, &why, when);
 }
 
@@ -142,7 +143,7 @@ impl SleepRequest<'_, '_> {
             requests.report(
                 Topic::NotRead,
                 &self.spec.place,
-                "a name or a label of its references is not valid, and kube-green finds no object by them",
+                "a name or a label of its references is not valid, so kube-green finds no object",
                 "correct includeRef and excludeRef, and convert again",
             );
             return false;
@@ -157,7 +158,7 @@ impl SleepRequest<'_, '_> {
             self.leave_alone(&stopped, requests);
             for wanted in refs.left_out(&stopped, of) {
                 let reason =
-                    "labels of excludeRef leave objects out, and each has to say so itself";
+                    "excludeRef excludes objects by labels, and each of them needs an annotation";
                 requests.ask(wanted, excluded(), reason);
             }
             return true;
@@ -168,7 +169,8 @@ impl SleepRequest<'_, '_> {
                 Topic::Contradiction,
                 &self.spec.place,
                 format!(
-                    "no {kind} has all that includeRef and excludeRef ask for, so that kube-green takes in none: all their labels have to match, and each name of its kind"
+                    "no {kind} matches includeRef and excludeRef, so kube-green selects none: \
+                        all their labels must match, and all names of this kind"
                 ),
                 "write a SleepInfo for each group of objects, and convert again",
             );
@@ -197,7 +199,8 @@ impl SleepRequest<'_, '_> {
             let wanted =
                 RequestTarget::Some(ObjectSelection::new(vec![kind.clone()], self.namespace));
             let reason = format!(
-                "kube-green leaves the {} of this namespace alone, and each has to say so itself",
+                "kube-green does not scale the {} of this namespace, and each of them needs an \
+                    annotation",
                 kind.names_of_all()
             );
             requests.ask(wanted, excluded(), reason);

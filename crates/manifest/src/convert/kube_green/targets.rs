@@ -38,7 +38,7 @@ struct RefSide {
 }
 
 impl RefSide {
-    /// Reads a list. `None` if kube-green cannot build a selector from it, and so finds no object.
+    /// Reads a list. `None` if kube-green cannot build a selector from it and therefore finds no object.
     fn read(spec: &Node<'_>, field: &str) -> Option<Self> {
         let mut side = Self::default();
         for item in spec.list(field) {
@@ -105,8 +105,8 @@ impl SleepRefs {
         names.chain(labels).collect()
     }
 
-    /// The included objects, and the kinds without any because their names or labels exclude each
-    /// other.
+    /// The included objects, and the kinds of which no object is included because the required names
+    /// or labels contradict each other.
     pub(crate) fn taken_in(
         &self,
         kinds: &[Kind],
@@ -206,8 +206,13 @@ impl SleepPatches {
                         requests.report(
                             Topic::NoEquivalent,
                             &item.place,
-                            format!("the patch of `{target}` replaces {0}, so that kube-green leaves alone what has no {0}; dayshift stops that too", field(&kind)),
-                            "exclude what has to run at night, and write `op: add` to say the same",
+                            format!(
+                                "the patch of `{target}` replaces {0}, so kube-green does \
+                                not change an object without {0}; dayshift stops that too",
+                                field(&kind)
+                            ),
+                            "exclude objects that should keep running, and write `op: add` for \
+                                the same effect",
                         );
                     }
                 }
@@ -236,16 +241,19 @@ fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
     match kind {
         Some(kind) => (
             format!(
-                "the patch of `{target}` is not the stop that dayshift knows of a {kind}, and has no equivalent"
+                "the patch of `{target}` is not how dayshift stops a {kind}, and has no equivalent"
             ),
             format!(
-                "keep this SleepInfo for it, with suspendDeployments and the like set to false; dayshift stops a {kind} by {} alone",
+                "keep this SleepInfo for it, with suspendDeployments and the like set to false; \
+                    dayshift stops a {kind} only by {}",
                 field(&kind)
             ),
         ),
         None => (
-            format!("dayshift knows no {target}, so that the patch has no equivalent"),
-            "keep this SleepInfo for it, with suspendDeployments and the like set to false; a kind of your own is a row of --kind-file".to_owned(),
+            format!("dayshift does not know {target}, so the patch has no equivalent"),
+            "keep this SleepInfo for it, with suspendDeployments and the like set to false; \
+                define a kind of your own in a --kind-file"
+                .to_owned(),
         ),
     }
 }
