@@ -43,7 +43,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- end }}
 
-{{/* What the schema cannot say. */}}
+{{/* Checks that the schema cannot express. */}}
 {{- define "dayshift.check" -}}
 {{- if not .Values.kinds }}
 {{- fail "kinds is empty: name at least one, such as --set kinds={deployments}" }}
@@ -93,7 +93,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- end }}
 {{- if regexMatch "^(0.?|[1-5]?[0-9] ?s[a-z]*|[0-9]{1,4} ?ms)$" .Values.catchUp }}
-{{- fail (printf "catchUp: %s is too short, as every boundary is carried out a little late; write 1m or more" .Values.catchUp) }}
+{{- fail (printf "catchUp: %s is too short, because every boundary is applied slightly late; write 1m or more" .Values.catchUp) }}
 {{- end }}
 {{- if regexMatch "^([0-9]{1,3} ?ms|1 ?s[a-z]*)$" .Values.maxClockSkew }}
 {{- fail (printf "maxClockSkew: %s is too short; write 2s or more, such as 30s, or 0 to turn the check off" .Values.maxClockSkew) }}
@@ -115,12 +115,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- end }}
 
-{{/* Not empty if a container of the pod logs users in. */}}
+{{/* Not empty if the login proxy is a container of the pod. */}}
 {{- define "dayshift.sidecar" -}}
 {{- if and .Values.dashboard.enabled .Values.dashboard.login.enabled .Values.dashboard.login.sidecar }}true{{ end }}
 {{- end }}
 
-{{/* The arguments of the program: what differs from its own defaults. */}}
+{{/* The arguments of dayshift that differ from its defaults. */}}
 {{- define "dayshift.args" -}}
 {{- $args := list "run" }}
 {{- $kinds := join "," .Values.kinds }}
@@ -201,7 +201,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- concat $args .Values.extraArgs | toJson }}
 {{- end }}
 
-{{/* All that dayshift may do in a namespace, for the kinds that were chosen. */}}
+{{/* The permissions of dayshift in a namespace, for the selected kinds. */}}
 {{- define "dayshift.rules" -}}
 {{- $groups := dict "deployments" "apps" "statefulsets" "apps" "cronjobs" "batch" "horizontalpodautoscalers" "autoscaling" "scaledobjects" "keda.sh" }}
 {{- $order := list }}
@@ -243,7 +243,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   verbs: ["create"]
 {{- end }}
 
-{{/* What people read besides workloads: who else sets a count, what became of it, and the Namespace. */}}
+{{/* Objects that people read in addition to workloads: controllers that set counts, Events and the Namespace. */}}
 {{- define "dayshift.readRules" -}}
 - apiGroups: ["autoscaling"]
   resources: ["horizontalpodautoscalers"]
@@ -259,7 +259,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   verbs: ["get", "list", "watch"]
 {{- end }}
 
-{{/* All that the activator may do in a namespace. */}}
+{{/* The permissions of the activator in a namespace. */}}
 {{- define "dayshift.activatorRules" -}}
 {{- range .kinds }}
 {{- $plural := . }}
@@ -285,7 +285,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{ include "dayshift.eventRule" . }}
 {{- end }}
 
-{{/* What every pod of dayshift reaches. */}}
+{{/* The connections that every pod of dayshift needs. */}}
 {{- define "dayshift.egress" -}}
 # The API server.
 - ports:

@@ -186,7 +186,7 @@ fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
     );
     reported(
         "dayshift/scale=08:00 = 5",
-        "dayshift/scale says all counts itself",
+        "dayshift/scale defines all counts",
     );
     reported(
         "dayshift/timezone=Asia/Tokio",

