@@ -99,16 +99,16 @@ pub(crate) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
     if matches!(value.scalar(), Some(Scalar::Null | Scalar::Text)) {
         return None;
     }
-    let (what, only) = (value.type_name(), "but the API server accepts only text");
+    let (type_name, only) = (value.type_name(), "but the API server accepts only text");
     let (found, wrong, help) = match value.written() {
         Some(it) => (
             it,
-            format!("is {what} in YAML, {only}"),
+            format!("is {type_name} in YAML, {only}"),
             format!("write \"{}\"", quote(it)),
         ),
         None => (
             "",
-            format!("is {what}, {only}"),
+            format!("is {type_name}, {only}"),
             "write text in quotes".to_owned(),
         ),
     };

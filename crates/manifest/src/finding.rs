@@ -37,10 +37,10 @@ pub trait Rule: Copy + Eq + Hash {
 
 /// Defines an enum of rules, each with its severity, its id and a summary.
 macro_rules! rules {
-    ($(#[$about:meta])* $name:ident { $($severity:ident $rule:ident $id:literal $what:literal,)* }) => {
+    ($(#[$about:meta])* $name:ident { $($severity:ident $rule:ident $id:literal $description:literal,)* }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $(#[doc = $what] $rule,)* }
+        pub enum $name { $(#[doc = $description] $rule,)* }
 
         impl $name {
             /// All of them, in the order of the documentation.
@@ -58,7 +58,7 @@ macro_rules! rules {
 
             /// A sentence about the violations that it finds.
             pub const fn summary(self) -> &'static str {
-                match self { $(Self::$rule => $what,)* }
+                match self { $(Self::$rule => $description,)* }
             }
         }
 

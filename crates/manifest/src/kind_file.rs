@@ -16,13 +16,13 @@ use crate::{
 
 /// The definitions of a kind file. An invalid one does not affect the others.
 #[derive(Debug, Default)]
-pub struct KindRows {
+pub struct KindDefinitions {
     /// The valid definitions, with their places.
-    pub rows: Vec<(KindDefinition, Location)>,
+    pub definitions: Vec<(KindDefinition, Location)>,
     /// The errors of the invalid ones.
     pub errors: Vec<SyntaxError>,
     /// The resources of the invalid ones, such as `widgets.example.com`, if they name one.
-    pub refused: Vec<String>,
+    pub rejected: Vec<String>,
 }
 
 /// The keys of a definition.
@@ -40,12 +40,12 @@ const KEYS: [&str; 11] = [
     "resources",
 ];
 
-type RowError = (Location, String);
+type DefinitionError = (Location, String);
 
 impl SourceFile {
     /// Reads a kind file: a list of maps, or maps in documents of their own.
-    pub fn kind_rows(&self) -> KindRows {
-        let mut found = KindRows::default();
+    pub fn kind_definitions(&self) -> KindDefinitions {
+        let mut found = KindDefinitions::default();
         let (documents, error) = self.documents();
         found.errors.extend(error);
         for document in &documents {
@@ -54,10 +54,10 @@ impl SourceFile {
             let whole = (!is_list).then_some(&**document);
             for row in items.chain(whole) {
                 match definition(row) {
-                    Ok(definition) => found.rows.push((definition, row.place.clone())),
+                    Ok(definition) => found.definitions.push((definition, row.place.clone())),
                     Err((place, message)) => {
                         let resource = row.get("resource").and_then(Node::text);
-                        found.refused.extend(resource.map(str::to_lowercase));
+                        found.rejected.extend(resource.map(str::to_lowercase));
                         found.errors.push(self.error_at(&place, message));
                     }
                 }
@@ -67,7 +67,7 @@ impl SourceFile {
     }
 }
 
-fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
+fn definition(row: &Node<'_>) -> Result<KindDefinition, DefinitionError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     if row.entries().is_empty() {
         let message = format!(
@@ -140,17 +140,18 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
             return Err(wrong(row, message.to_owned()));
         }
     };
-    let holds = holds(row, &path)?;
-    if let (Some(node), CustomField::Replicas | CustomField::Exact) = (row.get("instances"), &holds)
+    let content = parse_content(row, &path)?;
+    if let (Some(node), CustomField::Replicas | CustomField::Exact) =
+        (row.get("instances"), &content)
     {
         let message =
             "the count of this definition is already the number of its instances".to_owned();
         return Err(wrong(node, message));
     }
-    let pod_groups = size(row, &holds)?;
+    let pod_groups = size(row, &content)?;
     let resource = (plural, group);
     Ok(KindDefinition::custom(
-        &name, resource, &path, holds, pod_groups,
+        &name, resource, &path, content, pod_groups,
     ))
 }
 
@@ -214,7 +215,7 @@ fn reserved_reason(member: SpecMember) -> Option<&'static str> {
 }
 
 /// Reads the parts that run pods: `instances` and `resources` are a field or a list of fields each.
-fn size(row: &Node<'_>, holds: &CustomField) -> Result<Vec<PodGroup>, RowError> {
+fn size(row: &Node<'_>, content: &CustomField) -> Result<Vec<PodGroup>, DefinitionError> {
     let fields = |key: &str| match row.get(key) {
         Some(node) if !node.items().is_empty() => node.items().iter().map(|item| &**item).collect(),
         node => Vec::from_iter(node),
@@ -230,7 +231,7 @@ fn size(row: &Node<'_>, holds: &CustomField) -> Result<Vec<PodGroup>, RowError> 
         );
         return Err((first.place.clone(), message));
     }
-    let is_count = matches!(holds, CustomField::Replicas | CustomField::Exact);
+    let is_count = matches!(content, CustomField::Replicas | CustomField::Exact);
     let mut parts = Vec::new();
     for index in 0..instances.len().max(resources.len()) {
         let path = |of: &[&Node<'_>]| of.get(index).map(|field| listed_path(field)).transpose();
@@ -261,7 +262,7 @@ fn size(row: &Node<'_>, holds: &CustomField) -> Result<Vec<PodGroup>, RowError> 
 
 /// Splits `spec.pools[].size` into the tokens below `spec` up to the last list, and the tokens
 /// after it.
-fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), RowError> {
+fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), DefinitionError> {
     let mut list = Vec::new();
     let mut rest = Vec::new();
     for token in tokens_of(field)?.drain(1..) {
@@ -284,7 +285,7 @@ fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), RowError>
 }
 
 /// Reads `spec.paused` or `/spec/paused` as the tokens of a JSON pointer.
-fn spec_path(field: &Node<'_>) -> Result<Vec<String>, RowError> {
+fn spec_path(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
     let tokens = tokens_of(field)?;
     if tokens.iter().any(|token| token.ends_with(PodGroup::EACH)) {
         let message = format!("{} goes through a list; write one field", described(field));
@@ -293,7 +294,7 @@ fn spec_path(field: &Node<'_>) -> Result<Vec<String>, RowError> {
     Ok(tokens)
 }
 
-fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, RowError> {
+fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
     let wrong = |message: String| (field.place.clone(), message);
     let text = field.text().unwrap_or_default();
     let tokens: Vec<String> = match text.strip_prefix('/') {
@@ -327,14 +328,14 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, RowError> {
     Ok(tokens)
 }
 
-fn holds(row: &Node<'_>, path: &[String]) -> Result<CustomField, RowError> {
+fn parse_content(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     let is_annotation = path[0] != "spec";
-    let said = row.get("holds");
-    let kind = said.and_then(Node::text).unwrap_or("switch");
+    let written = row.get("holds");
+    let kind = written.and_then(Node::text).unwrap_or("switch");
     let of_switch = ["stopped", "running", "absent", "not-beside"];
     let stray = of_switch.into_iter().find_map(|key| row.get(key));
-    match (kind, said) {
+    match (kind, written) {
         ("switch", _) => switch(row, is_annotation, path),
         ("time", Some(node)) if !is_annotation => {
             Err(wrong(node, "only an annotation can hold a time".to_owned()))
@@ -361,7 +362,11 @@ fn holds(row: &Node<'_>, path: &[String]) -> Result<CustomField, RowError> {
     }
 }
 
-fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<CustomField, RowError> {
+fn switch(
+    row: &Node<'_>,
+    is_annotation: bool,
+    path: &[String],
+) -> Result<CustomField, DefinitionError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     if path == ["spec", "replicas"] {
         let message = "spec.replicas is a count; write holds: replicas, or holds: exact".to_owned();
@@ -472,7 +477,7 @@ mod tests {
             ),
         ] {
             let source = SourceFile::new("kinds.yaml", format!("{{{row}}}"));
-            let errors = source.kind_rows().errors;
+            let errors = source.kind_definitions().errors;
             assert!(errors[0].message.contains(expected), "{row}: {errors:?}");
         }
     }

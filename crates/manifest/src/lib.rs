@@ -20,7 +20,7 @@ mod yaml;
 
 pub use annotations::{Annotation, KeySite, MisplacedKey, is_of_other_tool};
 pub use finding::{Finding, ObjectName, Quoted, Rule, Severity};
-pub use kind_file::KindRows;
+pub use kind_file::KindDefinitions;
 pub use objects::{
     Contents,
     defaults::{LooseAnnotations, Namespace},

@@ -176,15 +176,15 @@ impl KindFiles {
         let mut loaded = Self::default();
         for file in files {
             let source = SourceFile::open(Path::new(file))?;
-            let found = source.kind_rows();
+            let found = source.kind_definitions();
             for error in found.errors {
                 if !error.in_object {
                     return Err(KindFileError::Syntax(error));
                 }
                 loaded.problems.push(error.to_string());
             }
-            loaded.rejected.extend(found.refused);
-            for (row, place) in found.rows {
+            loaded.rejected.extend(found.rejected);
+            for (row, place) in found.definitions {
                 let (file, resource) = (source.name(), format!("{}.{}", row.plural(), row.group()));
                 if let Err(error) = loaded.table.add(row) {
                     let (line, column) = (place.line, place.column);

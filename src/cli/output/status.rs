@@ -357,7 +357,7 @@ const COLUMNS: [StatusColumn; 15] = [
         next_with_distance(status, now)
     }),
     column("NEXT", Instead, Stays, next_time),
-    column("OVERRIDE", WithValue, LeftOut(3), laid_over),
+    column("OVERRIDE", WithValue, LeftOut(3), override_in_force),
     column("TIMEZONE", Wide, Stays, |status, _| {
         status.zone.name().into()
     }),
@@ -509,13 +509,15 @@ fn next_cell(
 }
 
 /// The active override, its end and its author.
-fn laid_over(status: &WorkloadStatus, now: DateTime<Utc>) -> Cell {
-    let over = status.active_override.map(|(_, laid_over)| {
-        let until = laid_over.until().map(|at| short_time(at, status.zone, now));
+fn override_in_force(status: &WorkloadStatus, now: DateTime<Utc>) -> Cell {
+    let over = status.active_override.map(|(_, override_in_force)| {
+        let until = override_in_force
+            .until()
+            .map(|at| short_time(at, status.zone, now));
         let until = until.map_or_else(String::new, |at| format!(" until {at}"));
         let author = author_text(&status.author);
         let author = author.map_or_else(String::new, |author| format!(", {author}"));
-        format!("{}{until}{author}", verb(laid_over))
+        format!("{}{until}{author}", verb(override_in_force))
     });
     over.into()
 }
@@ -530,8 +532,8 @@ fn some(number: f64, unit: &str) -> Cell {
     (number > 0.0).then(|| short_number(number) + unit).into()
 }
 
-pub(crate) const fn verb(laid_over: Override) -> &'static str {
-    match laid_over {
+pub(crate) const fn verb(override_in_force: Override) -> &'static str {
+    match override_in_force {
         Override::Pause(Pause::Forever | Pause::Until(_)) => "pause",
         Override::Wake(_) => "wake",
         Override::Sleep(_) => "sleep",

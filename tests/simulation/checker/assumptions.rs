@@ -47,8 +47,8 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
 /// The kind as dayshift's type.
 pub fn kind_of(row: &Row) -> Kind {
     static WIDGET: LazyLock<Kind> = LazyLock::new(|| {
-        let rows = SourceFile::new("kinds.yaml", kinds::KIND_FILE).kind_rows();
-        let (widget, _) = rows.rows.into_iter().next().unwrap();
+        let found = SourceFile::new("kinds.yaml", kinds::KIND_FILE).kind_definitions();
+        let (widget, _) = found.definitions.into_iter().next().unwrap();
         KindTable::default().add(widget).unwrap()
     });
     match row.name {

@@ -157,7 +157,7 @@ fn item(
             "write how many replicas it sets",
         ));
     };
-    let cannot = |what: &str| format!("`{}` {what}", quote(schedule));
+    let cannot = |reason: &str| format!("`{}` {reason}", quote(schedule));
     if let Some(date) = schedule.strip_prefix("@date ") {
         let moment = date.trim();
         let minute = moment.strip_suffix(":00").unwrap_or(moment);
@@ -281,7 +281,7 @@ struct ExcludedDays {
 
 const NO_DATE: &str = "is not a date that the controller reads, and excludes no job";
 
-fn by_hand(requests: &AnnotationRequests<'_>) -> String {
+fn manual_help(requests: &AnnotationRequests<'_>) -> String {
     format!(
         "write the dates into {} manually",
         requests.name(Key::Except)
@@ -317,7 +317,7 @@ impl ExcludedDays {
                         them: * * * 15 11 *"
                         .to_owned(),
                 ),
-                _ => (NO_DATE, by_hand(requests)),
+                _ => (NO_DATE, manual_help(requests)),
             };
             requests.report(
                 Topic::ExcludeDates,
@@ -345,7 +345,7 @@ impl ExcludedDays {
         }
         let text = quote(text);
         let Ok(days) = Times::parse(&midnights) else {
-            let help = by_hand(requests);
+            let help = manual_help(requests);
             requests.report(
                 Topic::ExcludeDates,
                 place,

@@ -86,7 +86,7 @@ pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests
         return;
     };
     for (trigger, node) in triggers.iter().zip(&crons) {
-        if !trigger.takes_turns() {
+        if !trigger.alternates() {
             requests.report(
                 Topic::Turns,
                 &node.place,
@@ -323,7 +323,7 @@ impl Trigger {
     }
 
     /// Whether starts and ends alternate.
-    fn takes_turns(&self) -> bool {
+    fn alternates(&self) -> bool {
         let (Ok(start), Ok(end)) = (Times::parse(&self.start), Times::parse(&self.end)) else {
             return true;
         };

@@ -5,7 +5,7 @@
 //! reported. `docs/guides/migrate.md` has the rules, and the versions of the other tools that they
 //! were read from.
 
-mod by_hand;
+mod apply_requests;
 mod conversion;
 mod cron_hpa;
 mod desired;
@@ -14,7 +14,7 @@ mod downscaler;
 mod edit;
 mod keda;
 mod kube_green;
-mod landing;
+mod manual;
 mod requests;
 mod verify;
 mod week;
@@ -73,7 +73,7 @@ impl Converter {
         work.requests();
         work.flags();
         work.volumes();
-        work.by_hand(&trees);
+        work.report_manual_conversions(&trees);
         work.write(&trees);
         let mut conversion = work.conversion;
         let order = |finding: &ConversionFinding| {
@@ -86,7 +86,7 @@ impl Converter {
 
     /// The findings of files that are not read, such as Terraform files.
     pub fn check_skipped(&self, skipped: &[SourceFile]) -> Vec<ConversionFinding> {
-        let finding = |file: &SourceFile| by_hand::skipped_file_finding(file.name(), file.text());
+        let finding = |file: &SourceFile| manual::skipped_file_finding(file.name(), file.text());
         skipped.iter().filter_map(finding).collect()
     }
 }

@@ -57,10 +57,10 @@ impl ObjectSelection {
 
     pub(crate) fn matches(&self, document: &Document<'_>) -> bool {
         let object = &document.object;
-        let is_it = |kind: &Kind| kind.group() == document.group() && kind.name() == object.kind;
+        let is_match = |kind: &Kind| kind.group() == document.group() && kind.name() == object.kind;
         let has = |(key, value): &(String, String)| document.label(key) == Some(value);
         object.namespace == self.namespace
-            && self.kinds.iter().any(is_it)
+            && self.kinds.iter().any(is_match)
             && self.name.as_ref().is_none_or(|name| *name == object.name)
             && !self.other_names.contains(&object.name)
             && self.labels.iter().all(has)
@@ -123,7 +123,7 @@ pub(crate) struct SavedCount {
     /// The saved value of an on/off field, as the label stores it.
     pub(crate) value: Option<Box<str>>,
     /// The document that requests the schedule. If the request is rejected, no count is written.
-    pub(crate) asked_by: usize,
+    pub(crate) requested_by: usize,
 }
 
 /// All requests of one document, or of several that are merged into one schedule.
@@ -155,8 +155,8 @@ impl DocumentRequest {
             .schedules
             .iter()
             .map(|request| {
-                let is_it = |other: &&AnnotationRequest| other.wanted == request.wanted;
-                let other = other.schedules.iter().find(is_it)?;
+                let is_match = |other: &&AnnotationRequest| other.wanted == request.wanted;
+                let other = other.schedules.iter().find(is_match)?;
                 merged_times(&request.pairs, &other.pairs)
             })
             .collect();
@@ -270,7 +270,7 @@ impl<'c> AnnotationRequests<'c> {
     /// Takes all requests by document. If a document requests a schedule for an object that an
     /// earlier document schedules, the two are merged; if they contradict each other, the later
     /// document is rejected as a whole, and returned in the second list.
-    pub(crate) fn take_by_document(&mut self) -> (Vec<DocumentRequest>, Vec<usize>) {
+    pub(crate) fn into_documents(&mut self) -> (Vec<DocumentRequest>, Vec<usize>) {
         let mut all: Vec<DocumentRequest> = Vec::new();
         let mut rejected = Vec::new();
         let requests = mem::take(&mut self.all);

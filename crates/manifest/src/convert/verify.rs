@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{convert::edit::ObjectEdits, source::SourceFile, yaml::node::Node};
 
 /// Whether the documents of `text` are the original ones with these changes.
-pub(crate) fn is_as_meant<'n, 'a: 'n>(
+pub(crate) fn is_as_intended<'n, 'a: 'n>(
     before: &[Rc<Node<'a>>],
     changes: impl Iterator<Item = (&'n Rc<Node<'a>>, &'n ObjectEdits)>,
     text: &str,
@@ -20,16 +20,16 @@ pub(crate) fn is_as_meant<'n, 'a: 'n>(
     let mut changes = changes.peekable();
     let mut all = before.iter().zip(&after);
     all.all(|(before, after)| {
-        let (mut meant, mut after) = (before.json(), after.json());
+        let (mut intended, mut after) = (before.json(), after.json());
         while let Some((node, of)) = changes.next_if(|change| holds(before, change.0)) {
-            match object_of(before, &mut meant, node) {
+            match object_of(before, &mut intended, node) {
                 Some(object) => change(object, of),
                 None => return false,
             }
         }
-        without_empty(&mut meant);
+        without_empty(&mut intended);
         without_empty(&mut after);
-        meant == after
+        intended == after
     }) && changes.next().is_none()
 }
 
@@ -120,7 +120,7 @@ mod tests {
                           spec: {replicas: 3}\n";
 
     /// Whether `after` is a correct result of replacing `old` by `new: c` on the first object.
-    fn is_right(before: &str, after: &str) -> bool {
+    fn is_correct(before: &str, after: &str) -> bool {
         let source = SourceFile::new("", before);
         let (nodes, _) = source.documents();
         let mut objects = nodes
@@ -131,7 +131,7 @@ mod tests {
             replaced: vec![("old".into(), vec![("new".into(), "c".into())])],
             ..ObjectEdits::default()
         };
-        is_as_meant(&nodes, iter::once((*object, &changes)), after)
+        is_as_intended(&nodes, iter::once((*object, &changes)), after)
     }
 
     /// Correct and incorrect results, by themselves, as one of two documents and in a list.
@@ -177,22 +177,22 @@ mod tests {
                 format!("kind: List\nitems:\n- {}\n", indented.trim_end())
             };
             let two = |text: &str| format!("{text}---\n{BEFORE}");
-            assert_eq!(is_right(BEFORE, &after), expected, "{after}");
+            assert_eq!(is_correct(BEFORE, &after), expected, "{after}");
             assert_eq!(
-                is_right(&list(BEFORE), &list(&after)),
+                is_correct(&list(BEFORE), &list(&after)),
                 expected,
                 "{}",
                 list(&after)
             );
             assert_eq!(
-                is_right(&two(BEFORE), &two(&after)),
+                is_correct(&two(BEFORE), &two(&after)),
                 expected,
                 "{}",
                 two(&after)
             );
             // The number of documents.
-            assert!(!is_right(&two(BEFORE), &after), "{after}");
-            assert!(!is_right(BEFORE, &two(&after)), "{after}");
+            assert!(!is_correct(&two(BEFORE), &after), "{after}");
+            assert!(!is_correct(BEFORE, &two(&after)), "{after}");
         }
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let two = |first: &str, second: &str| format!("{first}---\n{second}");
         for other in [BEFORE.replace("replicas: 3", "replicas: 4"), after.clone()] {
             assert!(
-                !is_right(&two(BEFORE, BEFORE), &two(&after, &other)),
+                !is_correct(&two(BEFORE, BEFORE), &two(&after, &other)),
                 "{other}"
             );
         }

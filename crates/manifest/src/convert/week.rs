@@ -213,12 +213,12 @@ pub(crate) fn list<T: Copy + Ord>(
     text: impl Fn(T) -> String,
 ) -> String {
     on_days.sort_unstable();
-    let mut what: Vec<T> = on_days.iter().map(|pair| pair.1).collect();
-    what.sort_unstable();
-    what.dedup();
+    let mut values: Vec<T> = on_days.iter().map(|pair| pair.1).collect();
+    values.sort_unstable();
+    values.dedup();
     let mut groups: Vec<(u8, Vec<T>)> = Vec::new();
-    for it in what {
-        let on = on_days.iter().filter(|(_, what)| *what == it);
+    for it in values {
+        let on = on_days.iter().filter(|(_, values)| *values == it);
         let days = on.fold(0, |days, (day, _)| days | 1 << day);
         match groups.iter_mut().find(|(known, _)| *known == days) {
             Some((_, all)) => all.push(it),
@@ -226,10 +226,10 @@ pub(crate) fn list<T: Copy + Ord>(
         }
     }
     groups.sort_by_key(|(days, _)| days.trailing_zeros());
-    let items = groups.into_iter().map(|(on, what)| {
-        let what: Vec<_> = what.into_iter().map(&text).collect();
+    let items = groups.into_iter().map(|(on, values)| {
+        let values: Vec<_> = values.into_iter().map(&text).collect();
         let space = if on == EVERY_DAY { "" } else { " " };
-        format!("{}{space}{}", days(on), what.join(","))
+        format!("{}{space}{}", days(on), values.join(","))
     });
     items.collect::<Vec<_>>().join("; ")
 }

@@ -19,7 +19,7 @@ use crate::{
         conversion::{ChangeTarget, Conversion, Converter, ObjectChange, ObjectRef, Topic},
         document::Document,
         edit::{NamePairs, NotEditable, ObjectEdits, apply, edits},
-        verify::is_as_meant,
+        verify::is_as_intended,
     },
     finding::Finding,
     source::SourceFile,
@@ -220,11 +220,11 @@ impl ConversionRun<'_, '_> {
     /// Finds the object that a document refers to. Files of two directories can be for two clusters
     /// and have objects of the same name, so the same file is preferred over the same directory,
     /// and another directory counts only if both documents set their namespace.
-    pub(crate) fn meant(&self, from: usize, object: &ObjectRef) -> ObjectLookup {
-        self.meant_of(from, &id(object))
+    pub(crate) fn find_object(&self, from: usize, object: &ObjectRef) -> ObjectLookup {
+        self.find_by_key(from, &id(object))
     }
 
-    pub(crate) fn meant_of(&self, from: usize, id: &ObjectKey) -> ObjectLookup {
+    pub(crate) fn find_by_key(&self, from: usize, id: &ObjectKey) -> ObjectLookup {
         let all = self.index.get(id).map_or(&[][..], Vec::as_slice);
         let among = |is_near: fn(&Self, usize, usize) -> bool| -> Vec<usize> {
             let near = all.iter().copied();
@@ -285,7 +285,7 @@ impl ConversionRun<'_, '_> {
     /// Whether the conversion gives an object a schedule, directly or by its Namespace.
     fn is_scheduled(&self, at: usize) -> bool {
         let prefix = &self.converter.prefix;
-        let comes = |at: usize, key: Key| {
+        let gets = |at: usize, key: Key| {
             let name = prefix.annotation(key);
             let mut pending = self
                 .pending
@@ -294,9 +294,9 @@ impl ConversionRun<'_, '_> {
                 .flat_map(ObjectEdits::pairs);
             pending.any(|pair| pair.0 == name)
         };
-        let schedules = |at: usize| Key::SCHEDULE.iter().any(|key| comes(at, *key));
+        let schedules = |at: usize| Key::SCHEDULE.iter().any(|key| gets(at, *key));
         let document: &Document<'_> = &self.documents[at];
-        let is_excluded = comes(at, Key::Exclude) || document.has(&prefix.annotation(Key::Exclude));
+        let is_excluded = gets(at, Key::Exclude) || document.has(&prefix.annotation(Key::Exclude));
         let namespace = self.namespace_of(at);
         schedules(at) || !is_excluded && namespace.is_some_and(schedules)
     }
@@ -305,7 +305,7 @@ impl ConversionRun<'_, '_> {
     pub(crate) fn namespace_of(&self, at: usize) -> Option<usize> {
         let namespace = &self.documents[at].object.namespace;
         let id = ("".into(), "Namespace".into(), "".into(), namespace.clone());
-        match self.meant_of(at, &id) {
+        match self.find_by_key(at, &id) {
             ObjectLookup::Document(of) => Some(of),
             ObjectLookup::Elsewhere | ObjectLookup::Unclear => None,
         }
@@ -342,7 +342,7 @@ impl<'a> ConversionRun<'_, 'a> {
                 let changes = made
                     .iter()
                     .map(|(at, edits)| (&self.documents[*at].node, edits));
-                is_as_meant(nodes, changes, &text).then_some(text)
+                is_as_intended(nodes, changes, &text).then_some(text)
             });
             match text {
                 None => self.conversion.texts.push(None),

@@ -12,7 +12,7 @@ use crate::objects::{
 };
 
 /// An object that scales a workload.
-pub(crate) struct Scaler<'c> {
+pub(crate) struct ScalingObject<'c> {
     /// The index of its file.
     pub(crate) source: usize,
     pub(crate) object: &'c OtherObject,
@@ -23,7 +23,7 @@ pub(crate) struct Scaler<'c> {
 pub(crate) struct ContentsIndex<'c> {
     pub(crate) contents: &'c [Contents],
     /// By kind, namespace and name of the scaled workload.
-    scalers: HashMap<(Kind, &'c str, &'c str), Vec<Scaler<'c>>>,
+    scaling_objects: HashMap<(Kind, &'c str, &'c str), Vec<ScalingObject<'c>>>,
     /// By namespace, kind and name.
     workloads: HashMap<(&'c str, Dependency), &'c ManifestWorkload>,
     services: HashSet<(&'c str, Dependency)>,
@@ -33,7 +33,7 @@ impl<'c> ContentsIndex<'c> {
     pub(crate) fn new(contents: &'c [Contents]) -> Self {
         let mut index = Self {
             contents,
-            scalers: HashMap::new(),
+            scaling_objects: HashMap::new(),
             workloads: HashMap::new(),
             services: HashSet::new(),
         };
@@ -41,11 +41,15 @@ impl<'c> ContentsIndex<'c> {
             for object in &contents.others {
                 if let Some(target) = &object.scales {
                     let key = (target.kind.clone(), &*object.namespace, &*target.name);
-                    index.scalers.entry(key).or_default().push(Scaler {
-                        source,
-                        object,
-                        target,
-                    });
+                    index
+                        .scaling_objects
+                        .entry(key)
+                        .or_default()
+                        .push(ScalingObject {
+                            source,
+                            object,
+                            target,
+                        });
                 }
             }
             for workload in &contents.workloads {
@@ -62,9 +66,12 @@ impl<'c> ContentsIndex<'c> {
     }
 
     /// The objects that scale a workload.
-    pub(crate) fn scalers<'s>(&'s self, object: &'s WorkloadRef) -> &'s [Scaler<'s>] {
+    pub(crate) fn scaling_objects<'s>(
+        &'s self,
+        object: &'s WorkloadRef,
+    ) -> &'s [ScalingObject<'s>] {
         let key = (object.kind.clone(), &*object.namespace, &*object.name);
-        self.scalers.get(&key).map_or(&[], Vec::as_slice)
+        self.scaling_objects.get(&key).map_or(&[], Vec::as_slice)
     }
 
     /// The workload that a dependency names in a namespace.

@@ -9,7 +9,7 @@ use crate::{
     lint::{
         object::{ObjectFindings, OtherCheck, WorkloadCheck},
         rule::LintRule,
-        schedule_finding::{own_line, right_line},
+        schedule_finding::{own_line, valid_line},
     },
 };
 
@@ -19,7 +19,7 @@ pub(crate) fn lookalike_prefix(object: &mut ObjectFindings<'_>, key: &MisplacedK
     if key.site != KeySite::Annotations || is_known {
         return;
     }
-    let Some(meant) = lookalike_key(name) else {
+    let Some(intended) = lookalike_key(name) else {
         return;
     };
     let message = format!(
@@ -27,7 +27,10 @@ pub(crate) fn lookalike_prefix(object: &mut ObjectFindings<'_>, key: &MisplacedK
         quote(name),
         object.prefix
     );
-    let help = format!("write {}", own_line(object.prefix, meant, &key.field.text));
+    let help = format!(
+        "write {}",
+        own_line(object.prefix, intended, &key.field.text)
+    );
     object.add(
         LintRule::LookalikePrefix,
         key.field.key.clone(),
@@ -187,9 +190,10 @@ pub(crate) fn other_tool_annotation(object: &mut ObjectFindings<'_>, keys: &[Mis
         "kube-green"
     };
     let message = format!("`{name}` is for {tool}; dayshift does not read it");
-    let (_, meant) = key.field.name.split_once('/').unwrap_or_default();
-    let line = Key::nearest(meant).map(|meant| own_line(object.prefix, meant, &key.field.text));
-    let line = line.unwrap_or_else(|| right_line(object.prefix, Key::Hours));
+    let (_, intended) = key.field.name.split_once('/').unwrap_or_default();
+    let line =
+        Key::nearest(intended).map(|intended| own_line(object.prefix, intended, &key.field.text));
+    let line = line.unwrap_or_else(|| valid_line(object.prefix, Key::Hours));
     let help = format!("let one tool scale a workload: run dayshift convert, or write {line}");
     object.add(LintRule::OtherTool, key.field.key.clone(), message, help);
 }
@@ -204,7 +208,7 @@ pub(crate) fn other_tool(object: &mut ObjectFindings<'_>, check: &OtherCheck<'_>
         "this is a schedule of {}; dayshift does not read it",
         tool.name
     );
-    let line = right_line(object.prefix, Key::Hours);
+    let line = valid_line(object.prefix, Key::Hours);
     let help = if tool.is_converted {
         format!("let one tool scale a workload: run dayshift convert, or write {line} on it")
     } else {

@@ -8,7 +8,7 @@ use dayshift_workload::{Key, Origin, Replicas, other_controllers::OtherControlle
 
 use crate::{
     lint::{
-        index::Scaler,
+        index::ScalingObject,
         object::{ObjectFindings, OtherCheck, WorkloadCheck},
         rule::{LintFinding, LintRule},
         schedule_finding::own_line,
@@ -32,16 +32,16 @@ pub(crate) fn autoscaler(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<
         let help = "remove behavior.scaleDown.selectPolicy, or schedule the target instead";
         object.add(LintRule::Autoscaler, place, message, help);
     }
-    for scaler in check.index.scalers(&workload.object) {
-        let found = match scaler.target.by {
-            ScaledBy::ScaledObject => Some(scaled_object(object, workload, scaler)),
+    for scaling in check.index.scaling_objects(&workload.object) {
+        let found = match scaling.target.by {
+            ScaledBy::ScaledObject => Some(scaled_object(object, workload, scaling)),
             // An autoscaler does not change a count of 0.
             ScaledBy::Autoscaler | ScaledBy::Rollout if workload.is_kept_at_zero() => None,
-            ScaledBy::Autoscaler => hpa(object, workload, scaler),
-            ScaledBy::Rollout => Some(rollout(object, workload, scaler)),
+            ScaledBy::Autoscaler => hpa(object, workload, scaling),
+            ScaledBy::Rollout => Some(rollout(object, workload, scaling)),
         };
         if let Some((message, help)) = found {
-            let place = Some((scaler.source, scaler.target.place.clone()));
+            let place = Some((scaling.source, scaling.target.place.clone()));
             let finding = LintFinding::new(LintRule::Autoscaler, place, message, help);
             object
                 .findings
@@ -53,9 +53,9 @@ pub(crate) fn autoscaler(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<
 fn scaled_object(
     object: &ObjectFindings<'_>,
     workload: &ManifestWorkload,
-    scaler: &Scaler<'_>,
+    scaling: &ScalingObject<'_>,
 ) -> (String, String) {
-    let min = scaler.target.min;
+    let min = scaling.target.min;
     let effect = if min > 0 {
         format!("raises {} to {min} after each stop", object.name)
     } else {
@@ -64,7 +64,7 @@ fn scaled_object(
             object.name
         )
     };
-    let message = format!("ScaledObject {} {effect}", quote(&scaler.object.name));
+    let message = format!("ScaledObject {} {effect}", quote(&scaling.object.name));
     let help = move_schedule(object, workload, "ScaledObject", "scaledobjects")
         + ": a stop then pauses it";
     (message, help)
@@ -74,11 +74,11 @@ fn scaled_object(
 fn rollout(
     object: &ObjectFindings<'_>,
     workload: &ManifestWorkload,
-    scaler: &Scaler<'_>,
+    scaling: &ScalingObject<'_>,
 ) -> (String, String) {
     let message = format!(
         "Rollout {} runs the pods of {} in its place, and scales it down itself",
-        quote(&scaler.object.name),
+        quote(&scaling.object.name),
         object.name
     );
     let help = move_schedule(object, workload, "Rollout", "rollouts.argoproj.io");
@@ -108,10 +108,10 @@ fn move_schedule(
 fn hpa(
     object: &ObjectFindings<'_>,
     workload: &ManifestWorkload,
-    scaler: &Scaler<'_>,
+    scaling: &ScalingObject<'_>,
 ) -> Option<(String, String)> {
     let (inputs, name) = (&workload.inputs, &object.name);
-    let hpa = format!("HorizontalPodAutoscaler {}", scaler.object.name);
+    let hpa = format!("HorizontalPodAutoscaler {}", scaling.object.name);
     let prefix = object.prefix;
     let replicas = prefix.annotation(Key::Replicas);
     if inputs.text(Key::Scale).is_some() {
@@ -134,7 +134,7 @@ fn hpa(
         _ if stop > Replicas::ZERO => {
             format!("{hpa} keeps scaling {name} after a stop, which leaves {stop}")
         }
-        Some(count) if allows(scaler.target, count) => return None,
+        Some(count) if allows(scaling.target, count) => return None,
         Some(count) => format!("{hpa} does not let {name} keep the {count} that a start sets"),
         None => format!(
             "{hpa} scales {name} too: a start restores the count that the autoscaler had set at the stop"

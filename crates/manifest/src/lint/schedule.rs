@@ -5,7 +5,7 @@ use dayshift_workload::{Inputs, Key, Origin, VolumeRetention};
 
 use crate::lint::{
     rule::LintRule,
-    schedule_finding::{ScheduleCheck, ScheduleFinding, right_line},
+    schedule_finding::{ScheduleCheck, ScheduleFinding, valid_line},
 };
 
 /// The workload, or the workloads that inherit the schedule, as messages name them.
@@ -23,7 +23,7 @@ pub(crate) fn stop_without_start(check: &ScheduleCheck<'_>, found: &mut Vec<Sche
             Key::Stop,
             LintRule::StopWithoutStart,
             format!("there is a stop but no start: nothing starts {subject} again"),
-            format!("add {}", right_line(check.prefix, Key::Start)),
+            format!("add {}", valid_line(check.prefix, Key::Start)),
         ));
     }
 }
@@ -35,7 +35,7 @@ pub(crate) fn start_without_stop(check: &ScheduleCheck<'_>, found: &mut Vec<Sche
             Key::Start,
             LintRule::StartWithoutStop,
             format!("there is a start but no stop: nothing stops {subject}"),
-            format!("add {}", right_line(check.prefix, Key::Stop)),
+            format!("add {}", valid_line(check.prefix, Key::Stop)),
         ));
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn stop_not_below_start(check: &ScheduleCheck<'_>, found: &mut Vec<Sc
             ),
             format!(
                 "write a higher count, such as {}",
-                right_line(check.prefix, Key::Replicas)
+                valid_line(check.prefix, Key::Replicas)
             ),
         ));
     }
@@ -123,7 +123,7 @@ pub(crate) fn no_effect_alone(check: &ScheduleCheck<'_>, found: &mut Vec<Schedul
                     "{} has no effect without {names}",
                     check.prefix.annotation(key)
                 ),
-                format!("remove it, or add {}", right_line(check.prefix, example)),
+                format!("remove it, or add {}", valid_line(check.prefix, example)),
             ));
         }
     }

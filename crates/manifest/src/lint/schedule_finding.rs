@@ -26,7 +26,7 @@ pub(crate) struct ScheduleFinding {
     /// The origin of the annotation.
     pub(crate) origin: Origin,
     /// The correction of the text, if there is one.
-    pub(crate) meant: Option<Proposal>,
+    pub(crate) intended: Option<Proposal>,
 }
 
 /// The checked year, and how annotations are read.
@@ -95,7 +95,7 @@ impl ScheduleFinding {
             message,
             help,
             origin: inputs.origin(key).unwrap_or(Origin::Own),
-            meant: None,
+            intended: None,
         }
     }
 
@@ -111,7 +111,7 @@ impl ScheduleFinding {
         let help = match rule {
             LintRule::DeletesVolumes => format!(
                 "set whenScaled to Retain, or write {} on the object",
-                right_line(prefix, Key::AllowVolumeDeletion)
+                valid_line(prefix, Key::AllowVolumeDeletion)
             ),
             _ => diagnostic.help(),
         };
@@ -132,7 +132,7 @@ impl ScheduleFinding {
             message,
             help,
             origin: problem.origin,
-            meant: diagnostic.proposal(),
+            intended: diagnostic.proposal(),
         }
     }
 
@@ -141,12 +141,12 @@ impl ScheduleFinding {
         let key = Key::from_name(&self.name);
         let lines = match (self.rule, key) {
             (LintRule::UnknownAnnotation, _) => {
-                Key::nearest(&self.name).map(|meant| own_line(prefix, meant, text))
+                Key::nearest(&self.name).map(|intended| own_line(prefix, intended, text))
             }
             (LintRule::NotText, Some(key)) => Some(own_line(prefix, key, text)),
             (_, Some(key)) => {
-                let meant = self.meant.as_ref();
-                meant.and_then(|meant| repaired_lines(prefix, key, text, meant))
+                let intended = self.intended.as_ref();
+                intended.and_then(|intended| repaired_lines(prefix, key, text, intended))
             }
             _ => None,
         };
@@ -203,12 +203,12 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
 /// example.
 pub(crate) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
     let name = prefix.annotation(key);
-    if is_right(key, text) {
+    if is_valid(key, text) {
         return format!("{name}: \"{text}\"");
     }
-    let meant = problem(key, text).and_then(|problem| problem.diagnostic.proposal());
-    let lines = meant.and_then(|meant| repaired_lines(prefix, key, text, &meant));
-    let right = right_text(key);
+    let intended = problem(key, text).and_then(|problem| problem.diagnostic.proposal());
+    let lines = intended.and_then(|intended| repaired_lines(prefix, key, text, &intended));
+    let right = valid_text(key);
     lines.unwrap_or_else(|| format!("{name} with a valid text, for example \"{right}\""))
 }
 
@@ -217,10 +217,10 @@ pub(crate) fn repaired_lines(
     prefix: &Prefix,
     key: Key,
     text: &str,
-    meant: &Proposal,
+    intended: &Proposal,
 ) -> Option<String> {
     let line = |key, text: &str| format!("{}: \"{text}\"", prefix.annotation(key));
-    match meant {
+    match intended {
         Proposal::Hours(hours) => Some(format!(
             "{} instead of {}",
             line(Key::Hours, hours),
@@ -237,10 +237,10 @@ pub(crate) fn repaired_lines(
             Some(format!("{times} and {zone}"))
         }
         Proposal::Replace { .. } => {
-            let mut text = meant.apply_to(text)?;
+            let mut text = intended.apply_to(text)?;
             // A text can have several errors, of which the parser reports one at a time.
             for _ in 0..MAX_REPAIRS {
-                if is_right(key, &text) {
+                if is_valid(key, &text) {
                     return Some(line(key, &text));
                 }
                 text = problem(key, &text)?
@@ -257,7 +257,7 @@ pub(crate) fn repaired_lines(
 const MAX_REPAIRS: usize = 20;
 
 /// Whether a text is valid for a key of an object with a schedule.
-fn is_right(key: Key, text: &str) -> bool {
+fn is_valid(key: Key, text: &str) -> bool {
     !text.trim().is_empty()
         && !text.contains(['"', '\\'])
         && !matches!(read_alone(key, text), ParsedInputs::Invalid(_))
@@ -278,7 +278,7 @@ fn read_alone(key: Key, text: &str) -> ParsedInputs {
     let inputs = if Key::SCHEDULE.contains(&key) {
         Inputs::default()
     } else {
-        Inputs::default().with(Key::Hours, right_text(Key::Hours))
+        Inputs::default().with(Key::Hours, valid_text(Key::Hours))
     };
     let context = ParseContext {
         // The names of the calendars are unknown here.
@@ -289,7 +289,7 @@ fn read_alone(key: Key, text: &str) -> ParsedInputs {
 }
 
 /// A valid text for a key.
-pub(crate) fn right_text(key: Key) -> &'static str {
+pub(crate) fn valid_text(key: Key) -> &'static str {
     match key {
         Key::Start => "Mon-Fri 09:00",
         Key::Stop => "Mon-Fri 19:00",
@@ -317,6 +317,6 @@ pub(crate) fn right_text(key: Key) -> &'static str {
 }
 
 /// A valid line for a key, as it is written in a manifest.
-pub(crate) fn right_line(prefix: &Prefix, key: Key) -> String {
-    format!("{}: \"{}\"", prefix.annotation(key), right_text(key))
+pub(crate) fn valid_line(prefix: &Prefix, key: Key) -> String {
+    format!("{}: \"{}\"", prefix.annotation(key), valid_text(key))
 }

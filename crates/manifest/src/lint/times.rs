@@ -13,7 +13,7 @@ use dayshift_workload::{Inputs, Key, ParsedInputs, read};
 use crate::{
     lint::{
         rule::LintRule,
-        schedule_finding::{CheckPeriod, ScheduleCheck, ScheduleFinding, right_line},
+        schedule_finding::{CheckPeriod, ScheduleCheck, ScheduleFinding, valid_line},
     },
     objects::workload::CronTimes,
 };
@@ -52,8 +52,8 @@ pub(crate) fn same_instant(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFi
             shown(at),
             check.zone()
         );
-        let right = right_line(check.prefix, Key::Stop);
-        let help = format!("write another time, such as {right}");
+        let line = valid_line(check.prefix, Key::Stop);
+        let help = format!("write another time, such as {line}");
         let count = actions.get(1).and_then(|action| action.count());
         let finding = check.on(Key::Stop, LintRule::SameInstant, message, help);
         found.push(finding.at(item_at(check, Key::Stop, at, count)));
@@ -163,7 +163,7 @@ pub(crate) fn clock_change_gap(check: &ScheduleCheck<'_>, found: &mut Vec<Schedu
     }
 }
 
-/// What happens to a time in a DST gap that ends at `end`. `None` if it would have no effect on any
+/// The effect on a time in a DST gap that ends at `end`. `None` if it would have no effect on any
 /// clock, because the date is excluded or other hours continue.
 fn gap_effect(schedule: &Schedule, end: DateTime<Utc>, date: NaiveDate) -> Option<String> {
     let latest = schedule.latest_at(end, TimeDelta::zero());
@@ -186,8 +186,8 @@ pub(crate) fn no_future_boundary(check: &ScheduleCheck<'_>, found: &mut Vec<Sche
         next.is_none()
     };
     let mut add = |key, message: String| {
-        let right = right_line(check.prefix, key);
-        let help = format!("write times that repeat, such as {right}");
+        let line = valid_line(check.prefix, key);
+        let help = format!("write times that repeat, such as {line}");
         found.push(check.on(key, LintRule::NoFutureBoundary, message, help));
     };
     for (key, message) in [
@@ -379,8 +379,8 @@ pub(crate) fn jitter_beyond_window(check: &ScheduleCheck<'_>, found: &mut Vec<Sc
                 shown(check.local(start.at)),
                 shown(check.local(stop))
             );
-            let right = right_line(check.prefix, Key::Jitter);
-            let help = format!("write a shorter one, such as {right}");
+            let line = valid_line(check.prefix, Key::Jitter);
+            let help = format!("write a shorter one, such as {line}");
             found.push(check.on(Key::Jitter, LintRule::JitterBeyondWindow, message, help));
             return;
         }

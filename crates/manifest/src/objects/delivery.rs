@@ -7,7 +7,7 @@ use crate::yaml::{
     node::{Location, Node, Scalar},
 };
 
-/// What an Application, a Kustomization or a HelmRelease delivers and reverts.
+/// The objects that an Application, a Kustomization or a HelmRelease delivers and reverts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The tool and the kind of its object.
@@ -35,7 +35,7 @@ pub enum RevertTiming {
     NextSync,
 }
 
-/// What a GitOps tool does with the count of a workload.
+/// How a GitOps tool treats the count of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountPolicy {
     /// It reverts a change.
@@ -55,11 +55,11 @@ pub struct IgnoredByAll(Vec<Ignore>);
 impl IgnoredByAll {
     /// Reads the ConfigMap; `None` for other objects.
     pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
-        let is_it = |node: Option<&Node<'_>>, text| node.and_then(Node::text) == Some(text);
+        let is_match = |node: Option<&Node<'_>>, text| node.and_then(Node::text) == Some(text);
         let name = object
             .get("metadata")
             .and_then(|metadata| metadata.get("name"));
-        if !is_it(object.get("kind"), "ConfigMap") || !is_it(name, "argocd-cm") {
+        if !is_match(object.get("kind"), "ConfigMap") || !is_match(name, "argocd-cm") {
             return None;
         }
         let rules = object.get("data")?.entries().iter().filter_map(|entry| {
@@ -125,7 +125,7 @@ impl Delivery {
         }
     }
 
-    /// What it does with the count of a workload. `by_all` are the rules for every Application.
+    /// How it treats the count of a workload. `by_all` are the rules for every Application.
     pub fn count_policy(&self, kind: &Kind, name: &str, by_all: &[&IgnoredByAll]) -> CountPolicy {
         let is_argo_cd = self.owner == OtherController::ArgoCd;
         let is_ignored = self.ignores.iter().any(|rule| rule.covers(kind, name))
@@ -140,15 +140,15 @@ impl Delivery {
 
 impl Ignore {
     fn covers(&self, kind: &Kind, name: &str) -> bool {
-        let is_it = |wanted: &Option<Box<str>>, text: &str| {
+        let is_match = |wanted: &Option<Box<str>>, text: &str| {
             wanted
                 .as_deref()
                 .is_none_or(|wanted| wanted == "*" || wanted == text)
         };
         let pointer = kind.pointer();
-        is_it(&self.group, kind.group())
-            && is_it(&self.kind, kind.name())
-            && is_it(&self.name, name)
+        is_match(&self.group, kind.group())
+            && is_match(&self.kind, kind.name())
+            && is_match(&self.name, name)
             && self.pointers.iter().any(|rule| covers(rule, &pointer))
     }
 }

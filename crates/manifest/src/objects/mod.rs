@@ -120,8 +120,8 @@ fn object<'n, 'a>(
         .and_then(|(version, name)| scope.kinds.from_manifest(version, name));
     if let Some(kind) = kind {
         // An autoscaler has a count of its own, and sets the counts of another workload.
-        if let Some(scaler) = OtherObject::scaler(node, scope) {
-            each(FoundObject::Other(Box::new(scaler)));
+        if let Some(scaling) = OtherObject::scaling(node, scope) {
+            each(FoundObject::Other(Box::new(scaling)));
         }
         workload(&kind, node, scope, each);
     } else if (version, name) == (Some("v1"), Some("Namespace")) {

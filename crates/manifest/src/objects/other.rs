@@ -35,9 +35,9 @@ pub struct OtherObject {
     pub misplaced: Vec<MisplacedKey>,
     /// The workload that it scales.
     pub scales: Option<ScaledTarget>,
-    /// What it delivers, if it is an object of a GitOps tool.
+    /// The objects that it delivers, if it is an object of a GitOps tool.
     pub delivers: Option<Delivery>,
-    /// What Argo CD ignores in every Application, if it is the ConfigMap `argocd-cm`.
+    /// The fields that Argo CD ignores in every Application, if it is the ConfigMap `argocd-cm`.
     pub ignored_by_all: Option<IgnoredByAll>,
     /// Whether it is an AppProject that limits the times of syncs.
     pub has_sync_windows: bool,
@@ -88,7 +88,7 @@ impl OtherObject {
 
     /// Reads the effect on other workloads of an object that is a workload itself. Its own
     /// annotations are read with its count.
-    pub(crate) fn scaler(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
+    pub(crate) fn scaling(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
         ScaledTarget::read(node)?;
         let other = Self::read(node, scope)?;
         Some(Self {
@@ -148,9 +148,9 @@ impl OtherTool {
     pub(crate) fn find(api_version: &str, kind: &str) -> Option<Self> {
         // Kinds of the core group have no group.
         let (group, _) = api_version.split_once('/')?;
-        let is_it = |row: &&(&str, &str, Self)| matches!(row.0, "*") || row.0 == group;
+        let is_match = |row: &&(&str, &str, Self)| matches!(row.0, "*") || row.0 == group;
         let mut rows = OTHER_TOOLS.iter().filter(|row| row.1 == kind);
-        rows.find(is_it).map(|row| row.2)
+        rows.find(is_match).map(|row| row.2)
     }
 }
 

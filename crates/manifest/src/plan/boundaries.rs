@@ -35,7 +35,7 @@ pub(crate) struct Boundaries {
     pub(crate) delay: TimeDelta,
     pub(crate) period: Period,
     /// The count that a start restores, if it is known.
-    pub(crate) brings_back: Option<Replicas>,
+    pub(crate) restored_count: Option<Replicas>,
 }
 
 impl Boundaries {
@@ -63,12 +63,12 @@ impl Boundaries {
     /// largest count.
     fn started(&self, spec: &ScheduleSpec, at: DateTime<Utc>) -> Option<Replicas> {
         let is_woken = matches!(spec.overrides.at(at), Some(Override::Wake(_)));
-        if spec.keeps_zero && self.brings_back == Some(Replicas::ZERO) && !is_woken {
-            return self.brings_back;
+        if spec.keeps_zero && self.restored_count == Some(Replicas::ZERO) && !is_woken {
+            return self.restored_count;
         }
         let least = spec.largest_count().max(Some(Replicas::ONE));
         let least = least.filter(|_| is_woken).unwrap_or_default();
-        let back = || self.brings_back.map(|count| count.max(least));
+        let back = || self.restored_count.map(|count| count.max(least));
         spec.replicas.or_else(back)
     }
 }

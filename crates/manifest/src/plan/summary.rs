@@ -19,7 +19,7 @@ use crate::plan::workload_plan::WorkloadPlan;
 
 /// The maximum number of boundaries to check. A schedule by the second has half a million in a
 /// week.
-const MAX_LOOKED_AT: usize = 500;
+const MAX_BOUNDARIES: usize = 500;
 
 /// The next boundary that lowers the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl WorkloadPlan {
         let mut from = count;
         let applied = self
             .boundaries()
-            .take(MAX_LOOKED_AT)
+            .take(MAX_BOUNDARIES)
             .filter(|boundary| boundary.applied);
         applied.into_iter().find_map(|boundary| {
             let to = match (boundary.action, boundary.replicas) {

@@ -110,7 +110,8 @@ pub fn occurrences(
     since: DateTime<Utc>,
 ) -> impl Iterator<Item = Occurrence> + '_ {
     let overridden = Period::new(period.from().max(since), period.until());
-    let turns = overridden.map_or_else(|_| Vec::new(), |period| turns(spec, delay, period));
+    let override_ends =
+        overridden.map_or_else(|_| Vec::new(), |period| override_ends(spec, delay, period));
     Occurrences {
         spec,
         since,
@@ -118,18 +119,18 @@ pub fn occurrences(
             .schedule
             .boundaries(period.from(), period.until(), delay)
             .peekable(),
-        turns: turns.into_iter().peekable(),
+        override_ends: override_ends.into_iter().peekable(),
     }
 }
 
-struct Occurrences<'s, B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideTurn>> {
+struct Occurrences<'s, B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideEnd>> {
     spec: &'s ScheduleSpec,
     since: DateTime<Utc>,
     boundaries: Peekable<B>,
-    turns: Peekable<T>,
+    override_ends: Peekable<T>,
 }
 
-impl<B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideTurn>> Iterator
+impl<B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideEnd>> Iterator
     for Occurrences<'_, B, T>
 {
     type Item = Occurrence;
@@ -137,32 +138,32 @@ impl<B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideTurn>> Iterator
     fn next(&mut self) -> Option<Occurrence> {
         loop {
             let next = self.boundaries.peek().map(|boundary| boundary.at);
-            let turn = self.turns.peek().copied();
-            if let Some(turn) = turn.filter(|turn| next.is_none_or(|next| turn.at < next)) {
-                self.turns.next();
-                if let Some(action) = turn.action {
+            let end = self.override_ends.peek().copied();
+            if let Some(end) = end.filter(|end| next.is_none_or(|next| end.at < next)) {
+                self.override_ends.next();
+                if let Some(action) = end.action {
                     return Some(Occurrence {
-                        at: turn.at,
+                        at: end.at,
                         action,
                         applied: true,
-                        ends: Some(turn.ends),
+                        ends: Some(end.ends),
                     });
                 }
                 continue;
             }
             let Boundary { at, action } = self.boundaries.next()?;
             // At the same time, the end of the override decides.
-            let turn = turn.filter(|turn| turn.at == at);
-            let same = turn.filter(|turn| turn.action == Some(action));
+            let end = end.filter(|end| end.at == at);
+            let same = end.filter(|end| end.action == Some(action));
             if same.is_some() {
-                self.turns.next();
+                self.override_ends.next();
             }
             let is_free = at < self.since || self.spec.overrides.at(at).is_none();
             return Some(Occurrence {
                 at,
                 action,
-                applied: turn.map_or(is_free, |_| same.is_some()),
-                ends: same.map(|turn| turn.ends),
+                applied: end.map_or(is_free, |_| same.is_some()),
+                ends: same.map(|end| end.ends),
             });
         }
     }
@@ -170,7 +171,7 @@ impl<B: Iterator<Item = Boundary>, T: Iterator<Item = OverrideTurn>> Iterator
 
 /// A time at which an override ends and the schedule or another override takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OverrideTurn {
+pub(crate) struct OverrideEnd {
     pub(crate) at: DateTime<Utc>,
     /// The annotation of the override that ends.
     pub(crate) ends: Key,
@@ -181,25 +182,29 @@ pub(crate) struct OverrideTurn {
 
 /// The ends of overrides in a period, in order. Jitter delays starts by `delay`, and overrides are
 /// active from the beginning of the period.
-pub(crate) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Vec<OverrideTurn> {
+pub(crate) fn override_ends(
+    spec: &ScheduleSpec,
+    delay: TimeDelta,
+    period: Period,
+) -> Vec<OverrideEnd> {
     let mut ends: Vec<_> = spec.overrides.all().filter_map(Override::until).collect();
     ends.retain(|at| period.from() < *at && *at < period.until());
     ends.sort_unstable();
     ends.dedup();
-    let turn = |at| turn_at(spec, delay, period.from(), at);
-    ends.into_iter().filter_map(turn).collect()
+    let end = |at| override_end_at(spec, delay, period.from(), at);
+    ends.into_iter().filter_map(end).collect()
 }
 
 /// The end of an override at a time, if the override was active since `since`. When a wake or a
 /// sleep ends, the latest boundary decides. A wake that takes effect then is a start, a sleep a
 /// stop. When a pause ends, a boundary at that time is applied; otherwise an object that is stopped
 /// against its schedule is started (`docs/decisions/state/overrides.md`).
-fn turn_at(
+fn override_end_at(
     spec: &ScheduleSpec,
     delay: TimeDelta,
     since: DateTime<Utc>,
     at: DateTime<Utc>,
-) -> Option<OverrideTurn> {
+) -> Option<OverrideEnd> {
     let overrides = &spec.overrides;
     let ended = overrides.at(at - TimeDelta::nanoseconds(1))?;
     let begins = overrides.at(at);
@@ -224,7 +229,7 @@ fn turn_at(
         (None, Override::Wake(_)) => required(),
     };
     let ends = ended.annotation();
-    Some(OverrideTurn { at, ends, action })
+    Some(OverrideEnd { at, ends, action })
 }
 
 /// The next transition of an object after a time: the end of an override, or the first boundary
@@ -237,7 +242,7 @@ pub fn next_applied(
     let mut at = after;
     while let Some(held) = spec.overrides.at(at) {
         at = held.until()?;
-        if let Some(action) = turn_at(spec, delay, after, at).and_then(|turn| turn.action) {
+        if let Some(action) = override_end_at(spec, delay, after, at).and_then(|end| end.action) {
             return Some(Boundary { at, action });
         }
     }
@@ -285,7 +290,7 @@ struct Timeline<'a, B: Iterator<Item = Occurrence>> {
     spec: &'a ScheduleSpec,
     boundaries: Peekable<B>,
     /// The beginnings and ends of overrides, the last first.
-    turns: Vec<DateTime<Utc>>,
+    override_ends: Vec<DateTime<Utc>>,
     /// The time at which overrides take effect.
     since: DateTime<Utc>,
     at: DateTime<Utc>,
@@ -311,14 +316,14 @@ pub fn timeline(
     let (from, until) = (period.from(), period.until());
     let overrides = &spec.overrides;
     let ends = overrides.all().filter_map(Override::until);
-    let mut turns: Vec<_> = ends.chain([since]).collect();
-    turns.retain(|at| from < *at && *at < until);
-    turns.sort_unstable_by(|one, other| other.cmp(one));
-    turns.dedup();
+    let mut override_ends: Vec<_> = ends.chain([since]).collect();
+    override_ends.retain(|at| from < *at && *at < until);
+    override_ends.sort_unstable_by(|one, other| other.cmp(one));
+    override_ends.dedup();
     Timeline {
         spec,
         boundaries: occurrences(spec, delay, period.and_its_end(), since).peekable(),
-        turns,
+        override_ends,
         since,
         at: from,
         until,
@@ -330,14 +335,14 @@ pub fn timeline(
 }
 
 impl<B: Iterator<Item = Occurrence>> Timeline<'_, B> {
-    fn laid_over(&self) -> Option<Override> {
+    fn active_override(&self) -> Option<Override> {
         (self.at >= self.since)
             .then(|| self.spec.overrides.at(self.at))
             .flatten()
     }
 
     fn state(&self) -> PlannedState {
-        match (self.laid_over(), self.required) {
+        match (self.active_override(), self.required) {
             (Some(Override::Pause(_)), _) => PlannedState::Paused,
             (Some(Override::Wake(_)), _) => PlannedState::Woken,
             (Some(Override::Sleep(_)), _) => PlannedState::Slept,
@@ -355,18 +360,18 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
         if self.done {
             return None;
         }
-        self.turns.pop_if(|turn| *turn <= self.at);
+        self.override_ends.pop_if(|end| *end <= self.at);
         let boundary = self.boundaries.next_if(|boundary| boundary.at <= self.at);
         if let Some(boundary) = boundary {
             // A transition at the beginning of an override does not change the state of the
             // schedule.
-            if boundary.applied && self.laid_over().is_none() {
+            if boundary.applied && self.active_override().is_none() {
                 self.required = Some(boundary.action);
             }
         } else if self.at == self.until {
             return None;
         }
-        if self.is_paused && boundary.is_none() && self.laid_over().is_none() {
+        if self.is_paused && boundary.is_none() && self.active_override().is_none() {
             // The end of a pause stops nothing. An object that runs then continues to run if its
             // schedule has started it.
             let required = self.spec.schedule.action_at(self.at, self.delay);
@@ -383,9 +388,9 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
             .peek()
             .map_or(self.until, |boundary| boundary.at);
         self.at = self
-            .turns
+            .override_ends
             .last()
-            .map_or(next, |turn| next.min(*turn))
+            .map_or(next, |end| next.min(*end))
             .min(self.until);
         self.done = from == self.until;
         Some(PlannedStep {

@@ -211,7 +211,7 @@ impl Planner {
                     .unwrap_or_default(),
                 spec,
                 period: self.period,
-                brings_back: None,
+                restored_count: None,
             },
             runs: None,
             beginning: Beginning::AsItIs,
@@ -274,7 +274,7 @@ impl WorkloadPlan {
             self.beginning = Beginning::Off;
         }
         if count == Replicas::ZERO && self.spec().is_some_and(|spec| spec.keeps_zero) {
-            self.boundaries.brings_back = Some(count);
+            self.boundaries.restored_count = Some(count);
             self.runs = Some(count);
         } else {
             self.runs = Some(count.max(Replicas::ONE));
@@ -347,8 +347,8 @@ impl WorkloadPlan {
     }
 
     /// The count that a start restores, if it is known.
-    pub fn brings_back(&self) -> Option<Replicas> {
-        self.boundaries.brings_back
+    pub fn restored_count(&self) -> Option<Replicas> {
+        self.boundaries.restored_count
     }
 
     /// The shown period.
@@ -398,7 +398,7 @@ impl Planner {
         if let Some(spec) = &mut plan.boundaries.spec {
             spec.overrides = observed.overrides(spec, &state, self.period.from());
         }
-        plan.boundaries.brings_back = plan.spec().map(|spec| {
+        plan.boundaries.restored_count = plan.spec().map(|spec| {
             let seen = observed.replicas;
             let remembered = spec.known_count(seen, state.remembered());
             let (count, saved) = count_after_stop(seen, remembered, spec.stop_replicas);
@@ -408,7 +408,7 @@ impl Planner {
             };
             inexact.started(count, saved)
         });
-        plan.runs = plan.boundaries.brings_back;
+        plan.runs = plan.boundaries.restored_count;
         plan.beginning = match state.phase {
             // An object that was scaled up manually since the stop is not stopped any more.
             Some(phase)

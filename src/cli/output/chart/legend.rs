@@ -67,8 +67,8 @@ impl<'p> ScheduleGroup<'p> {
     }
 
     /// The count that a start restores, if it is known and the same for all members.
-    pub(super) fn brings_back(&self) -> Option<Replicas> {
-        let mut counts = self.members.iter().map(|member| member.brings_back());
+    pub(super) fn restored_count(&self) -> Option<Replicas> {
+        let mut counts = self.members.iter().map(|member| member.restored_count());
         let first = counts.next()??;
         counts.all(|count| count == Some(first)).then_some(first)
     }
@@ -114,7 +114,7 @@ pub(super) fn counts(group: &ScheduleGroup<'_>) -> String {
             spec.counts.with_unit(largest)
         );
     }
-    let start = match (spec.counts, spec.replicas, group.brings_back()) {
+    let start = match (spec.counts, spec.replicas, group.restored_count()) {
         (CountKind::Suspend { .. }, ..) => "start lets it run".to_owned(),
         (CountKind::Pause, ..) => "start lets it scale".to_owned(),
         (CountKind::Switch, ..) => "start runs it again".to_owned(),
@@ -218,16 +218,17 @@ pub(super) fn origin(group: &ScheduleGroup<'_>) -> Option<String> {
 }
 
 /// The overrides that are active at any time after `since`.
-pub(super) fn laid_over(
+pub(super) fn active_override(
     group: &ScheduleGroup<'_>,
     since: DateTime<Utc>,
     style: Style,
 ) -> Vec<String> {
     let overrides = &group.spec.overrides;
     let zone = group.spec.schedule.zone();
-    let holds = |laid_over: &Override| laid_over.until().is_none_or(|until| until > since);
-    let say = |(laid_over, origin): (Override, Origin)| {
-        let (state, words) = match laid_over {
+    let holds =
+        |active_override: &Override| active_override.until().is_none_or(|until| until > since);
+    let say = |(active_override, origin): (Override, Origin)| {
+        let (state, words) = match active_override {
             Override::Pause(Pause::Forever) => (
                 PlannedState::Paused,
                 "paused until the annotation is removed".to_owned(),

@@ -11,8 +11,8 @@ use crate::cli::output::{
     chart::{
         day::Layout,
         legend::{
-            ScheduleGroup, Totals, after, coming, counted_as, counts, dates, holidays, jitter,
-            laid_over, next_after, origin, ranges, running,
+            ScheduleGroup, Totals, active_override, after, coming, counted_as, counts, dates,
+            holidays, jitter, next_after, origin, ranges, running,
         },
         rows::ChartRows,
     },
@@ -119,7 +119,7 @@ impl Chart {
             ..
         } = rows;
         writeln!(out)?;
-        let mut words = laid_over(group, since, self.style);
+        let mut words = active_override(group, since, self.style);
         words.extend(notes);
         if !treated.is_empty() {
             words.push(format!("= counts as another day: {}", counted_as(&treated)));

@@ -108,7 +108,7 @@ pub(crate) fn is_same(own: &str, flag: &str) -> bool {
 
 /// The forces of a Namespace for certain times, which apply to an object with a schedule of its own. A
 /// permanent force becomes an override instead, and a force of the object itself wins.
-pub(crate) fn laid_over<'o>(
+pub(crate) fn timed_forces<'o>(
     own: &[OldAnnotation<'_>],
     namespace: &[OldAnnotation<'o>],
     context: ConvertContext<'_>,
@@ -358,8 +358,8 @@ fn exclude(
         return Ok(());
     };
     let now = context.converter.now;
-    let to_come: Vec<_> = spans.to_come(now).collect();
-    match to_come[..] {
+    let future_spans: Vec<_> = spans.future_spans(now).collect();
+    match future_spans[..] {
         _ if spans.is_always() => single.texts.push(truth("true")),
         [] if spans.is_never() => single.texts.push(truth("false")),
         [] if spans.week.is_empty() => single.remarks.push(remark(

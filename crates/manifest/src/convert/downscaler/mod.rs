@@ -17,7 +17,7 @@ use crate::{
         downscaler::{
             annotation::{
                 ConvertContext, ConvertedAnnotation, ConvertedAnnotations, EXCLUDE, OldAnnotation,
-                Remark, is_force, is_same, is_schedule, laid_over, one,
+                Remark, is_force, is_same, is_schedule, one, timed_forces,
             },
             schedule::DownscalerSchedule,
         },
@@ -140,7 +140,7 @@ impl ConversionRun<'_, '_> {
             ..context
         };
         let forces: Vec<_> = forces.iter().map(|(key, text)| (&**key, &**text)).collect();
-        olds.extend(laid_over(&olds, &forces, context));
+        olds.extend(timed_forces(&olds, &forces, context));
         let outcome = convert(&olds, context);
         let source = self
             .sources

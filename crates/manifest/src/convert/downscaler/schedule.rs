@@ -151,10 +151,10 @@ impl<'o> DownscalerSchedule<'o> {
 
     fn running(&self, zone: Option<Zone>, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
         let now = self.context.converter.now;
-        let to_come = |spec: Option<&SpanAnnotation<'_>>| -> Vec<DatedSpan> {
+        let future_spans = |spec: Option<&SpanAnnotation<'_>>| -> Vec<DatedSpan> {
             let specs = spec.into_iter();
             specs
-                .flat_map(|spec| spec.spans.to_come(now).cloned())
+                .flat_map(|spec| spec.spans.future_spans(now).cloned())
                 .collect()
         };
         let (up, down) = (self.get("uptime"), self.get("downtime"));
@@ -170,7 +170,7 @@ impl<'o> DownscalerSchedule<'o> {
         if let Some(down) = down {
             week = week.without(&down.spans.week);
         }
-        let (mut ups, mut downs) = (to_come(up), to_come(down));
+        let (mut ups, mut downs) = (future_spans(up), future_spans(down));
         let mut overrides = Vec::new();
         let (force_up, force_down) = (self.get("force-uptime"), self.get("force-downtime"));
         for (spec, key) in [(force_up, Key::WakeUntil), (force_down, Key::SleepUntil)] {
@@ -185,7 +185,7 @@ impl<'o> DownscalerSchedule<'o> {
             } else {
                 week.without(&spec.spans.week)
             };
-            for span in to_come(Some(spec)) {
+            for span in future_spans(Some(spec)) {
                 match (span.from.is_none_or(|from| from <= now), span.to) {
                     (true, Some(to)) => overrides.push((key, rfc3339(to))),
                     (true, None) => overrides.push((key, FOR_EVER.to_owned())),

@@ -107,7 +107,7 @@ impl Spans {
     }
 
     /// The spans between dates that are not over.
-    pub(crate) fn to_come(&self, now: DateTime<Utc>) -> impl Iterator<Item = &DatedSpan> {
+    pub(crate) fn future_spans(&self, now: DateTime<Utc>) -> impl Iterator<Item = &DatedSpan> {
         let is_over = move |span: &&DatedSpan| span.to.is_some_and(|to| to <= now);
         self.absolute.iter().filter(move |span| !is_over(span))
     }
@@ -170,11 +170,11 @@ impl SpanText<'_> {
         }
     }
 
-    fn without(&self, what: &str, flag: &str, example: &str) -> SpanError {
+    fn without(&self, part: &str, flag: &str, example: &str) -> SpanError {
         SpanError {
             span: self.span.clone(),
             message: format!(
-                "`{}` has no {what}, and uses the tool's default",
+                "`{}` has no {part}, and uses the tool's default",
                 quote(self.text)
             ),
             help: format!("give that default: {flag} {example}"),

@@ -48,7 +48,7 @@ pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
 pub(crate) fn convert(
     document: &Document<'_>,
     secret: Option<(usize, &Document<'_>)>,
-    turned_on: &BTreeSet<Kind>,
+    kinds_of_patches: &BTreeSet<Kind>,
     requests: &mut AnnotationRequests<'_>,
 ) {
     let Some(spec) = document.node.get("spec") else {
@@ -62,7 +62,7 @@ pub(crate) fn convert(
         spec,
         namespace: &document.object.namespace,
         patches: SleepPatches::read(spec, requests),
-        turned_on,
+        kinds_of_patches,
     };
     if !asks.ask(&texts, requests) {
         return;
@@ -113,7 +113,7 @@ struct SleepRequest<'s, 'a> {
     namespace: &'s str,
     patches: SleepPatches,
     /// The kinds that any SleepInfo requires in `--kinds`.
-    turned_on: &'s BTreeSet<Kind>,
+    kinds_of_patches: &'s BTreeSet<Kind>,
 }
 
 impl SleepRequest<'_, '_> {
@@ -149,21 +149,21 @@ impl SleepRequest<'_, '_> {
             return false;
         };
         let is_default = |kind: &Kind| Kind::DEFAULT.contains(kind);
-        if refs.take_in_all(&stopped) && stopped.iter().any(is_default) {
+        if refs.includes_all(&stopped) && stopped.iter().any(is_default) {
             let namespace = RequestTarget::Object(ObjectRef::namespace(of));
             requests.ask(namespace, texts.clone(), "");
             for (kind, place) in &self.patches.stopped {
                 requests.opt_in(kind, place);
             }
             self.leave_alone(&stopped, requests);
-            for wanted in refs.left_out(&stopped, of) {
+            for wanted in refs.excluded_targets(&stopped, of) {
                 let reason =
                     "excludeRef excludes objects by labels, and each of them needs an annotation";
                 requests.ask(wanted, excluded(), reason);
             }
             return true;
         }
-        let (wanted, none) = refs.taken_in(&stopped, of);
+        let (wanted, none) = refs.included_targets(&stopped, of);
         for kind in none {
             requests.report(
                 Topic::Contradiction,
@@ -191,8 +191,8 @@ impl SleepRequest<'_, '_> {
 
     /// Excludes kinds that dayshift would scale and kube-green does not.
     fn leave_alone(&self, stopped: &[Kind], requests: &mut AnnotationRequests<'_>) {
-        let taken_in = KINDS.iter().map(|row| row.0.clone());
-        for kind in taken_in.chain(self.turned_on.iter().cloned()) {
+        let included_targets = KINDS.iter().map(|row| row.0.clone());
+        for kind in included_targets.chain(self.kinds_of_patches.iter().cloned()) {
             if stopped.contains(&kind) {
                 continue;
             }

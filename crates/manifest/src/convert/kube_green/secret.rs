@@ -80,7 +80,7 @@ pub(crate) fn convert(
             object: ObjectRef::of_kind(&kind, &document.object.namespace, name),
             count,
             value,
-            asked_by: requests.document,
+            requested_by: requests.document,
         });
     }
     is_any

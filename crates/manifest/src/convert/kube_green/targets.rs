@@ -67,10 +67,10 @@ impl RefSide {
 
     /// The names for one kind.
     fn names_of(&self, kind: &Kind) -> Vec<String> {
-        let is_it = |reference: &&(String, String, String)| {
+        let is_match = |reference: &&(String, String, String)| {
             reference.0 == kind.group() && reference.1 == kind.name()
         };
-        let of_kind = self.names.iter().filter(is_it);
+        let of_kind = self.names.iter().filter(is_match);
         of_kind.map(|reference| reference.2.clone()).collect()
     }
 }
@@ -85,13 +85,13 @@ impl SleepRefs {
     }
 
     /// Whether `includeRef` does not restrict any of these kinds.
-    pub(crate) fn take_in_all(&self, kinds: &[Kind]) -> bool {
+    pub(crate) fn includes_all(&self, kinds: &[Kind]) -> bool {
         let is_free = |kind: &Kind| self.include.names_of(kind).is_empty();
         self.include.labels.is_empty() && kinds.iter().all(is_free)
     }
 
     /// The excluded objects of these kinds: one target for each name, and one for each label.
-    pub(crate) fn left_out(&self, kinds: &[Kind], namespace: &str) -> Vec<RequestTarget> {
+    pub(crate) fn excluded_targets(&self, kinds: &[Kind], namespace: &str) -> Vec<RequestTarget> {
         let names = kinds.iter().flat_map(|kind| {
             let names = self.exclude.names_of(kind).into_iter();
             names.map(|name| RequestTarget::Object(ObjectRef::of_kind(kind, namespace, name)))
@@ -107,7 +107,7 @@ impl SleepRefs {
 
     /// The included objects, and the kinds of which no object is included because the required names
     /// or labels contradict each other.
-    pub(crate) fn taken_in(
+    pub(crate) fn included_targets(
         &self,
         kinds: &[Kind],
         namespace: &str,
@@ -222,7 +222,7 @@ impl SleepPatches {
                         all.changed.push(kind.clone());
                     }
                     all.are_needed = true;
-                    let (message, help) = unlike(kind, &target);
+                    let (message, help) = different_patch(kind, &target);
                     requests.report(Topic::NoEquivalent, &item.place, message, help);
                 }
             }
@@ -237,7 +237,7 @@ impl SleepPatches {
 }
 
 /// The message and help for a patch without an equivalent.
-fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
+fn different_patch(kind: Option<Kind>, target: &str) -> (String, String) {
     match kind {
         Some(kind) => (
             format!(
@@ -291,10 +291,10 @@ fn only_stop(kind: &Kind, patch: &str) -> Option<PatchOperation> {
         "replace" => PatchOperation::Replace,
         _ => return None,
     };
-    let is_it = error.is_none()
+    let is_match = error.is_none()
         && operation.get("path")?.written()? == kind.pointer()
         && is_stop(kind, operation.get("value")?);
-    is_it.then_some(op)
+    is_match.then_some(op)
 }
 
 /// Whether a value is that of a stopped object.

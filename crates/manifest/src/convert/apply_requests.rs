@@ -34,7 +34,7 @@ impl ConversionRun<'_, '_> {
             (document.group(), &*document.object.kind) == ("kube-green.com", "SleepInfo")
         };
         let sleep_infos = self.documents.iter().filter(is_sleep_info);
-        let turned_on = sleep_infos.flat_map(kube_green::more_kinds).collect();
+        let kinds_of_patches = sleep_infos.flat_map(kube_green::more_kinds).collect();
         for (at, document) in self.documents.iter().enumerate() {
             requests.document = at;
             match (document.group(), &*document.object.kind) {
@@ -43,7 +43,7 @@ impl ConversionRun<'_, '_> {
                     let name = secret::name_of(&object.name);
                     let secret = secrets.get(&(object.namespace.clone(), name));
                     let secret = secret.map(|at| (*at, &self.documents[*at]));
-                    kube_green::convert(document, secret, &turned_on, &mut requests);
+                    kube_green::convert(document, secret, &kinds_of_patches, &mut requests);
                 }
                 ("autoscaling.alibabacloud.com", "CronHorizontalPodAutoscaler") => {
                     cron_hpa::convert(document, self.converter, &mut requests);
@@ -65,7 +65,7 @@ impl ConversionRun<'_, '_> {
                 }
             }
         }
-        let (all, rejected) = requests.take_by_document();
+        let (all, rejected) = requests.into_documents();
         for (at, finding) in requests.findings {
             self.add_finding(at, finding);
         }
@@ -77,7 +77,7 @@ impl ConversionRun<'_, '_> {
         }
         let mut undone: HashSet<usize> = rejected.into_iter().collect();
         for request in &all {
-            if !self.land_document(request) {
+            if !self.apply_document(request) {
                 undone.extend(&request.documents);
             }
         }
@@ -92,7 +92,7 @@ impl ConversionRun<'_, '_> {
             }
         }
         for saved in requests.saved {
-            if !undone.contains(&saved.asked_by) {
+            if !undone.contains(&saved.requested_by) {
                 self.save(saved);
             }
         }
@@ -100,14 +100,14 @@ impl ConversionRun<'_, '_> {
 
     /// Applies all that a document asks for; returns whether all of it was applied. Without its
     /// schedule, a document excludes nothing: the other tool continues to act on its objects.
-    fn land_document(&mut self, request: &DocumentRequest) -> bool {
+    fn apply_document(&mut self, request: &DocumentRequest) -> bool {
         let mut is_done = true;
         for schedule in &request.schedules {
-            is_done &= self.land(schedule);
+            is_done &= self.apply_request(schedule);
         }
         if is_done {
             for exclusion in &request.exclusions {
-                is_done &= self.land(exclusion);
+                is_done &= self.apply_request(exclusion);
             }
         }
         is_done
@@ -125,12 +125,12 @@ impl ConversionRun<'_, '_> {
             object,
             count,
             value,
-            asked_by: _,
+            requested_by: _,
         } = saved;
         let saved_value = self.converter.prefix.label(Label::SavedValue);
         let mut labels = vec![(label.clone(), count.to_string())];
         labels.extend(value.map(|value| (saved_value, value.into())));
-        let at = match self.meant(from, &object) {
+        let at = match self.find_object(from, &object) {
             ObjectLookup::Document(at) => Some(at),
             ObjectLookup::Elsewhere => None,
             ObjectLookup::Unclear => return self.report_unclear(from, &object),
@@ -188,7 +188,7 @@ impl ConversionRun<'_, '_> {
 
     /// Applies a request to the objects in the files, or else in a command. Returns whether all of
     /// it was applied.
-    fn land(&mut self, request: &AnnotationRequest) -> bool {
+    fn apply_request(&mut self, request: &AnnotationRequest) -> bool {
         let from = request.from;
         let place = self.place_of(from);
         let prefix = &self.converter.prefix;
@@ -200,7 +200,7 @@ impl ConversionRun<'_, '_> {
         let object = match &request.wanted {
             RequestTarget::Object(object) => object,
             RequestTarget::Some(selection) => {
-                return self.land_selection(request, selection, &changes);
+                return self.apply_to_selection(request, selection, &changes);
             }
         };
         if matches!(kind_of(object, true), KindOf::Other) {
@@ -209,7 +209,7 @@ impl ConversionRun<'_, '_> {
             self.report(from, Topic::OtherKind, message, help, &place);
             return false;
         }
-        let (at, is_done) = match self.meant(from, object) {
+        let (at, is_done) = match self.find_object(from, object) {
             ObjectLookup::Document(at) => (at, self.take(at, changes, &self.place_of(at))),
             ObjectLookup::Unclear => {
                 self.report_unclear(from, object);
@@ -225,7 +225,7 @@ impl ConversionRun<'_, '_> {
             if let KindOf::OptIn(kind) = kind_of(object, true) {
                 self.opt_in(at, &object.kind, &kind, &self.place_of(at));
             }
-            if self.meant(from, object) == ObjectLookup::Elsewhere {
+            if self.find_object(from, object) == ObjectLookup::Elsewhere {
                 self.command(ChangeTarget::Object(object.clone()), pairs);
             }
         }
@@ -233,7 +233,7 @@ impl ConversionRun<'_, '_> {
     }
 
     /// Applies a request to the selected objects in the files, and in a command for the others.
-    fn land_selection(
+    fn apply_to_selection(
         &mut self,
         request: &AnnotationRequest,
         selection: &ObjectSelection,

@@ -38,7 +38,7 @@ struct ForeignTextSearch<'s, 'a> {
 
 impl<'a> ConversionRun<'_, 'a> {
     /// Reports each schedule of another tool that is not on an object, with its replacement.
-    pub(crate) fn by_hand(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
+    pub(crate) fn report_manual_conversions(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
         for (source, nodes) in trees.iter().enumerate() {
             let documents = || {
                 self.documents
@@ -174,7 +174,7 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
         );
         let is_of_namespace = path.contains(&"managedNamespaceMetadata");
         let equal = work.equal(&olds.collect::<Vec<_>>(), is_of_namespace);
-        self.report(&first.key.place, message, by_hand(&equal), object);
+        self.report(&first.key.place, message, manual_help(&equal), object);
     }
 
     /// Reports an operation of a JSON patch that sets a downscaler annotation. Returns whether it
@@ -195,7 +195,7 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
         let value = node.get("value").and_then(Node::written);
         let equal = value.map(|value| work.equal(&[(key, value)], false));
         let message = format!("`{}` is a patch, and not changed", quote(pointer));
-        let help = by_hand(&equal.unwrap_or_default());
+        let help = manual_help(&equal.unwrap_or_default());
         self.report(&path.place, message, help, object);
         true
     }
@@ -357,7 +357,7 @@ pub(crate) fn skipped_file_finding(name: &str, text: &str) -> Option<ConversionF
     Some(ConversionFinding::new(Topic::ByHand, None, message, help))
 }
 
-fn by_hand(equal: &str) -> String {
+fn manual_help(equal: &str) -> String {
     match equal {
         "" => "replace them manually with dayshift's annotations".to_owned(),
         equal => format!("replace them manually: {equal}"),
