@@ -3,7 +3,7 @@
 const CLUSTER: &str = include_str!("../../manifests/dayshift.yaml");
 const NAMESPACED: &str = include_str!("../../manifests/namespaced.yaml");
 
-const NAMESPACES_RULE: &str = r#"  # Annotations of Namespaces are defaults for their workloads. dayshift never writes to Namespaces.
+const NAMESPACES_RULE: &str = r#"  # dayshift reads Namespaces because their annotations are defaults for workloads. It never writes to them.
   - apiGroups: [""]
     resources: ["namespaces"]
     verbs: ["list", "watch"]
