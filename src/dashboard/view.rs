@@ -180,7 +180,7 @@ impl Row {
                 Origin::Namespace => {
                     format!(" on the Namespace {}", status.object.namespace)
                 }
-                Origin::Controller => " by the default of the scaler".to_owned(),
+                Origin::Controller => " by the default of the controller".to_owned(),
             };
             let name = problem.name(prefix);
             let text = format!("{name}{place}: {}", problem.diagnostic);

@@ -58,8 +58,8 @@ pub enum OverrideError {
     Paused(Pause),
     /// An override on its Namespace is active.
     #[error(
-        "an override of its Namespace is active: run dayshift resume ns/{0}, or wake or \
-        sleep it alone"
+        "an override of its Namespace is active: run dayshift resume ns/{0}, or wake or sleep \
+            only this workload"
     )]
     HeldByNamespace(Arc<str>),
     /// The schedule has had no boundary yet, so it requires nothing now.

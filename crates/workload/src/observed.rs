@@ -101,29 +101,29 @@ impl Observed {
                     refusal(
                         quoted,
                         wrong,
-                        "write what the operator's documentation says",
+                        "write a value from the operator's documentation",
                     )
                 }
             }),
             CountField::Missing => {
                 let wrong = format!(
-                    "a {kind} has no such field: the API server drops what is written there, so \
+                    "a {kind} has no such field: the API server drops a write to it, so \
                         dayshift cannot scale it"
                 );
                 let help = if kind.is_assumed() {
-                    "give the row of its switch with --kind-file, or remove the schedule"
+                    "give its kind definition with --kind-file, or remove the schedule"
                 } else {
-                    "remove the schedule, or take the kind out of --kinds"
+                    "remove the schedule, or remove the kind from --kinds"
                 };
                 Some(refusal("", wrong, help))
             }
             CountField::UnknownSwitch => {
                 let wrong = format!(
-                    "a switch stops this {kind}, as its label `{}` says, and no row says where the \
-                        switch is",
+                    "an on/off field stops this {kind}, as its label `{}` shows, but no kind \
+                        definition names that field",
                     Label::SavedValue.name()
                 );
-                Some(refusal("", wrong, "give the row with --kind-file"))
+                Some(refusal("", wrong, "give the definition with --kind-file"))
             }
             CountField::Beside => {
                 let other = kind

@@ -47,7 +47,7 @@ impl Sum for StoppedCapacity {
 pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<bool> {
     let stop = match parsed {
         ParsedInputs::Scheduled(spec) => spec.stop_replicas,
-        // A rejected schedule leaves the object as the previous one made it.
+        // If the schedule is rejected, the object keeps the state of the previous one.
         ParsedInputs::Invalid(_) => observed.inputs.stop_replicas(),
         ParsedInputs::Unscheduled => return None,
     };
@@ -79,7 +79,7 @@ pub fn stopped_count(
 ) -> Replicas {
     let spec = match parsed {
         ParsedInputs::Scheduled(spec) => Some(spec),
-        // A rejected schedule leaves the object as the previous one made it.
+        // If the schedule is rejected, the object keeps the state of the previous one.
         ParsedInputs::Invalid(_) => None,
         ParsedInputs::Unscheduled => return Replicas::ZERO,
     };

@@ -31,7 +31,7 @@ impl WakeOnRequest {
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let (lasts, hours) = match text.split_once(';') {
             Some((lasts, _)) => {
-                // Blanks replace the duration, so that spans are those of the whole string.
+                // Blanks replace the duration, so that spans refer to the whole string.
                 let blanks = " ".repeat(lasts.len() + 1);
                 (lasts, Some(blanks + &text[lasts.len() + 1..]))
             }

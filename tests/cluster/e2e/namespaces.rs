@@ -94,7 +94,7 @@ fn namespace_edit_affects_inheriting_workloads(plane: &ControlPlane) {
     annotate(&team, &[stop_at(new)]);
     let reported = team.await_event("web", "ScheduleChanged");
     assert!(reported.contains("nothing is scaled now"), "{reported}");
-    old.assert_in_future("the schedule is edited");
+    old.assert_in_future("the schedule was edited");
     team.await_replicas("own", 0);
     old.plus(1).wait();
     team.assert_replicas("web", 3, new);

@@ -30,7 +30,7 @@ fn edited_schedule_takes_effect_at_its_next_boundary(plane: &ControlPlane) {
         team.await_event("web", "ScheduleChanged")
             .contains("nothing is scaled now")
     );
-    old.assert_in_future("the schedule is edited");
+    old.assert_in_future("the schedule was edited");
 
     old.plus(1).wait();
     team.assert_replicas("web", 3, new);

@@ -53,8 +53,8 @@ fn leaves_a_stopped_object_unchanged_without_its_kind_definition() {
         let line = line.replace("ONE", ONE);
         let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
         assert_eq!((ran.status, &*ran.out), (3, ""), "{line}: {ran:?}");
-        let expected = "a switch stops this Database, as its label `saved-value` says, and no row \
-                        says where the switch is; give the row with --kind-file";
+        let expected = "an on/off field stops this Database, as its label `saved-value` shows, but no \
+                        kind definition names that field; give the definition with --kind-file";
         assert!(ran.err.contains(expected), "{line}: {ran:?}");
         assert_eq!(read(&cluster), before, "{line}");
     }

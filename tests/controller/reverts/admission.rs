@@ -21,7 +21,8 @@ fn reports_a_stop_that_admission_changed() {
     let (_guard, log) = logged();
     scenario.sleep_until("19:00:05");
     assert_eq!(scenario.replicas("web"), 2);
-    let wanted = "an admission webhook or policy made it 2 as the stop set 0. To end that, exclude dayshift's \
+    let wanted = "an admission webhook or policy changed it to 2 while the stop set 0. To end \
+        that, exclude dayshift's \
                   writes of /spec/replicas from it";
     assert_eq!(reported(&scenario, "web"), [wanted]);
     let events = scenario.events("web");

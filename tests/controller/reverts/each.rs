@@ -204,7 +204,7 @@ fn reports_a_resumed_cron_job_with_its_field() {
     scenario.pass(Duration::from_secs(2));
     let reported = reported(&scenario, "report");
     assert!(
-        reported[0].starts_with("argocd-controller made it active again 1 s after the stop"),
+        reported[0].starts_with("argocd-controller reverted it to active 1 s after the stop"),
         "{reported:?}"
     );
     assert!(

@@ -63,7 +63,7 @@ const MAX_CORRECTIONS: u8 = 3;
 const LAST_CORRECTION_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 impl Applied {
-    /// The reason for this change.
+    /// The schedule, override and error of this change.
     pub(crate) fn from_change(change: &Change) -> Self {
         let state = &change.state;
         if change.error.is_some() {
@@ -179,7 +179,7 @@ impl Memory {
                 && !is_of_object(&self.state)
     }
 
-    /// Whether this is also the reason for our last write.
+    /// Whether our last write had the same schedule, override and error.
     pub(crate) fn knows(&self, applied: &Applied) -> bool {
         self.applied.as_ref() == Some(applied)
     }

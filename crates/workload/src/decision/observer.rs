@@ -95,8 +95,8 @@ impl Overdue {
     }
 }
 
-/// The start that is due at `now` and might wait for its dependencies, if nothing but the object is
-/// known. `changed` is as for [`Overdue::find`].
+/// The start that is due at `now` and might wait for its dependencies, according to the object only.
+/// `changed` is as for [`Overdue::find`].
 pub fn waiting_start(
     parsed: &ParsedInputs,
     observed: &Observed,
@@ -114,8 +114,8 @@ pub fn waiting_start(
     }
 }
 
-/// The action at `at`, for example at the next boundary, if nothing but the object is known. `None`
-/// if the count stays the same, for example at the end of a wake.
+/// The action at `at`, for example at the next boundary, according to the object only. `None` if the
+/// count stays the same, for example at the end of a wake.
 pub fn predicted_action(
     parsed: &ParsedInputs,
     observed: &Observed,
@@ -145,8 +145,8 @@ fn with_fingerprint(observed: &Observed) -> Cow<'_, Observed> {
     })
 }
 
-/// The transition or adoption that is due at `at`, if nothing but the object is known. Nothing
-/// counts as missed for too long.
+/// The transition or adoption that is due at `at`, according to the object only. There is no catch-up
+/// limit: no boundary is missed for too long.
 fn due_change(
     parsed: &ParsedInputs,
     observed: &Observed,
@@ -211,7 +211,7 @@ pub fn next_stop(
 /// next start. For example: a copy was adopted while stopped, the clock was wrong, or the time zone
 /// or the calendars have changed. A start that is due now is not included.
 ///
-/// Between `last` and `next` the schedule does not change, so the object is sufficient to know.
+/// Between `last` and `next` the schedule requires the same, so the labels are sufficient.
 pub fn is_stopped_against_schedule(observed: &Observed, parsed: &ParsedInputs) -> bool {
     let ParsedInputs::Scheduled(spec) = parsed else {
         return false;

@@ -89,8 +89,8 @@ pub struct WaitingStart {
 }
 
 impl ScheduleSpec {
-    /// The start of a stopped workload, if this change is one. A correction is not one, and waits
-    /// for nothing.
+    /// The start of a stopped workload, if this change is one. A correction is not a start, and does not
+    /// wait.
     pub fn due_start(&self, change: &Change, observed: &Observed) -> Option<DueStart> {
         let is_start = matches!(
             change.kind,

@@ -64,7 +64,7 @@ impl EventText {
         let mut text = format!("cannot write to the {kind}: {why}; retrying with backoff");
         if let Some(namespace) = namespace {
             text += &format!(
-                ". The permission may be missing for every {kind} in namespace {namespace}, and \
+                ". The permission might be missing for every {kind} in namespace {namespace}, and \
                     this Event is on one of them"
             );
         }
@@ -95,8 +95,8 @@ impl EventText {
     /// The activator has no free port for these ports of a Service.
     pub fn no_activator_port(ports: &str) -> Self {
         let text = format!(
-            "connections to ports {ports} wake nothing: dayshift activator has no free port for them, or this \
-             namespace has its share. Use fewer Service ports, or give the activator more with --ports"
+            "connections to ports {ports} wake nothing: dayshift activator has no free port for \
+                them, or this namespace has used its share. Use fewer Service ports, or give the activator more with --ports"
         );
         Self::new(
             EventReason::NoActivatorPort,
@@ -160,7 +160,7 @@ impl EventText {
         if let Some(namespace) = namespace {
             text += &format!(
                 ". Allow dayshift to list and patch jobs.batch (manifests/kinds/jobs.yaml, or \
-                    stopJobs: true in the chart), or remove stop-jobs. This holds for every CronJob \
+                    stopJobs: true in the chart), or remove stop-jobs. This applies to every CronJob \
                     with stop-jobs in namespace {namespace}"
             );
         }
@@ -294,7 +294,9 @@ fn lack_text(standing: DependencyState, waited: TimeDelta, zone: Zone) -> String
             read"
             .to_owned(),
         DependencyState::Unwatched => "whose kind dayshift does not watch (--kinds)".to_owned(),
-        DependencyState::Unreported => "whose status does not say whether it is ready".to_owned(),
+        DependencyState::Unreported => {
+            "whose status does not report whether it is ready".to_owned()
+        }
         DependencyState::Cycle => "which waits for this one".to_owned(),
     }
 }
@@ -312,7 +314,7 @@ impl EventText {
         };
         let pointer = kind.pointer();
         let text = format!(
-            "{ADMISSION} made it {made} as {by} set {to}. To end that, exclude dayshift's \
+            "{ADMISSION} changed it to {made} while {by} set {to}. To end that, exclude dayshift's \
              writes of {pointer} from it"
         );
         Self::new(EventReason::Reverted, text)
@@ -369,7 +371,7 @@ impl EventText {
         let each: Vec<_> = each.chain(others).collect();
         let text = format!(
             "{count} more in namespace {namespace} were reverted after dayshift had set them, by {}. \
-             To see who and what ends it, run dayshift status -n {namespace}{}",
+             To see which and how to end it, run dayshift status -n {namespace}{}",
             each.join(", "),
             prefix.flag()
         );

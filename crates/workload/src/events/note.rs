@@ -135,10 +135,10 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             zone,
         } => {
             let what = match why {
-                Adoption::Missed => "the schedule was missed for longer than the catch-up",
+                Adoption::Missed => "a boundary was missed for longer than the catch-up limit",
                 Adoption::Over => "the schedule applies again",
                 Adoption::New | Adoption::Changed | Adoption::FromFuture => {
-                    "the schedule is edited"
+                    "the schedule was edited"
                 }
             };
             let scaled = counts.scaled_from(from, to);
@@ -148,7 +148,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             )
         }
         EventNote::ChangedDuringOverride { active, zone } => format!(
-            "the schedule is new or edited: nothing is scaled now, and the object is held {}",
+            "the schedule is new or edited: nothing is scaled now, and the object is overridden {}",
             holding(active, zone)
         ),
         EventNote::Enforced { from, to } => {
@@ -183,7 +183,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             next,
             zone,
         } => format!(
-            "the {} of {} was missed for longer than the catch-up: nothing is scaled now; {}",
+            "the {} of {} was missed for longer than the catch-up limit: nothing is scaled now; {}",
             boundary.action,
             local(boundary.at, zone),
             coming(next, zone)
@@ -248,7 +248,7 @@ fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix
         Some(Action::Stop) => format!(
             "nothing is scaled now; {next}. It should be stopped now, but {}: to stop it now, \
                 run {command}",
-            counts.running_at(replicas)
+            counts.count_is(replicas)
         ),
         Some(Action::Scale(count)) => format!(
             "nothing is scaled now; {next}. Its count should be {count} now, but is {replicas}: \

@@ -130,12 +130,12 @@ impl Dependency {
             return Err(("is of a kind that dayshift does not know".to_owned(), KIND));
         };
         if kind.ready_form() == ReadyForm::Nowhere {
-            let wrong = format!("is a {kind}, which does not say whether it is ready");
+            let wrong = format!("is a {kind}, which does not report whether it is ready");
             return Err((wrong, "name a Deployment or a StatefulSet"));
         }
         if !is_dns_subdomain(name) {
             let help =
-                "write kind and name, such as `sts/db`, and a time at the end of all, behind a `,`";
+                "write kind and name, such as `sts/db`, and a duration at the end, after a `,`";
             return Err(("is not an object's name".to_owned(), help));
         }
         Ok(Self::workload(&kind, name))
@@ -255,7 +255,7 @@ mod tests {
             (
                 "cj/report",
                 "cj/report",
-                "is a CronJob, which does not say whether it is ready",
+                "is a CronJob, which does not report whether it is ready",
             ),
             ("sts/DB", "sts/DB", "is not an object's name"),
             ("sts/", "sts/", "is not an object's name"),

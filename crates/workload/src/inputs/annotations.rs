@@ -38,7 +38,7 @@ impl Origin {
         match self {
             Self::Own => "on the object",
             Self::Namespace => "on the Namespace",
-            Self::Controller => "by the default of the scaler",
+            Self::Controller => "by the default of the controller",
         }
     }
 }

@@ -289,12 +289,11 @@ impl Problems {
     fn reject_jitter(&mut self, inputs: &Inputs, key: Key) {
         let is_own = |key| inputs.origin(key) == Some(Origin::Own);
         let (key, wrong, help) = if is_own(key) && !is_own(Key::Jitter) {
-            let wrong = "comes more than once a minute, which the inherited jitter cannot spread";
-            let help =
-                "write a cron with one second, such as 0 */5 * * * *, or jitter: \"0s\" beside it";
+            let wrong = "occurs more than once a minute, which the inherited jitter cannot spread";
+            let help = "write a cron with one second, such as 0 */5 * * * *, or add jitter: \"0s\"";
             (key, wrong, help)
         } else {
-            let wrong = "cannot spread times that come more than once a minute";
+            let wrong = "cannot spread times that occur more than once a minute";
             let help =
                 "write a cron with one second, such as 0 */5 * * * *, or remove this annotation";
             (Key::Jitter, wrong, help)
@@ -368,8 +367,8 @@ impl Problems {
             (Some(false), _) => Enforce::No,
             (None, Ok(grace)) => Enforce::After(grace),
             (None, Err(_)) => {
-                let wrong = "is neither `true` nor a time from 1s to 24h";
-                let help = "write `true`, or a time such as `30m`, or remove the annotation";
+                let wrong = "is neither `true` nor a duration from 1s to 24h";
+                let help = "write `true`, or a duration such as `30m`, or remove the annotation";
                 self.reject_boolean(Key::Enforce, text, wrong, help);
                 Enforce::No
             }
@@ -424,7 +423,7 @@ impl Problems {
         let is_below = count.is_some_and(|count| count < inputs.counts().least());
         if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
             let wrong = "is below 1, and an autoscaler keeps at least 1";
-            let help = "write 1 or more; 0 takes a metric of type Object or External";
+            let help = "write 1 or more; 0 requires a metric of type Object or External";
             self.0.push(Problem::for_text(key, text, wrong, help));
         }
     }

@@ -70,8 +70,8 @@ impl ScheduleSpec {
         self.schedule.rule().largest_count().map(Replicas::new)
     }
 
-    /// The remembered count. If none is remembered and the kind has no other reason for it, an
-    /// observed 0 was set by a user and is the known count.
+    /// The remembered count. If none is remembered, an observed 0 is known if only a user can have set it
+    /// on this kind ([`CountKind::keeps_zero`]).
     pub fn known_count(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
         let is_wish = self.counts.keeps_zero() && seen == Replicas::ZERO;
         remembered.or(is_wish.then_some(Replicas::ZERO))

@@ -120,7 +120,7 @@ impl CountKind {
     }
 
     /// A revert of a count of ours, where `from` was the count before: `set 3 again`, `set the
-    /// count to 4,`, `set minReplicas 3 again`, `made it active again`.
+    /// count to 4,`, `set minReplicas 3 again`, `reverted it to active`.
     pub fn reverted_to(self, from: Replicas, now: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact if from == now => format!("set {now} again"),
@@ -129,7 +129,9 @@ impl CountKind {
             Self::Minimum { .. } => format!("set minReplicas to {now},"),
             Self::Runners if from == now => format!("set minRunners {now} again"),
             Self::Runners => format!("set minRunners to {now},"),
-            Self::Suspend { .. } | Self::Pause => format!("made it {} again", self.short_text(now)),
+            Self::Suspend { .. } | Self::Pause => {
+                format!("reverted it to {}", self.short_text(now))
+            }
             Self::Switch if now == Replicas::ZERO => "stopped it again".to_owned(),
             Self::Switch => "started it again".to_owned(),
         }
@@ -165,14 +167,6 @@ impl CountKind {
             Self::Minimum { .. } => format!("minReplicas is {at}"),
             Self::Runners => format!("minRunners is {at}"),
             _ => format!("it is {}", self.short_text(at)),
-        }
-    }
-
-    /// `3 run`, `minReplicas is 3`, `it is active`
-    pub fn running_at(self, at: Replicas) -> String {
-        match self {
-            Self::Replicas | Self::Exact => format!("{at} run"),
-            _ => self.count_is(at),
         }
     }
 

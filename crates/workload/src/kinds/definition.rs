@@ -18,7 +18,7 @@ pub struct KindDefinition {
     pub(super) group: String,
     /// `deploy`, or `rollouts.argoproj.io` for a kind without a short name.
     pub(super) short_name: String,
-    /// `deployments`, or `rollouts.argoproj.io`: the text for `--kinds`.
+    /// The value for `--kinds`: `deployments`, or `rollouts.argoproj.io`.
     pub(super) argument: String,
     /// The version of a kind that every API server has; `None` if the server must be asked for it.
     pub(super) version: Option<&'static str>,

@@ -239,7 +239,7 @@ impl Kind {
         &self.definition().short_name
     }
 
-    /// `deployments`, or `rollouts.argoproj.io`: the text for `--kinds`.
+    /// The value for `--kinds`: `deployments`, or `rollouts.argoproj.io`.
     pub fn argument(&self) -> &str {
         &self.definition().argument
     }

@@ -5,7 +5,7 @@ use crate::names::is_label_value;
 /// The value of an on/off field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchValue {
-    /// The field is absent, and this many members above it are too.
+    /// The field is absent, and so are this many of its parents.
     Absent(u8),
     /// `true` or `false`.
     Flag(bool),
@@ -18,9 +18,9 @@ pub enum SwitchValue {
 pub struct SwitchField {
     /// The value.
     pub value: SwitchValue,
-    /// The number of members above it, beginning with the nearest, that contain nothing else.
+    /// The number of parents, beginning with the nearest, that contain no other field.
     pub alone: u8,
-    /// The number of absent members above the field of [`Switch::not_beside`], if that is absent.
+    /// The number of absent parents of the field [`Switch::not_beside`], if that field is absent.
     pub beside_missing: u8,
 }
 

@@ -41,7 +41,7 @@ pub enum DefinitionError {
 }
 
 impl DefinitionError {
-    /// Whether nothing is known of the kind. Then it must not be treated as one with `spec.replicas`.
+    /// Whether the kind has no definition. Then it must not be treated as one with `spec.replicas`.
     pub const fn is_unknown(self) -> bool {
         !matches!(self, Self::Known)
     }

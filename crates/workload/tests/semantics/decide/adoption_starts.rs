@@ -28,7 +28,7 @@ fn adoption_of_an_edit_starts_a_stopped_workload_in_the_same_patch() {
     assert_eq!(note.reason.to_string(), "ScheduleChanged");
     assert_eq!(
         note.text,
-        "the schedule is edited, and it should be running now: scaled from 0 to 3; next is the \
+        "the schedule was edited, and it should be running now: scaled from 0 to 3; next is the \
             stop of Sat 2026-11-21 19:00:00 UTC"
     );
     object.until("2026-11-21 20:00");

@@ -178,5 +178,5 @@ fn a_decision_on_any_annotations_stays_within_the_cpu_budget() {
         .unwrap();
     let (most, refused) = (most.into_inner(), refused.get());
     println!("at most {:?}: {:.300}", most.0, most.1); // printed if the test fails
-    assert!(refused < 200, "{refused} texts are refused");
+    assert!(refused < 200, "{refused} schedules are rejected");
 }

@@ -138,8 +138,8 @@ fn an_own_schedule_with_inherited_counts_is_followed() {
     );
 }
 
-/// A problem is reported on the object, unless its Namespace is invalid without it. Otherwise no
-/// user would see why nothing is scaled.
+/// A problem is reported on the object, unless its Namespace by itself is invalid and reports it.
+/// Otherwise no user would see why nothing is scaled.
 #[test]
 fn every_rejection_is_reported_on_the_object_or_its_namespace() {
     let texts = |key: Key| match key {

@@ -30,7 +30,7 @@ fn pause_changes_nothing_and_its_end_adopts() {
     }
 }
 
-/// Its own pause, and the time of the next stop, have passed without a decision.
+/// The object's own pause has ended, and the time of the next stop has passed, without a decision.
 #[test]
 fn pause_of_the_namespace_applies_after_the_own_one() {
     for (pause, next) in [

@@ -23,7 +23,7 @@ fn sleep_begins_like_a_stop_and_its_end_follows_the_schedule() {
     assert_eq!(
         (object.replicas(), object.saved(), object.phase()),
         (3, None, Some(Phase::Running)),
-        "the start of 09:00 decides, though it was before"
+        "the latest boundary decides: the start of 09:00, before the sleep"
     );
     assert_eq!(object.annotation(Key::SleepUntil), None);
     assert_eq!(object.reasons(), ["Slept", "Started"]);
