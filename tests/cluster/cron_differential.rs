@@ -213,7 +213,7 @@ fn damaged_texts() -> impl Strategy<Value = String> {
 }
 
 fn has_impossible_date(wrong: &str) -> bool {
-    wrong.ends_with("is a date that never comes")
+    wrong.ends_with("is a date that never occurs")
 }
 
 /// Whether an expression of six fields might be one of AWS, with a year at the end and no seconds.

@@ -297,8 +297,8 @@ mod tests {
             ("Mon-Fri 09:00", example),
             ("weekdays", example),
             ("next week", example),
-            ("Mon 25:00", "is not in a day"),
-            ("25:00", "is not in a day"),
+            ("Mon 25:00", "is out of range"),
+            ("25:00", "is out of range"),
             ("22:00+01:00", example),
             (
                 "2026-11-20 09:59",

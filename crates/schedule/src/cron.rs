@@ -48,7 +48,11 @@ impl Cron {
             .next()
             .filter(|word| is_zone_prefix(word.text()))
         {
-            return Err(zone.error("does not belong in the times", "put the zone into the timezone annotation and leave the times alone, as in `0 9 * * *`"));
+            return Err(zone.error(
+                "does not belong in the times",
+                "write the zone in the \
+                timezone annotation, and the times without it, as in `0 9 * * *`",
+            ));
         }
         parse_fields(item)
     }
@@ -142,7 +146,7 @@ fn parse_nickname(item: Piece<'_>) -> Result<Cron, Diagnostic> {
     }
     let (wrong, help) = match name.split_whitespace().next() {
         Some("@every") => (
-            "counts from when a program starts, not by the clock",
+            "is relative to the start of a program, not to the clock",
             "write the times instead, such as `Mon-Fri 09:00,13:30`",
         ),
         Some("@reboot") => (
@@ -186,8 +190,8 @@ fn parse_fields(item: Piece<'_>) -> Result<Cron, Diagnostic> {
 
 fn not_a_year(word: Piece<'_>) -> Diagnostic {
     word.error(
-        "stands where some crons have a year, which dayshift does not read",
-        "write local moments such as `2026-12-24 18:00`",
+        "is a year field, which some crons have and dayshift does not support",
+        "write local dates and times such as `2026-12-24 18:00`",
     )
 }
 
@@ -241,7 +245,7 @@ fn parse_values(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cro
         Ok(cron)
     } else {
         Err(day.to(month).error(
-            "is a date that never comes",
+            "is a date that never occurs",
             "write days that one of the months has",
         ))
     }
@@ -472,10 +476,10 @@ pub(crate) fn other_dialect(value: &str, field: CronField) -> Option<(String, &'
         ))
     };
     if value.contains('+') {
-        let wrong = "has a `+`, which cron's fields do not take".to_owned();
+        let wrong = "has a `+`, which cron's fields do not allow".to_owned();
         Some((
             wrong,
-            "write for example `0 9 * * Mon-Fri`, or local moments such as `2026-12-07 09:00`",
+            "write for example `0 9 * * Mon-Fri`, or local dates and times such as `2026-12-07 09:00`",
         ))
     } else if field == CronField::DayOfWeek && value.split('-').all(is_year) {
         let wrong = "is a year, and cron has no field of years here".to_owned();
@@ -675,24 +679,24 @@ mod tests {
             ("0 7 * * 1#2", "1#2", "such as `last Fri 18:00`"),
             ("+5 * * * *", "+5", "has a `+`"),
             ("0 0 1 * +Mon", "+Mon", "has a `+`"),
-            ("0 0 30 2 *", "30 2", "is a date that never comes"),
-            ("0 0 30,31 Feb ?", "30,31 Feb", "is a date that never comes"),
+            ("0 0 30 2 *", "30 2", "is a date that never occurs"),
+            (
+                "0 0 30,31 Feb ?",
+                "30,31 Feb",
+                "is a date that never occurs",
+            ),
             (
                 "0 0 31 4,6,9,11 *",
                 "31 4,6,9,11",
-                "is a date that never comes",
+                "is a date that never occurs",
             ),
-            (
-                "0 0 9 * * * 2026",
-                "2026",
-                "stands where some crons have a year",
-            ),
+            ("0 0 9 * * * 2026", "2026", "is a year field"),
             ("* * * *", "* * * *", "has 4 fields"),
             ("* * * * * * * * *", "* * * * * * * * *", "has 9 fields"),
             (
                 "@every 5m",
                 "@every 5m",
-                "counts from when a program starts",
+                "is relative to the start of a program",
             ),
             ("@reboot", "@reboot", "is not a time"),
             ("@dayly", "@dayly", "is not a nickname"),
@@ -700,12 +704,12 @@ mod tests {
             (
                 "TZ=Asia/Tokyo 0 9 * * *",
                 "TZ=Asia/Tokyo",
-                "put the zone into the timezone",
+                "write the zone in the timezone",
             ),
             (
                 "CRON_TZ=UTC 0 9 * * *",
                 "CRON_TZ=UTC",
-                "put the zone into the timezone",
+                "write the zone in the timezone",
             ),
         ] {
             let padded = format!("\u{3000}{text}");

@@ -140,7 +140,7 @@ fn missing_time(date: Piece<'_>) -> Diagnostic {
 
 fn not_local(piece: Piece<'_>) -> Diagnostic {
     piece.error(
-        "is not a local moment",
+        "is not a local date and time",
         "write for example `2026-12-24 18:00`, without `T`, `Z` or an offset",
     )
 }
@@ -258,9 +258,9 @@ mod tests {
             ),
             ("2026-12-24T18:00:00+9", "+9", "is not an offset"),
             ("2026-12-24T18:00:00+25:00", "+25:00", "is not an offset"),
-            ("2026-12-24 18:00:60", "18:00:60", "is not in a day"),
-            ("2026-12-24 24:00", "24:00", "is not in a day"),
-            ("2026-12-24T25:00Z", "25:00", "is not in a day"),
+            ("2026-12-24 18:00:60", "18:00:60", "is out of range"),
+            ("2026-12-24 24:00", "24:00", "is out of range"),
+            ("2026-12-24T25:00Z", "25:00", "is out of range"),
         ] {
             for text in [text.to_owned(), format!("\u{3000} {text}")] {
                 let error = parse_date_time(&text, Zone::UTC).unwrap_err();

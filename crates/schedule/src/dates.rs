@@ -88,7 +88,7 @@ impl TreatedDates {
             let day = Days::parse_one(day)?;
             let twice = |day| {
                 let wrong = format!(
-                    "has {}, which counts as another day already",
+                    "has {}, which is already treated as another day",
                     format_day(day)
                 );
                 let error = dates.error(wrong, "write each date once");
@@ -131,7 +131,7 @@ impl TreatedDates {
         if spans > MAX_SPANS {
             let all = Piece::whole(text, EXAMPLE)?;
             let wrong = format!("has more than {MAX_SPANS} spans of dates");
-            let error = all.error(wrong, "remove those that are over");
+            let error = all.error(wrong, "remove those in the past");
             return Err(error.with_kind(DiagnosticKind::Calendar));
         }
         Ok(Self { sets })

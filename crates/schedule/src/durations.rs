@@ -112,7 +112,7 @@ pub fn parse_items_and_wait<'t>(
             || length.text().contains(['/', ','])
         {
             return Err(length.error(
-                "follows a `,`, where only a duration may stand",
+                "follows a `,`, where only a duration is allowed",
                 format!("separate objects with `;`, as in `{example}`"),
             ));
         }

@@ -179,10 +179,7 @@ fn parse_item(item: Piece<'_>, spans: &mut Vec<(Local, Local)>) -> Result<(), Di
         }
         if spans.len() > MAX_WINDOWS {
             let wrong = format!("makes more than {MAX_WINDOWS} windows");
-            return Err(item.error(
-                wrong,
-                "write shorter ranges, and remove those that are over",
-            ));
+            return Err(item.error(wrong, "write shorter ranges, and remove those in the past"));
         }
     }
     if spans.len() == before {

@@ -98,7 +98,7 @@ impl Hours {
         last.map(Local::after).filter(|local| local.is_in_range())
     }
 
-    /// The nearest time from `local` on that is covered, or if not `wanted`, uncovered.
+    /// The nearest time from `local` on that is covered if `wanted`, otherwise uncovered.
     fn nearest(
         &self,
         local: Local,
@@ -341,7 +341,7 @@ impl DateCoverage<'_> {
         window_at(&self.own, second)
     }
 
-    /// The nearest second from `from` on that is covered, or if not `wanted`, uncovered.
+    /// The nearest second from `from` on that is covered if `wanted`, otherwise uncovered.
     pub(crate) fn nearest(&self, from: u32, wanted: bool, toward: Toward) -> Option<u32> {
         if self.covers(from) == wanted {
             return Some(from);
@@ -457,8 +457,8 @@ impl<'h> UncoveredDays<'h> {
         }
     }
 
-    /// The dates of a page that might be uncovered: those that are even if no date is excluded,
-    /// the excluded dates, and the dates after them.
+    /// The dates of a page that might be uncovered: those that are uncovered without exclusions, the
+    /// excluded dates, and the dates after them.
     fn days_in(&mut self, page: &Page) -> u64 {
         let excluded = self.dates.except.days_in(&page.month);
         let excluded = match excluded {
@@ -691,7 +691,7 @@ mod tests {
             ("09:00-09:00", "09:00-09:00", "a whole day is `00:00-24:00`"),
             ("00:00-00:00", "00:00-00:00", "a whole day is `00:00-24:00`"),
             ("24:00-09:00", "24:00", "midnight is `00:00`"),
-            ("09:00-24:30", "24:30", "is not in a day"),
+            ("09:00-24:30", "24:30", "is out of range"),
             (
                 "9-17",
                 "9",

@@ -102,7 +102,7 @@ impl WallTime {
     pub(crate) fn parse(word: Piece<'_>) -> Result<Self, Diagnostic> {
         match Self::parse_end(word)? {
             Self::END_OF_DAY => Err(word.error(
-                "is not in a day",
+                "is out of range",
                 "midnight is `00:00` of the next day (`24:00` only ends a window)",
             )),
             time => Ok(time),
@@ -120,7 +120,7 @@ impl WallTime {
             && two(minute).and(two(second)).is_some()
         {
             return Err(word.error(
-                "has seconds, which a time of day does not take here",
+                "has seconds, which a time of day does not allow here",
                 "write for example `09:00`",
             ));
         }
@@ -135,7 +135,7 @@ impl WallTime {
 
     /// The error for an hour above 23, or a minute or second above 59.
     pub(crate) fn out_of_day(word: Piece<'_>) -> Diagnostic {
-        word.error("is not in a day", "times run from `00:00` to `23:59`")
+        word.error("is out of range", "times run from `00:00` to `23:59`")
     }
 }
 
@@ -200,11 +200,11 @@ mod tests {
             ("9.30", "is not a time of day"),
             ("9:5", "is not a time of day"),
             ("９:00", "is not a time of day"),
-            ("24:01", "is not in a day"),
-            ("12:60", "is not in a day"),
+            ("24:01", "is out of range"),
+            ("12:60", "is out of range"),
             (
                 "18:00:30",
-                "has seconds, which a time of day does not take here",
+                "has seconds, which a time of day does not allow here",
             ),
         ] {
             let error = parse(text).unwrap_err();

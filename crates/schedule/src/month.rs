@@ -162,7 +162,7 @@ impl Toward {
         }
     }
 
-    /// The number of the range up to `last` at which a search that enters it begins.
+    /// The number at which a search enters the range from 0 to `last`.
     pub(crate) fn edge(self, last: u32) -> u32 {
         match self {
             Self::Later => 0,

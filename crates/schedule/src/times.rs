@@ -529,11 +529,11 @@ mod tests {
             ("Mon at 09:00", "at", "is not a time of day"),
             ("\"09:00\"", "\"09:00\"", "is not a time of day"),
             ("Mon 24:00", "24:00", "midnight is `00:00` of the next day"),
-            ("Mon 25:00", "25:00", "is not in a day"),
+            ("Mon 25:00", "25:00", "is out of range"),
             (
                 "09:00:30",
                 "09:00:30",
-                "has seconds, which a time of day does not take",
+                "has seconds, which a time of day does not allow",
             ),
             ("09:00,", ",", "is not expected here"),
             ("09:00 10:00", "10:00", "is not expected here"),
@@ -557,10 +557,14 @@ mod tests {
             (
                 "2026-12-24T18:00",
                 "2026-12-24T18:00",
-                "is not a local moment",
+                "is not a local date and time",
             ),
-            ("2026-12-24 18:00 +09:00", "+09:00", "is not a local moment"),
-            ("2026-12-24 18:00Z", "Z", "is not a local moment"),
+            (
+                "2026-12-24 18:00 +09:00",
+                "+09:00",
+                "is not a local date and time",
+            ),
+            ("2026-12-24 18:00Z", "Z", "is not a local date and time"),
             (
                 "2026-02-30 18:00",
                 "2026-02-30",
@@ -568,11 +572,7 @@ mod tests {
             ),
             ("0 9 * *", "0 9 * *", "has 4 fields; cron has five"),
             ("9 30 0", "9 30 0", "has 3 fields; cron has five"),
-            (
-                "0 0 9 * * * 2026",
-                "2026",
-                "stands where some crons have a year",
-            ),
+            ("0 0 9 * * * 2026", "2026", "is a year field"),
             (
                 "0 9 * * Mon-Fry",
                 "Fry",

@@ -234,7 +234,7 @@ fn help_proposes_a_correction_or_an_example() {
         ("start: 2026-12-24 9:05:30", "write for example `09:00`"),
         (
             "start: 0 9 * * 1-5 2026",
-            "write local moments such as `2026-12-24 18:00`",
+            "write local dates and times such as `2026-12-24 18:00`",
         ),
         (
             "start: 0 9 ? * MON-FRI *",

@@ -38,7 +38,7 @@ fn reports_problems_with_their_byte_range() {
             "dayshift/start: '09:00; 25:00'",
             "dayshift/start",
             7..12,
-            "`25:00` is not in a day",
+            "`25:00` is out of range",
         ),
         (
             "dayshift/start: '0 9 * * 9'",

@@ -29,7 +29,7 @@ pub(crate) enum EventClock {
     Zone(Zone),
     /// A zone that the file defines.
     FileZone(Rc<FileZone>),
-    /// A zone that only the author of the file knows.
+    /// A zone that the file names but does not define.
     Unknown,
 }
 

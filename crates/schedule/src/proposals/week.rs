@@ -141,7 +141,7 @@ impl LooseItem {
     fn times(&self) -> Option<String> {
         let is_clear = |(gap, clock): &(char, Clock)| {
             let is_time = match clock.form {
-                // At which end of the day, or not a time at all.
+                // It can be either end of the day, or no time.
                 ClockForm::Midnight => self.days.is_empty(),
                 ClockForm::Bare => self.clocks.len() == 1,
                 ClockForm::Full | ClockForm::HalfDay => true,

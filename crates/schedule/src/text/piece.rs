@@ -66,7 +66,7 @@ impl<'a> Piece<'a> {
                 span: span.clone(),
                 text: "".into(),
             };
-            let error = Diagnostic::new(span, ";", "has nothing on one side", "remove it");
+            let error = Diagnostic::new(span, ";", "has no item on one side", "remove it");
             Err(error.with_proposal(Some(remove)))
         }))
     }
@@ -220,7 +220,7 @@ mod tests {
             };
             assert_eq!(error.span(), expected, "{text:?}");
             let message = if text.contains(['x', 'é']) {
-                "`;` has nothing on one side; remove it"
+                "`;` has no item on one side; remove it"
             } else {
                 "the value is empty; write for example `09:00`"
             };

@@ -235,7 +235,7 @@ fn calendar_can_define_the_treated_dates() {
         } else {
             "2026-10-10"
         };
-        let message = format!("has {first}, which counts as another day already");
+        let message = format!("has {first}, which is already treated as another day");
         assert!(error.to_string().contains(&message), "{error}");
     }
     assert!(TreatedDates::parse_with("calendar:makeup=Fri;calendar:makeup = fri", &known).is_ok());
@@ -291,7 +291,7 @@ fn error_points_at_the_invalid_treated_date() {
         (
             "2026-01-01..2026-02-01 = Tue",
             "2026-01-01..2026-02-01",
-            "has 2026-01-05, which counts as another day",
+            "has 2026-01-05, which is already treated as another day",
         ),
     ] {
         let text = format!("2026-01-05 = Mon; {item} ;2026-03-01=Sun");

@@ -243,7 +243,7 @@ mod tests {
         );
         for (text, found, wrong) in [
             ("", "", "the value is empty"),
-            ("sts/db;", ";", "has nothing on one side"),
+            ("sts/db;", ";", "has no item on one side"),
             ("db", "db", "has no kind"),
             (
                 "sts/db; ds/logs",
@@ -268,12 +268,12 @@ mod tests {
             (
                 "sts/db, deploy/cache",
                 "deploy/cache",
-                "follows a `,`, where only a duration may stand",
+                "follows a `,`, where only a duration is allowed",
             ),
             (
                 "db, cache",
                 "cache",
-                "follows a `,`, where only a duration may stand",
+                "follows a `,`, where only a duration is allowed",
             ),
             ("sts/db, 5", "5", "is not a duration"),
             ("sts/db, 0s", "0s", "is not a duration"),
