@@ -163,7 +163,7 @@ fn reports_a_missing_or_forbidden_kind_once_and_backs_off() {
         up("Deployment", 1);
         up("StatefulSet", 0);
 
-        scenario.api.serve_well();
+        scenario.api.clear_fault();
         scenario.sleep_until("20:01");
         assert_eq!(state(&scenario, "StatefulSet").as_deref(), Some("adopted"));
         assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
@@ -233,7 +233,7 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     let total = lines_with("WARN").len();
     assert!(total <= 4 * 8 + 4, "{total} warnings in three hours");
 
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("21:01");
     let over = lines_with("the watch is open again, after ");
     assert_eq!(over.len(), 4, "{over:?}");

@@ -114,7 +114,7 @@ fn sends_no_version_query_if_a_watch_resumes_normally() {
     assert_eq!((lists(&scenario), asked()), (1, 0));
     scenario.api.on_request(|_| Some(Fault::DropBefore));
     scenario.sleep_until("19:20");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:25");
     let once = asked();
     assert!((1..=3).contains(&once), "{once}");
@@ -133,7 +133,7 @@ fn accepts_a_list_with_older_versions() {
     });
     scenario.api.close_watches();
     scenario.pass(Duration::from_secs(10));
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.pass(Duration::from_secs(30));
     hours(&scenario, "09:00-18:30");
     scenario.annotate("web", "hours", Some("09:00-18:40"));

@@ -132,7 +132,7 @@ fn wrong_clock_is_detected_and_does_nothing() {
         unready.iter().any(|why| why.contains("clock")),
         "{unready:?}"
     );
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.pass(Duration::from_secs(20));
     assert_eq!(
         scenario.telemetry.ready(),
@@ -203,7 +203,7 @@ fn queued_work_waits_while_the_clock_is_wrong() {
     scenario.api.close_watches();
     scenario.pass(Duration::from_secs(60));
     assert!(scenario.telemetry.ready().is_err());
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.server_is_ahead(0);
     scenario.pass(Duration::from_secs(60));
     assert_eq!(scenario.replicas("web"), 0);

@@ -117,7 +117,7 @@ impl Api {
     }
 
     /// Removes the fault hook.
-    pub fn serve_well(&self) {
+    pub fn clear_fault(&self) {
         self.server.set_fault(None);
     }
 

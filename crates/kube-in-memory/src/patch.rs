@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn text_as_go_writes_it_is_not_marked() {
+    fn text_that_go_writes_unchanged_has_no_marks() {
         for (text, marks) in [
             (r#"{"a":"plain \" \\ \n \t \b \f \u0001 ü 日"}"#, 0),
             (r#""\u003c\u003e\u0026\u2028""#, 0),

@@ -239,7 +239,7 @@ impl<'a> Page<'a> {
             let revision = Some(revision);
             let token = Continuation { start, revision }.encode();
             page.extend(format!(r#","continue":"{token}""#).bytes());
-            if options.selectors.take_all() {
+            if options.selectors.matches_all() {
                 page.extend(format!(r#","remainingItemCount":{}"#, self.remaining).bytes());
             }
         }

@@ -44,7 +44,7 @@ impl Selectors {
     }
 
     /// Whether all objects of the namespace match, so that the remaining items can be counted.
-    pub(crate) fn take_all(&self) -> bool {
+    pub(crate) fn matches_all(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
@@ -59,8 +59,8 @@ impl Selectors {
             // The `status.phase` of a Namespace.
             _ => Cow::from(object.phase()),
         };
-        let has_label = |wanted: &Requirement| wanted.holds(label(&wanted.key));
-        let has_field = |wanted: &Requirement| wanted.holds(Some(&field(&wanted.key)));
+        let has_label = |wanted: &Requirement| wanted.matches(label(&wanted.key));
+        let has_field = |wanted: &Requirement| wanted.matches(Some(&field(&wanted.key)));
         (self.namespace.is_empty() || self.namespace == object.namespace())
             && self.labels.iter().all(has_label)
             && self.fields.iter().all(has_field)
@@ -307,7 +307,7 @@ pub(crate) enum Test {
 
 impl Requirement {
     /// Whether a label or field with this value, or without one, matches.
-    pub(crate) fn holds(&self, value: Option<&str>) -> bool {
+    pub(crate) fn matches(&self, value: Option<&str>) -> bool {
         let among =
             |values: &[String]| value.is_some_and(|value| values.iter().any(|v| v == value));
         let number = value.and_then(|value| value.parse::<i64>().ok());
@@ -330,7 +330,7 @@ mod tests {
     use crate::objects::DEPLOYMENTS;
 
     #[test]
-    fn labels_select_as_kubectl_users_expect() {
+    fn label_selectors_match_like_the_server() {
         let object = Object {
             key: "shop/web".into(),
             revision: 1,

@@ -163,7 +163,7 @@ impl Write<'_> {
         }
         ownership::record(&mut new, Some(old), resource, self.writer, self.now);
         let deleting = new["metadata"]["deletionTimestamp"].is_string();
-        if deleting && !self.is_held(&new) {
+        if deleting && !self.is_deletion_delayed(&new) {
             if !self.dry_run {
                 self.store.delete(resource, &key, self.now);
             }
@@ -332,7 +332,7 @@ impl Write<'_> {
         }
         self.check_preconditions(options, &old)?;
         self.admit("delete", self.name, Some(&old), &Value::Null)?;
-        if !self.is_held(&old) {
+        if !self.is_deletion_delayed(&old) {
             if !self.dry_run {
                 self.store.delete(self.resource, &object.key, self.now);
             }
@@ -355,7 +355,7 @@ impl Write<'_> {
     }
 
     /// Whether a finalizer or an object in a Namespace delays the deletion.
-    pub(crate) fn is_held(&self, object: &Value) -> bool {
+    pub(crate) fn is_deletion_delayed(&self, object: &Value) -> bool {
         let finalizers = object["metadata"]["finalizers"].as_array();
         self.is_namespace() || finalizers.is_some_and(|held| !held.is_empty())
     }

@@ -92,7 +92,7 @@ fn web() -> Value {
 }
 
 /// The status code of a request for `web`.
-async fn ask(api: &Api, method: &str, content: &str, body: &Value) -> u16 {
+async fn send(api: &Api, method: &str, content: &str, body: &Value) -> u16 {
     let request = Request::builder()
         .method(method)
         .uri(WEB)
@@ -128,7 +128,7 @@ fn on_web(method: &str, content: &str, bodies: &[Value]) {
         let api = Api::new(chrono::Utc::now);
         api.create(web()).unwrap();
         for body in bodies {
-            let code = ask(&api, method, content, body).await;
+            let code = send(&api, method, content, body).await;
             let expected = [200, 400, 404, 409, 422].contains(&code);
             assert!(
                 expected || code == 500 && names_no_version(body),

@@ -62,7 +62,7 @@ async fn take(events: &mut Events, count: usize) -> Vec<String> {
 async fn quiet(events: &mut Events, time: Duration) {
     assert!(
         timeout(time, pin!(next(events))).await.is_err(),
-        "an event came"
+        "unexpected event"
     );
 }
 

@@ -214,7 +214,7 @@ fn a_watch_adapts_to_changed_permissions() {
     let refused = "error: CronJobs are not shown: not allowed to ";
     watching.wait_for(refused);
     watching.wait_for("web ");
-    cluster.api.serve_well();
+    cluster.api.clear_fault();
     watching.wait_for("cj/report ");
     cluster.refuse(&["list", "watch"], "cronjobs");
     cluster.api.close_watches();

@@ -271,7 +271,7 @@ fn shows_an_hpa_that_has_not_scaled_yet() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(owners(&ran), [json!([]), json!([]), json!([])]);
 
-    cluster.api.serve_well();
+    cluster.api.clear_fault();
     cluster.autoscaler("set", ("apps/v1", "StatefulSet", "free"));
     cluster.autoscaler("other", ("example.com/v1", "Deployment", "free"));
     let advice =

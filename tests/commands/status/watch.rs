@@ -65,7 +65,7 @@ fn a_watch_detects_deletions_during_an_outage() {
     cluster.api.close_watches();
     cluster.api.delete("dev", "web").unwrap();
     cluster.api.compact();
-    cluster.api.serve_well();
+    cluster.api.clear_fault();
     cluster.deployment("zoo", 3, OFFICE);
     let mut names = Vec::new();
     // Until a table contains the new workload.

@@ -173,7 +173,7 @@ fn server_responses() {
         }
     }
     let reported = cluster.api.clone();
-    reported.serve_well();
+    reported.clear_fault();
     reported.on_admission(|asked| {
         Some(Status::denied_by_policy(
             "apps",
@@ -218,7 +218,7 @@ fn logs_events_and_pages_of_a_controller() {
         for page in ["/metrics", "/readyz", "/healthz", "/%1b[31m"] {
             assert_tame(&controller.get(page).replace('\r', ""), page);
         }
-        cluster.api.serve_well();
+        cluster.api.clear_fault();
         for event in cluster.api.list("Event") {
             let note = event["note"].as_str().unwrap();
             assert_tame(note, "an Event");

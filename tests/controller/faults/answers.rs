@@ -101,7 +101,7 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
     let pages = lists.filter(|line| line.query.contains("limit=100"));
     assert_eq!(pages.count(), 2, "the second list is in progress");
     scenario.sleep_until("18:45");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:05");
     assert_eq!(scenario.replicas("other"), 0);
     assert_eq!(scenario.replicas("web"), 3, "web is out of scope");
@@ -132,7 +132,7 @@ fn replaced_object_sends_its_own_request() {
         scenario.api.apply(again.into()).unwrap();
     }
     scenario.api.compact();
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:02");
     assert_eq!(scenario.replicas("worker"), 0);
     assert_eq!((scenario.replicas("api"), scenario.replicas("web")), (3, 3));

@@ -144,7 +144,7 @@ fn late_confirmation_does_not_delay_the_next_patch() {
         (scenario.replicas("web"), scenario.patched("web").len()),
         (0, 2)
     );
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.scale("web", 5);
     scenario.pass(Duration::from_millis(50));
     assert_eq!(

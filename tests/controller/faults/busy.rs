@@ -66,7 +66,7 @@ fn busy_namespace_delays_others_by_less_than_its_own_requests_take() {
 fn reports_schedules_that_exceed_the_request_rate() {
     let scenario = beside_a_busy_namespace();
     scenario.sleep_until("19:00:02");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:00:04");
     let skipped = scenario.events("busy-7");
     let skipped = skipped

@@ -106,7 +106,7 @@ fn retries_a_hanging_request_with_backoff_until_it_succeeds() {
         let reported = scenario.events(name);
         assert_eq!(reported, ["ScaleFailed"], "{name}: once");
     }
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:07");
     for number in 0..60 {
         let name = format!("bad-{number}");
@@ -126,7 +126,7 @@ fn immediate_failure_delays_no_other_workload() {
         let reported = scenario.events("bad-39");
         assert_eq!(reported, ["ScaleFailed"], "{fault:?}: once");
         assert_eq!(scenario.telemetry.ready(), Ok(()), "{fault:?}");
-        scenario.api.serve_well();
+        scenario.api.clear_fault();
         scenario.sleep_until("19:30");
         assert_eq!(
             scenario.replicas("bad-0"),
@@ -204,7 +204,7 @@ fn failures_across_many_namespaces_are_attributed_to_the_server() {
     let tries = scenario.requests("patch").len();
     assert!(tries < 40 * 20, "{tries}");
     assert!(scenario.telemetry.ready().is_err());
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:02");
     let left = (0..200).filter(|number| {
         let namespace = format!("team-{}", number % 4);
@@ -322,7 +322,7 @@ fn one_object_probes_a_missing_permission() {
     // minute.
     let asked = scenario.requests("patch").len();
     assert!(asked < 24 + 60, "{asked}");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.api.forget_requests();
     scenario.sleep_until("18:21");
     assert!(scenario.requests("patch").len() > 50 * 4);

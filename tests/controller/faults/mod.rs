@@ -173,7 +173,7 @@ fn is_unready_if_patches_fail_while_watches_work() {
         scenario.sleep_until("19:01");
         let why = "the API server does not answer or refuses";
         assert_eq!(scenario.telemetry.ready(), Err(vec![why]));
-        scenario.api.serve_well();
+        scenario.api.clear_fault();
         scenario.sleep_until("19:02");
         assert_eq!(scenario.telemetry.ready(), Ok(()));
         assert_eq!(scenario.replicas("web"), 0);
@@ -190,7 +190,7 @@ fn applies_a_boundary_that_fell_into_an_outage() {
     let asked = scenario.api.requests().len();
     let most = 300 * Kind::DEFAULT.len();
     assert!(asked < most, "{asked} requests in eleven minutes");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.pass(Duration::from_secs(10));
     assert_eq!(scenario.replicas("web"), 0);
     assert_eq!(scenario.telemetry.ready(), Ok(()));
@@ -238,7 +238,7 @@ fn one_probe_finds_a_restored_permission_for_all() {
     let last = scenario.requests("patch").pop().unwrap().name;
     scenario.api.delete("dev", &last).unwrap();
     scenario.sleep_until("19:11");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:12");
     for name in names.iter().filter(|name| **name != last) {
         assert_eq!(scenario.replicas(name), 0, "{name}");
@@ -284,7 +284,7 @@ fn forgets_objects_that_vanished_during_a_watch_outage() {
     scenario.pass(Duration::from_millis(100));
     scenario.api.delete("dev", "gone").unwrap();
     scenario.api.compact();
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:01");
     assert_eq!(scenario.replicas("web"), 0);
     let asked_for = scenario
@@ -334,7 +334,7 @@ fn kill_in_the_middle_of_a_boundary_loses_no_count() {
     });
     scenario.pass(Duration::from_millis(60_000 - 50 + 250));
     scenario.kill_controllers();
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     let count = |n: u32| scenario.replicas(&format!("web-{n}"));
     let stopped = (0..200).filter(|n| count(*n) == 0).count();
     assert!(stopped > 0 && stopped < 200, "{stopped}");

@@ -36,7 +36,7 @@ fn denied_transition_is_overdue_until_it_succeeds() {
         "1",
         "an applied override is not overdue"
     );
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:30");
     assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }
@@ -128,7 +128,7 @@ fn each_of_many_is_overdue_until_it_succeeds() {
         scenario.sleep_until(time);
         assert_eq!(overdue(&scenario), "600", "{time}");
     }
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("20:00");
     assert_eq!(
         (scenario.replicas("web-599"), &*overdue(&scenario)),
@@ -221,7 +221,7 @@ fn boundary_is_overdue_even_if_the_labels_were_removed() {
     assert_eq!(overdue(&scenario), "0", "within the grace");
     scenario.sleep_until("19:00:11");
     assert_eq!(overdue(&scenario), "1");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("20:00");
     assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }

@@ -52,7 +52,7 @@ fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
     assert_eq!(second.len(), 2, "{second:?}");
     assert!(second.iter().all(|it| !first.contains(it)), "{second:?}");
 
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("21:00");
     assert_eq!(scenario.replicas("web-49"), 0);
     scenario
@@ -80,7 +80,7 @@ fn reports_a_denial_after_a_missing_permission() {
         .on_request(|line| (line.verb == "patch").then(forbidden));
     scenario.sleep_until("19:10");
     assert_eq!(reported(&scenario).len(), 1);
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     let refusal = || Status::forbidden("apps", "deployments", "web", "not on my watch");
     scenario
         .api

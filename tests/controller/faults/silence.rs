@@ -42,7 +42,7 @@ fn server_without_lists_is_unavailable_even_if_one_workload_is_due() {
     assert_eq!(scenario.telemetry.ready(), Err(vec![AWAY]));
     scenario.sleep_until("19:05");
     assert_eq!(scenario.telemetry.ready(), Err(vec![AWAY]));
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:06");
     assert_eq!(
         (scenario.replicas("web"), scenario.telemetry.ready()),
@@ -74,7 +74,7 @@ fn reopens_a_watch_that_is_never_answered() {
         .filter(is_asked)
         .count();
     assert!(asked >= 2, "{asked}");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("18:06");
     assert_eq!(scenario.telemetry.ready(), Ok(()));
     scenario.sleep_until("18:30");

@@ -35,7 +35,7 @@ fn next_controller_completes_the_jobs_of_a_killed_one() {
         assert_eq!(api.suspended("report-1").0, expected);
         assert_ne!(api.suspended("report-2").0, expected);
         scenario.kill_controllers();
-        scenario.api.serve_well();
+        scenario.api.clear_fault();
         scenario.start_controller(Settings::default());
         scenario.settle();
         assert_eq!(api.suspended("report-2").0, expected, "{kill}");
@@ -135,7 +135,7 @@ fn reports_a_missing_jobs_permission_in_one_event() {
         );
         let asked = scenario.job_requests("list");
         assert!(asked < 150, "{asked} lists in {verb}");
-        scenario.api.serve_well();
+        scenario.api.clear_fault();
         scenario.sleep_until("19:35");
         assert_eq!(api.suspended("report-1").0, true);
     }

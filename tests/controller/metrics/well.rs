@@ -28,7 +28,7 @@ pub(super) fn counts_workloads_more_than_ten_seconds_late(row: &mut Row) {
         scenario.sleep_until(time);
         row.expect(&scenario, "", overdue);
     }
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("20:00");
     row.expect(&scenario, "", 0.0);
 }
@@ -138,7 +138,7 @@ pub(super) fn watch_of_a_forbidden_kind_is_not_up(row: &mut Row) {
     for kind in all {
         row.expect(&scenario, &up(kind), f64::from(kind != "StatefulSet"));
     }
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("18:10");
     row.expect(&scenario, &up("StatefulSet"), 1.0);
 }

@@ -69,7 +69,7 @@ fn two_controllers_with_different_namespace_versions_converge() {
     scenario.pass(Duration::from_secs(600));
     let fought = patches(&scenario) - before;
     assert!(fought <= 8, "{fought} writes");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.api.close_watches();
     scenario.sleep_until("18:00");
     assert_eq!(scenario.replicas("web"), 0);
@@ -94,7 +94,7 @@ fn waits_for_namespaces_before_it_acts() {
     scenario.start_controller(Settings::default());
     scenario.pass(Duration::from_secs(5));
     assert_eq!(scenario.label("web", "state").as_deref(), Some("stopped"));
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.api.close_watches();
     scenario.sleep_until("2026-11-23 09:00");
     assert_eq!(scenario.replicas("web"), 3);
@@ -157,7 +157,7 @@ fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
         .filter(|line| line.contains("Namespaces cannot be read"));
     assert_eq!(reported.count(), 1);
     // Once they are readable again everything continues.
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("2026-11-23 12:00");
     assert_eq!(scenario.replicas("web"), 0, "it is 21:00 in Tokyo");
 }
@@ -267,7 +267,7 @@ fn recreated_namespace_does_not_keep_old_defaults() {
         scenario.apply(web());
         scenario.pass(Duration::from_secs(5));
         assert_eq!(label(), Value::Null, "before it is known");
-        scenario.api.serve_well();
+        scenario.api.clear_fault();
         scenario.pass(Duration::from_secs(20));
     };
     let before = patches(&scenario);

@@ -106,7 +106,7 @@ fn failing_revert_lookups_delay_nothing_and_are_not_retried() {
         let mut events = scenario.api.list("Event");
         events.retain(|it| it["reason"] == "Reverted");
         assert!(events.is_empty(), "{fault:?}");
-        scenario.api.serve_well();
+        scenario.api.clear_fault();
         scenario.sleep_until("23:00");
         assert!(reads(&scenario) <= 100, "{fault:?}: no lookup is retried");
     }
@@ -122,7 +122,7 @@ fn revert_summary_waits_for_an_unavailable_server() {
         .api
         .on_request(move |line| (line.verb == "patch").then(away));
     scenario.sleep_until("19:01:20");
-    scenario.api.serve_well();
+    scenario.api.clear_fault();
     scenario.sleep_until("19:02");
     let mut events = scenario.api.list("Event");
     events.retain(|it| it["reason"] == "Reverted");

@@ -20,7 +20,7 @@ const LONG: usize = 10_000;
 
 /// The values of earlier responses that requests can refer to.
 #[derive(Default)]
-struct Seen {
+struct KnownValues {
     versions: Vec<String>,
     uids: BTreeSet<String>,
     uid: String,
@@ -35,7 +35,7 @@ pub async fn run(
     backend: &Backend<'_>,
 ) -> Vec<Value> {
     new_namespace(client, namespace).await;
-    tell(case, client, namespace, backend).await
+    run_in(case, client, namespace, backend).await
 }
 
 pub async fn new_namespace(client: &Client, namespace: &str) {
@@ -44,13 +44,13 @@ pub async fn new_namespace(client: &Client, namespace: &str) {
 }
 
 /// Runs a case in an existing namespace.
-pub async fn tell(
+pub async fn run_in(
     case: &Case,
     client: &Client,
     namespace: &str,
     backend: &Backend<'_>,
 ) -> Vec<Value> {
-    let (mut seen, mut answers) = (Seen::default(), Vec::new());
+    let (mut known, mut answers) = (KnownValues::default(), Vec::new());
     for step in &case.steps {
         match step.before {
             Some(Before::Compaction) => backend.compact(),
@@ -59,7 +59,7 @@ pub async fn tell(
             Some(Before::Withdrawn(kind)) => backend.withdraw(client, kind).await,
             None => {}
         }
-        let answer = tokio::time::timeout(TIMEOUT, ask(step, client, namespace, &mut seen)).await;
+        let answer = tokio::time::timeout(TIMEOUT, send(step, client, namespace, &mut known)).await;
         let answer = answer.unwrap_or_else(|_| json!("no answer"));
         if step.given {
             assert_eq!(answer["code"], 201, "{}: {answer}", case.name);
@@ -71,13 +71,16 @@ pub async fn tell(
     answers
 }
 
-async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> Value {
+async fn send(step: &Step, client: &Client, namespace: &str, known: &mut KnownValues) -> Value {
     let fill = |text: &str| {
         text.replace("{ns}", namespace)
-            .replace("{rv0}", seen.versions.first().map_or("", |version| version))
-            .replace("{rv}", seen.versions.last().map_or("", |version| version))
-            .replace("{uid}", &seen.uid)
-            .replace("{continue}", &seen.token)
+            .replace(
+                "{rv0}",
+                known.versions.first().map_or("", |version| version),
+            )
+            .replace("{rv}", known.versions.last().map_or("", |version| version))
+            .replace("{uid}", &known.uid)
+            .replace("{continue}", &known.token)
     };
     let mut request = Request::builder().method(step.method).uri(fill(&step.path));
     for (name, value) in &step.headers {
@@ -117,16 +120,16 @@ async fn ask(step: &Step, client: &Client, namespace: &str, seen: &mut Seen) -> 
                 .unwrap_or_else(|_| json!(String::from_utf8_lossy(body).into_owned()))
         })
         .collect();
-    let before = seen.versions.last().cloned();
-    bodies.iter().for_each(|body| seen.note(body));
+    let before = known.versions.last().cloned();
+    bodies.iter().for_each(|body| known.note(body));
     let owned = (step.owners && code == 200).then(|| {
-        let moved = seen.versions.last() != before.as_ref();
+        let moved = known.versions.last() != before.as_ref();
         json!({"moved": moved, "owners": owners(&bodies[0])})
     });
     bodies.iter_mut().for_each(|body| keep(body, &step.only));
     bodies
         .iter_mut()
-        .for_each(|body| strip(body, step.whole, seen, namespace));
+        .for_each(|body| strip(body, step.whole, known, namespace));
     let mut answer = json!({"ask": format!("{} {}", step.method, step.path), "code": code});
     answer["type"] = json!(content);
     answer["body"] = if step.lines > 0 {
@@ -150,7 +153,7 @@ async fn lines(mut body: Body, step: &Step) -> Vec<Vec<u8>> {
     while lines.len() < step.lines {
         if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = rest.drain(..=end).collect();
-            if !(step.without_bookmarks && is_by_chance(&line)) {
+            if !(step.without_bookmarks && is_optional_bookmark(&line)) {
                 lines.push(line);
             }
             continue;
@@ -167,7 +170,7 @@ async fn lines(mut body: Body, step: &Step) -> Vec<Vec<u8>> {
 }
 
 /// Whether the line is a bookmark, except the one that ends the initial events.
-fn is_by_chance(line: &[u8]) -> bool {
+fn is_optional_bookmark(line: &[u8]) -> bool {
     let event: Value = serde_json::from_slice(line).unwrap();
     let annotations = &event["object"]["metadata"]["annotations"];
     event["type"] == "BOOKMARK" && annotations["k8s.io/initial-events-end"].is_null()
@@ -209,7 +212,7 @@ fn owners(object: &Value) -> BTreeMap<String, BTreeSet<String>> {
     owners
 }
 
-impl Seen {
+impl KnownValues {
     fn note(&mut self, body: &Value) {
         let object = if body["object"].is_object() {
             &body["object"]
@@ -233,7 +236,7 @@ impl Seen {
 }
 
 /// Replaces values that differ between runs, and drops defaults unless `whole`.
-fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
+fn strip(value: &mut Value, whole: bool, known: &KnownValues, namespace: &str) {
     match value {
         Value::Object(members) => {
             members.remove("managedFields");
@@ -262,25 +265,25 @@ fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
                 if !whole && key == "spec" && member["jobTemplate"].is_object() {
                     *member = json!({"schedule": member["schedule"], "suspend": member["suspend"]});
                 }
-                strip(member, whole, seen, namespace);
+                strip(member, whole, known, namespace);
             }
         }
         Value::Array(items) => {
             items
                 .iter_mut()
-                .for_each(|item| strip(item, whole, seen, namespace));
+                .for_each(|item| strip(item, whole, known, namespace));
         }
-        Value::String(text) => *text = masked(text, seen, namespace),
+        Value::String(text) => *text = masked(text, known, namespace),
         _ => {}
     }
 }
 
-fn masked(text: &str, seen: &Seen, namespace: &str) -> String {
+fn masked(text: &str, known: &KnownValues, namespace: &str) -> String {
     if text.len() > LONG {
         return format!("<{} bytes>", text.len());
     }
     let mut text = text.replace(namespace, "{ns}");
-    for uid in &seen.uids {
+    for uid in &known.uids {
         text = text.replace(uid, "<uid>");
     }
     // The error for an undecodable patch contains the whole object.

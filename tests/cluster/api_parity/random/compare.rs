@@ -15,7 +15,7 @@ use super::shrink::shrink;
 use crate::api_parity::backend::Backend;
 use crate::api_parity::real;
 use crate::api_parity::recorded::compare;
-use crate::api_parity::run::{new_namespace, tell};
+use crate::api_parity::run::{new_namespace, run_in};
 use crate::support::{ControlPlane, Parts, Scenario as RealScenario, block_on, is_full};
 use kube_in_memory::Api;
 
@@ -105,8 +105,8 @@ async fn difference(
     let api = Api::new(chrono::Utc::now);
     let memory = api.client();
     new_namespace(&memory, namespace).await;
-    let found = tell(&case, &memory, namespace, &Backend::Memory(&api)).await;
-    let right = tell(
+    let found = run_in(&case, &memory, namespace, &Backend::Memory(&api)).await;
+    let right = run_in(
         &case,
         client,
         namespace,

@@ -167,7 +167,7 @@ fn an_admission_policy() -> Scrapes {
         run.fires(&[("DayshiftOverdue", 1), ("DayshiftScaleFailing", 1)]);
         run.minutes(5);
     }
-    run.scenario.api.serve_well();
+    run.scenario.api.clear_fault();
     run.minutes(40);
     // The stop was hours late, which the alert on lateness reports for an hour.
     run.fires(&[("DayshiftLate", 1)]);
@@ -289,7 +289,7 @@ fn busy_server() -> Scrapes {
     run.minutes(59);
     patches_are(&run.scenario, Fault::Answer(Status::too_many_requests(1)));
     run.minutes(5);
-    run.scenario.api.serve_well();
+    run.scenario.api.clear_fault();
     run.minutes(10);
     run.fires(&[("DayshiftLate", 1)]);
     run

@@ -60,12 +60,12 @@ fn objects() -> Vec<Case> {
             .whole()
             .get(WEB)
             .whole(),
-        create("a least count stays", "/spec/minReplicas", json!(5)).whole(),
+        create("minReplicas stays", "/spec/minReplicas", json!(5)).whole(),
         create("metrics stay", "/spec/metrics", external).whole(),
         create("no metrics", "/spec/metrics", json!([])).whole(),
         create("an unknown member is dropped", "/spec/replicas", json!(3)).whole(),
         create(
-            "a status is not taken",
+            "a status is ignored",
             "/status",
             json!({"desiredReplicas": 3}),
         )
@@ -82,21 +82,17 @@ fn refusals() -> Vec<Case> {
     let target =
         |name, member: &str, value| create(name, &format!("/spec/scaleTargetRef/{member}"), value);
     vec![
-        create("a least count of zero", "/spec/minReplicas", json!(0)),
-        create("a least count below zero", "/spec/minReplicas", json!(-1)),
+        create("minReplicas of zero", "/spec/minReplicas", json!(0)),
+        create("negative minReplicas", "/spec/minReplicas", json!(-1)),
         create(
-            "a least count above the most",
+            "minReplicas above maxReplicas",
             "/spec/minReplicas",
             json!(6),
         ),
-        create(
-            "a least count that is a text",
-            "/spec/minReplicas",
-            json!("1"),
-        ),
-        create("a most count of zero", "/spec/maxReplicas", json!(0)),
-        create("a most count below zero", "/spec/maxReplicas", json!(-1)),
-        create("no most count", "/spec/maxReplicas", json!(null)),
+        create("minReplicas is a text", "/spec/minReplicas", json!("1")),
+        create("maxReplicas of zero", "/spec/maxReplicas", json!(0)),
+        create("negative maxReplicas", "/spec/maxReplicas", json!(-1)),
+        create("no maxReplicas", "/spec/maxReplicas", json!(null)),
         create("no target", "/spec/scaleTargetRef", json!(null)),
         create(
             "a target that is a text",
@@ -107,9 +103,9 @@ fn refusals() -> Vec<Case> {
         target("a target without a name", "name", json!(null)),
         target("a target that is a path", "name", json!("a/b")),
         target("a target without a version", "apiVersion", json!(null)),
-        target("a target of no group", "apiVersion", json!("v1")),
+        target("a target without a group", "apiVersion", json!("v1")),
         target(
-            "a target of a version that is none",
+            "a target with an unknown version",
             "apiVersion",
             json!("a/b/c"),
         ),
@@ -129,7 +125,7 @@ fn refusals() -> Vec<Case> {
 
 fn changes() -> Vec<Case> {
     vec![
-        given("a guarded transition").json_patch(
+        given("a transition with tests").json_patch(
             WEB,
             json!([
                 {"op": "test", "path": "/metadata/uid", "value": "{uid}"},
@@ -143,18 +139,19 @@ fn changes() -> Vec<Case> {
             WEB,
             json!([{"op": "test", "path": "/spec/minReplicas", "value": null}]),
         ),
-        given("a least count that is taken away")
+        given("minReplicas is removed")
             .merge_patch(WEB, least(json!(null)))
             .merge_patch(WEB, least(json!(3)))
             .json_patch(WEB, json!([{"op": "remove", "path": "/spec/minReplicas"}])),
-        given("zero later").merge_patch(WEB, least(json!(0))),
-        given("the most below the least").merge_patch(WEB, json!({"spec": {"maxReplicas": 1}})),
-        given("what is counted")
+        given("minReplicas patched to zero").merge_patch(WEB, least(json!(0))),
+        given("maxReplicas lowered below minReplicas")
+            .merge_patch(WEB, json!({"spec": {"maxReplicas": 1}})),
+        given("changes that increment the generation")
             .merge_patch(WEB, json!({"metadata": {"labels": {"x": "y"}}}))
             .merge_patch(WEB, json!({"metadata": {"annotations": {"x": "y"}}}))
             .merge_patch(WEB, least(json!(3)))
             .whole(),
-        given("put drops what it does not say")
+        given("put removes omitted fields")
             .put(WEB, autoscaler("web"))
             .whole(),
         given("put with a stale resourceVersion")
@@ -163,7 +160,7 @@ fn changes() -> Vec<Case> {
         given("put does not change the status")
             .put(WEB, with(web(), "/status", json!({"currentReplicas": 3}))),
         given("a null in the spec").merge_patch(WEB, json!({"spec": null})),
-        case("who owns what")
+        case("field managers")
             .given_at(&format!("{AUTOSCALERS}?fieldManager=helm"), web())
             .merge_patch(&format!("{WEB}?fieldManager=dayshift"), least(json!(1)))
             .owners()
@@ -195,11 +192,11 @@ fn reads() -> Vec<Case> {
                 2,
             )
             .whole(),
-        given("metadata alone")
+        given("metadata only")
             .get(WEB)
             .header("accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
             .whole(),
-        given("as if it were a list").get(WEB).header(
+        given("an object requested as a list").get(WEB).header(
             "accept",
             "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
         ),

@@ -101,7 +101,7 @@ fn refusals() -> Vec<Case> {
         create("suspend that is a text", "/spec/suspend", json!("true")),
         create("suspend that is a number", "/spec/suspend", json!(1)),
         create(
-            "a policy that is none",
+            "an unknown policy",
             "/spec/concurrencyPolicy",
             json!("Maybe"),
         ),
@@ -135,12 +135,12 @@ fn refusals() -> Vec<Case> {
             json!("1"),
         ),
         create(
-            "a negative time",
+            "a negative activeDeadlineSeconds",
             &below("/activeDeadlineSeconds"),
             json!(-1),
         ),
         create(
-            "a negative rest",
+            "a negative ttlSecondsAfterFinished",
             &below("/ttlSecondsAfterFinished"),
             json!(-1),
         ),
@@ -160,7 +160,7 @@ fn refusals() -> Vec<Case> {
             json!("Always"),
         ),
         create(
-            "a restart policy that is none",
+            "an unknown restart policy",
             &below("/template/spec/restartPolicy"),
             json!("x"),
         ),
@@ -220,7 +220,7 @@ fn changes() -> Vec<Case> {
         given(name).json_patch(REPORT, json!([{"op": "add", "path": path, "value": value}]))
     };
     vec![
-        given("a guarded transition").json_patch(
+        given("a transition with tests").json_patch(
             REPORT,
             json!([
                 {"op": "test", "path": "/metadata/uid", "value": "{uid}"},
@@ -237,7 +237,7 @@ fn changes() -> Vec<Case> {
                 {"op": "replace", "path": "/spec/suspend", "value": false},
             ]),
         ),
-        given("suspend that is nothing")
+        given("suspend is removed")
             .json_patch(REPORT, json!([{"op": "remove", "path": "/spec/suspend"}]))
             .merge_patch(REPORT, json!({"spec": {"suspend": null}})),
         patch("suspend becomes a text", "/spec/suspend", json!("true")),
@@ -251,7 +251,7 @@ fn changes() -> Vec<Case> {
             "/spec/jobTemplate/spec/template/spec/restartPolicy",
             json!("Always"),
         ),
-        given("what may change")
+        given("mutable fields")
             .merge_patch(REPORT, json!({"spec": {"suspend": true}}))
             .merge_patch(REPORT, json!({"spec": {"timeZone": "Europe/Berlin"}}))
             .merge_patch(REPORT, json!({"spec": {"concurrencyPolicy": "Replace"}}))
@@ -270,7 +270,7 @@ fn changes() -> Vec<Case> {
             )
             .get(REPORT)
             .whole(),
-        given("what the generation counts")
+        given("changes that increment the generation")
             .merge_patch(REPORT, json!({"metadata": {"labels": {"x": "y"}}}))
             .merge_patch(REPORT, json!({"metadata": {"annotations": {"x": "y"}}}))
             .merge_patch(REPORT, json!({"spec": {"suspend": true}})),
@@ -280,7 +280,7 @@ fn changes() -> Vec<Case> {
             "application/strategic-merge-patch+json",
             r#"{"spec":{"suspend":true},"metadata":{"annotations":{"plain":null,"b":"c"}}}"#,
         ),
-        given("put as it is").put(
+        given("unchanged put").put(
             REPORT,
             with(report(), "/metadata/resourceVersion", json!("{rv}")),
         ),
@@ -292,7 +292,7 @@ fn changes() -> Vec<Case> {
                 REPORT,
                 with(report(), "/metadata/resourceVersion", json!("1")),
             ),
-        given("put drops what it does not say").put(REPORT, cron_job("report")),
+        given("put removes omitted fields").put(REPORT, cron_job("report")),
         given("put does not change the status").put(
             REPORT,
             with(
@@ -302,7 +302,7 @@ fn changes() -> Vec<Case> {
             ),
         ),
         given("a null in the spec").merge_patch(REPORT, json!({"spec": null})),
-        case("who owns what")
+        case("field managers")
             .given_at(&format!("{CRON_JOBS}?fieldManager=helm"), report())
             .merge_patch(
                 &format!("{REPORT}?fieldManager=dayshift"),

@@ -23,7 +23,7 @@ fn zone(name: &'static str, zone: &str) -> Case {
 pub fn cases() -> Vec<Case> {
     vec![
         schedules(
-            "schedules that are taken",
+            "accepted schedules",
             &[
                 "* * * * *",
                 "? ? ? ? ?",
@@ -51,7 +51,7 @@ pub fn cases() -> Vec<Case> {
             ],
         ),
         schedules(
-            "schedules that are not taken",
+            "rejected schedules",
             &[
                 "",
                 " ",
@@ -107,7 +107,7 @@ pub fn cases() -> Vec<Case> {
             .merge_patch(REPORT, json!({"spec": {"schedule": "TZ=UTC 0 3 * * *"}})),
         zone("a zone", "Etc/UTC"),
         zone("an empty zone", ""),
-        zone("the server's own zone", "Local"),
+        zone("the local zone of the server", "Local"),
         zone("a zone that is a path", "../UTC"),
         zone("a zone with a blank", "Asia/To kyo"),
     ]

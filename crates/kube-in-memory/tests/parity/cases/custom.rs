@@ -50,14 +50,14 @@ pub fn cases() -> Vec<Case> {
 
 fn objects() -> Vec<Case> {
     vec![
-        case("nothing is filled in")
+        case("no defaults are set")
             .post(ROLLOUTS, rollout("web"))
             .after(SERVED)
             .whole()
             .get(WEB)
             .whole(),
         create(
-            "what it has is not looked at",
+            "the spec is not validated",
             "/spec",
             json!({"replicas": "three", "a": [1.5, null]}),
         ),
@@ -67,8 +67,8 @@ fn objects() -> Vec<Case> {
             "/spec/template",
             json!({"metadata": {"labels": {}}}),
         ),
-        create("a member of its own", "/data", json!({"a": "b"})),
-        create("a status is not taken", "/status", json!({"replicas": 3})),
+        create("a member outside of spec", "/data", json!({"a": "b"})),
+        create("a status is ignored", "/status", json!({"replicas": 3})),
         create("no spec", "/spec", json!(null)),
         create(
             "finalizers",
@@ -76,7 +76,7 @@ fn objects() -> Vec<Case> {
             json!(["wait", "a b", "orphan", "foregroundDeletion"]),
         ),
         create(
-            "a finalizer under no domain",
+            "a finalizer without a domain",
             "/metadata/finalizers",
             json!(["wait"]),
         ),
@@ -115,7 +115,7 @@ fn objects() -> Vec<Case> {
 
 fn changes() -> Vec<Case> {
     vec![
-        given("a guarded transition")
+        given("a transition with tests")
             .json_patch(
                 WEB,
                 json!([
@@ -131,12 +131,12 @@ fn changes() -> Vec<Case> {
             WEB,
             json!([{"op": "test", "path": "/spec/replicas", "value": 4}]),
         ),
-        given("a count that is taken away")
+        given("the count is removed")
             .json_patch(WEB, json!([{"op": "remove", "path": "/spec/replicas"}]))
             .whole()
             .merge_patch(WEB, scale(json!(5)))
             .whole(),
-        given("what the generation counts")
+        given("changes that increment the generation")
             .merge_patch(WEB, json!({"metadata": {"labels": {"x": "y"}}}))
             .merge_patch(WEB, json!({"metadata": {"annotations": {"x": "y"}}}))
             .merge_patch(WEB, scale(json!(4)))
@@ -150,7 +150,7 @@ fn changes() -> Vec<Case> {
             "application/strategic-merge-patch+json",
             r#"{"spec":{"replicas":0}}"#,
         ),
-        given("put as it is")
+        given("unchanged put")
             .put(WEB, with(web(), "/metadata/resourceVersion", json!("{rv}")))
             .whole(),
         given("put without a resourceVersion").put(WEB, with(web(), "/spec/replicas", json!(5))),
@@ -160,7 +160,7 @@ fn changes() -> Vec<Case> {
                 WEB,
                 with(web(), "/metadata/resourceVersion", json!("{rv0}")),
             ),
-        case("who owns what")
+        case("field managers")
             .given_at(&format!("{ROLLOUTS}?fieldManager=helm"), web())
             .after(SERVED)
             .merge_patch(&format!("{WEB}?fieldManager=dayshift"), scale(json!(0)))
@@ -194,7 +194,7 @@ fn reads() -> Vec<Case> {
             .watch(&at("resourceVersion={rv0}"), 2)
             .whole(),
         given("a streamed list").watch(&streamed, 2).whole(),
-        given("metadata alone")
+        given("metadata only")
             .get(WEB)
             .header("accept", one)
             .whole()
@@ -204,10 +204,10 @@ fn reads() -> Vec<Case> {
             .watch(&streamed, 2)
             .header("accept", one)
             .whole(),
-        given("one object as if it were a list")
+        given("an object requested as a list")
             .get(WEB)
             .header("accept", many),
-        given("a list as if it were one object")
+        given("a list requested as an object")
             .get(ROLLOUTS)
             .header("accept", one),
     ]
@@ -255,12 +255,12 @@ fn discovery() -> Vec<Case> {
             .after(SERVED)
             .get("/apis/custom.example.com/v1/namespaces/{ns}/rollouts")
             .get("/apis/none.example.com/v1/namespaces/{ns}/rollouts"),
-        case("a kind that is taken away")
+        case("a kind that is no longer served")
             .get(BATONS)
             .after(Before::Served("Baton"))
             .get(BATONS)
             .after(Before::Withdrawn("Baton")),
-        case("a discovery is only read")
+        case("discovery rejects writes")
             .post("/apis/apps/v1", json!({}))
             .delete("/apis/batch"),
     ]

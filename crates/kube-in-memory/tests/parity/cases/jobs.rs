@@ -47,17 +47,17 @@ fn objects() -> Vec<Case> {
         create("negative completions", "/spec/completions", json!(-1)),
         create("a negative backoff", "/spec/backoffLimit", json!(-1)),
         create(
-            "pods that restart for ever",
+            "pods that always restart",
             "/spec/template/spec/restartPolicy",
             json!("Always"),
         ),
         create(
-            "pods of a Job that restart at times",
+            "pods of a Job that restart on failure",
             "/spec/template/spec/restartPolicy",
             json!("Sometimes"),
         ),
         create(
-            "a Job's status is not taken",
+            "the status of a new Job is ignored",
             "/status",
             json!({"active": 3}),
         ),
@@ -72,7 +72,7 @@ fn objects() -> Vec<Case> {
                 REPORT_1,
                 json!({"metadata": {"resourceVersion": "1"}, "spec": {"suspend": false}}),
             ),
-        given("a status of a Job is its controller's")
+        given("a client cannot set the status of a Job")
             .merge_patch(REPORT_1, json!({"status": {"active": 3}})),
     ]
 }
@@ -105,7 +105,7 @@ fn patches() -> Vec<Case> {
             .json_patch(REPORT_1, resume.clone())
             .json_patch(REPORT_1, resume),
         given("a Job of another UID").json_patch(REPORT_1, only("/metadata/uid", json!("gone"))),
-        given("a Job that somebody suspends meanwhile")
+        given("a Job suspended by another client in the meantime")
             .get(REPORT_1)
             .merge_patch(REPORT_1, json!({"spec": {"suspend": true}}))
             .json_patch(REPORT_1, suspend.clone()),
@@ -117,7 +117,7 @@ fn patches() -> Vec<Case> {
         ),
         given("suspend of a Job is removed")
             .json_patch(REPORT_1, json!([{"op": "remove", "path": "/spec/suspend"}])),
-        case("who owns suspend of a Job")
+        case("field manager of suspend")
             .given_at(&format!("{JOBS}?fieldManager=helm"), job("report-1"))
             .get(REPORT_1)
             .json_patch(&manager, suspend)

@@ -37,7 +37,7 @@ pub fn cases() -> Vec<Case> {
 fn forms() -> Vec<Case> {
     vec![
         given("one object").get(WEB).shown_as(ONE),
-        case("one that is not there").get(WEB).shown_as(ONE),
+        case("a missing object").get(WEB).shown_as(ONE),
         given("a list").get(DEPLOYMENTS).shown_as(MANY),
         case("an empty list").get(DEPLOYMENTS).shown_as(MANY),
         given("a list in pages")
@@ -48,10 +48,10 @@ fn forms() -> Vec<Case> {
             .shown_as(MANY)
             .get(&format!("{DEPLOYMENTS}?labelSelector=tier%3Dfront"))
             .shown_as(MANY),
-        given("a list as if it were one object")
+        given("a list requested as an object")
             .get(DEPLOYMENTS)
             .shown_as(ONE),
-        given("one object as if it were a list")
+        given("an object requested as a list")
             .get(WEB)
             .shown_as(MANY),
         given("a watch")
@@ -68,7 +68,7 @@ fn forms() -> Vec<Case> {
                 2,
             )
             .shown_as(ONE),
-        given("a watch as if its objects were lists")
+        given("a watch requested as lists")
             .delete(WEB)
             .watch(
                 &watched(DEPLOYMENTS, "resourceVersion={rv0}&timeoutSeconds=1"),
@@ -78,7 +78,7 @@ fn forms() -> Vec<Case> {
         given("a streamed list")
             .watch(&watched(DEPLOYMENTS, STREAMED), 2)
             .shown_as(ONE),
-        given("nothing but a bookmark before it ends")
+        given("only a bookmark before the end")
             .watch(
                 &watched(
                     DEPLOYMENTS,
@@ -88,7 +88,7 @@ fn forms() -> Vec<Case> {
             )
             .shown_as(ONE)
             .without_bookmarks(),
-        given("what changes an object")
+        given("responses to changes")
             .merge_patch(WEB, json!({"spec": {"replicas": 0}}))
             .shown_as(ONE)
             .json_patch(
@@ -146,7 +146,7 @@ fn kinds() -> Vec<Case> {
             .watch(&watched(CRON_JOBS, STREAMED), 2)
             .shown_as(ONE),
         case("events").get(EVENTS).shown_as(MANY),
-        given("of all namespaces")
+        given("a list of all namespaces")
             .get("/apis/apps/v1/deployments?fieldSelector=metadata.namespace%3D{ns}")
             .shown_as(MANY),
     ]
@@ -160,15 +160,15 @@ fn accepted() -> Vec<Case> {
             "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1",
         ),
         of_version(
-            "a version that is none",
+            "an unknown version",
             "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2",
         ),
         of_version(
-            "a group that is none",
+            "an unknown group",
             "application/json;as=PartialObjectMetadata;g=apps;v=v1",
         ),
         of_version(
-            "a form that is none",
+            "an unknown form",
             "application/json;as=Half;g=meta.k8s.io;v=v1",
         ),
         of_version(
@@ -176,19 +176,19 @@ fn accepted() -> Vec<Case> {
             "application/json; as=PartialObjectMetadata; g=meta.k8s.io; v=v1",
         ),
         of_version(
-            "whole where there is no such form",
+            "complete JSON as an alternative to an unknown form",
             "application/json;as=Half;g=meta.k8s.io;v=v1, application/json",
         ),
         of_version(
-            "the first that is served",
+            "the first supported media type",
             "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
         ),
         of_version(
-            "the better one",
+            "the media type with the higher preference",
             "application/json;q=0.5, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;q=0.8",
         ),
-        of_version("anything of an application", "application/*"),
-        of_version("anything", "*/*"),
-        of_version("nothing that is served", "text/plain"),
+        of_version("any application media type", "application/*"),
+        of_version("any media type", "*/*"),
+        of_version("only unsupported media types", "text/plain"),
     ]
 }

@@ -103,16 +103,16 @@ fn apart(name: &'static str) -> Case {
 /// The field selectors of `--exclude-namespace`.
 const EXCLUDING: [(&str, &str); 4] = [
     (
-        "but for another namespace",
+        "excluding another namespace",
         "metadata.namespace!%3D{ns}-other",
     ),
-    ("but for its own namespace", "metadata.namespace!%3D{ns}"),
+    ("excluding its own namespace", "metadata.namespace!%3D{ns}"),
     (
-        "but for both namespaces",
+        "excluding both namespaces",
         "metadata.namespace!%3D{ns},metadata.namespace!%3D{ns}-other",
     ),
     (
-        "but for a namespace that is not there",
+        "excluding a missing namespace",
         "metadata.namespace!%3D{ns}-gone",
     ),
 ];

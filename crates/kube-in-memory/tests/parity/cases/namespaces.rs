@@ -43,7 +43,7 @@ fn changes() -> Vec<Case> {
             .whole()
             .get(TEAM)
             .whole(),
-        case("what the server owns is not taken from the client")
+        case("fields that the server sets are ignored")
             .post(
                 NAMESPACES,
                 json!({
@@ -81,10 +81,10 @@ fn changes() -> Vec<Case> {
         given("a spec and a status do not change")
             .merge_patch(TEAM, json!({"spec": {"finalizers": null}, "status": {"phase": "Terminating"}}))
             .whole(),
-        given("put drops what it does not say")
+        given("put removes omitted fields")
             .put(TEAM, json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "{ns}-team"}}))
             .whole(),
-        case("who owns what")
+        case("field managers")
             .given_at(&format!("{NAMESPACES}?fieldManager=kubectl"), team())
             .merge_patch(&format!("{TEAM}?fieldManager=dayshift"), annotate(json!("x")))
             .owners(),
@@ -102,15 +102,15 @@ fn deletions() -> Vec<Case> {
             .whole(),
         given("a dry run").delete(&format!("{TEAM}?dryRun=All")).whole().get(TEAM).whole(),
         case("no such namespace").delete(TEAM).get(TEAM).merge_patch(TEAM, annotate(json!("x"))),
-        case("one that has to stay").delete("/api/v1/namespaces/default"),
-        case("another one that has to stay").delete("/api/v1/namespaces/kube-system"),
+        case("a terminating namespace stays").delete("/api/v1/namespaces/default"),
+        case("another terminating namespace").delete("/api/v1/namespaces/kube-system"),
         given("with a wrong uid").ask(
             "DELETE",
             TEAM,
             "application/json",
             r#"{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"0e5f41c8-0000-4000-8000-000000000000"}}"#,
         ),
-        given("what is in one that goes may change, and nothing is added")
+        given("objects in a terminating namespace can change, and none is created")
             .given_at(IN_TEAM, web())
             .delete(TEAM)
             .post(IN_TEAM, deployment("other"))
@@ -119,12 +119,12 @@ fn deletions() -> Vec<Case> {
             .merge_patch(&format!("{IN_TEAM}/web"), json!({"spec": {"replicas": 0}}))
             .delete(&format!("{IN_TEAM}/web"))
             .get(IN_TEAM),
-        given("one that goes may be annotated")
+        given("a terminating namespace can be annotated")
             .delete(TEAM)
             .merge_patch(TEAM, annotate(json!("x")))
             .whole()
             .post(NAMESPACES, team()),
-        given("all of them at once").delete(NAMESPACES),
+        given("deletion of all namespaces").delete(NAMESPACES),
     ]
 }
 
@@ -142,7 +142,7 @@ fn reads() -> Vec<Case> {
             .get(&format!(
                 "{NAMESPACES}?fieldSelector=metadata.name%3D{{ns}}-gone"
             )),
-        given("a field of namespaces alone")
+        given("a field selector that only namespaces have")
             .get(&format!("{NAMESPACES}?{own},status.phase%3DActive"))
             .get(&format!("{NAMESPACES}?{own},status.phase%3DTerminating"))
             .get(&format!("{NAMESPACES}?{own},status.phase!%3DActive"))

@@ -31,7 +31,7 @@ pub fn cases() -> Vec<Case> {
         case("an image without a tag is pulled always")
             .post(DEPLOYMENTS, with(web(), "/spec/template/spec/containers/0/image", json!("host:5000/a/nginx")))
             .whole(),
-        case("what the server owns is not taken from the client").post(
+        case("fields that the server sets are ignored").post(
             DEPLOYMENTS,
             with(
                 with(web(), "/metadata", json!({
@@ -49,7 +49,7 @@ pub fn cases() -> Vec<Case> {
             .post(DEPLOYMENTS, with(web(), "/metadata/namespace", json!("default"))),
         case("created without a name").post(DEPLOYMENTS, with(web(), "/metadata", json!({}))),
         case("created cluster-wide").post("/apis/apps/v1/deployments", web()),
-        case("created under a name").post(WEB, web()),
+        case("created at a path with a name").post(WEB, web()),
         case("another kind than the path's").post(DEPLOYMENTS, with(web(), "/kind", json!("StatefulSet"))),
         case("another version than the path's").post(DEPLOYMENTS, with(web(), "/apiVersion", json!("apps/v1beta1"))),
         case("a null label and a null annotation").post(
@@ -65,7 +65,7 @@ pub fn cases() -> Vec<Case> {
         case("no such resource").get("/apis/apps/v1/namespaces/{ns}/deploymentz/web"),
         case("no such group").get("/apis/dayshift.example/v1/things"),
         case("no such path").get("/apis2/apps"),
-        case("put as it is").given(web()).put(WEB, with(web(), "/metadata/resourceVersion", json!("{rv}"))),
+        case("unchanged put").given(web()).put(WEB, with(web(), "/metadata/resourceVersion", json!("{rv}"))),
         case("put without a resourceVersion").given(web()).put(WEB, with(web(), "/spec/replicas", json!(5))),
         case("put with a stale resourceVersion")
             .given(web())
@@ -75,7 +75,7 @@ pub fn cases() -> Vec<Case> {
         case("put with another uid")
             .given(web())
             .put(WEB, with(web(), "/metadata/uid", json!("0e5f41c8-0000-4000-8000-000000000000"))),
-        case("put drops what it does not say").given(web()).put(WEB, deployment("web")),
+        case("put removes omitted fields").given(web()).put(WEB, deployment("web")),
         case("put does not change the status")
             .given(web())
             .put(WEB, with(web(), "/status", json!({"replicas": 3}))),
@@ -92,7 +92,7 @@ pub fn cases() -> Vec<Case> {
             .merge_patch(WEB, json!({"metadata": {"deletionTimestamp": null}, "spec": {"replicas": 1}}))
             .merge_patch(WEB, json!({"metadata": {"finalizers": null}}))
             .get(WEB),
-        case("made again").given(web()).delete(WEB).post(DEPLOYMENTS, web()),
+        case("created again after a deletion").given(web()).delete(WEB).post(DEPLOYMENTS, web()),
         case("dry runs")
             .post(&format!("{DEPLOYMENTS}?dryRun=All"), web())
             .get(WEB)
@@ -108,7 +108,7 @@ pub fn cases() -> Vec<Case> {
             .get(WEB)
             .ask("DELETE", &format!("{WEB}?dryRun=All"), "application/json", r#"{}"#)
             .get(WEB),
-        case("a dry run that is none")
+        case("an unknown dry run")
             .post(&format!("{DEPLOYMENTS}?dryRun=all"), web())
             .post(&format!("{DEPLOYMENTS}?dryRun=All&dryRun="), web())
             .given(web())
@@ -116,11 +116,11 @@ pub fn cases() -> Vec<Case> {
             .merge_patch(&format!("{WEB}?dryRun="), json!({"spec": {"replicas": 0}}))
             .delete(&format!("{WEB}?dryRun=x"))
             .get(WEB),
-        case("a resourceVersion of 0 is none")
+        case("a resourceVersion of 0 is ignored")
             .given(web())
             .merge_patch(WEB, json!({"metadata": {"resourceVersion": "0"}, "spec": {"replicas": 4}}))
             .put(WEB, with(web(), "/metadata/resourceVersion", json!("0"))),
-        case("an empty kind is none")
+        case("an empty kind is ignored")
             .post(DEPLOYMENTS, with(web(), "/kind", json!("")))
             .put(WEB, with(with(web(), "/kind", json!("")), "/apiVersion", json!(""))),
         case("a namespace").get("/api/v1/namespaces/{ns}").whole().post(
@@ -133,18 +133,18 @@ pub fn cases() -> Vec<Case> {
         ),
         case("an event").post(EVENTS, event("web.1")).whole().get("/apis/events.k8s.io/v1/namespaces/{ns}/events/web.1").whole(),
         case("an event twice").post(EVENTS, event("web.1")).post(EVENTS, event("web.1")),
-        case("an event that lacks what it needs").post(
+        case("an event without required fields").post(
             EVENTS,
             json!({"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "web.1"}, "regarding": {"namespace": "{ns}"}}),
         ),
-        case("an event of no type and no reporter").post(
+        case("an event without a type and a reporter").post(
             EVENTS,
             json!({
                 "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "web.1"},
                 "eventTime": "2026-11-20T10:00:00.000000Z", "regarding": {"namespace": "{ns}"},
             }),
         ),
-        case("an event that says too much").post(EVENTS, with(event("web.1"), "/note", json!("x".repeat(1025)))),
+        case("an event with a note that is too long").post(EVENTS, with(event("web.1"), "/note", json!("x".repeat(1025)))),
         case("an event about another namespace's object")
             .post(EVENTS, with(event("web.1"), "/regarding/namespace", json!("default")))
             .post(EVENTS, with(event("web.2"), "/regarding/namespace", json!(""))),

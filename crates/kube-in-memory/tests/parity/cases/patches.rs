@@ -36,18 +36,18 @@ fn json_patches() -> Vec<Case> {
         patch("test of the resourceVersion", json!([{"op": "test", "path": "/metadata/resourceVersion", "value": "{rv}"}])),
         patch("test of the kind", json!([{"op": "test", "path": "/kind", "value": "Deployment"}])),
         patch("test of a map", test("/metadata/labels", json!({"app": "web", "tier": "front"}))),
-        patch("test of half a map", test("/metadata/labels", json!({"app": "web"}))),
+        patch("test of a part of a map", test("/metadata/labels", json!({"app": "web"}))),
         patch("test of the whole", test("", json!({}))),
         patch("test for null of a missing key", test("/metadata/annotations/dayshift~1stop", json!(null))),
-        patch("test for null of a key that is there", test(start, json!(null))),
-        patch("test for nothing of a missing key", json!([{"op": "test", "path": "/metadata/annotations/gone"}])),
+        patch("test for null of an existing key", test(start, json!(null))),
+        patch("test without a value of a missing key", json!([{"op": "test", "path": "/metadata/annotations/gone"}])),
         patch("test for null below a missing parent", test("/metadata/ownerReferences/0", json!(null))),
         patch("test for null in a missing map", test("/metadata/finalizers", json!(null))),
         patch("test of an escaped tilde", test("/metadata/annotations/a~0b", json!(null))),
         patch("test of a list item", test("/spec/template/spec/containers/0/name", json!("nginx"))),
-        patch("test of a list item that is not there", test("/spec/template/spec/containers/1", json!(null))),
+        patch("test of a missing list item", test("/spec/template/spec/containers/1", json!(null))),
         patch("test of a list item from the end", test("/spec/template/spec/containers/-1/name", json!("nginx"))),
-        case("test for null of labels where there are none, and all at once")
+        case("test for null of missing labels, then add them")
             .given(deployment("web"))
             .json_patch(WEB, json!([
                 {"op": "test", "path": "/metadata/labels", "value": null},
@@ -57,18 +57,18 @@ fn json_patches() -> Vec<Case> {
                 {"op": "test", "path": "/metadata/labels", "value": null},
                 {"op": "add", "path": "/metadata/labels", "value": {"dayshift/state": "running"}},
             ])),
-        case("a label where there are none")
+        case("a label on an object without labels")
             .given(deployment("web"))
             .json_patch(WEB, json!([{"op": "add", "path": "/metadata/labels/x", "value": "y"}])),
-        case("test for null of a label where there are none")
+        case("test for null of a label without labels")
             .given(deployment("web"))
             .json_patch(WEB, test("/metadata/labels/x", json!(null))),
-        patch("a later test fails and nothing is done", json!([
+        patch("a failed later test undoes the patch", json!([
             {"op": "replace", "path": "/spec/replicas", "value": 0},
             {"op": "test", "path": "/spec/replicas", "value": 3},
         ]))
         .get(WEB),
-        patch("a guarded transition", json!([
+        patch("a transition with tests", json!([
             {"op": "test", "path": "/metadata/uid", "value": "{uid}"},
             {"op": "test", "path": "/spec/replicas", "value": 3},
             {"op": "test", "path": "/metadata/labels/dayshift~1last", "value": null},
@@ -83,7 +83,7 @@ fn json_patches() -> Vec<Case> {
         patch("remove of all labels", json!([{"op": "remove", "path": "/metadata/labels"}])),
         patch("remove of the replicas", json!([{"op": "remove", "path": "/spec/replicas"}])),
         patch("replace of a missing key", json!([{"op": "replace", "path": "/metadata/labels/new", "value": "x"}])),
-        patch("add of an empty map wipes", json!([{"op": "add", "path": "/metadata/labels", "value": {}}])),
+        patch("add of an empty map replaces the map", json!([{"op": "add", "path": "/metadata/labels", "value": {}}])),
         patch("add of a null", json!([{"op": "add", "path": "/metadata/labels/tier", "value": null}])),
         patch("add without a value", json!([{"op": "add", "path": "/metadata/labels/tier"}])),
         patch("add at the root", json!([{"op": "add", "path": "", "value": {}}])),
@@ -96,13 +96,13 @@ fn json_patches() -> Vec<Case> {
         patch("copy", json!([{"op": "copy", "from": "/metadata/labels/tier", "path": "/metadata/labels/copied"}])),
         patch("copy of a missing key", json!([{"op": "copy", "from": "/metadata/labels/gone", "path": "/metadata/labels/copied"}])),
         patch("a path without a slash", json!([{"op": "add", "path": "spec", "value": {}}])),
-        patch("an operation that is none", json!([{"op": "strike", "path": "/spec"}])),
+        patch("an unknown operation", json!([{"op": "strike", "path": "/spec"}])),
         patch("an operation without a path", json!([{"op": "remove"}])),
         patch("no operations", json!([])),
-        patch("a patch that changes nothing", json!([{"op": "replace", "path": "/spec/replicas", "value": 3}])).get(WEB),
+        patch("a patch without a change", json!([{"op": "replace", "path": "/spec/replicas", "value": 3}])).get(WEB),
         patch("a label changes no generation", json!([{"op": "add", "path": "/metadata/labels/x", "value": "y"}])),
         patch("an annotation changes the generation", json!([{"op": "add", "path": "/metadata/annotations/x", "value": "y"}])),
-        patch("the resourceVersion as a guard", json!([
+        patch("an outdated resourceVersion in a patch", json!([
             {"op": "replace", "path": "/metadata/resourceVersion", "value": "1"},
             {"op": "replace", "path": "/spec/replicas", "value": 0},
         ])),
@@ -119,29 +119,29 @@ fn json_patches() -> Vec<Case> {
 
 fn merge_patches() -> Vec<Case> {
     vec![
-        merge("an empty kind, and what the kind cannot be", json!({"kind": "", "spec": {"minReadySeconds": 9_999}})),
-        merge("an empty kind, and a change", json!({"kind": "", "spec": {"minReadySeconds": 9}})),
-        merge("a null among finalizers", json!({"metadata": {"finalizers": ["example.com/wait", null]}})),
-        merge("a null among arguments", json!({"spec": {"template": {"spec": {"containers": [
+        merge("an empty kind, and an invalid field", json!({"kind": "", "spec": {"minReadySeconds": 9_999}})),
+        merge("an empty kind, and a valid change", json!({"kind": "", "spec": {"minReadySeconds": 9}})),
+        merge("a null in finalizers", json!({"metadata": {"finalizers": ["example.com/wait", null]}})),
+        merge("a null in arguments", json!({"spec": {"template": {"spec": {"containers": [
             {"name": "nginx", "image": "nginx:1", "command": [null], "args": ["a", null]},
         ]}}}})),
         merge("merge of a count", json!({"spec": {"replicas": 0}})),
         merge("merge of a null", json!({"metadata": {"annotations": {"plain": null}}})),
-        merge("merge of a null that is not there", json!({"metadata": {"annotations": {"gone": null}}})),
+        merge("merge of a null for a missing key", json!({"metadata": {"annotations": {"gone": null}}})),
         merge("merge of a null map", json!({"metadata": {"labels": null}})),
         merge("merge of nulls within a new map", json!({"metadata": {"finalizers": null, "labels": {"a": null, "b": "c"}}})),
         merge("merge of a null count", json!({"spec": {"replicas": null}})),
-        merge("merge of nothing", json!({})),
+        merge("an empty merge", json!({})),
         merge("merge with an old resourceVersion", json!({"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 0}})),
         merge("merge with a resourceVersion that is a text", json!({"metadata": {"resourceVersion": "new"}})),
         patch("another kind", json!([{"op": "replace", "path": "/kind", "value": "Service"}])),
         patch("no kind", json!([{"op": "remove", "path": "/kind"}])),
         patch("another API version", json!([{"op": "replace", "path": "/apiVersion", "value": "apps/v2"}])),
         patch("no API version", json!([{"op": "remove", "path": "/apiVersion"}])),
-        patch("a member that there is not", json!([{"op": "add", "path": "/spec/scale", "value": 3}])).whole(),
-        patch("a default written out", json!([{"op": "add", "path": "/spec/paused", "value": false}])).whole(),
+        patch("an unknown member", json!([{"op": "add", "path": "/spec/scale", "value": 3}])).whole(),
+        patch("an explicit default", json!([{"op": "add", "path": "/spec/paused", "value": false}])).whole(),
         patch("finalizers that are a map", json!([{"op": "add", "path": "/metadata/finalizers", "value": {}}])),
-        case("a test of what Go escapes")
+        case("a test of characters that Go escapes")
             .given(with(web(), "/metadata/annotations/plain", json!("a<b>&\u{2028}\u{1b}")))
             .json_patch(WEB, test("/metadata/annotations/plain", json!("a<b>&\u{2028}\u{1b}")))
             .ask(

@@ -42,8 +42,8 @@ fn values() -> Vec<Case> {
         patch("annotations that are a list", "/metadata/annotations", json!([])),
         patch("an annotation key with a blank", "/metadata/annotations/a b", json!("x")),
         patch("annotations that are too long", "/metadata/annotations/x", json!(huge)),
-        patch("annotations that are as long as may be", "/metadata/annotations", json!({"x": "y".repeat(256 * 1024 - 1)})),
-        patch("annotations of one byte too many", "/metadata/annotations", json!({"x": "y".repeat(256 * 1024)})),
+        patch("annotations of the maximum length", "/metadata/annotations", json!({"x": "y".repeat(256 * 1024 - 1)})),
+        patch("annotations one byte above the maximum", "/metadata/annotations", json!({"x": "y".repeat(256 * 1024)})),
         patch("annotations too many", "/metadata/annotations", (0..30_000).map(|n| (format!("key-{n:05}"), json!("x"))).collect::<serde_json::Map<_, _>>().into()),
         patch("annotations too long in bytes", "/metadata/annotations/x", json!("é".repeat(128 * 1024))),
         patch("annotations too long and a bad key", "/metadata/annotations", json!({"a b": "y".repeat(256 * 1024)})),
@@ -53,10 +53,10 @@ fn values() -> Vec<Case> {
             WEB,
             json!({"metadata": {"labels": {"x": "a:b"}}, "spec": {"replicas": -2, "minReadySeconds": -1}}),
         ),
-        patch("a finalizer under no domain", "/metadata/finalizers", json!(["example.com/wait", "wait"])),
+        patch("a finalizer without a domain", "/metadata/finalizers", json!(["example.com/wait", "wait"])),
         patch("a finalizer with a blank", "/metadata/finalizers", json!(["a b"])),
         patch("two finalizers that exclude each other", "/metadata/finalizers", json!(["orphan", "foregroundDeletion", "kubernetes"])),
-        create("created with a finalizer under no domain", "/metadata/finalizers", json!(["wait", "a/b/c"])),
+        create("created with a finalizer without a domain", "/metadata/finalizers", json!(["wait", "a/b/c"])),
         create("created with a bad name", "/metadata/name", json!("Web_1")),
         create("created with a negative count", "/spec/replicas", json!(-3)),
         create("created with a count that is a text", "/spec/replicas", json!("3")),
@@ -68,7 +68,7 @@ fn values() -> Vec<Case> {
         create("created with a selector of other labels", "/spec/selector", json!({"matchLabels": {"app": "other"}})),
         create("created without containers", "/spec/template/spec/containers", json!([])),
         create("created with a container without an image", "/spec/template/spec/containers/0", json!({"name": "a"})),
-        create("created with a strategy that is none", "/spec/strategy", json!({"type": "Slowly"})),
+        create("created with an unknown strategy", "/spec/strategy", json!({"type": "Slowly"})),
         create("created with a deadline before it is ready", "/spec/minReadySeconds", json!(600)),
         create("created with a bad finalizer", "/metadata/finalizers", json!(["a/b/c"])),
         case("created without a spec").post(DEPLOYMENTS, json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}})),
@@ -77,7 +77,7 @@ fn values() -> Vec<Case> {
 
 fn requests() -> Vec<Case> {
     vec![
-        case("an admission policy")
+        case("a denial by an admission policy")
             .given(web())
             .merge_patch(WEB, json!({"spec": {"replicas": 0}}))
             .after(Before::Policy)
@@ -90,25 +90,30 @@ fn requests() -> Vec<Case> {
             )
             .merge_patch(WEB, json!({"spec": {"replicas": -1}}))
             .merge_patch(WEB, json!({"spec": {"replicas": 1}})),
-        case("a patch of an unknown form")
-            .given(web())
-            .ask("PATCH", WEB, "application/json", "{}"),
+        case("a patch with an unknown media type").given(web()).ask(
+            "PATCH",
+            WEB,
+            "application/json",
+            "{}",
+        ),
         case("a patch that is YAML")
             .given(web())
             .ask("PATCH", WEB, "application/yaml", "spec: {}"),
-        case("a patch of two forms").given(web()).ask(
+        case("a patch with two media types").given(web()).ask(
             "PATCH",
             WEB,
             "application/json-patch+json, application/merge-patch+json",
             "{}",
         ),
-        case("a patch of a form in capitals").given(web()).ask(
-            "PATCH",
-            WEB,
-            "Application/Merge-Patch+JSON",
-            r#"{"spec":{"replicas":0}}"#,
-        ),
-        case("a JSON patch said to be a merge patch")
+        case("a patch with a media type in capitals")
+            .given(web())
+            .ask(
+                "PATCH",
+                WEB,
+                "Application/Merge-Patch+JSON",
+                r#"{"spec":{"replicas":0}}"#,
+            ),
+        case("a JSON patch with the media type of a merge patch")
             .given(web())
             .ask(
                 "PATCH",
@@ -116,7 +121,7 @@ fn requests() -> Vec<Case> {
                 "application/merge-patch+json",
                 r#"[{"op":"remove","path":"/spec"}]"#,
             ),
-        case("a merge patch said to be a JSON patch")
+        case("a merge patch with the media type of a JSON patch")
             .given(web())
             .ask(
                 "PATCH",
@@ -130,13 +135,13 @@ fn requests() -> Vec<Case> {
             "application/merge-patch+json",
             r#""spec""#,
         ),
-        case("a merge patch that is nothing").given(web()).ask(
+        case("an empty merge patch").given(web()).ask(
             "PATCH",
             WEB,
             "application/merge-patch+json",
             "",
         ),
-        case("a JSON patch that is nothing").given(web()).ask(
+        case("an empty JSON patch").given(web()).ask(
             "PATCH",
             WEB,
             "application/json-patch+json",
@@ -177,18 +182,18 @@ fn requests() -> Vec<Case> {
             "application/json,text/plain",
             "{}",
         ),
-        case("an answer as a table or JSON")
+        case("accepts a table or JSON")
             .given(web())
             .get(WEB)
             .header("accept", "text/html, application/json;q=0.5"),
-        case("an answer in protobuf or JSON")
+        case("accepts protobuf or JSON")
             .given(web())
             .get(WEB)
             .header(
                 "accept",
                 "application/json, application/vnd.kubernetes.protobuf",
             ),
-        case("a patch of no form")
+        case("a patch without a media type")
             .given(web())
             .ask("PATCH", WEB, "", "{}"),
         case("a JSON patch that is no JSON").given(web()).ask(
@@ -215,12 +220,12 @@ fn requests() -> Vec<Case> {
         case("a merge patch that is a list")
             .given(web())
             .merge_patch(WEB, json!([])),
-        case("an object of an unknown form").ask("POST", DEPLOYMENTS, "text/plain", "web"),
-        case("a method that is not taken")
+        case("an object with an unknown media type").ask("POST", DEPLOYMENTS, "text/plain", "web"),
+        case("an unsupported method")
             .ask("PUT", DEPLOYMENTS, "application/json", "{}")
             .ask("PATCH", DEPLOYMENTS, "application/merge-patch+json", "{}")
             .ask("POST", WEB, "application/json", "{}"),
-        case("an answer in a form that is not given")
+        case("accepts an unsupported media type")
             .get(DEPLOYMENTS)
             .header("accept", "text/html"),
     ]

@@ -84,7 +84,7 @@ fn objects() -> Vec<Case> {
         )
         .whole(),
         create(
-            "a rolling update of no more than its name",
+            "a rolling update with only its type",
             "/spec/updateStrategy",
             json!({"type": "RollingUpdate"}),
         )
@@ -136,17 +136,17 @@ fn refusals() -> Vec<Case> {
         ),
         create("negative seconds", "/spec/minReadySeconds", json!(-1)),
         create(
-            "a policy that is none",
+            "an unknown policy",
             "/spec/podManagementPolicy",
             json!("Slowly"),
         ),
         create(
-            "a strategy that is none",
+            "an unknown strategy",
             "/spec/updateStrategy",
             json!({"type": "Recreate"}),
         ),
         create(
-            "a strategy that takes no partition",
+            "a strategy without partitions",
             "/spec/updateStrategy",
             json!({"type": "OnDelete", "rollingUpdate": {"partition": 1}}),
         ),
@@ -156,7 +156,7 @@ fn refusals() -> Vec<Case> {
             json!({"type": "RollingUpdate", "rollingUpdate": {"partition": -1}}),
         ),
         create(
-            "a retention that is none",
+            "an unknown retention",
             "/spec/persistentVolumeClaimRetentionPolicy",
             json!({"whenDeleted": "Keep", "whenScaled": "Drop"}),
         ),
@@ -203,7 +203,7 @@ fn refusals() -> Vec<Case> {
 fn changes() -> Vec<Case> {
     let frozen = |name, path, value| patch(name, path, value);
     let mut cases = vec![
-        frozen("another service", "/spec/serviceName", json!("other")),
+        frozen("another serviceName", "/spec/serviceName", json!("other")),
         frozen("another selector", "/spec/selector", json!({"matchLabels": {"app": "other"}})),
         frozen("another pod management", "/spec/podManagementPolicy", json!("Parallel")),
         frozen("no volume claims", "/spec/volumeClaimTemplates", json!([])),
@@ -211,7 +211,7 @@ fn changes() -> Vec<Case> {
             DB,
             json!({"spec": {"serviceName": "other", "replicas": -1}, "metadata": {"labels": {"x": "a:b"}}}),
         ),
-        given("what may change")
+        given("mutable fields")
             .merge_patch(DB, json!({"spec": {"replicas": 5}}))
             .merge_patch(DB, json!({"spec": {"ordinals": {"start": 1}}}))
             .merge_patch(DB, json!({"spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}}}))
@@ -224,8 +224,8 @@ fn changes() -> Vec<Case> {
             )
             .get(DB)
             .whole(),
-        given("a count that is nothing").json_patch(DB, json!([{"op": "remove", "path": "/spec/replicas"}])),
-        given("a guarded transition").json_patch(
+        given("the count is removed").json_patch(DB, json!([{"op": "remove", "path": "/spec/replicas"}])),
+        given("a transition with tests").json_patch(
             DB,
             json!([
                 {"op": "test", "path": "/metadata/uid", "value": "{uid}"},
@@ -242,17 +242,17 @@ fn changes() -> Vec<Case> {
                 {"op": "replace", "path": "/spec/replicas", "value": 0},
             ]),
         ),
-        given("what the generation counts")
+        given("changes that increment the generation")
             .merge_patch(DB, json!({"metadata": {"labels": {"x": "y"}}}))
             .merge_patch(DB, json!({"metadata": {"annotations": {"x": "y"}}}))
             .merge_patch(DB, json!({"spec": {"replicas": 4}})),
-        given("put as it is").put(DB, with(db(), "/metadata/resourceVersion", json!("{rv}"))),
-        given("put drops what it does not say").put(DB, stateful_set("db")),
+        given("unchanged put").put(DB, with(db(), "/metadata/resourceVersion", json!("{rv}"))),
+        given("put removes omitted fields").put(DB, stateful_set("db")),
         given("put does not change the status").put(DB, with(db(), "/status", json!({"replicas": 3}))),
         given("a null in the spec").merge_patch(DB, json!({"spec": null})),
     ];
     cases.push(
-        case("who owns what")
+        case("field managers")
             .given_at(&format!("{STATEFUL_SETS}?fieldManager=helm"), db())
             .merge_patch(
                 &format!("{DB}?fieldManager=dayshift"),

@@ -14,7 +14,7 @@ fn labels(labels: Value) -> Value {
 }
 
 /// `web` is created, scaled, labeled and deleted.
-fn story(name: &'static str) -> Case {
+fn changed_web(name: &'static str) -> Case {
     case(name)
         .given(web())
         .merge_patch(WEB, json!({"spec": {"replicas": 0}}))
@@ -42,12 +42,12 @@ pub fn cases() -> Vec<Case> {
 
 fn all() -> Vec<Case> {
     vec![
-        story("from a version").watch(&at("resourceVersion={rv0}"), 3),
-        story("from a version, whole objects").watch(&at("resourceVersion={rv0}"), 3).whole(),
-        story("an object leaves the selector").watch(&at("resourceVersion={rv0}&labelSelector=tier%3Dfront"), 2),
-        story("an object enters the selector").watch(&at("resourceVersion={rv0}&labelSelector=tier%3Dback"), 2),
-        story("a name").watch(&at("resourceVersion={rv0}&fieldSelector=metadata.name%3Dweb"), 3),
-        case("a change that is none makes no event")
+        changed_web("from a version").watch(&at("resourceVersion={rv0}"), 3),
+        changed_web("from a version, whole objects").watch(&at("resourceVersion={rv0}"), 3).whole(),
+        changed_web("an object leaves the selector").watch(&at("resourceVersion={rv0}&labelSelector=tier%3Dfront"), 2),
+        changed_web("an object enters the selector").watch(&at("resourceVersion={rv0}&labelSelector=tier%3Dback"), 2),
+        changed_web("a name").watch(&at("resourceVersion={rv0}&fieldSelector=metadata.name%3Dweb"), 3),
+        case("an unchanged object causes no event")
             .given(web())
             .merge_patch(WEB, json!({"spec": {"replicas": 3}}))
             .merge_patch(WEB, json!({"spec": {"replicas": 4}}))
@@ -57,7 +57,7 @@ fn all() -> Vec<Case> {
             .delete(WEB)
             .merge_patch(WEB, json!({"metadata": {"finalizers": null}}))
             .watch(&at("resourceVersion={rv0}"), 2),
-        case("from now on, with what there is")
+        case("current objects, then changes")
             .given(deployment("b"))
             .given(deployment("a"))
             .get(DEPLOYMENTS)
@@ -72,7 +72,7 @@ fn all() -> Vec<Case> {
                 3,
             )
             .whole(),
-        case("a streamed list of nothing")
+        case("an empty streamed list")
             .watch(
                 &at("sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"),
                 1,
@@ -90,22 +90,22 @@ fn all() -> Vec<Case> {
                 1,
             )
             .whole(),
-        case("nothing but a bookmark before it ends")
+        case("only a bookmark before the end")
             .given(web())
             .watch(
                 &at("resourceVersion={rv}&allowWatchBookmarks=true&timeoutSeconds=3"),
                 1,
             )
             .without_bookmarks(),
-        case("no bookmark unless asked for")
+        case("no bookmark unless requested")
             .given(web())
             .watch(&at("resourceVersion={rv}&timeoutSeconds=3"), 1),
-        case("from a version that is to come").watch(&at("resourceVersion=999999999&timeoutSeconds=1"), 1),
+        case("from a future version").watch(&at("resourceVersion=999999999&timeoutSeconds=1"), 1),
         case("a version that is a text").watch(&at("resourceVersion=new"), 1),
-        case("initial events without a match").watch(&at("sendInitialEvents=true"), 1),
-        case("a match without initial events").watch(&at("resourceVersion=0&resourceVersionMatch=NotOlderThan"), 1),
+        case("initial events without resourceVersionMatch").watch(&at("sendInitialEvents=true"), 1),
+        case("resourceVersionMatch without initial events").watch(&at("resourceVersion=0&resourceVersionMatch=NotOlderThan"), 1),
         case("an exact match").watch(&at("resourceVersion=0&resourceVersionMatch=Exact"), 1),
-        case("it ends by the clock").watch(&at("timeoutSeconds=1"), 1),
-        case("a selector that is none").watch(&at("labelSelector=tier+of+x"), 1),
+        case("a watch ends at its timeout").watch(&at("timeoutSeconds=1"), 1),
+        case("an invalid label selector").watch(&at("labelSelector=tier+of+x"), 1),
     ]
 }
