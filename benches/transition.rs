@@ -33,7 +33,7 @@ fn decide_that_a_start_is_due(bencher: Bencher<'_, '_>) {
 }
 
 #[divan::bench]
-fn decide_at_first_sight(bencher: Bencher<'_, '_>) {
+fn decide_at_the_first_observation(bencher: Bencher<'_, '_>) {
     let new = Stopped::of(shown(&hours()));
     bencher.bench_local(|| new.decide(black_box(at(NIGHT, -60))));
 }
@@ -72,7 +72,7 @@ fn make_all_due(bencher: Bencher<'_, '_>, jobs: u32) {
 }
 
 #[divan::bench(args = JOBS, sample_count = 20)]
-fn take_all(bencher: Bencher<'_, '_>, jobs: u32) {
+fn pop_all(bencher: Bencher<'_, '_>, jobs: u32) {
     bencher
         .counter(ItemsCount::new(jobs))
         .with_inputs(|| scheduler(jobs))

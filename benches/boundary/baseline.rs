@@ -149,7 +149,7 @@ fn send(
             Transport::Http1Cold => 0,
             Transport::Http1Warm => in_flight,
         };
-        join_all((0..warm).map(|_| look(&client))).await;
+        join_all((0..warm).map(|_| open_connection(&client))).await;
         let begun = Utc::now();
         let answers = stream::iter(patches)
             .map(|prepared| send_one(&client, prepared))
@@ -181,7 +181,7 @@ pub(crate) async fn http1(kubeconfig: &Path) -> Client {
 }
 
 /// Sends a small request to open a connection.
-async fn look(client: &Client) {
+async fn open_connection(client: &Client) {
     let request = Request::get("/version").body(Body::empty()).unwrap();
     let answer = client.send(request).await.unwrap();
     answer.into_body().collect_bytes().await.unwrap();

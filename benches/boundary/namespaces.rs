@@ -19,7 +19,7 @@ use super::{
 
 /// The number of namespaces that have a boundary of their own, one a second, before the others have
 /// theirs together.
-const MAX_LONE: usize = 30;
+const MAX_SINGLE: usize = 30;
 
 /// Times are in milliseconds, lateness after each boundary, and memory in bytes.
 #[derive(Debug, Serialize)]
@@ -64,7 +64,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces 
     dayshift.wait_ready();
     let ready = begin.elapsed();
 
-    let lone = MAX_LONE.min(number / 2);
+    let lone = MAX_SINGLE.min(number / 2);
     // Time to create and adopt them.
     let first = soon(15 + i64::try_from(number / 20).unwrap());
     let instant = |place: usize| first.plus(i64::try_from(place.min(lone)).unwrap());

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// The time until the database of a star is ready, while all others wait.
-const STAR_TAKES: Duration = Duration::from_secs(5);
+const STAR_READY_AFTER: Duration = Duration::from_secs(5);
 
 /// The timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -158,7 +158,7 @@ async fn report_dependencies_ready(api: &Api<Deployment>, shape: Shape, all: usi
             }});
             tokio::spawn(async move {
                 if shape == Shape::Star {
-                    sleep(STAR_TAKES).await;
+                    sleep(STAR_READY_AFTER).await;
                 }
                 let params = PatchParams::default();
                 let patch = Patch::Merge(status);

@@ -109,7 +109,7 @@ pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
     });
     let busy = cluster.measure(CHANGES, Cluster::change_each_second);
     let stop = cluster.measure(scheduled, |it| it.pass_until("2026-11-20T19:00:10Z"));
-    uncounted(|| cluster.assert_down());
+    uncounted(|| cluster.assert_stopped());
     let idle = cluster.measure(60, |it| it.pass_until("2026-11-20T20:00:10Z"));
     uncounted(|| cluster.answer_patches_after(SLOW));
     let start = cluster.measure(scheduled, |it| it.pass_until("2026-11-23T09:30:00Z"));
@@ -227,7 +227,7 @@ impl Cluster {
         self.runtime.block_on(self.clock.sleep_until(instant));
     }
 
-    fn assert_down(&self) {
+    fn assert_stopped(&self) {
         for number in (0..self.count).step_by(self.workloads.share() as usize) {
             let (namespace, name) = self.workloads.place(number);
             let kind = self.workloads.kind(number);

@@ -7,7 +7,7 @@ use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use tokio::{runtime, task};
 
 use super::{
-    outcome::{Outcome, look_on},
+    outcome::{Outcome, measure_run},
     recorder::Recorder,
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn run(jobs: u32, before: TimeDelta) -> Outcome {
                 }
             }
         });
-        let outcome = look_on(&recorder, begun).await;
+        let outcome = measure_run(&recorder, begun).await;
         running.abort();
         outcome
     })

@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
 }
 
 /// Waits until the jobs are due and have run. They run on other threads.
-pub(crate) async fn look_on(recorder: &Recorder, begun: DateTime<Utc>) -> Outcome {
+pub(crate) async fn measure_run(recorder: &Recorder, begun: DateTime<Utc>) -> Outcome {
     let added = Utc::now();
     let calm = recorder.due - IDLE - TimeDelta::seconds(1);
     let in_time = added < calm;

@@ -7,33 +7,33 @@ use chrono_tz::Tz;
 use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 
 /// An expression, and the days for which to compare it, in local time of Berlin.
-struct Question {
+struct Case {
     text: &'static str,
     days: (&'static str, &'static str),
     about: &'static str,
 }
 
-const QUESTIONS: [Question; 16] = [
-    ask("0 9 * * 1-5", WEEK, "Monday to Friday"),
-    ask("0 9 * * 0", WEEK, "Sunday"),
-    ask("0 9 * * 7", WEEK, "Sunday, as in crontab(5)"),
-    ask("0 9 25 * Fri", WEEK, "the 25th, and each Friday"),
-    ask("5/15 9 * * Wed", WEEK, "every 15 minutes from 5"),
-    ask("@daily", ("2026-11-25", "2026-11-27"), "midnight"),
-    ask("30 2 * * *", SPRING, "2:30 does not exist on the 28th"),
-    ask("0,30 2 * * *", SPRING, "the same, two values"),
-    ask("30 2,3 * * *", SPRING, "2:30 and 3:30"),
-    ask("30 2 * * *", AUTUMN, "2:30 occurs twice on the 31st"),
-    ask("30 2-3 * * *", AUTUMN, "the same, a range"),
-    ask("*/30 2 * * *", AUTUMN, "the same, steps"),
-    ask("0 0 30 2 *", ("2026-11-23", "2126-11-23"), "30 February"),
-    ask(", * * * *", WEEK, "no field"),
-    ask(
+const CASES: [Case; 16] = [
+    case("0 9 * * 1-5", WEEK, "Monday to Friday"),
+    case("0 9 * * 0", WEEK, "Sunday"),
+    case("0 9 * * 7", WEEK, "Sunday, as in crontab(5)"),
+    case("0 9 25 * Fri", WEEK, "the 25th, and each Friday"),
+    case("5/15 9 * * Wed", WEEK, "every 15 minutes from 5"),
+    case("@daily", ("2026-11-25", "2026-11-27"), "midnight"),
+    case("30 2 * * *", SPRING, "2:30 does not exist on the 28th"),
+    case("0,30 2 * * *", SPRING, "the same, two values"),
+    case("30 2,3 * * *", SPRING, "2:30 and 3:30"),
+    case("30 2 * * *", AUTUMN, "2:30 occurs twice on the 31st"),
+    case("30 2-3 * * *", AUTUMN, "the same, a range"),
+    case("*/30 2 * * *", AUTUMN, "the same, steps"),
+    case("0 0 30 2 *", ("2026-11-23", "2126-11-23"), "30 February"),
+    case(", * * * *", WEEK, "no field"),
+    case(
         "0 9 L * *",
         ("2026-11-23", "2026-12-01"),
         "not Kubernetes cron",
     ),
-    ask(
+    case(
         "0 0 9 * * * 2027",
         ("2027-01-01", "2027-01-03"),
         "not Kubernetes cron: a year field",
@@ -44,12 +44,8 @@ const WEEK: (&str, &str) = ("2026-11-23", "2026-11-30");
 const SPRING: (&str, &str) = ("2027-03-27", "2027-03-30");
 const AUTUMN: (&str, &str) = ("2027-10-30", "2027-11-02");
 
-const fn ask(
-    text: &'static str,
-    days: (&'static str, &'static str),
-    about: &'static str,
-) -> Question {
-    Question { text, days, about }
+const fn case(text: &'static str, days: (&'static str, &'static str), about: &'static str) -> Case {
+    Case { text, days, about }
 }
 
 /// Parses an expression and returns the first instants from a given one on, or an error.
@@ -63,8 +59,8 @@ pub(crate) fn print() {
     println!(
         "Cron expressions in Europe/Berlin. For cron 0.17, `0` is added as the seconds field.\n"
     );
-    for question in &QUESTIONS {
-        let Question { text, days, about } = question;
+    for case in &CASES {
+        let Case { text, days, about } = case;
         println!("{text:18} {} to {}: {about}", days.0, days.1);
         let readers: [(&str, Reader); 3] = [
             ("dayshift", by_dayshift),
@@ -73,8 +69,8 @@ pub(crate) fn print() {
         ];
         for (name, reader) in readers {
             let begun = Instant::now();
-            let answer = answer(question, reader);
-            println!("    {name:10} {:>9}  {answer}", took(begun.elapsed()));
+            let result = result(case, reader);
+            println!("    {name:10} {:>9}  {result}", took(begun.elapsed()));
         }
     }
     println!();
@@ -84,9 +80,9 @@ fn took(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
-fn answer(question: &Question, reader: Reader) -> String {
-    let [from, until] = [question.days.0, question.days.1].map(midnight);
-    match reader(question.text, from) {
+fn result(case: &Case, reader: Reader) -> String {
+    let [from, until] = [case.days.0, case.days.1].map(midnight);
+    match reader(case.text, from) {
         Err(why) => format!("rejected: {}", why.replace('\n', " ")),
         Ok(instants) => {
             let instants: Vec<_> = instants

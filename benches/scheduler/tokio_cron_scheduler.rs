@@ -5,7 +5,7 @@ use tokio::runtime;
 use tokio_cron_scheduler::{Job, JobScheduler};
 
 use super::{
-    outcome::{Outcome, look_on},
+    outcome::{Outcome, measure_run},
     recorder::Recorder,
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn run(jobs: u32, before: TimeDelta, channel: usize) -> Outcome {
                 break; // use the jobs that were added in time
             }
         }
-        look_on(&recorder, begun).await
+        measure_run(&recorder, begun).await
     });
     runtime.shutdown_background();
     outcome

@@ -18,7 +18,7 @@ pub fn reversed(text: &str) -> String {
 }
 
 /// The text with other case and blanks, which should have the same meaning.
-pub fn respelt(text: &str) -> String {
+pub fn respelled(text: &str) -> String {
     text.to_ascii_uppercase().replace(' ', "\t ")
 }
 
@@ -29,7 +29,7 @@ pub fn parse<T: Debug + PartialEq>(
     parse: fn(&str) -> Result<T, Diagnostic>,
 ) -> Option<T> {
     let parsed = read(text, parse)?;
-    for same in [reversed(text), respelt(text)] {
+    for same in [reversed(text), respelled(text)] {
         if same.len() <= MAX_TEXT {
             assert_eq!(parse(&same).as_ref(), Ok(&parsed), "{text:?}: {same:?}");
         }

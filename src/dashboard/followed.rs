@@ -14,7 +14,7 @@ use dayshift_cluster::{
 };
 use dayshift_controller::CalendarFeed;
 use dayshift_operations::status::{
-    HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
+    HPA_REFRESH, KindWatches, KnownWorkloads, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext,
     Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
 };
 use dayshift_workload::{Kind, ParseContext};
@@ -226,7 +226,7 @@ fn view_of(
     let prefix = &settings.prefix;
     let refused = seen.live.refused();
     let status_context = StatusContext {
-        workloads: &SeenWorkloads::new(&settings.query, refused, seen.live.workloads()),
+        workloads: &KnownWorkloads::new(&settings.query, refused, seen.live.workloads()),
         defaults: &seen.defaults,
         autoscalers: &seen.autoscalers,
         services: &seen.services,

@@ -102,7 +102,7 @@ impl Published {
             // Workloads without a schedule are not published.
             let known = named.get(&(namespace.into(), needed.clone()));
             known.map_or(DependencyLookup::Unknown, |object| {
-                DependencyLookup::There(Box::new((object.observed(), object.parsed().clone())))
+                DependencyLookup::Exists(Box::new((object.observed(), object.parsed().clone())))
             })
         };
         let row = |object: &Arc<ObjectSnapshot>| {

@@ -180,7 +180,7 @@ pub(crate) fn inaction_reason(seen: &Observed, zone: Zone, now: DateTime<Utc>) -
             short_time(last, zone, now),
             seen.object.argument()
         ),
-        None => never_seen(seen),
+        None => unobserved_reason(seen),
     }
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn unready_text(seen: &Observed, limit: Duration) -> String {
 }
 
 /// Why a controller might never have acted on an object.
-fn never_seen(seen: &Observed) -> String {
+fn unobserved_reason(seen: &Observed) -> String {
     let object = &seen.object;
     if !Kind::DEFAULT.contains(&object.kind) {
         return format!(

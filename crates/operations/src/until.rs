@@ -89,9 +89,10 @@ const EXAMPLE_TIME: &str = "09:00";
 /// Adds a suggestion to the error, if the meaning of the text can be guessed.
 fn advised(error: Diagnostic, text: &str) -> Diagnostic {
     let of_all = |wrong, help| Diagnostic::new(0..text.len(), text, wrong, help);
-    let meant = meant(text);
+    let probable_end = probable_end(text);
     if parse_span(text).is_ok() {
-        let time = meant.map_or_else(String::new, |time| format!("; a time of day is `{time}`"));
+        let time =
+            probable_end.map_or_else(String::new, |time| format!("; a time of day is `{time}`"));
         let help = format!("it goes with `for` instead of `until`{time}");
         return of_all("is a length of time", help);
     }
@@ -100,14 +101,14 @@ fn advised(error: Diagnostic, text: &str) -> Diagnostic {
         let help = "write the day of the week and a time, such as `Mon 09:00`";
         return of_all("is not a date and time", help.to_owned());
     }
-    match meant {
-        Some(meant) => error.with_proposal(Some(Proposal::replace_all(text, &meant))),
+    match probable_end {
+        Some(end) => error.with_proposal(Some(Proposal::replace_all(text, &end))),
         None => error,
     }
 }
 
 /// The end that the text probably means: `9am` is `09:00`. For a day without a time, a time on that day.
-fn meant(text: &str) -> Option<String> {
+fn probable_end(text: &str) -> Option<String> {
     let reads = |text: &str| read(text, Zone::UTC, DateTime::UNIX_EPOCH).is_ok();
     let loose = |text: String| match Times::parse(&text) {
         Ok(_) => Some(text),
@@ -153,7 +154,7 @@ pub fn parse_length(text: &str) -> Result<TimeDelta, String> {
         let end = if is_end {
             Some(text.trim().to_owned())
         } else {
-            meant(text.trim())
+            probable_end(text.trim())
         };
         match end.filter(|_| !is_number) {
             Some(end) => {

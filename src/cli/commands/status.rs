@@ -20,8 +20,8 @@ use dayshift_cluster::{
 };
 use dayshift_operations::{
     status::{
-        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
-        Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
+        HPA_REFRESH, KindWatches, KnownWorkloads, LiveView, NAMESPACE_REFRESH, PROBE,
+        StatusContext, Unreadable, WorkloadStatus, clock_ahead, wakes_on_request,
     },
     suggest_workload,
 };
@@ -548,7 +548,7 @@ impl StatusView {
             .iter()
             .map(|(kind, managed)| (kind.clone(), managed));
         let context = StatusContext {
-            workloads: &SeenWorkloads::new(query, live.refused, all),
+            workloads: &KnownWorkloads::new(query, live.refused, all),
             defaults: live.defaults,
             autoscalers: live.autoscalers,
             services: live.services,

@@ -5,7 +5,7 @@ use dayshift_cluster::{
     decode::WithManagers,
     read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts, find},
 };
-use dayshift_operations::status::{SeenWorkloads, StatusContext, WorkloadStatus};
+use dayshift_operations::status::{KnownWorkloads, StatusContext, WorkloadStatus};
 use dayshift_workload::{ParseContext, Prefix, savings::StoppedCapacity};
 
 use crate::sandbox::Sandbox;
@@ -18,7 +18,7 @@ pub(crate) fn stopped_by_status(scenario: &Sandbox, query: &Query) -> StoppedCap
         let (found, _) = find::<WithManagers>(&client, query).await.unwrap();
         let all = found.workloads.iter().map(|(kind, it)| (kind.clone(), it));
         let context = StatusContext {
-            workloads: &SeenWorkloads::new(query, &[], all),
+            workloads: &KnownWorkloads::new(query, &[], all),
             defaults: &NamespaceDefaults::find(&client, query, &prefix).await,
             autoscalers: &Autoscalers::default(),
             services: &Services::default(),

@@ -45,7 +45,7 @@ impl IgnoredDependency {
 /// The result of looking up a dependency among the known workloads.
 pub enum DependencyLookup {
     /// The object exists, with these inputs.
-    There(Box<(Observed, ParsedInputs)>),
+    Exists(Box<(Observed, ParsedInputs)>),
     /// All objects of the kind are known, and this one is not among them.
     Missing,
     /// The object might exist.
@@ -70,9 +70,9 @@ pub fn ignored_dependencies(
         let why = match seen(needed) {
             DependencyLookup::Unknown => return None,
             DependencyLookup::Missing => None,
-            DependencyLookup::There(workload) => {
+            DependencyLookup::Exists(workload) => {
                 let (observed, parsed) = *workload;
-                Some(why_in_vain(object, spec, &observed, parsed, now)?)
+                Some(ignored_reason(object, spec, &observed, parsed, now)?)
             }
         };
         let needed = needed.clone();
@@ -82,7 +82,7 @@ pub fn ignored_dependencies(
     needed.filter_map(unsatisfiable).collect()
 }
 
-fn why_in_vain(
+fn ignored_reason(
     object: &WorkloadRef,
     spec: &ScheduleSpec,
     observed: &Observed,
@@ -103,20 +103,20 @@ fn why_in_vain(
     let why = spec.unsatisfiable_dependency(object, &needed, now)?;
     // A workload that is paused while it runs keeps running, so it is ready.
     let is_up = observed.replicas > Replicas::ZERO;
-    let goes_on = is_up && matches!(why, UnsatisfiableDependency::Overridden(Override::Pause(_)));
-    (!goes_on).then_some(why)
+    let stays_up = is_up && matches!(why, UnsatisfiableDependency::Overridden(Override::Pause(_)));
+    (!stays_up).then_some(why)
 }
 
 /// The workloads that a command has read.
 #[derive(Debug)]
-pub struct SeenWorkloads<'a> {
+pub struct KnownWorkloads<'a> {
     query: &'a Query,
     refused: &'a [UnreadablePart],
     /// By namespace, kind and name.
     known: HashMap<(&'a str, Kind, &'a str), &'a WithManagers>,
 }
 
-impl<'a> SeenWorkloads<'a> {
+impl<'a> KnownWorkloads<'a> {
     /// Takes the result of a query and its unreadable parts.
     pub fn new(
         query: &'a Query,
@@ -141,7 +141,7 @@ impl<'a> SeenWorkloads<'a> {
     }
 
     /// Looks up a dependency of a workload in this namespace.
-    pub(super) fn seen(
+    pub(super) fn look_up(
         &self,
         namespace: &str,
         needed: &Dependency,
@@ -151,7 +151,7 @@ impl<'a> SeenWorkloads<'a> {
             return DependencyLookup::Unknown;
         };
         match self.known.get(&(namespace, kind.clone(), &*needed.name)) {
-            Some(managed) => DependencyLookup::There(Box::new(read(kind, managed))),
+            Some(managed) => DependencyLookup::Exists(Box::new(read(kind, managed))),
             None if self.has_all_of(kind, namespace) => DependencyLookup::Missing,
             None => DependencyLookup::Unknown,
         }
@@ -160,15 +160,15 @@ impl<'a> SeenWorkloads<'a> {
     /// Whether the query covers all objects of a kind in a namespace.
     fn has_all_of(&self, kind: &Kind, namespace: &str) -> bool {
         let is_of = |part: &QueryPart| {
-            let is_here = part.namespace.as_deref().is_none_or(|own| own == namespace);
-            part.kind == *kind && part.name.is_none() && is_here
+            let is_in_namespace = part.namespace.as_deref().is_none_or(|own| own == namespace);
+            part.kind == *kind && part.name.is_none() && is_in_namespace
         };
         let is_refused = self
             .refused
             .iter()
             .any(|unreadable| is_of(&unreadable.part));
         let parts = self.query.parts();
-        let is_asked = parts.iter().any(|(part, _)| is_of(part));
-        is_asked && !is_refused && self.query.selector().is_none()
+        let is_queried = parts.iter().any(|(part, _)| is_of(part));
+        is_queried && !is_refused && self.query.selector().is_none()
     }
 }

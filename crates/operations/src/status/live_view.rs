@@ -288,8 +288,8 @@ const SAME_TIME: TimeDelta = TimeDelta::seconds(2);
 
 /// How far the API server's clock, which schedules follow, is ahead of this one; zero if the difference
 /// is negligible.
-pub fn clock_ahead(there: DateTime<Utc>, here: DateTime<Utc>) -> TimeDelta {
-    let ahead = there - here;
+pub fn clock_ahead(server: DateTime<Utc>, local: DateTime<Utc>) -> TimeDelta {
+    let ahead = server - local;
     if ahead.abs() < SAME_TIME {
         TimeDelta::zero()
     } else {

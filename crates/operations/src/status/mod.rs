@@ -9,7 +9,7 @@ pub(crate) mod time_format;
 pub(crate) mod unreadable;
 mod workload;
 
-pub use dependencies::{DependencyLookup, IgnoredDependency, SeenWorkloads, ignored_dependencies};
+pub use dependencies::{DependencyLookup, IgnoredDependency, KnownWorkloads, ignored_dependencies};
 pub use live_view::{
     HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, ViewEvent, clock_ahead,
 };

@@ -21,7 +21,7 @@ use dayshift_workload::{
 };
 
 use crate::status::{
-    dependencies::{IgnoredDependency, SeenWorkloads, ignored_dependencies},
+    dependencies::{IgnoredDependency, KnownWorkloads, ignored_dependencies},
     note::{Note, count_note, nothing_saved},
 };
 
@@ -150,12 +150,12 @@ impl WorkloadStatus {
                 (seen, parsed)
             };
             let namespace = &observed.object.namespace;
-            let seen = |needed: &Dependency| workloads.seen(namespace, needed, read);
+            let look_up = |needed: &Dependency| workloads.look_up(namespace, needed, read);
             status = status.with_ignored_dependencies(ignored_dependencies(
                 &observed.object,
                 &parsed,
                 now,
-                seen,
+                look_up,
             ));
             status.find_revert(managed, &observed);
             let operated_by = managed.operated_by(&parse_context.kinds);
@@ -465,7 +465,7 @@ pub struct StatusContext<'a> {
     /// The namespaces in which starts wait for a start slot.
     pub waiting_starts: &'a WaitingStarts,
     /// The known workloads, among which dependencies are looked up.
-    pub workloads: &'a SeenWorkloads<'a>,
+    pub workloads: &'a KnownWorkloads<'a>,
     /// The prefix of annotations and labels.
     pub prefix: &'a Prefix,
     /// The context for parsing annotations, with the default time zone.
