@@ -5,7 +5,7 @@ use std::{convert::Infallible, fmt, io, net::SocketAddr, sync::Arc, time::Durati
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     clock::Clock,
-    read::{FindError, SeenEvent, events_in, events_of},
+    read::{FindError, ListedEvent, events_in, events_of},
 };
 use dayshift_controller::{CalendarFeed, Telemetry};
 use dayshift_workload::{WorkloadRef, savings::Price};
@@ -262,8 +262,8 @@ impl Dashboard {
 }
 
 async fn in_time(
-    events: impl Future<Output = Result<Vec<SeenEvent>, FindError>>,
-) -> Result<Vec<SeenEvent>, FindError> {
+    events: impl Future<Output = Result<Vec<ListedEvent>, FindError>>,
+) -> Result<Vec<ListedEvent>, FindError> {
     timeout(EVENTS_TIMEOUT, events).await.unwrap_or_else(|_| {
         let reason = "the API server does not answer in time".to_owned();
         Err(FindError::Unavailable(reason))

@@ -1,7 +1,7 @@
 //! The page of a workload: its next days, labels, other managers, Events and commands.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
-use dayshift_cluster::read::{FindError, SeenEvent};
+use dayshift_cluster::read::{FindError, ListedEvent};
 use dayshift_manifest::plan::{Period, PlannedBoundary, WorkloadPlan};
 use dayshift_operations::status::{distance, time_of_day};
 use dayshift_schedule::Zone;
@@ -32,7 +32,7 @@ const MAX_BOUNDARIES: usize = 2_000;
 const MAX_OF_A_DAY: usize = 12;
 
 /// The Events of an object, or the error. `None` if the API server is not asked.
-pub(crate) type Events = Option<Result<Vec<SeenEvent>, FindError>>;
+pub(crate) type Events = Option<Result<Vec<ListedEvent>, FindError>>;
 
 impl Page<'_> {
     /// Renders the page of a workload.
@@ -416,7 +416,7 @@ impl Page<'_> {
         section("events", "What happened", &content)
     }
 
-    fn events_listed(&self, events: &[SeenEvent], zone: Zone) -> Markup {
+    fn events_listed(&self, events: &[ListedEvent], zone: Zone) -> Markup {
         let rows = html! {
             @for event in events.iter().take(MAX_EVENTS) {
                 tr {

@@ -1,7 +1,7 @@
 //! The Events of one object, and dayshift's own Events in a namespace.
 #![allow(clippy::unwrap_used)]
 
-use dayshift_cluster::read::{SeenEvent, events_in, events_of};
+use dayshift_cluster::read::{ListedEvent, events_in, events_of};
 use dayshift_workload::{Kind, WorkloadRef};
 use kube_in_memory::Api;
 use serde_json::json;
@@ -32,7 +32,7 @@ fn cluster() -> Api {
     api
 }
 
-fn reasons(events: &[SeenEvent]) -> Vec<&str> {
+fn reasons(events: &[ListedEvent]) -> Vec<&str> {
     events.iter().map(|it| &*it.reason).collect()
 }
 

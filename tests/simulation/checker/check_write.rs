@@ -128,7 +128,7 @@ impl Observer {
 
     /// The intent of its annotations; the empty intent if they are rejected.
     fn intent(&self, known: &Known, zone: Tz) -> Intent {
-        match self.assumptions(known, zone).complaint {
+        match self.assumptions(known, zone).health_problem {
             Some(_) => Intent::default(),
             None => Intent::of(known.object.inputs(), &self.plans, zone),
         }
@@ -190,7 +190,7 @@ impl Observer {
             let inputs = RuleInputs {
                 object: old,
                 state: &state,
-                complaint: assumed.complaint.as_deref(),
+                health_problem: assumed.health_problem.as_deref(),
                 is_inherited: assumed.is_inherited,
                 intent: &intent,
                 ended: &ended,
@@ -201,7 +201,7 @@ impl Observer {
                 raised_ranges,
                 told,
                 planned: known.planned(),
-                is_refusal_news: known.is_refusal_news(assumed.complaint.as_deref()),
+                is_refusal_news: known.is_refusal_news(assumed.health_problem.as_deref()),
                 stop_count: old.stop_count(),
                 catch_up: process.catch_up,
             };

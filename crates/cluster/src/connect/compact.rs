@@ -34,7 +34,7 @@ pub fn compact(client: Client) -> Client {
 /// A request extension for callers that read more of the response than a [`Workload`](crate::Workload):
 /// the response stays JSON.
 #[derive(Clone, Copy)]
-pub(crate) struct InFull;
+pub(crate) struct FullObject;
 
 #[derive(Clone)]
 struct Compact(Client);
@@ -52,16 +52,16 @@ impl Service<Request<Body>> for Compact {
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let client = self.0.clone();
-        let is_in_full = request.extensions().get::<InFull>().is_some();
-        if !is_in_full && is_sent_as_protobuf(request.uri().path()) {
+        let needs_full_object = request.extensions().get::<FullObject>().is_some();
+        if !needs_full_object && is_sent_as_protobuf(request.uri().path()) {
             request.headers_mut().insert(header::ACCEPT, ACCEPT);
         }
         Box::pin(async move {
             let (mut parts, body) = client.send(request).await?.into_parts();
-            let body = match form(&parts.headers) {
+            let body = match body_format(&parts.headers) {
                 BodyFormat::Json => Either::Left(body),
-                BodyFormat::Message => Either::Right(whole(body).await?),
-                BodyFormat::Stream => Either::Right(pieces(body)),
+                BodyFormat::Message => Either::Right(decode_body(body).await?),
+                BodyFormat::Stream => Either::Right(decode_stream(body)),
             };
             if let Either::Right(_) = body {
                 parts.headers.remove(header::CONTENT_LENGTH);
@@ -86,7 +86,7 @@ enum BodyFormat {
     Stream,
 }
 
-fn form(headers: &HeaderMap) -> BodyFormat {
+fn body_format(headers: &HeaderMap) -> BodyFormat {
     let of = |text: &HeaderValue| {
         let text = text.to_str().ok()?;
         let parameters = text.strip_prefix(PROTOBUF)?;
@@ -102,14 +102,14 @@ fn form(headers: &HeaderMap) -> BodyFormat {
         .unwrap_or(BodyFormat::Json)
 }
 
-async fn whole(body: Body) -> Result<JsonBody, BoxError> {
+async fn decode_body(body: Body) -> Result<JsonBody, BoxError> {
     let json = to_json(bounded(body).await?)?;
     Ok(Full::from(json)
         .map_err(|never| match never {})
         .boxed_unsync())
 }
 
-fn pieces(body: Body) -> JsonBody {
+fn decode_stream(body: Body) -> JsonBody {
     let begun = (body.into_data_stream(), Frames::default());
     let lines = stream::unfold(begun, |(mut body, mut frames)| async move {
         let piece = next_piece(&mut body, frames.are_within_event()).await?;

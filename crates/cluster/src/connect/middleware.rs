@@ -39,7 +39,7 @@ const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The largest response that is read as a whole, in bytes. While a page of a list is decoded, it is in
 /// memory three times, and dayshift's container has 64 MiB.
-const MAX_ANSWER: usize = 8 << 20;
+const MAX_RESPONSE: usize = 8 << 20;
 
 /// Wraps a client: calls `observe` after each request, and sets a time limit for every request but a
 /// watch. kube sets none.
@@ -52,7 +52,7 @@ pub fn instrument(client: Client, observe: impl Fn(Exchange) + Send + Sync + 'st
             let verb = verb(&request);
             let answer = match verb {
                 "watch" => unlimited(&client, request).await,
-                _ => in_time(&client, request).await,
+                _ => with_time_limit(&client, request).await,
             };
             observe(Exchange {
                 verb,
@@ -69,31 +69,31 @@ pub fn instrument(client: Client, observe: impl Fn(Exchange) + Send + Sync + 'st
 }
 
 /// A response body, with or without a time limit.
-pub(crate) type Timely = Either<Body, TimeoutBody<Body>>;
+pub(crate) type TimeLimitedBody = Either<Body, TimeoutBody<Body>>;
 
 /// Sends a watch, which has no time limit.
 pub(crate) async fn unlimited(
     client: &Client,
     request: Request<Body>,
-) -> Result<Response<Timely>, BoxError> {
+) -> Result<Response<TimeLimitedBody>, BoxError> {
     Ok(client.send(request).await?.map(Either::Left))
 }
 
 /// Sends any other request, with [`REQUEST_TIMEOUT`].
-pub(crate) async fn in_time(
+pub(crate) async fn with_time_limit(
     client: &Client,
     request: Request<Body>,
-) -> Result<Response<Timely>, BoxError> {
+) -> Result<Response<TimeLimitedBody>, BoxError> {
     let answer = timeout(REQUEST_TIMEOUT, client.send(request)).await??;
     Ok(answer.map(|body| Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body))))
 }
 
-/// Reads a whole body of at most [`MAX_ANSWER`] bytes. If it is larger, the error is a
+/// Reads a whole body of at most [`MAX_RESPONSE`] bytes. If it is larger, the error is a
 /// [`LengthLimitError`].
 ///
 /// [`LengthLimitError`]: http_body_util::LengthLimitError
 pub(crate) async fn bounded(body: Body) -> Result<Bytes, BoxError> {
-    Ok(Limited::new(body, MAX_ANSWER).collect().await?.to_bytes())
+    Ok(Limited::new(body, MAX_RESPONSE).collect().await?.to_bytes())
 }
 
 /// Returns the next piece of a watch. If an event has begun and not ended (`is_within_event`), the watch
@@ -150,7 +150,7 @@ const TRIES: u32 = 10;
 
 /// The longest time that one request waits for a busy server, with all its pauses. If a maintenance page
 /// asks for an hour, the user should get the error instead of waiting.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_RETRY_TIME: Duration = Duration::from_secs(60);
 
 /// Wraps a client for commands: if the server asks for a retry, with a 429 or a 5xx and `Retry-After`,
 /// the request is sent again, as kubectl does. Calls `on_pause` before each pause. Every attempt but a
@@ -177,29 +177,29 @@ pub fn with_retry_after(
     Client::new(service, namespace)
 }
 
-/// Sends a request as many times as the server asks for, within [`TRIES`] and [`PATIENCE`].
+/// Sends a request as many times as the server asks for, within [`TRIES`] and [`MAX_RETRY_TIME`].
 async fn send_with_retries(
     client: &Client,
     mut request: Request<Body>,
     on_pause: &(impl Fn(Duration) + Sync),
-) -> Result<Response<Timely>, BoxError> {
-    let mut patience = PATIENCE;
+) -> Result<Response<TimeLimitedBody>, BoxError> {
+    let mut remaining = MAX_RETRY_TIME;
     for _ in 1..TRIES {
         let Some(again) = copy(&request) else { break };
-        let answer = in_time(client, request).await?;
+        let answer = with_time_limit(client, request).await?;
         let Some(pause) = requested_pause(answer.status(), answer.headers()) else {
             return Ok(answer);
         };
-        let Some(left) = patience.checked_sub(pause) else {
+        let Some(left) = remaining.checked_sub(pause) else {
             return Ok(answer);
         };
-        patience = left;
+        remaining = left;
         drop(answer);
         on_pause(pause);
         sleep(pause).await;
         request = again;
     }
-    in_time(client, request).await
+    with_time_limit(client, request).await
 }
 
 /// Copies a request; `None` if its body can be sent only once, which no body of dayshift's is.

@@ -54,7 +54,7 @@ enum Position {
 /// The member names that lead to a request.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
-enum MemberName {
+enum TemplateMember {
     Spec,
     Containers,
     InitContainers,
@@ -72,27 +72,28 @@ enum MemberName {
 }
 
 impl Position {
-    fn below(self, name: MemberName) -> Option<Self> {
+    fn below(self, name: TemplateMember) -> Option<Self> {
         Some(match (self, name) {
-            (Self::Template, MemberName::Spec) => Self::Spec,
-            (Self::Spec, MemberName::Containers) => Self::Containers { are_init: false },
-            (Self::Spec, MemberName::InitContainers) => Self::Containers { are_init: true },
-            (Self::Spec, MemberName::Domain) => Self::Domain,
-            (Self::Spec | Self::Domain | Self::Container, MemberName::Resources) => Self::Resources,
-            (Self::Domain, MemberName::Memory) => Self::GuestMemory,
-            (Self::GuestMemory, MemberName::Guest) => Self::Quantity {
+            (Self::Template, TemplateMember::Spec) => Self::Spec,
+            (Self::Spec, TemplateMember::Containers) => Self::Containers { are_init: false },
+            (Self::Spec, TemplateMember::InitContainers) => Self::Containers { are_init: true },
+            (Self::Spec, TemplateMember::Domain) => Self::Domain,
+            (Self::Spec | Self::Domain | Self::Container, TemplateMember::Resources) => {
+                Self::Resources
+            }
+            (Self::Domain, TemplateMember::Memory) => Self::GuestMemory,
+            (Self::GuestMemory, TemplateMember::Guest) => Self::Quantity {
                 is_limit: false,
                 of: "memory",
             },
-            (Self::Spec, MemberName::Overhead) | (Self::Resources, MemberName::Requests) => {
-                Self::Quantities { are_limits: false }
-            }
-            (Self::Resources, MemberName::Limits) => Self::Quantities { are_limits: true },
-            (Self::Container, MemberName::RestartPolicy) => Self::RestartPolicy,
-            (Self::Quantities { are_limits }, MemberName::Cpu | MemberName::Memory) => {
+            (Self::Spec, TemplateMember::Overhead)
+            | (Self::Resources, TemplateMember::Requests) => Self::Quantities { are_limits: false },
+            (Self::Resources, TemplateMember::Limits) => Self::Quantities { are_limits: true },
+            (Self::Container, TemplateMember::RestartPolicy) => Self::RestartPolicy,
+            (Self::Quantities { are_limits }, TemplateMember::Cpu | TemplateMember::Memory) => {
                 Self::Quantity {
                     is_limit: are_limits,
-                    of: if matches!(name, MemberName::Cpu) {
+                    of: if matches!(name, TemplateMember::Cpu) {
                         "cpu"
                     } else {
                         "memory"

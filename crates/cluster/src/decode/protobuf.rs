@@ -249,13 +249,13 @@ pub(crate) struct WorkloadSpec {
         rename = "persistentVolumeClaimRetentionPolicy",
         skip_serializing_if = "Option::is_none"
     )]
-    pub(crate) claim_retention: Option<ClaimRetention>,
+    pub(crate) claim_retention: Option<ClaimRetentionMessage>,
 }
 
 /// A `StatefulSetPersistentVolumeClaimRetentionPolicy`.
 #[derive(Clone, PartialEq, Eq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ClaimRetention {
+pub(crate) struct ClaimRetentionMessage {
     #[prost(string, optional, tag = "2")]
     pub(crate) when_scaled: Option<String>,
 }

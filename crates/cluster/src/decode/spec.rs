@@ -175,30 +175,30 @@ struct MemberReader {
 }
 
 /// The name of a member.
-enum MemberName {
+enum DecodedMember {
     Known(SpecMember),
     Other(String),
     Unread,
 }
 
 impl<'de> DeserializeSeed<'de> for MemberReader {
-    type Value = MemberName;
+    type Value = DecodedMember;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<MemberName, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<DecodedMember, D::Error> {
         struct Name(MemberReader);
 
         impl Visitor<'_> for Name {
-            type Value = MemberName;
+            type Value = DecodedMember;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the name of a field")
             }
 
-            fn visit_str<E>(self, name: &str) -> Result<MemberName, E> {
+            fn visit_str<E>(self, name: &str) -> Result<DecodedMember, E> {
                 Ok(match SpecMember::from_name(name) {
-                    Some(member) => MemberName::Known(member),
-                    None if self.0.keeps_all => MemberName::Other(name.to_owned()),
-                    None => MemberName::Unread,
+                    Some(member) => DecodedMember::Known(member),
+                    None if self.0.keeps_all => DecodedMember::Other(name.to_owned()),
+                    None => DecodedMember::Unread,
                 })
             }
         }
@@ -226,13 +226,13 @@ impl<'de> Visitor<'de> for MemberReader {
         while let Some(name) = map.next_key_seed(self)? {
             members += 1;
             let member = match name {
-                MemberName::Known(member) => member,
-                MemberName::Other(name) => {
+                DecodedMember::Known(member) => member,
+                DecodedMember::Other(name) => {
                     let BoundedValue(value) = map.next_value()?;
                     spec.others.push((name.into(), value));
                     continue;
                 }
-                MemberName::Unread => {
+                DecodedMember::Unread => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }

@@ -166,7 +166,7 @@ pub struct WithManagers {
     pub pod_labels: BTreeMap<String, String>,
     managed_fields: Vec<ManagedFields>,
     owners: Vec<OwnerReference>,
-    complaint: Option<Box<str>>,
+    health_problem: Option<Box<str>>,
 }
 
 #[derive(Deserialize)]
@@ -209,7 +209,7 @@ impl From<RawWithManagers> for WithManagers {
         Self {
             workload: Workload::new(raw.metadata.meta, counts, readiness),
             pod_labels: pod_labels(&spec),
-            complaint: complaint(&status).map(Into::into),
+            health_problem: health_problem(&status).map(Into::into),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
             owners: raw.metadata.owner_references.unwrap_or_default(),
         }
@@ -226,8 +226,8 @@ impl WithManagers {
     }
 
     /// Why the object is not healthy, in the words of Kubernetes or of its operator.
-    pub fn complaint(&self) -> Option<&str> {
-        self.complaint.as_deref()
+    pub fn health_problem(&self) -> Option<&str> {
+        self.health_problem.as_deref()
     }
 
     /// The managers of the count field
@@ -266,7 +266,7 @@ impl WithManagers {
 
 /// The conditions that describe a problem, the most specific first, each with the status that means a
 /// problem (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status>).
-const COMPLAINTS: [(&str, &str); 4] = [
+const PROBLEM_CONDITIONS: [(&str, &str); 4] = [
     ("ReplicaFailure", "True"),
     ("Progressing", "False"),
     ("Ready", "False"),
@@ -274,7 +274,7 @@ const COMPLAINTS: [(&str, &str); 4] = [
 ];
 
 /// The message of the first condition that describes a problem.
-fn complaint(status: &Value) -> Option<&str> {
+fn health_problem(status: &Value) -> Option<&str> {
     let all = status["conditions"].as_array()?;
     let text = |(name, is): (&str, &str)| {
         let mut all = all.iter();
@@ -282,7 +282,7 @@ fn complaint(status: &Value) -> Option<&str> {
             all.find(|condition| condition["type"] == *name && condition["status"] == *is)?;
         found["message"].as_str().filter(|text| !text.is_empty())
     };
-    COMPLAINTS.into_iter().find_map(text)
+    PROBLEM_CONDITIONS.into_iter().find_map(text)
 }
 
 /// Whether the entry is of the object itself, not of a subresource.

@@ -19,7 +19,7 @@ const SCALERS_PER_PAGE: usize = 500;
 
 /// The longest time to read all of them. They only add warnings to a status, so it should not wait
 /// longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The targets of HorizontalPodAutoscalers and ScaledObjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Autoscalers {
             .into_iter()
             .flat_map(|place| SCALERS.map(|scaler| (scaler, place)));
         let lists = each.map(|(scaler, namespace)| async move {
-            let found = timeout(PATIENCE, scaler.targets(client, namespace)).await;
+            let found = timeout(READ_TIMEOUT, scaler.targets(client, namespace)).await;
             (scaler.owner, found.unwrap_or(Ok(Vec::new())))
         });
         let mut all = Self::default();

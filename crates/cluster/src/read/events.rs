@@ -22,7 +22,7 @@ pub(crate) const REPORTER: &str = "dayshift";
 
 /// An Event for display. Its strings can have any content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenEvent {
+pub struct ListedEvent {
     /// The last occurrence.
     pub at: Option<DateTime<Utc>>,
     /// The namespace of the object.
@@ -41,7 +41,10 @@ pub struct SeenEvent {
 ///
 /// # Errors
 /// If the user may not list Events, or the API server fails.
-pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<SeenEvent>, FindError> {
+pub async fn events_of(
+    client: &Client,
+    object: &WorkloadRef,
+) -> Result<Vec<ListedEvent>, FindError> {
     let (kind, name) = (object.kind.name(), &object.name);
     let fields = format!("involvedObject.kind={kind},involvedObject.name={name}");
     let namespace = Some(&*object.namespace);
@@ -52,13 +55,13 @@ pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<Seen
 ///
 /// # Errors
 /// If the user may not list Events, or the API server fails.
-pub async fn events_in(client: &Client, namespace: &str) -> Result<Vec<SeenEvent>, FindError> {
+pub async fn events_in(client: &Client, namespace: &str) -> Result<Vec<ListedEvent>, FindError> {
     let fields = format!("reportingComponent={REPORTER}");
     list_events(client, Some(namespace), &fields, is_own).await
 }
 
 /// How late the next Event about waiting starts can be.
-const LATE: TimeDelta = TimeDelta::minutes(1);
+const MAX_EVENT_DELAY: TimeDelta = TimeDelta::minutes(1);
 
 /// The namespaces with starts that wait for a start slot, according to the Events of their Namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +103,7 @@ impl WaitingStarts {
     /// Whether starts of the namespace are waiting.
     pub fn wait_in(&self, namespace: &str, now: DateTime<Utc>) -> bool {
         let last = self.last_events.get(namespace);
-        last.is_some_and(|last| now - *last < STARTS_WAIT_INTERVAL + LATE)
+        last.is_some_and(|last| now - *last < STARTS_WAIT_INTERVAL + MAX_EVENT_DELAY)
     }
 }
 
@@ -152,7 +155,7 @@ async fn list_events(
     namespace: Option<&str>,
     fields: &str,
     is_taken: impl Fn(&Value) -> bool,
-) -> Result<Vec<SeenEvent>, FindError> {
+) -> Result<Vec<ListedEvent>, FindError> {
     let path_of = |api: &str| match namespace {
         Some(namespace) => format!("{api}/namespaces/{namespace}/events"),
         None => format!("{api}/events"),
@@ -166,7 +169,7 @@ async fn list_events(
     match list {
         RawList::Items(items) => {
             let taken = items.iter().filter(|event| is_taken(event));
-            let mut events: Vec<_> = taken.map(seen_event).collect();
+            let mut events: Vec<_> = taken.map(listed_event).collect();
             events.sort_by_key(|event| std::cmp::Reverse(event.at));
             Ok(events)
         }
@@ -198,7 +201,7 @@ fn is_of(event: &Value, object: &WorkloadRef) -> bool {
     })
 }
 
-fn seen_event(event: &Value) -> SeenEvent {
+fn listed_event(event: &Value) -> ListedEvent {
     let text = |names: &[&str]| {
         let found = names.iter().find_map(|name| event[*name].as_str());
         found.unwrap_or_default().to_owned()
@@ -208,7 +211,7 @@ fn seen_event(event: &Value) -> SeenEvent {
     let at = last.or_else(|| times.iter().find_map(|name| event[*name].as_str()));
     let at = at.or_else(|| event["metadata"]["creationTimestamp"].as_str());
     let field = |field: &str| about(event).and_then(|object| object[field].as_str());
-    SeenEvent {
+    ListedEvent {
         namespace: field("namespace").unwrap_or_default().to_owned(),
         object: [field("kind"), field("name")]
             .map(Option::unwrap_or_default)

@@ -64,13 +64,13 @@ impl FindError {
 
     pub(crate) fn classify(verb: &'static str, kind: &Kind, place: &str, error: Error) -> Self {
         match error {
-            Error::Api(status) => Self::answered(verb, kind, place, *status),
+            Error::Api(status) => Self::from_status(verb, kind, place, *status),
             Error::Auth(error) => Self::Unauthorized(redacted(&error)),
             error => Self::Unavailable(redacted_chain(&error)),
         }
     }
 
-    fn answered(verb: &'static str, kind: &Kind, place: &str, status: Status) -> Self {
+    fn from_status(verb: &'static str, kind: &Kind, place: &str, status: Status) -> Self {
         let code = StatusCode::from_u16(status.code).unwrap_or_default();
         let message = status.message;
         match code {

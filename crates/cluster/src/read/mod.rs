@@ -13,7 +13,7 @@ pub use discovery::{
     JOB_VERBS, KindAccess, VERBS, discover, kind_access, lacking_for_jobs, may_list,
     may_patch_namespace, record_lacks_count,
 };
-pub use events::{CorrectionLimits, SeenEvent, WaitingStarts, events_in, events_of};
+pub use events::{CorrectionLimits, ListedEvent, WaitingStarts, events_in, events_of};
 pub use list::{FindError, RawList, get_raw, list_raw};
 pub use namespaces::{
     NamespaceDefaults, NamespaceMeta, ObservedNamespace, missing_namespaces, namespace_exists,

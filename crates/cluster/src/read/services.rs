@@ -15,7 +15,7 @@ use crate::read::{list::listed, query::Query};
 
 /// The longest time to read all Services. They only add information to a status, so it should not wait
 /// longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The Services in the namespaces of a query, if they are readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Services {
                 .collect(),
         };
         let lists = apis.iter().map(|api| listed(api, None));
-        let Ok(lists) = timeout(PATIENCE, join_all(lists)).await else {
+        let Ok(lists) = timeout(READ_TIMEOUT, join_all(lists)).await else {
             return Self::default();
         };
         let mut all = Self {

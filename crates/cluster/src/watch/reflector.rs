@@ -46,7 +46,7 @@ const MAX_CUT_STREAMS: u32 = 3;
 
 /// How long a watch waits for its response: longer than a busy API server keeps a request in its queue
 /// (a quarter of its `--request-timeout`).
-const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long after its requested end a watch may stay open. After that, the connection is considered lost.
 const LIFE_MARGIN: Duration = Duration::from_secs(5);
@@ -205,7 +205,7 @@ impl<D: Resource + Decode> Reflector<D> {
                 self.queued.push_back(init);
                 Ok(Some(self.open(body, life, None, None)))
             }
-            Ok(Err(error)) if error.refuses_streams() => {
+            Ok(Err(error)) if error.rejects_streams() => {
                 self.list_in_pages(&error);
                 Ok(None)
             }
@@ -267,12 +267,12 @@ impl<D: Resource + Decode> Reflector<D> {
     /// Resumes the watch from a version.
     async fn resume(&mut self, version: String) -> Step<D> {
         let life = self.pauses.life();
-        let watch = timeout(GRANT_TIMEOUT, self.source.watch(&version, false, life)).await;
-        let granted = watch.unwrap_or_else(|late| {
+        let watch = timeout(RESPONSE_TIMEOUT, self.source.watch(&version, false, life)).await;
+        let accepted = watch.unwrap_or_else(|late| {
             let error = Error::Service(late.into());
             Err(WatchError::new("watch", error))
         });
-        match granted {
+        match accepted {
             Ok(body) => {
                 let is_trusted = self
                     .resume_trusted_after

@@ -59,7 +59,7 @@ impl Collection {
         }
     }
 
-    const fn is_metadata_alone(&self) -> bool {
+    const fn is_metadata_only(&self) -> bool {
         matches!(self, Self::Namespaces)
     }
 
@@ -130,7 +130,7 @@ impl WatchSource {
         let requests = self.requests();
         self.send(
             "list",
-            match self.collection.is_metadata_alone() {
+            match self.collection.is_metadata_only() {
                 false => requests.list(&params),
                 true => requests.list_metadata(&params),
             },
@@ -154,7 +154,7 @@ impl WatchSource {
         let requests = self.requests();
         self.send(
             "watch",
-            match self.collection.is_metadata_alone() {
+            match self.collection.is_metadata_only() {
                 false => requests.watch(&params, version),
                 true => requests.watch_metadata(&params, version),
             },
@@ -174,7 +174,7 @@ impl WatchSource {
         let failed = |error| WatchError::new(verb, error);
         let request = request.map_err(|error| failed(Error::BuildRequest(error)))?;
         let answer = self.client.send(request.map(Body::from)).await;
-        granted(verb, answer.map_err(failed)?).await
+        accepted(verb, answer.map_err(failed)?).await
     }
 }
 
@@ -246,7 +246,7 @@ impl<D: Decode> Page<D> {
 }
 
 /// Returns the body of a successful response, otherwise the error.
-pub(crate) async fn granted(
+pub(crate) async fn accepted(
     verb: &'static str,
     answer: Response<Body>,
 ) -> Result<Body, WatchError> {
@@ -267,13 +267,13 @@ pub(crate) async fn granted(
 /// proxy, the status has its text.
 fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
     let status = serde_json::from_slice::<Status>(text);
-    let foreign = || {
+    let proxy_status = || {
         let text = String::from_utf8_lossy(text);
         Status::failure(cut_bytes(text.trim(), 200), "Unknown")
     };
     Box::new(
         status
-            .unwrap_or_else(|_| foreign())
+            .unwrap_or_else(|_| proxy_status())
             .with_code(code.as_u16()),
     )
 }
@@ -412,7 +412,7 @@ impl WatchError {
     }
 
     /// Whether the server rejects a streamed list: it might not support them, or allow only lists.
-    pub(crate) fn refuses_streams(&self) -> bool {
+    pub(crate) fn rejects_streams(&self) -> bool {
         matches!(self.code(), Some(400 | 403 | 404 | 405 | 406 | 415 | 422))
     }
 

@@ -1,5 +1,5 @@
-//! Errors of writes and reads, and their classification: whose fault a failed request is, and whether a
-//! retry can succeed.
+//! Errors of writes and reads, and their classification: the component that caused a failed request, and
+//! whether a retry can succeed.
 
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ impl FailureKind {
 }
 
 /// The response to a request: the body of a success, or the status of a failure.
-pub(crate) enum Answer {
+pub(crate) enum ApiResponse {
     Success(Bytes),
     Failure {
         code: StatusCode,
@@ -129,7 +129,7 @@ pub(crate) enum Answer {
     },
 }
 
-impl Answer {
+impl ApiResponse {
     /// Whether the response is 409 Conflict. If the request was a create, an object with this name
     /// exists.
     pub(crate) const fn is_conflict(&self) -> bool {
@@ -139,7 +139,7 @@ impl Answer {
     /// Returns the body of a success, or an error. `sort` classifies the codes that a retry cannot fix.
     pub(crate) fn body<E: From<Unavailable>>(
         self,
-        sort: impl FnOnce(StatusCode, &Status) -> E,
+        classify: impl FnOnce(StatusCode, &Status) -> E,
     ) -> Result<Bytes, E> {
         match self {
             Self::Success(body) => Ok(body),
@@ -147,14 +147,14 @@ impl Answer {
                 code,
                 status,
                 retry_after,
-            } => match passing_kind(code, &status) {
+            } => match transient_kind(code, &status) {
                 Some(kind) => Err(Unavailable {
                     reason: format!("{code}: {}", status.message),
                     retry_after,
                     kind,
                 }
                 .into()),
-                None => Err(sort(code, &status)),
+                None => Err(classify(code, &status)),
             },
         }
     }
@@ -162,7 +162,7 @@ impl Answer {
 
 /// The cause of a failure that a retry can fix, for example an expired token or a restarting server.
 /// `None` if the response is final.
-fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
+fn transient_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
     match code {
         _ if is_denied(status) => None,
         _ if code.is_server_error() && status.message.contains(WEBHOOK_FAILED) => {
@@ -177,11 +177,11 @@ fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
         StatusCode::TOO_MANY_REQUESTS => Some(FailureKind::Overloaded),
         // The API server itself responds with a Kubernetes status, so this is a proxy that cannot reach
         // it.
-        StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT if is_foreign(status) => {
+        StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT if is_from_proxy(status) => {
             Some(FailureKind::Unreachable)
         }
         // This is also a proxy, so the object might exist.
-        StatusCode::NOT_FOUND if is_foreign(status) => Some(FailureKind::NotServed),
+        StatusCode::NOT_FOUND if is_from_proxy(status) => Some(FailureKind::NotServed),
         StatusCode::REQUEST_TIMEOUT => Some(FailureKind::TimedOut),
         _ => code.is_server_error().then_some(FailureKind::Failed),
     }
@@ -197,7 +197,7 @@ const WEBHOOK_FAILED: &str = "failed calling webhook";
 fn is_backend_failure(status: &Status) -> bool {
     let message = &status.message;
     message.contains("conversion webhook for ")
-        || is_foreign(status)
+        || is_from_proxy(status)
             && (message == "service unavailable"
                 || message.starts_with("error trying to reach service: "))
 }
@@ -213,19 +213,19 @@ fn is_denied(status: &Status) -> bool {
 
 /// The status of a failure without a Kubernetes status in its body. It comes from a proxy before the API
 /// server.
-pub(crate) fn foreign(message: &str, code: StatusCode) -> Status {
+pub(crate) fn proxy_status(message: &str, code: StatusCode) -> Status {
     Status::failure(message, code.canonical_reason().unwrap_or("Unknown"))
 }
 
 /// Whether the response comes from a proxy: the API server's own statuses have a code.
-const fn is_foreign(status: &Status) -> bool {
+const fn is_from_proxy(status: &Status) -> bool {
     status.code == 0
 }
 
 impl PatchError {
     /// Classifies the response to a guarded patch. A failed test is a 422 without causes, while
     /// validation and admission policies give causes.
-    pub(crate) fn sort(code: StatusCode, status: &Status) -> Self {
+    pub(crate) fn classify(code: StatusCode, status: &Status) -> Self {
         let causes = status
             .details
             .as_ref()
@@ -263,7 +263,7 @@ impl ReadError {
         matches!(self, Self::Unavailable(error) if error.is_retriable())
     }
 
-    pub(crate) fn sort(code: StatusCode, status: &Status) -> Self {
+    pub(crate) fn classify(code: StatusCode, status: &Status) -> Self {
         match code {
             StatusCode::NOT_FOUND if !is_denied(status) => Self::Gone,
             _ => Self::Rejected(format!("{code}: {}", status.message)),
@@ -272,7 +272,7 @@ impl ReadError {
 }
 
 impl AnnounceError {
-    pub(crate) fn sort(code: StatusCode, status: &Status) -> Self {
+    pub(crate) fn classify(code: StatusCode, status: &Status) -> Self {
         Self::Rejected(format!("{code}: {}", status.message))
     }
 }
@@ -283,7 +283,7 @@ mod tests {
 
     fn cause(code: u16, message: &str) -> Option<FailureKind> {
         let status = Status::failure(message, "").with_code(code);
-        passing_kind(StatusCode::from_u16(code).unwrap(), &status)
+        transient_kind(StatusCode::from_u16(code).unwrap(), &status)
     }
 
     #[test]
@@ -318,8 +318,8 @@ mod tests {
     fn a_proxy_error_is_a_failure_of_the_server() {
         for code in [301, 302, 303, 307, 308, 502, 504] {
             let code = StatusCode::from_u16(code).unwrap();
-            let page = foreign("<html>a page</html>", code);
-            let kind = passing_kind(code, &page);
+            let page = proxy_status("<html>a page</html>", code);
+            let kind = transient_kind(code, &page);
             assert_eq!(kind, Some(FailureKind::Unreachable), "{code}");
         }
     }
@@ -337,7 +337,7 @@ mod tests {
             ("no healthy upstream", FailureKind::Unreachable),
         ] {
             assert_eq!(
-                passing_kind(code, &foreign(page, code)),
+                transient_kind(code, &proxy_status(page, code)),
                 Some(expected),
                 "{page}"
             );
@@ -346,8 +346,8 @@ mod tests {
 
     #[test]
     fn a_404_page_of_a_proxy_does_not_mean_that_the_object_is_gone() {
-        let page = foreign("404 page not found", StatusCode::NOT_FOUND);
-        let kind = passing_kind(StatusCode::NOT_FOUND, &page);
+        let page = proxy_status("404 page not found", StatusCode::NOT_FOUND);
+        let kind = transient_kind(StatusCode::NOT_FOUND, &page);
         assert_eq!(kind, Some(FailureKind::NotServed));
     }
 
@@ -361,15 +361,15 @@ mod tests {
                 assert_eq!(cause(code, message), None, "{code} {message}");
                 let code = StatusCode::from_u16(code).unwrap();
                 let status = Status::failure(message, "").with_code(code.as_u16());
-                let sorted = PatchError::sort(code, &status);
+                let classified = PatchError::classify(code, &status);
                 assert!(
-                    matches!(sorted, PatchError::Rejected(_)),
-                    "{code}: {sorted:?}"
+                    matches!(classified, PatchError::Rejected(_)),
+                    "{code}: {classified:?}"
                 );
-                let sorted = ReadError::sort(code, &status);
+                let classified = ReadError::classify(code, &status);
                 assert!(
-                    matches!(sorted, ReadError::Rejected(_)),
-                    "{code}: {sorted:?}"
+                    matches!(classified, ReadError::Rejected(_)),
+                    "{code}: {classified:?}"
                 );
             }
         }

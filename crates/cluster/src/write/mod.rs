@@ -35,7 +35,7 @@ use tower::BoxError;
 
 use crate::{
     connect::{
-        compact::InFull,
+        compact::FullObject,
         middleware::{bounded, is_too_large, retry_after},
         redact::redacted_chain,
     },
@@ -53,7 +53,7 @@ use crate::{
         services::SLICES_ROOT,
     },
     write::{
-        error::{Answer, foreign},
+        error::{ApiResponse, proxy_status},
         events::event_body,
         jobs::{RawJob, job_patch, jobs_path},
         patch::{annotation_patch, namespace_patch, wake_patch},
@@ -185,8 +185,8 @@ impl Writer {
         let answer = self.patched(KindApi::path_of(object), patch).await?;
         let members = SpecMembers::for_kind(&object.kind);
         let workload: Workload = members.decode(&answer).map_err(malformed)?;
-        let is_it = is_at(&workload, object) && workload.uid() == &*object.uid;
-        Ok(shown(workload, is_it, object)?)
+        let is_requested = is_at(&workload, object) && workload.uid() == &*object.uid;
+        Ok(expect_requested(workload, is_requested, object)?)
     }
 
     pub(crate) async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
@@ -194,7 +194,7 @@ impl Writer {
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
         let body = as_go_writes(patch).map_err(malformed)?;
-        self.send(request, body).await?.body(PatchError::sort)
+        self.send(request, body).await?.body(PatchError::classify)
     }
 
     /// Reads a workload.
@@ -205,8 +205,8 @@ impl Writer {
         let answer = self.get(Request::get(KindApi::path_of(object))).await?;
         let members = SpecMembers::for_kind(&object.kind);
         let workload: Workload = members.decode(&answer).map_err(malformed)?;
-        let is_it = is_at(&workload, object);
-        Ok(shown(workload, is_it, object)?)
+        let is_requested = is_at(&workload, object);
+        Ok(expect_requested(workload, is_requested, object)?)
     }
 
     /// Reads a workload with its field managers.
@@ -214,11 +214,11 @@ impl Writer {
     /// # Errors
     /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read_managers(&self, object: &WorkloadRef) -> Result<WithManagers, ReadError> {
-        let request = Request::get(KindApi::path_of(object)).extension(InFull);
+        let request = Request::get(KindApi::path_of(object)).extension(FullObject);
         let answer = self.get(request).await?;
         let read: WithManagers = serde_json::from_slice(&answer).map_err(malformed)?;
-        let is_it = is_at(&read.workload, object);
-        Ok(shown(read, is_it, object)?)
+        let is_requested = is_at(&read.workload, object);
+        Ok(expect_requested(read, is_requested, object)?)
     }
 
     /// Lists at most one object of a kind, and returns the server's current version. The response also
@@ -260,20 +260,20 @@ impl Writer {
         if event.once_of.is_some() && answer.is_conflict() {
             return Ok(());
         }
-        answer.body(AnnounceError::sort)?;
+        answer.body(AnnounceError::classify)?;
         Ok(())
     }
 
     async fn get(&self, request: http::request::Builder) -> Result<Bytes, ReadError> {
         let answer = self.send(request, Vec::new()).await?;
-        answer.body(ReadError::sort)
+        answer.body(ReadError::classify)
     }
 
     pub(crate) async fn send(
         &self,
         request: http::request::Builder,
         body: Vec<u8>,
-    ) -> Result<Answer, Unavailable> {
+    ) -> Result<ApiResponse, Unavailable> {
         let request = request.body(Body::from(body)).map_err(malformed)?;
         let Some(limit) = self.limit else {
             return self.exchange(request).await;
@@ -283,21 +283,21 @@ impl Writer {
             .map_err(|_| Unavailable::timed_out(limit))?
     }
 
-    async fn exchange(&self, request: Request<Body>) -> Result<Answer, Unavailable> {
+    async fn exchange(&self, request: Request<Body>) -> Result<ApiResponse, Unavailable> {
         let response = self.client.send(request).await;
-        let response = response.map_err(|error| no_answer(&error))?;
+        let response = response.map_err(|error| no_response(&error))?;
         let (code, retry_after) = (response.status(), requested_pause(response.headers()));
-        let body = bounded(response.into_body()).await.map_err(unread)?;
+        let body = bounded(response.into_body()).await.map_err(body_error)?;
         if code.is_success() {
-            return Ok(Answer::Success(body));
+            return Ok(ApiResponse::Success(body));
         }
         let mut status: Status = serde_json::from_slice(&body).unwrap_or_else(|_| {
             let text = String::from_utf8_lossy(&body);
-            foreign(cut_bytes(text.trim(), 200), code)
+            proxy_status(cut_bytes(text.trim(), 200), code)
         });
         // The message can quote a user's text, and is used in Events and logs.
         status.message = printable(&status.message);
-        Ok(Answer::Failure {
+        Ok(ApiResponse::Failure {
             code,
             status: Box::new(status),
             retry_after,
@@ -318,7 +318,7 @@ fn requested_pause(headers: &HeaderMap) -> Option<Duration> {
     Some(retry_after(headers)?.min(MAX_RETRY_AFTER))
 }
 
-fn no_answer(error: &(impl std::error::Error + 'static)) -> Unavailable {
+fn no_response(error: &(impl std::error::Error + 'static)) -> Unavailable {
     Unavailable {
         reason: redacted_chain(error),
         retry_after: None,
@@ -327,15 +327,15 @@ fn no_answer(error: &(impl std::error::Error + 'static)) -> Unavailable {
 }
 
 /// The error for a body that was cut off or is larger than the limit.
-fn unread(error: BoxError) -> Unavailable {
+fn body_error(error: BoxError) -> Unavailable {
     let error = kube::Error::Service(error);
-    let unread = no_answer(&error);
+    let body_error = no_response(&error);
     match is_too_large(&error) {
         true => Unavailable {
             kind: FailureKind::TooLarge,
-            ..unread
+            ..body_error
         },
-        false => unread,
+        false => body_error,
     }
 }
 
@@ -343,7 +343,7 @@ fn unread(error: BoxError) -> Unavailable {
 pub(crate) fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         kind: FailureKind::Failed,
-        ..no_answer(&error)
+        ..no_response(&error)
     }
 }
 
@@ -355,14 +355,18 @@ fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
 /// Decodes the requested Namespace.
 fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
     let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(malformed)?;
-    let is_it = namespace.metadata.name.as_deref() == Some(name);
-    shown(namespace, is_it, &format_args!("Namespace {name}"))
+    let is_requested = namespace.metadata.name.as_deref() == Some(name);
+    expect_requested(namespace, is_requested, &format_args!("Namespace {name}"))
 }
 
 /// Returns the object if it is the requested one. A successful response can contain something else, such
 /// as a `Status`, if another server responded; then nothing was done.
-fn shown<T>(answer: T, is_it: bool, object: &dyn fmt::Display) -> Result<T, Unavailable> {
-    is_it.then_some(answer).ok_or_else(|| Unavailable {
+fn expect_requested<T>(
+    answer: T,
+    is_requested: bool,
+    object: &dyn fmt::Display,
+) -> Result<T, Unavailable> {
+    is_requested.then_some(answer).ok_or_else(|| Unavailable {
         reason: format!("the answer does not show {object}"),
         retry_after: None,
         kind: FailureKind::Failed,
@@ -403,7 +407,7 @@ impl Writer {
             Request::patch(uri).header(header::CONTENT_TYPE, "application/apply-patch+yaml");
         self.send(request, slice.to_string().into_bytes())
             .await?
-            .body(PatchError::sort)?;
+            .body(PatchError::classify)?;
         Ok(())
     }
 
@@ -422,7 +426,7 @@ impl Writer {
         let body = serde_json::json!({"preconditions": {"uid": uid}});
         self.send(request, body.to_string().into_bytes())
             .await?
-            .body(PatchError::sort)?;
+            .body(PatchError::classify)?;
         Ok(())
     }
 }
@@ -448,7 +452,7 @@ impl Writer {
                     limit = limit.div_ceil(10);
                     continue;
                 }
-                answer => answer?.body(ReadError::sort)?,
+                answer => answer?.body(ReadError::classify)?,
             };
             let page: ObjectList<RawJob> = serde_json::from_slice(&answer).map_err(malformed)?;
             jobs.extend(page.items.into_iter().map(|job| job.job(&suspended_by)));

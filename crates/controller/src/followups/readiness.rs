@@ -101,7 +101,7 @@ impl Readiness {
         let object = &not_ready.object;
         let why = match result {
             Ok(managed) if managed.workload.uid() != &*object.uid => return,
-            Ok(managed) => managed.complaint(),
+            Ok(managed) => managed.health_problem(),
             Err(ReadError::Gone) => return,
             Err(error) => {
                 tracing::debug!(kind = %object.kind, %object, %error, "cannot read why it is not ready");

@@ -286,7 +286,7 @@ impl WorkloadStatus {
                     None => "it is not ready".to_owned(),
                 };
                 let after = duration(now - since);
-                let why = self.complaint.as_ref();
+                let why = self.health_problem.as_ref();
                 let why = why.map_or_else(String::new, |why| format!(": {why}"));
                 let (kind, name) = (object.kind.unambiguous(), &object.name);
                 let namespace = &object.namespace;

@@ -43,7 +43,7 @@ pub struct WorkloadStatus {
     /// The readiness.
     pub readiness: Readiness,
     /// The problem that Kubernetes or the operator reports.
-    pub complaint: Option<String>,
+    pub health_problem: Option<String>,
     /// The capacity that is stopped now.
     pub stopped_capacity: StoppedCapacity,
     /// The saved count.
@@ -139,9 +139,9 @@ impl WorkloadStatus {
             let within = parsed.ready_within();
             let due = observed.ready_due(within).filter(|due| *due <= now);
             if let Some(since) = due.and(status.since) {
-                status.complaint = managed.complaint().map(str::to_owned);
+                status.health_problem = managed.health_problem().map(str::to_owned);
                 let is_none_ready = observed.readiness.replicas() == Some(Replicas::ZERO);
-                let is_problem = is_none_ready || status.complaint.is_some();
+                let is_problem = is_none_ready || status.health_problem.is_some();
                 status.notes.push(Note::NotReady { since, is_problem });
             }
             let read = |kind: &Kind, workload: &WithManagers| {
@@ -185,7 +185,7 @@ impl WorkloadStatus {
             since: state.last,
             requests: observed.footprint.requests,
             readiness: observed.readiness,
-            complaint: None,
+            health_problem: None,
             stopped_capacity: stopped_capacity(observed, parsed),
             saved: state.saved,
             next: None,

@@ -27,7 +27,7 @@ pub struct RuleInputs<'a> {
     /// The newest state that the controller can know.
     pub state: &'a State,
     /// The error in the annotations.
-    pub complaint: Option<&'a str>,
+    pub health_problem: Option<&'a str>,
     /// Whether the error is only in the annotations of its Namespace.
     pub is_inherited: bool,
     /// The intent of the annotations, without overrides that ended earlier.
@@ -71,9 +71,9 @@ impl RuleInputs<'_> {
         if self.object.deleting || self.object.state.is_of_later_version() {
             return vec![None];
         }
-        let outcomes = match (self.complaint, self.intent.plan) {
+        let outcomes = match (self.health_problem, self.intent.plan) {
             (Some(_), _) if self.is_inherited => return vec![self.leave_alone()],
-            (Some(complaint), _) => vec![self.refuse(complaint)],
+            (Some(health_problem), _) => vec![self.refuse(health_problem)],
             (None, None) => vec![self.remove()],
             (None, Some(_)) => self.follow(),
         };
@@ -186,9 +186,9 @@ impl RuleInputs<'_> {
     }
 
     /// An invalid schedule only changes the error annotation.
-    fn refuse(&self, complaint: &str) -> Outcome {
+    fn refuse(&self, health_problem: &str) -> Outcome {
         Outcome {
-            error: Some(complaint.to_owned()),
+            error: Some(health_problem.to_owned()),
             ..self.keep(WriteKind::Refuse)
         }
     }
