@@ -182,7 +182,7 @@ impl Core {
         let Some(object) = self.store.get_mut(id) else {
             return false;
         };
-        object.work.send();
+        object.work.mark_sent();
         let (name, known) = (object.name().clone(), object.version);
         let namespace = name.namespace.clone();
         let (purpose, request) = (Purpose::Read { id, known }, Request::Read(name));
@@ -210,7 +210,7 @@ impl Core {
             self.gate.release_slot(id, object, &mut self.timers);
             return false;
         }
-        object.work.send();
+        object.work.mark_sent();
         let boundary = change.boundary.map(|boundary| boundary.at);
         if object.work.take_skipped(boundary, now) {
             self.telemetry.boundaries_skipped.inc();
@@ -265,7 +265,7 @@ impl Core {
     fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>, now: Now) {
         self.timers.set_boundary(id, due);
         let object = self.store.get(id);
-        if due.is_none() && object.is_some_and(Object::is_over) {
+        if due.is_none() && object.is_some_and(Object::can_be_forgotten) {
             self.store.keep_unscheduled(id);
             self.remove(id, now);
         }

@@ -205,17 +205,17 @@ impl Core {
         let seen_at = self.clock.seen_at(now);
         let watches = &self.watches;
         let watch_of = |kind: &Kind| watches.watch_of(kind, &namespace.name);
-        let (news, ids) = self
+        let (change, ids) = self
             .store
             .observe_namespace(&namespace, source, seen_at, watch_of);
-        if news.is_changed {
+        if change.is_changed {
             tracing::debug!(
                 namespace = &*namespace.name,
                 objects = ids.len(),
                 "a Namespace has other defaults"
             );
         }
-        if let Some(error) = news.error {
+        if let Some(error) = change.error {
             tracing::warn!(
                 namespace = &*namespace.name,
                 "its annotations are rejected: {error}"

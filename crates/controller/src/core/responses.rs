@@ -122,7 +122,7 @@ impl Core {
                 } else {
                     self.record_success(sent, made, now);
                 }
-                self.store.history.note_write(workload.version(), known);
+                self.store.history.record_write(workload.version(), known);
                 self.observe_response(id, &workload, known.object, now);
                 self.mark_idle(id);
             }
@@ -168,7 +168,7 @@ impl Core {
     /// Clears the failures of an object after a successful write.
     fn clear_write_failures(&mut self, id: Id) {
         if let Some(object) = self.store.get_mut(id) {
-            object.work.succeeded();
+            object.work.record_success();
             object.discard_unconfirmed();
             object.clear_reports(&Reason::WRITE_FAILURES);
         }
@@ -257,7 +257,7 @@ impl Core {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        if object.work.conflict() > MAX_CONFLICTS {
+        if object.work.count_conflict() > MAX_CONFLICTS {
             self.record_failure(id, Reason::Failed, NOT_APPLIED, &Delays::OBJECT, now);
             return;
         }
@@ -384,7 +384,9 @@ impl Core {
             return;
         };
         self.gate.release_slot(id, object, &mut self.timers);
-        let until = object.work.fail(delays, now, &mut self.throttle.random);
+        let until = object
+            .work
+            .record_failure(delays, now, &mut self.throttle.random);
         self.timers.set(Timer::Retry(id), until);
         let failures = object.work.failures();
         self.events.write_failed(object, reason, why, failures, now);
@@ -393,7 +395,7 @@ impl Core {
     /// Marks an object as having no request in flight, and puts it on the agenda.
     fn mark_idle(&mut self, id: Id) {
         if let Some(object) = self.store.get_mut(id) {
-            object.work.rest();
+            object.work.mark_idle();
             object.checks_revert = true;
             self.mark(id);
         }
@@ -409,7 +411,7 @@ impl Core {
     ) {
         let history = &mut self.store.history;
         match result {
-            Ok(version) => history.note_response(version, question.version),
+            Ok(version) => history.record_response(version, question.version),
             Err(ReadError::Unavailable(error)) => {
                 tracing::debug!(%error, "cannot read the current resourceVersion of the API server");
                 history.ask_again(question, now.elapsed);

@@ -96,7 +96,7 @@ impl Recorder {
     fn push(&mut self, attempt: EventAttempt) {
         let namespace = attempt.event.object.namespace.clone();
         self.waiting.push(&namespace, attempt);
-        if self.waiting.len() > MAX_WAITING && self.waiting.shed().is_some() {
+        if self.waiting.len() > MAX_WAITING && self.waiting.drop_oldest().is_some() {
             self.telemetry.event(EventOutcome::Dropped);
         }
     }
@@ -161,7 +161,7 @@ impl Recorder {
     fn fail(&mut self, namespace: &Arc<str>, why: &Unavailable, now: Now) {
         let random = &mut self.random;
         if why.kind.is_server_failure() {
-            self.server.forget_if_calm(now);
+            self.server.clear_if_expired(now);
             let delays = &Delays::SERVER;
             if self.server.fail(delays, why.retry_after, now, random) {
                 self.window.failed(why.kind);
@@ -172,11 +172,11 @@ impl Recorder {
             && self.namespaces.len() >= 2 * self.kept.max(MIN_PRUNED)
         {
             self.namespaces
-                .retain(|_, backoff| !backoff.is_forgotten(now));
+                .retain(|_, backoff| !backoff.is_expired(now));
             self.kept = self.namespaces.len();
         }
         let backoff = self.namespaces.entry(namespace.clone()).or_default();
-        backoff.forget_if_calm(now);
+        backoff.clear_if_expired(now);
         backoff.fail(&Delays::OBJECT, None, now, random);
     }
 

@@ -1,4 +1,4 @@
-//! Which starts wait for which dependencies.
+//! The starts that wait for dependencies, by dependency, so that a change of a dependency finds them.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -17,30 +17,35 @@ use crate::{
     store::Store,
 };
 
-/// By namespace and dependency, the starts that wait for it. What a start waits for is kept in its
-/// object, too.
+/// The starts that wait for dependencies. The wait of each start is also stored in its object.
 #[derive(Default)]
 pub(super) struct Dependencies {
+    /// The waiting starts by namespace and dependency.
     needed_by: HashMap<Arc<str>, HashMap<Dependency, BTreeSet<Id>>>,
-    /// How many starts wait.
+    /// The number of waiting starts.
     waiting: usize,
 }
 
 impl Dependencies {
-    /// How many starts wait.
+    /// The number of waiting starts.
     pub(super) const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// All starts that wait for something.
+    /// All waiting starts.
     pub(super) fn ids(&self) -> BTreeSet<Id> {
         let all = self.needed_by.values().flat_map(HashMap::values);
         all.flatten().copied().collect()
     }
 
-    /// A start waits; returns whether that is news.
-    pub(super) fn wait(&mut self, id: Id, object: &mut Object, waiting: &WaitingStart) -> bool {
-        let before = self.stop(id, object);
+    /// Records that a start waits. Returns `false` if the same start was waiting before.
+    pub(super) fn begin_wait(
+        &mut self,
+        id: Id,
+        object: &mut Object,
+        waiting: &WaitingStart,
+    ) -> bool {
+        let before = self.cancel(id, object);
         let needed_by = self
             .needed_by
             .entry(Arc::clone(&object.name().namespace))
@@ -58,9 +63,9 @@ impl Dependencies {
         before.is_none_or(|before| before.due != waiting.due)
     }
 
-    /// A start that became due then, and may have waited for a start slot, should be carried out now,
-    /// without the dependencies that are not ready.
-    pub(super) fn end(
+    /// Records that the wait of a start ends at `now`, without the dependencies that are not ready. The start
+    /// became due at `due`, and has waited for a start slot if `for_slot` is set.
+    pub(super) fn end_wait(
         &mut self,
         id: Id,
         object: &mut Object,
@@ -68,7 +73,7 @@ impl Dependencies {
         for_slot: bool,
         without: Vec<UnreadyDependency>,
     ) {
-        let has_waited = self.stop(id, object).is_some() || for_slot;
+        let has_waited = self.cancel(id, object).is_some() || for_slot;
         if has_waited || !without.is_empty() {
             object.start().ended_wait = Some(EndedWait {
                 due,
@@ -78,8 +83,8 @@ impl Dependencies {
         }
     }
 
-    /// Ends the wait of an object, if it waits.
-    pub(super) fn stop(&mut self, id: Id, object: &mut Object) -> Option<DependencyWait> {
+    /// Removes the wait of an object, if it waits.
+    pub(super) fn cancel(&mut self, id: Id, object: &mut Object) -> Option<DependencyWait> {
         let waits = object.start.as_mut()?.dependency_wait.take()?;
         self.waiting -= 1;
         let namespace = &object.name().namespace;
@@ -97,14 +102,14 @@ impl Dependencies {
         Some(waits)
     }
 
-    /// Whether a start waits for this object.
+    /// Whether a start waits for this dependency.
     pub(super) fn has_waiting_start(&self, namespace: &str, needed: &Dependency) -> bool {
         let needed_by = self.needed_by.get(namespace);
         needed_by.is_some_and(|needed_by| needed_by.contains_key(needed))
     }
 
-    /// Nothing waits for this object any more. Returns the starts that waited for nothing else. A
-    /// dependency that became unready meanwhile is noticed when they are decided about.
+    /// Removes a dependency from all waits. Returns the starts that waited only for it. When they are decided
+    /// about, all their dependencies are checked again.
     pub(super) fn take_unblocked(
         &mut self,
         namespace: &str,

@@ -1,6 +1,5 @@
-//! Whether a due start may go now, must wait for its dependencies, or for a start slot.
-//!
-//! Decides whether a start that is due may go now.
+//! Decides whether a due start can be sent now, or waits: first for its dependencies (`after`), then for a
+//! start slot (`--max-starting`). Stops and other changes are always admitted.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -30,26 +29,23 @@ mod dependencies;
 mod notices;
 mod slots;
 
-/// The starts that wait: first for their dependencies, then for a start slot.
+/// The waiting starts, and the start slots.
 pub(crate) struct Gate {
     dependencies: Dependencies,
     slots: StartSlots,
     notices: WaitNotices,
-    /// How long a workload that is not ready can hold a start slot.
+    /// The maximum time for which a workload that is not ready occupies a start slot.
     slot_limit: TimeDelta,
 }
 
-/// Whether a change may be made now.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a change is moved once, to where it is sent"
-)]
+/// Whether a change can be sent now.
+#[expect(clippy::large_enum_variant, reason = "a verdict is moved only once")]
 pub(crate) enum Verdict {
-    /// It may.
+    /// The change can be sent.
     Go(Change),
-    /// It waits.
+    /// The start waits.
     Hold {
-        /// When to decide again if nothing changes.
+        /// When to decide again if no dependency changes before.
         until: Option<DateTime<Utc>>,
     },
 }
@@ -63,7 +59,7 @@ pub(crate) struct GateState<'a> {
 }
 
 impl GateState<'_> {
-    /// The state of something that a start needs.
+    /// The state of a dependency.
     fn dependency_state(&self, namespace: &str, needed: &Dependency) -> DependencyState {
         let known = self
             .store
@@ -82,8 +78,8 @@ impl GateState<'_> {
 }
 
 impl Gate {
-    /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. Each holds its start slot
-    /// for its own `ready-within`, and at most for that of the controller.
+    /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A start occupies its
+    /// slot for its own `ready-within`, and at most for that of the controller.
     pub(crate) fn new(max_starting: Option<NonZeroUsize>, ready_within: TimeDelta) -> Self {
         Self {
             dependencies: Dependencies::default(),
@@ -93,7 +89,7 @@ impl Gate {
         }
     }
 
-    /// How many starts wait.
+    /// The number of waiting starts.
     pub(crate) fn waiting(&self) -> usize {
         self.dependencies.waiting() + self.slots.waiting().values().sum::<usize>()
     }
@@ -103,7 +99,7 @@ impl Gate {
         self.dependencies.ids().into_iter().collect()
     }
 
-    /// Whether a change can be sent now. Only starts can be held back.
+    /// Decides whether a change can be sent now. Only starts wait.
     pub(crate) fn admit(&mut self, id: Id, change: Change, state: &mut GateState<'_>) -> Verdict {
         let Some(object) = state.store.get(id) else {
             return Verdict::Go(change);
@@ -114,32 +110,34 @@ impl Gate {
             self.leave_start(id, state);
             return Verdict::Go(change);
         };
-        // A dependency may be unready again by the time that the start is sent.
+        // After the wait has ended, the start does not wait again if a dependency becomes unready before it
+        // is sent.
         let over = object
             .start
             .as_ref()
             .and_then(|start| start.ended_wait.as_ref());
         let has_ended = over.is_some_and(|over| over.due == start.due);
-        let look = if has_ended {
+        let recheck_at = if has_ended {
             None
         } else {
             self.wait_for_dependencies(id, &change, start.due, state)
         };
-        let for_slot = look.is_none();
+        let for_slot = recheck_at.is_none();
         if for_slot && !self.wait_for_slot(id, start, state) {
             return Verdict::Go(with_wait(change, state.store.get(id)));
         }
         if let Some(object) = state.store.get_mut(id) {
-            // Boundaries that become due during the wait do not count as too frequent.
-            object.work.wait(for_slot);
+            // Boundaries that become due during the wait are not reported as skipped.
+            object.work.begin_wait(for_slot);
         }
         let next = change.state.next_at();
         let next = next.filter(|next| *next > state.now.wall);
-        let until = next.into_iter().chain(look).min();
+        let until = next.into_iter().chain(recheck_at).min();
         Verdict::Hold { until }
     }
 
-    /// When to decide again about a start that waits for its dependencies; `None` for every other.
+    /// Checks the dependencies of a start. Returns when to check them again if it waits, and `None` if it does
+    /// not wait.
     fn wait_for_dependencies(
         &mut self,
         id: Id,
@@ -166,7 +164,7 @@ impl Gate {
         let object = state.store.get_unpublished(id)?;
         match wait {
             None => {
-                self.dependencies.stop(id, object);
+                self.dependencies.cancel(id, object);
                 if let Some(start) = &mut object.start {
                     start.ended_wait = None;
                 }
@@ -174,13 +172,14 @@ impl Gate {
             }
             Some(StartWait::Over { without }) => {
                 let times = (due, now);
-                self.dependencies.end(id, object, times, false, without);
+                self.dependencies
+                    .end_wait(id, object, times, false, without);
                 None
             }
             Some(StartWait::Waits(waiting)) => {
                 self.slots.release_slot(id, object, state.timers);
                 self.slots.leave_queue(object);
-                if self.dependencies.wait(id, object, &waiting) {
+                if self.dependencies.begin_wait(id, object, &waiting) {
                     let (names, until) = (join(&waiting.needed), waiting.until);
                     let object = object.name();
                     tracing::info!(kind = %object.kind, %object, %until, "the start waits for {names}");
@@ -190,7 +189,7 @@ impl Gate {
         }
     }
 
-    /// Whether a start waits for a start slot.
+    /// Acquires a start slot for a start. Returns whether it has to wait for one.
     fn wait_for_slot(&mut self, id: Id, start: DueStart, state: &mut GateState<'_>) -> bool {
         if self.slots.max().is_none() {
             return false;
@@ -224,13 +223,13 @@ impl Gate {
         });
         if let Some(object) = state.store.get_mut(id) {
             let times = (start.due, now);
-            self.dependencies.end(id, object, times, true, without);
+            self.dependencies.end_wait(id, object, times, true, without);
             object.work.end_wait();
         }
         false
     }
 
-    /// An object is not to be started now: it waits for nothing.
+    /// Ends all waits of an object, because no start of it is due.
     pub(crate) fn leave_start(&mut self, id: Id, state: &mut GateState<'_>) {
         let object = state.store.get_unpublished(id);
         let Some(object) = object.filter(|object| object.start.is_some()) else {
@@ -243,9 +242,9 @@ impl Gate {
         }
     }
 
-    /// Ends the wait, and returns whether the object was queued for a start slot.
+    /// Ends all waits of an object. Returns whether it was queued for a start slot.
     fn leave(&mut self, id: Id, object: &mut Object, timers: &mut Timers) -> bool {
-        self.dependencies.stop(id, object);
+        self.dependencies.cancel(id, object);
         if let Some(start) = &mut object.start {
             start.ended_wait = None;
         }
@@ -255,7 +254,7 @@ impl Gate {
         waited
     }
 
-    /// An object is gone.
+    /// Ends all waits of a removed object, and frees its slot.
     pub(crate) fn remove(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
         self.leave(id, object, timers);
         self.slots.free(id, object, timers);
@@ -266,7 +265,7 @@ impl Gate {
         self.slots.release_slot(id, object, timers);
     }
 
-    /// Applies how much of an object is ready.
+    /// Applies the readiness of an object to its start slot.
     pub(crate) fn observe(
         &mut self,
         id: Id,
@@ -281,14 +280,14 @@ impl Gate {
         }
     }
 
-    /// Gives a free start slot to the next start that waits, which should be decided about again.
+    /// Gives a free start slot to the next waiting start. Returns it, to be decided about again.
     pub(crate) fn grant(&mut self, store: &mut Store, watches: &Watches) -> Option<Id> {
         self.slots.max()?;
-        self.slots.open(|| watches.were_all_tried());
+        self.slots.open_if(|| watches.were_all_tried());
         self.slots.grant(store)
     }
 
-    /// A workload is not ready in time: its start slot is for the next start.
+    /// Frees the start slot of a workload that is not ready in time.
     pub(crate) fn end_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
         self.slots.free(id, object, timers);
         object.is_past_start = true;
@@ -296,7 +295,8 @@ impl Gate {
         tracing::warn!(kind = %object.kind, %object, "not ready in time; its start slot is free for the next start");
     }
 
-    /// An object has changed, or is gone. Returns the starts that waited only for that.
+    /// Applies that a dependency has changed or was removed. Returns the starts that waited only for it and no
+    /// longer do.
     pub(crate) fn take_unblocked(
         &mut self,
         namespace: &str,
@@ -317,7 +317,7 @@ impl Gate {
         self.notices.next().filter(|_| self.slots.max().is_some())
     }
 
-    /// Sends Events about starts that wait for a start slot, on their Namespaces.
+    /// Sends Events on the Namespaces whose starts wait for start slots.
     pub(crate) fn report_waits(&mut self, store: &Store, events: &mut Events, now: Now) {
         let Some(max) = self.slots.max() else {
             return;
@@ -353,12 +353,13 @@ impl Gate {
     }
 }
 
-/// A `ready-within`; `None` if it is zero, for no warning.
+/// A `ready-within`; `None` if it is zero, which disables the warning.
 fn if_set(ready_within: TimeDelta) -> Option<TimeDelta> {
     (!ready_within.is_zero()).then_some(ready_within)
 }
 
-/// After a wait, the start counts as due at the end of the wait.
+/// Sets the time at which a start became due to the end of its wait, if it has waited. So the lateness
+/// metric does not include the wait.
 fn with_wait(change: Change, object: Option<&Object>) -> Change {
     let start = object.and_then(|object| object.start.as_ref());
     let over = start.and_then(|start| start.ended_wait.as_ref());

@@ -1,4 +1,5 @@
-//! When to send Events on a Namespace whose starts wait for a start slot.
+//! Plans the Events on Namespaces whose starts wait for a start slot: one shortly after the first start
+//! begins to wait, and then at intervals.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -8,8 +9,8 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::events::STARTS_WAIT_INTERVAL;
 
-/// How long after a first start of a namespace begins to wait: others begin with it.
-const SETTLING: TimeDelta = TimeDelta::seconds(1);
+/// The delay of the first Event, so that it includes all starts that begin to wait at the same time.
+const GATHER_TIME: TimeDelta = TimeDelta::seconds(1);
 
 /// The time of the last Event for each namespace whose starts wait.
 #[derive(Default)]
@@ -19,10 +20,10 @@ pub(super) struct WaitNotices {
 }
 
 impl WaitNotices {
-    /// A start of the namespace begins to wait.
+    /// Records that a start in the namespace begins to wait.
     pub(super) fn begin(&mut self, namespace: &str, now: DateTime<Utc>) {
         if !self.reported.contains_key(namespace) {
-            let soon = now + SETTLING;
+            let soon = now + GATHER_TIME;
             self.next = Some(self.next.map_or(soon, |next| next.min(soon)));
         }
     }
@@ -32,8 +33,8 @@ impl WaitNotices {
         self.next
     }
 
-    /// Takes the namespaces to report now, with how many starts wait there. `waiting` contains all
-    /// that do.
+    /// Takes the namespaces to report now, and the number of waiting starts in each. `waiting` is the number
+    /// of waiting starts in every namespace.
     pub(super) fn take_due(
         &mut self,
         waiting: &BTreeMap<Arc<str>, usize>,

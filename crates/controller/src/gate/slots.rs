@@ -1,4 +1,4 @@
-//! How many workloads may be starting at once (`--max-starting`), and the starts that wait for that.
+//! The start slots (`--max-starting`), and the starts that wait for one.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,41 +16,43 @@ use crate::{
     store::{Progress, Store},
 };
 
-/// The start slots. A workload that was started has one until it is ready, for as long as its start
-/// may take. A free slot goes to a namespace that holds the fewest.
+/// The start slots. A started workload occupies a slot until it is ready, at most for `ready-within`. A
+/// free slot goes to a namespace that occupies the fewest.
 ///
-/// Nothing of this is stored in the cluster: a controller that restarts counts what the watches show.
+/// Slots are not stored in the cluster. After a restart, the controller counts the workloads that are
+/// starting according to the first lists.
 pub(super) struct StartSlots {
     max: Option<NonZeroUsize>,
-    /// Whether enough is known about the workloads that are starting.
+    /// Whether the first lists have shown which workloads are starting. Before, no slot is given.
     is_open: bool,
     taken: usize,
-    /// How many slots each namespace holds.
+    /// The number of slots that each namespace occupies.
     held: HashMap<Arc<str>, usize>,
-    /// The starts that a user asks for, which go first among namespaces that hold as many.
+    /// The waiting starts that users have requested. They precede scheduled starts if their namespaces
+    /// occupy equally many slots.
     requested: FairQueue<(Id, u64)>,
     scheduled: FairQueue<(Id, u64)>,
-    /// How many starts of each namespace wait.
+    /// The number of waiting starts in each namespace.
     waiting: BTreeMap<Arc<str>, usize>,
     last_number: u64,
 }
 
-/// The outcome when a start asks for a slot.
+/// The result of [`StartSlots::acquire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlotOutcome {
-    /// It has a slot.
+    /// The start has a slot.
     Taken,
-    /// It has a slot, for which it has waited.
+    /// The start has a slot, for which it has waited.
     TakenAfterWait,
-    /// It waits.
+    /// The start waits for a slot.
     Queued {
-        /// Whether it begins to.
+        /// Whether it did not wait before.
         is_new: bool,
     },
 }
 
 impl StartSlots {
-    /// Nothing is starting yet, and at most so many workloads may be.
+    /// Creates the slots, of which none is taken. `None` for no limit.
     pub(super) fn new(max: Option<NonZeroUsize>) -> Self {
         Self {
             max,
@@ -64,17 +66,17 @@ impl StartSlots {
         }
     }
 
-    /// How many workloads may be starting; `None` for any number.
+    /// The number of slots; `None` for no limit.
     pub(super) const fn max(&self) -> Option<NonZeroUsize> {
         self.max
     }
 
-    /// Everything that is starting was shown, if `is_shown` holds: then starts may have slots.
-    pub(super) fn open(&mut self, is_shown: impl FnOnce() -> bool) {
-        self.is_open = self.is_open || is_shown();
+    /// Allows slots to be given if `is_complete` returns that all first lists have ended.
+    pub(super) fn open_if(&mut self, is_complete: impl FnOnce() -> bool) {
+        self.is_open = self.is_open || is_complete();
     }
 
-    /// How many starts wait, by namespace.
+    /// The number of waiting starts by namespace.
     pub(super) const fn waiting(&self) -> &BTreeMap<Arc<str>, usize> {
         &self.waiting
     }
@@ -88,8 +90,8 @@ impl StartSlots {
         *self.held.entry(Arc::clone(namespace)).or_default() += 1;
     }
 
-    /// Takes the next start out of a queue: of the namespaces that hold the fewest slots, one that a
-    /// user asks for before those of schedules, and the namespaces in turn.
+    /// Takes the next start from a queue. Namespaces that occupy the fewest slots come first, in turn. Among
+    /// them, starts that users have requested precede scheduled ones.
     fn pop(&mut self) -> Option<(Id, u64)> {
         let held = |namespace: &Arc<str>| self.held.get(namespace).copied().unwrap_or_default();
         let least = |queue: &FairQueue<_>| queue.namespaces().map(held).min();
@@ -102,7 +104,7 @@ impl StartSlots {
         queue.pop(|namespace| held(namespace) == least)
     }
 
-    /// Takes a slot for a start, or queues it.
+    /// Takes a slot for a start, or queues the start.
     pub(super) fn acquire(
         &mut self,
         id: Id,
@@ -139,11 +141,11 @@ impl StartSlots {
         SlotOutcome::Queued { is_new: true }
     }
 
-    /// Gives a free slot to the next start that waits. It should be decided about once more.
+    /// Gives a free slot to the next waiting start. Returns it, to be decided about again.
     pub(super) fn grant(&mut self, store: &mut Store) -> Option<Id> {
         while self.is_one_free() {
             let (id, number) = self.pop()?;
-            // One that no longer waits is left in its queue.
+            // Starts that no longer wait are still in the queue, and are skipped.
             let Some(object) = store.get_unpublished(id) else {
                 continue;
             };
@@ -160,7 +162,7 @@ impl StartSlots {
         None
     }
 
-    /// Takes a start out of the queue; returns whether it waited.
+    /// Ends the wait of a start for a slot. Returns whether it waited.
     pub(super) fn leave_queue(&mut self, object: &mut Object) -> bool {
         let start = object.start.as_mut();
         if start.and_then(|start| start.queued.take()).is_none() {
@@ -176,7 +178,7 @@ impl StartSlots {
         true
     }
 
-    /// Applies how far a workload has come, and how long its start may take.
+    /// Applies the progress of a workload, which can occupy a slot for the duration `within`.
     pub(super) fn observe(
         &mut self,
         id: Id,
@@ -187,7 +189,7 @@ impl StartSlots {
     ) {
         let slot = object.start.as_ref().and_then(|start| start.slot);
         let begun = match (Progress::new(object), slot) {
-            // A start that was sent late has its whole time from then on.
+            // If the start was sent late, the duration begins at that time.
             (Progress::Starting(since), Some(Slot::Start | Slot::Granted)) => since.max(now),
             (_, Some(Slot::Start | Slot::Granted)) => return,
             (Progress::Stopped, _) => {
@@ -199,7 +201,7 @@ impl StartSlots {
                 object.is_past_start = true;
                 return self.free(id, object, timers);
             }
-            // A wake of a workload that runs anyway is no start.
+            // A wake of a running workload takes no slot.
             (Progress::Starting(_), None) if object.is_past_start => return,
             (Progress::Starting(since), None) => since,
         };
@@ -218,7 +220,7 @@ impl StartSlots {
         }
     }
 
-    /// A start is not carried out for now: gives its slot back.
+    /// Frees the slot of a start that was not made.
     pub(super) fn release_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
         let slot = object.start.as_ref().and_then(|start| start.slot);
         if let Some(Slot::Start | Slot::Granted) = slot {

@@ -1,6 +1,5 @@
-//! One object: its observed state, and the work in progress for it.
-//!
-//! Everything that the controller knows about one object, and the work in progress for it.
+//! The state of one object: the latest observation, the parsed schedule, and the pending actions. Contains
+//! no rules: the modules of the controller decide, and store their part of the state here.
 
 use std::{mem, sync::Arc};
 
@@ -27,32 +26,33 @@ pub(crate) mod rare;
 pub(crate) mod start;
 pub(crate) mod work;
 
-/// Everything that the controller knows about one object, and the work in progress for it.
+/// The state of one object.
 ///
-/// Each part is changed by one module; removing the object from the store removes all of them. What
-/// every decision reads is inline; what few objects have is boxed.
+/// Each part is changed by one module, and all parts are removed with the object. Parts that each decision
+/// needs are inline. Parts that few objects have are boxed, to save memory.
 pub(crate) struct Object {
     pub(crate) observed: Observed,
     pub(crate) parsed: Arc<ParsedInputs>,
     pub(crate) memory: Memory,
     pub(crate) version: Version,
+    /// When the current annotations were first observed.
     pub(crate) seen: DateTime<Utc>,
-    /// When its state labels were last seen to change.
+    /// When a change of the state labels was last observed.
     labels_seen: DateTime<Utc>,
     pub(crate) watch: WatchId,
-    /// The epoch of its watch in which a response has shown it last: a list of that epoch may be
-    /// older.
+    /// The epoch of the watch in which a response last updated the object. A list of that epoch can be
+    /// older than the response.
     pub(crate) response_epoch: Option<u32>,
-    /// The `last` of the state in which it was seen to be ready.
+    /// The label `last` at the time when the object was last observed to be ready.
     pub(crate) ready_for: Option<DateTime<Utc>>,
     pub(crate) work: Work,
     pub(crate) start: Option<Box<StartState>>,
-    /// The count that dayshift has set, while it is watched for reverts.
+    /// The count that dayshift has set, during the revert window.
     pub(crate) set_count: Option<Box<SetCount>>,
     rare: Option<Box<Rare>>,
-    /// Whether it runs and has no start slot any more, until it is stopped.
+    /// Whether its start is over: it became ready, or its start slot expired. Reset by a stop.
     pub(crate) is_past_start: bool,
-    /// Whether it should be decided about in this step.
+    /// Whether it is on the agenda of the core.
     pub(crate) is_on_agenda: bool,
     /// Whether its count should be checked for a revert before the next decision.
     pub(crate) checks_revert: bool,
@@ -61,7 +61,7 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// An object at first sight.
+    /// Creates an object from its first observation.
     pub(crate) fn new(
         mut observed: Observed,
         version: Version,
@@ -98,48 +98,49 @@ impl Object {
         &self.observed.object
     }
 
-    /// What few objects have; it takes memory from the first call on.
+    /// The rare state, which is allocated if it does not exist.
     pub(crate) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// What few objects have, if this one does.
+    /// The rare state, if it exists.
     pub(crate) fn get_rare(&self) -> Option<&Rare> {
         self.rare.as_deref()
     }
 
-    /// The same, to be changed.
+    /// The rare state, if it exists.
     pub(crate) fn get_rare_mut(&mut self) -> Option<&mut Rare> {
         self.rare.as_deref_mut()
     }
 
-    /// The state of its start; it takes memory from the first call on.
+    /// The state of its start, which is allocated if it does not exist.
     pub(crate) fn start(&mut self) -> &mut StartState {
         self.start.get_or_insert_default()
     }
 
-    /// Frees the memory for a start that is over.
+    /// Frees the state of its start if it is empty.
     pub(crate) fn free_start(&mut self) {
         if self.start.as_ref().is_some_and(|start| start.is_empty()) {
             self.start = None;
         }
     }
 
-    /// These conditions are over: when they come again, they are reported again.
+    /// Records that these conditions have ended. If one of them recurs, it is reported again.
     pub(crate) fn clear_reports(&mut self, reasons: &[Reason]) {
         if let Some(rare) = self.get_rare_mut() {
             rare.reported.clear(reasons);
         }
     }
 
-    /// Whether it can be forgotten: no schedule, no state, and no annotation of ours that a user may
-    /// restore.
-    pub(crate) fn is_over(&self) -> bool {
+    /// Whether it can be removed from the store: it has no schedule and no state, and dayshift has written
+    /// no annotation that a user could restore.
+    pub(crate) fn can_be_forgotten(&self) -> bool {
         let is_in_flight = self.work.is_in_flight();
         !self.observed.concerns_us() && !is_in_flight && !self.memory.has_written()
     }
 
-    /// Records a patch without a response, which may have taken effect, as may an earlier try.
+    /// Records a patch without a response, which may have taken effect. If an earlier attempt at the same
+    /// version may have taken effect too, keeps its time.
     pub(crate) fn record_unconfirmed(&mut self, mut sent: SentPatch) {
         let rare = self.rare();
         if let Some(earlier) = &rare.unconfirmed
@@ -150,8 +151,8 @@ impl Object {
         rare.unconfirmed = Some(sent);
     }
 
-    /// Takes the patch without a response if the object shows that it took effect. That ends a
-    /// back-off.
+    /// Takes the patch without a response, and ends the backoff, if the object shows that the patch took
+    /// effect.
     pub(crate) fn take_confirmed(&mut self) -> Option<SentPatch> {
         let observed = &self.observed;
         let rare = self.rare.as_deref_mut()?;
@@ -162,15 +163,15 @@ impl Object {
         Some(sent)
     }
 
-    /// The object was read or written: a patch without a response makes no difference any more.
+    /// Forgets a patch without a response, after the object was read or written.
     pub(crate) fn discard_unconfirmed(&mut self) {
         if let Some(rare) = self.get_rare_mut() {
             rare.unconfirmed = None;
         }
     }
 
-    /// Applies what the server shows.
-    pub(crate) fn show(
+    /// Applies an observation.
+    pub(crate) fn observe(
         &mut self,
         mut observed: Observed,
         parse_cache: &mut ParseCache,
@@ -186,10 +187,10 @@ impl Object {
             self.labels_seen = seen_at.by_clock;
         }
         self.observed = observed;
-        self.note_ready();
+        self.record_readiness();
     }
 
-    /// Changes of a dry run stay in memory, whatever the server shows.
+    /// Copies the changes of a dry run, which exist only in memory, to a new observation.
     fn keep_dry_run(&mut self, observed: &mut Observed) {
         observed.labels = self.observed.labels.clone();
         observed.error.clone_from(&self.observed.error);
@@ -205,27 +206,27 @@ impl Object {
         }
     }
 
-    fn note_ready(&mut self) {
+    fn record_readiness(&mut self) {
         if self.observed.is_ready() == Some(true) {
             self.ready_for = self.observed.state().last;
         }
     }
 
-    /// Applies what the server shows if only its readiness has changed; returns whether that is so.
-    /// Nothing is decided from that, and a rollout changes it many times.
-    pub(crate) fn show_readiness(&mut self, observed: &mut Observed, version: Version) -> bool {
+    /// Applies an observation if only the readiness has changed, and returns whether that is so. Decisions
+    /// about the object do not depend on its readiness, which changes many times in a rollout.
+    pub(crate) fn observe_readiness(&mut self, observed: &mut Observed, version: Version) -> bool {
         let readiness = mem::replace(&mut observed.readiness, self.observed.readiness);
-        let is_all = *observed == self.observed;
+        let is_unchanged = *observed == self.observed;
         observed.readiness = readiness;
-        if is_all {
+        if is_unchanged {
             self.observed.readiness = readiness;
             self.version = version;
-            self.note_ready();
+            self.record_readiness();
         }
-        is_all
+        is_unchanged
     }
 
-    /// Sets the annotations of its Namespace; returns whether that makes a difference.
+    /// Sets the annotations of the Namespace. Returns whether the inputs have changed.
     pub(crate) fn inherit(
         &mut self,
         defaults: Option<Arc<Annotations>>,
@@ -241,7 +242,7 @@ impl Object {
         is_changed
     }
 
-    /// Drops its own annotations, for which there is no room.
+    /// Drops the object's own annotations, which exceed the text budget.
     pub(crate) fn drop_texts(
         &mut self,
         limit: usize,
@@ -254,7 +255,7 @@ impl Object {
         self.observed = observed;
     }
 
-    /// Parses the inputs if they have changed; returns whether they have.
+    /// Parses the inputs if they have changed. Returns whether they have changed.
     fn set_inputs(
         &mut self,
         inputs: &mut Inputs,
@@ -281,8 +282,8 @@ impl Object {
         }
     }
 
-    /// The clock is right again: dates an observation that was made meanwhile. The clock may have
-    /// been set, or the machine may have slept, so only the elapsed time is reliable.
+    /// Corrects the time of an observation that was made while the clock was wrong, after the clock is right
+    /// again. Uses the elapsed time, because the wall clock has changed.
     pub(crate) fn redate(&mut self, now: Now) {
         let elapsed = self
             .get_rare_mut()
@@ -292,8 +293,8 @@ impl Object {
         }
     }
 
-    /// Parses the inputs again if they name calendars, which have changed; returns whether they do.
-    /// A calendar that can be read at last is like a corrected text: its dates have not changed.
+    /// Parses the inputs again if they refer to calendars, which have changed. Returns whether they do. If
+    /// the inputs become valid, that counts as an edit, as if the annotation had been corrected.
     pub(crate) fn parse_again(&mut self, parse_cache: &mut ParseCache, seen_at: SeenAt) -> bool {
         if !self.parsed.depends_on_calendars() {
             return false;
@@ -307,7 +308,7 @@ impl Object {
         true
     }
 
-    /// Makes the change in memory only, for a dry run.
+    /// Applies a change only in memory, for a dry run.
     pub(crate) fn apply_dry_run(
         &mut self,
         change: &Change,
@@ -332,7 +333,7 @@ impl Object {
         (self.observed.inputs, self.parsed) = parse_cache.parse(&inputs.without(&change.expired));
     }
 
-    /// What readers outside the controller see of it at `now`.
+    /// Creates a snapshot for readers outside the controller.
     pub(crate) fn snapshot(&self, now: DateTime<Utc>) -> ObjectSnapshot {
         ObjectSnapshot {
             object: self.observed.object.clone(),
@@ -354,7 +355,7 @@ impl Object {
     }
 }
 
-/// Whether an object is as a change of ours makes it.
+/// Whether an object has the labels, the count and the error that a change sets.
 fn has_taken_effect(observed: &Observed, change: &Change) -> bool {
     observed.labels == change.state.to_labels()
         && observed.replicas == change.replicas

@@ -1,12 +1,12 @@
-//! Annotations, parsed once for all objects with the same text.
+//! A cache of parsed annotations: equal annotations are parsed once and stored once.
 
 use std::{collections::HashMap, sync::Arc};
 
 use dayshift_schedule::Calendars;
 use dayshift_workload::{Inputs, ParseContext, ParsedInputs, read};
 
-/// Inputs and their parsed form: ten thousand objects with five texts between them hold five
-/// schedules, and share refusals too.
+/// Inputs and their parsed form. If 10,000 objects have five different sets of annotations, the cache
+/// contains five schedules. Errors are cached too. Unused entries are removed when the cache is full.
 pub(crate) struct ParseCache {
     context: ParseContext,
     known: HashMap<Inputs, Arc<ParsedInputs>>,
@@ -22,14 +22,14 @@ impl ParseCache {
         }
     }
 
-    /// Sets other calendars: inputs that name any are parsed again on their next use.
+    /// Replaces the calendars. Inputs that refer to calendars are parsed again when they are used next.
     pub(crate) fn set_calendars(&mut self, calendars: Calendars) {
         self.context.calendars = calendars;
         self.known
             .retain(|_, parsed| !parsed.depends_on_calendars());
     }
 
-    /// The parsed form of these inputs, and the one copy of the inputs that is kept.
+    /// Returns the shared copy of these inputs, and their parsed form.
     pub(crate) fn parse(&mut self, inputs: &Inputs) -> (Inputs, Arc<ParsedInputs>) {
         if let Some((inputs, parsed)) = self.known.get_key_value(inputs) {
             return (inputs.clone(), parsed.clone());
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_share_one_reading_and_forgotten_ones_go() {
+    fn equal_inputs_share_one_parsed_form_and_unused_entries_are_removed() {
         let mut parse_cache = ParseCache::new(ParseContext::default());
         let (kept, first) = parse_cache.parse(&inputs("09:00"));
         let (again, second) = parse_cache.parse(&inputs("09:00"));

@@ -1,5 +1,5 @@
-//! What few objects have: reports that were made, a patch without a response, a stop that is
-//! announced.
+//! The parts of an object's state that few objects have, such as reports, a patch without a response, or
+//! a stop notice.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,20 +9,20 @@ use dayshift_workload::{Change, ChangeKind, Key, Replicas, WorkloadRef};
 
 use crate::{clock::guard::Now, ids::Id};
 
-/// What few objects have.
+/// State that few objects have. It is boxed, to save memory.
 #[derive(Default)]
 pub(crate) struct Rare {
     /// A patch without a response, which may have taken effect.
     pub(crate) unconfirmed: Option<SentPatch>,
     /// The reports that were made about the object.
     pub(crate) reported: Reported,
-    /// The stop that should be announced.
+    /// The next stop, for which a notice will be sent.
     pub(crate) stop_group: Option<Arc<StopGroup>>,
-    /// The stop that was announced last.
+    /// The last stop for which a notice was sent.
     pub(crate) stop_reported: Option<DateTime<Utc>>,
-    /// The elapsed time of the last edit, if the wall clock was wrong then.
+    /// The elapsed time of the last edit, if the wall clock was wrong at that time.
     pub(crate) seen_elapsed: Option<Duration>,
-    /// Annotations that a dry run has removed in memory only, with their texts.
+    /// Annotations that a dry run has removed in memory, with their values.
     pub(crate) expired: Vec<(Key, Box<str>)>,
 }
 
@@ -30,42 +30,44 @@ pub(crate) struct Rare {
 pub(crate) struct SentPatch {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
-    /// The count that it changes.
+    /// The count before the patch.
     pub(crate) from: Replicas,
-    /// Whether it changes any state label.
+    /// Whether the patch changes a state label.
     pub(crate) changes_labels: bool,
     pub(crate) known: KnownVersions,
     pub(crate) change: Change,
+    /// When it was sent, by the wall clock.
     pub(crate) at: DateTime<Utc>,
+    /// When it was sent, by the elapsed time.
     pub(crate) elapsed: Duration,
 }
 
-/// Versions that were known when a write was sent.
+/// The versions that were known when a write was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownVersions {
     /// The version of the object that the write is for.
     pub(crate) object: Version,
-    /// The newest version of its kind that a watch had shown.
+    /// The newest version of any object of its kind.
     pub(crate) newest: Version,
 }
 
-/// A count that dayshift has set.
+/// A count that dayshift has set, which is checked for reverts.
 pub(crate) struct SetCount {
     pub(crate) by: ChangeKind,
     pub(crate) from: Replicas,
     pub(crate) to: Replicas,
-    /// The label `last` that came with it.
+    /// The label `last` that was set with the count.
     pub(crate) last: Option<i64>,
-    /// When it was sent.
+    /// When the patch was sent.
     pub(crate) at: Duration,
 }
 
-/// The objects of one namespace that stop at one time, with the same notice.
+/// Identifies the objects of one namespace that stop at the same time and have the same notice period.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StopGroup {
     pub(crate) stop: DateTime<Utc>,
     pub(crate) namespace: Arc<str>,
-    /// How long before the stop it is announced.
+    /// How long before the stop the notice is sent.
     pub(crate) notice: TimeDelta,
 }
 
@@ -80,7 +82,7 @@ pub(crate) enum Reason {
     Failed,
     /// The Jobs of a CronJob cannot be suspended or resumed.
     JobsFailed,
-    /// The permission for that is missing.
+    /// The permission to list or patch Jobs is missing.
     JobsForbidden,
     /// Boundaries of an object are skipped.
     BoundariesSkipped,
@@ -89,15 +91,15 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// The reasons why an object cannot be written to; a success ends them.
+    /// The conditions that a successful write ends.
     pub(crate) const WRITE_FAILURES: [Self; 2] = [Self::Rejected, Self::Failed];
 
-    /// For how long the same condition is not reported again; `None`: until it is over.
+    /// How long the same condition is not reported again; `None` means until it has ended.
     const fn period(self) -> Option<Duration> {
         const HOUR: u64 = 60 * 60;
         match self {
             Self::Rejected | Self::Failed | Self::JobsFailed | Self::BoundariesSkipped => None,
-            // An Event lives for an hour (`--event-ttl` of the API server).
+            // By default, Events expire after an hour (`--event-ttl` of the API server).
             Self::Forbidden | Self::JobsForbidden => Some(Duration::from_secs(HOUR)),
             Self::Reverted => Some(Duration::from_secs(12 * HOUR)),
         }
@@ -110,7 +112,7 @@ pub(crate) struct Reported(Vec<Report>);
 
 struct Report {
     reason: Reason,
-    /// The user or value that it was about, if that makes a difference.
+    /// Distinguishes reports with the same reason, for example the field manager; can be empty.
     detail: Box<str>,
     at: Duration,
 }
@@ -123,8 +125,8 @@ impl Report {
 }
 
 impl Reported {
-    /// Whether to report this now: it was not the last report for this reason, or is long ago.
-    /// Then it counts as reported.
+    /// Returns whether to report a condition now, and records the report. A condition is not reported
+    /// again if the last report for its reason has the same detail and is recent.
     pub(crate) fn report_if_new(&mut self, reason: Reason, detail: &str, now: Now) -> bool {
         let report = Report {
             reason,
@@ -142,17 +144,17 @@ impl Reported {
         is_new
     }
 
-    /// These conditions are over: when they come again, they are reported again.
+    /// Records that these conditions have ended. If one of them recurs, it is reported again.
     pub(crate) fn clear(&mut self, reasons: &[Reason]) {
         self.0.retain(|report| !reasons.contains(&report.reason));
     }
 
-    /// Forgets reports that should be repeated.
+    /// Removes reports that are not recent.
     pub(crate) fn prune(&mut self, now: Now) {
         self.0.retain(|report| report.is_recent(now));
     }
 
-    /// Whether nothing was reported.
+    /// Whether no report is stored.
     pub(crate) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn another_detail_is_reported_and_so_is_the_same_after_it_was_cleared() {
+    fn a_condition_is_reported_again_with_another_detail_or_after_it_was_cleared() {
         let mut reported = Reported::default();
         assert!(reported.report_if_new(Reason::Reverted, "helm", at(0)));
         assert!(reported.report_if_new(Reason::Reverted, "kubectl", at(0)));

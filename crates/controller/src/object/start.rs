@@ -1,21 +1,22 @@
-//! The start of one object: its dependencies, its start slot, and whether it becomes ready.
+//! The state of one object's start: the wait for dependencies, the start slot, and the time until it is
+//! ready. The rules are in `gate` and `followups::readiness`.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use dayshift_workload::{Dependency, UnreadyDependency};
 
-/// The start of one object; an object that is neither waiting nor starting has none.
+/// The state of a start. An object that is neither waiting nor starting has none.
 #[derive(Debug, Default)]
 pub(crate) struct StartState {
-    /// The dependencies that it waits for.
+    /// The wait for dependencies, while it lasts.
     pub(crate) dependency_wait: Option<DependencyWait>,
-    /// How its wait ended, until it is carried out.
+    /// The result of the wait, until the start is made.
     pub(crate) ended_wait: Option<EndedWait>,
     pub(crate) slot: Option<Slot>,
-    /// Its number in the queue for a start slot.
+    /// The number of its entry in the queue for a start slot.
     pub(crate) queued: Option<u64>,
-    /// When this process sent the start, until the object is ready.
+    /// When this process sent the start. Removed when the object is ready.
     pub(crate) sent: Option<Duration>,
 }
 
@@ -39,24 +40,24 @@ pub(crate) struct DependencyWait {
     pub(crate) needed: Vec<Dependency>,
 }
 
-/// A start that waits no longer, and is not carried out yet.
+/// The result of a wait that has ended, for a start that was not made yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EndedWait {
     /// When the start became due.
     pub(crate) due: DateTime<Utc>,
-    /// When its wait ended, if it has waited.
+    /// When the wait ended; `None` if the start did not wait.
     pub(crate) ended: Option<DateTime<Utc>>,
-    /// The dependencies that are not ready.
+    /// The dependencies that were not ready when the wait ended.
     pub(crate) without: Vec<UnreadyDependency>,
 }
 
-/// A start slot: one of the workloads that may be starting at once.
+/// The holder of a start slot, of which there are `--max-starting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// A start that has waited for it, and should be decided about once more.
+    /// A start that has waited for the slot and will be decided about again.
     Granted,
-    /// A start that is not carried out yet.
+    /// A start that was not made yet.
     Start,
-    /// A workload that is not ready yet.
+    /// A workload that was started and is not ready yet.
     Workload,
 }

@@ -1,4 +1,5 @@
-//! The work on one object, and its failures so far.
+//! The phase of the work on one object, such as queued or in flight, and its recent failures. Also
+//! contains [`Backoff`], which other modules use for the server and for namespaces.
 
 use std::time::Duration;
 
@@ -7,61 +8,61 @@ use dayshift_cluster::delays::Delays;
 
 use crate::{clock::guard::Now, telemetry::snapshot::WorkStatus};
 
-/// A class of requests, with slots of its own, so that it waits for no other class.
+/// A priority class of requests. Each has slots of its own, so requests wait only for those of their class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
-    /// A start or a stop is due.
+    /// A start or a stop.
     Transition,
-    /// A request that takes long, or whose predecessor on the same object did.
+    /// A write that takes longer than a second, or that follows a write to the same object that timed out.
     Slow,
-    /// Every other write to an object: adoptions, errors, healing.
+    /// Every other write to an object, for example an adoption, an error or a correction.
     Adoption,
     /// An Event.
     Event,
-    /// A read that shows which field manager has reverted a count.
+    /// A read of an object for the field manager that has reverted its count.
     Managers,
-    /// A read that shows why an object is not ready.
+    /// A read of an object for the reason why it is not ready.
     NotReady,
     /// The Jobs of the CronJobs of a namespace.
     Jobs,
-    /// A list of one object: for the server's time, its version, or a sign of life.
+    /// A list of one object, for the time or the resourceVersion of the server, or as a probe.
     Server,
 }
 
 impl Class {
-    /// How many classes there are.
+    /// The number of classes.
     pub(crate) const COUNT: usize = 8;
 }
 
-/// What the work on one object waits for.
+/// The phase of the work on one object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WorkPhase {
-    /// There is nothing to do, as far as is known.
+    /// The last decision required no action.
     #[default]
     Idle,
-    /// It waits for a slot of its class.
+    /// The object waits for a slot of this class.
     Queued(Class),
-    /// A request about it is in flight.
+    /// A request about the object is in flight.
     InFlight,
-    /// Its last write failed: nothing is tried until a retry is due, or a boundary.
+    /// The last write failed. Nothing is sent until the backoff ends or a boundary is due.
     BackingOff,
-    /// The permission for its kind and namespace is missing, for which one object asks at a time.
+    /// The permission for the kind and the namespace is missing. One object at a time retries.
     AwaitsPermission,
 }
 
-/// A back-off: how many failures there were in a row, and until when nothing is tried.
+/// A backoff: the number of failures in a row, and the time until which nothing is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Backoff {
     failures: u32,
     until: Duration,
 }
 
-/// After this time without a failure the next failure is the first again.
+/// After this time without a failure, the number of failures is reset.
 const CALM: Duration = Duration::from_secs(60);
 
 impl Backoff {
-    /// Holds after a failure, for at least as long as the server asked. Requests that were in flight
-    /// together fail together: returns false if this is no new failure.
+    /// Starts a delay after a failure, at least as long as `retry_after`. Returns whether the failure was
+    /// counted: a failure during the delay is not, because concurrent requests fail together.
     pub(crate) fn fail(
         &mut self,
         delays: &Delays,
@@ -79,8 +80,8 @@ impl Backoff {
         is_counted
     }
 
-    /// The server has responded. A pause that it asked for still holds: the response may be to an
-    /// earlier request.
+    /// Resets the number of failures after a success. A delay that has not ended remains, because the
+    /// response may belong to an earlier request.
     pub(crate) fn succeed(&mut self, now: Now) {
         if self.is_active(now) {
             self.failures = 0;
@@ -89,66 +90,64 @@ impl Backoff {
         }
     }
 
-    /// Ends it, and forgets all failures.
+    /// Ends the delay, and resets the number of failures.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Whether nothing may be tried now.
+    /// Whether the delay has not ended yet.
     pub(crate) fn is_active(&self, now: Now) -> bool {
         now.elapsed < self.until
     }
 
-    /// Until when nothing may be tried; `None` without a failure.
+    /// The end of the delay; `None` without a failure.
     pub(crate) fn until(&self) -> Option<Duration> {
         (*self != Self::default()).then_some(self.until)
     }
 
-    /// How many failures there were in a row.
+    /// The number of failures in a row.
     pub(crate) const fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// Whether it ended so long ago that it makes no difference.
-    pub(crate) fn is_forgotten(&self, now: Now) -> bool {
+    /// Whether the delay ended at least [`CALM`] ago.
+    pub(crate) fn is_expired(&self, now: Now) -> bool {
         now.elapsed >= self.until + CALM
     }
 
-    /// Forgets failures of long ago.
-    pub(crate) fn forget_if_calm(&mut self, now: Now) {
-        if self.is_forgotten(now) {
+    /// Resets the backoff if the delay ended at least [`CALM`] ago.
+    pub(crate) fn clear_if_expired(&mut self, now: Now) {
+        if self.is_expired(now) {
             self.clear();
         }
     }
 }
 
-/// The work on one object, and its failures so far.
+/// The phase of the work on one object, and its recent failures.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     phase: WorkPhase,
-    /// Conflicts in a row.
+    /// The number of conflicts in a row.
     conflicts: u32,
-    /// Rejections and failures in a row.
+    /// The number of rejections and failures in a row.
     failures: u32,
-    /// The back-off of the object itself.
     backoff: Backoff,
-    /// Whether its start waits for a start slot.
+    /// Whether a start waits for a start slot.
     waits_for_slot: bool,
-    /// Whether the user has edited it since the last decision.
+    /// Whether the inputs have changed since the last decision.
     is_edited: bool,
-    /// Whether its last request took so long that the next one is of the slow class.
+    /// Whether the last write timed out, so that the next one is of the slow class.
     is_slow: bool,
-    /// The first boundary that has become due since the last request, and when it did.
+    /// The first boundary that has become due since the last request, and the elapsed time when it did.
     first_due: Option<(DateTime<Utc>, Duration)>,
 }
 
 impl Work {
-    /// What it waits for.
     pub(crate) const fn phase(&self) -> WorkPhase {
         self.phase
     }
 
-    /// Whether a request about it is in flight.
+    /// Whether a request about the object is in flight.
     pub(crate) fn is_in_flight(&self) -> bool {
         self.phase == WorkPhase::InFlight
     }
@@ -165,42 +164,42 @@ impl Work {
         }
     }
 
-    /// How many writes in a row were rejected or failed.
+    /// The number of writes in a row that were rejected or failed.
     pub(crate) const fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// The class of its next request: slow if the last one took too long.
+    /// The class of the next request: `usual`, or slow if the last write timed out.
     pub(crate) const fn class(&self, usual: Class) -> Class {
         if self.is_slow { Class::Slow } else { usual }
     }
 
-    /// Marks it as queued in a class.
-    pub(crate) const fn queue(&mut self, class: Class) {
+    /// Marks the object as queued in a class.
+    pub(crate) const fn mark_queued(&mut self, class: Class) {
         self.phase = WorkPhase::Queued(class);
     }
 
-    /// Takes it out of the class in which it waits; false if it waits elsewhere by now.
+    /// Marks the object as idle if it is queued in this class. Returns `false` if it is not.
     pub(crate) fn take_from(&mut self, class: Class) -> bool {
-        let is_there = self.phase == WorkPhase::Queued(class);
-        if is_there {
+        let is_queued = self.phase == WorkPhase::Queued(class);
+        if is_queued {
             self.phase = WorkPhase::Idle;
         }
-        is_there
+        is_queued
     }
 
-    /// Marks a request about it as sent.
-    pub(crate) const fn send(&mut self) {
+    /// Records that a request about the object was sent.
+    pub(crate) const fn mark_sent(&mut self) {
         self.phase = WorkPhase::InFlight;
     }
 
-    /// Marks it as idle: no request about it is in flight.
-    pub(crate) const fn rest(&mut self) {
+    /// Records that no request about the object is in flight.
+    pub(crate) const fn mark_idle(&mut self) {
         self.phase = WorkPhase::Idle;
     }
 
-    /// A write has failed. Returns until when nothing is tried, unless a boundary becomes due.
-    pub(crate) fn fail(
+    /// Records a failed write. Returns the end of the backoff.
+    pub(crate) fn record_failure(
         &mut self,
         delays: &Delays,
         now: Now,
@@ -212,39 +211,39 @@ impl Work {
         self.backoff.until
     }
 
-    /// Waits for a permission that was missing this many times in a row.
+    /// Records that the object waits for a permission that was missing this many times in a row.
     pub(crate) const fn wait_for_permission(&mut self, failures: u32) {
         self.phase = WorkPhase::AwaitsPermission;
         self.failures = failures;
     }
 
-    /// Ends a back-off, or the wait for a permission.
+    /// Ends a backoff, or the wait for a permission.
     pub(crate) const fn release(&mut self) {
         if let WorkPhase::BackingOff | WorkPhase::AwaitsPermission = self.phase {
             self.phase = WorkPhase::Idle;
         }
     }
 
-    /// Counts a conflict; returns how many came in a row.
-    pub(crate) const fn conflict(&mut self) -> u32 {
+    /// Counts a conflict. Returns the number of conflicts in a row.
+    pub(crate) const fn count_conflict(&mut self) -> u32 {
         self.conflicts = self.conflicts.saturating_add(1);
         self.conflicts
     }
 
-    /// Nothing has to be written, so no failure counts any more.
+    /// Clears all failures.
     pub(crate) fn clear_failures(&mut self) {
         self.conflicts = 0;
         self.failures = 0;
         self.backoff.clear();
     }
 
-    /// Gives its next request the slow class.
+    /// Sends the next request in the slow class.
     pub(crate) const fn mark_slow(&mut self) {
         self.is_slow = true;
     }
 
-    /// A boundary is due. Returns whether to queue it as a transition. Earlier failures do not
-    /// matter: it is tried at once and has a back-off of its own.
+    /// Records that a boundary is due. Returns whether to queue the object as a transition. Failures of
+    /// earlier writes are cleared, so the transition is sent at once and has a backoff of its own.
     pub(crate) fn mark_due(&mut self, at: DateTime<Utc>, now: Now) -> bool {
         self.first_due.get_or_insert((at, now.elapsed));
         match self.phase {
@@ -257,19 +256,20 @@ impl Work {
         }
     }
 
-    /// Its start waits for dependencies, or for a start slot: it is not late.
-    pub(crate) const fn wait(&mut self, for_slot: bool) {
+    /// Records that a start waits for dependencies, or for a start slot if `for_slot` is set. While it
+    /// waits, its boundary is not late.
+    pub(crate) const fn begin_wait(&mut self, for_slot: bool) {
         self.first_due = None;
         self.waits_for_slot = for_slot;
     }
 
-    /// Its start no longer waits for a start slot.
+    /// Records that no start waits for a start slot.
     pub(crate) const fn end_wait(&mut self) {
         self.waits_for_slot = false;
     }
 
-    /// Takes whether boundaries before this one were skipped because carrying one out takes longer
-    /// than the time between two. A machine that was asleep has not waited.
+    /// Returns, once, whether boundaries before this one were skipped because the queue takes longer than
+    /// the time between two boundaries. Waiting time is elapsed time, which excludes a machine's sleep.
     pub(crate) fn take_skipped(&mut self, boundary: Option<DateTime<Utc>>, now: Now) -> bool {
         let (Some(boundary), Some((first, since))) = (boundary, self.first_due.take()) else {
             return false;
@@ -278,14 +278,14 @@ impl Work {
         !later.is_zero() && now.since(since) >= later
     }
 
-    /// The user has edited the object.
+    /// Records that the inputs have changed.
     pub(crate) const fn inputs_changed(&mut self) {
         self.first_due = None;
         self.is_edited = true;
     }
 
-    /// Takes whether the user has edited the object since the last call. Then the cause of a
-    /// failure may be gone, and it waits for no retry.
+    /// Returns whether the inputs have changed since the last call. If they have, ends the backoff, because
+    /// the edit may have removed the cause of the failure.
     pub(crate) fn take_edit(&mut self) -> bool {
         if self.is_edited {
             self.backoff.clear();
@@ -296,8 +296,8 @@ impl Work {
         std::mem::take(&mut self.is_edited)
     }
 
-    /// A write has succeeded.
-    pub(crate) fn succeeded(&mut self) {
+    /// Records a successful write.
+    pub(crate) fn record_success(&mut self) {
         self.clear_failures();
         self.is_slow = false;
     }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn boundaries_are_skipped_if_the_queue_takes_longer_than_from_one_to_the_next() {
+    fn boundaries_are_skipped_if_the_queue_takes_longer_than_the_time_between_them() {
         let first = DateTime::UNIX_EPOCH;
         for (later, waited, expected) in [(1, 3, true), (3, 3, true), (0, 3, false), (9, 3, false)]
         {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boundary_goes_before_an_adoption_and_before_a_retry() {
+    fn a_due_boundary_replaces_an_adoption_and_a_backoff() {
         for (phase, expected) in [
             (WorkPhase::Idle, true),
             (WorkPhase::Queued(Class::Adoption), true),
@@ -353,16 +353,16 @@ mod tests {
     }
 
     #[test]
-    fn a_boundary_has_a_back_off_of_its_own() {
+    fn a_due_boundary_clears_earlier_failures() {
         let mut work = Work::default();
         let mut random = fastrand::Rng::with_seed(1);
-        work.fail(&Delays::OBJECT, now(0), &mut random);
+        work.record_failure(&Delays::OBJECT, now(0), &mut random);
         assert!(work.mark_due(DateTime::UNIX_EPOCH, now(0)));
         assert_eq!((work.failures(), work.backoff), (0, Backoff::default()));
     }
 
     #[test]
-    fn an_edit_ends_a_back_off_and_not_the_wait_for_a_permission() {
+    fn an_edit_ends_a_backoff_but_not_the_wait_for_a_permission() {
         for (phase, expected) in [
             (WorkPhase::BackingOff, WorkPhase::Idle),
             (WorkPhase::AwaitsPermission, WorkPhase::AwaitsPermission),
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_in_a_row_hold_longer_and_those_in_flight_together_count_once() {
+    fn the_delay_grows_with_each_failure_and_concurrent_failures_count_once() {
         let mut backoff = Backoff::default();
         let mut random = fastrand::Rng::with_seed(1);
         let mut now = now(100);
@@ -387,31 +387,31 @@ mod tests {
             assert!(backoff.fail(&Delays::SERVER, None, now, &mut random));
             assert!(!backoff.fail(&Delays::SERVER, None, now, &mut random));
             let full = Duration::from_millis(full);
-            let held = backoff.until - now.elapsed;
-            assert!(held >= full / 2 && held <= full, "{held:?} of {full:?}");
+            let delay = backoff.until - now.elapsed;
+            assert!(delay >= full / 2 && delay <= full, "{delay:?} of {full:?}");
             assert!(backoff.is_active(now));
             now.elapsed = backoff.until;
             assert!(!backoff.is_active(now));
         }
         assert_eq!(backoff.failures(), 7);
         now.elapsed += CALM;
-        backoff.forget_if_calm(now);
+        backoff.clear_if_expired(now);
         assert_eq!(backoff.failures(), 0);
     }
 
     #[test]
-    fn a_pause_that_the_server_asks_for_holds_whatever_else_it_responds_meanwhile() {
+    fn a_success_during_the_delay_does_not_shorten_retry_after() {
         let mut backoff = Backoff::default();
         let mut random = fastrand::Rng::with_seed(1);
         backoff.fail(&Delays::SERVER, None, now(100), &mut random);
-        // The response to a request that was in flight beside it asks for a later retry.
-        let asked = Some(Duration::from_secs(7));
-        backoff.fail(&Delays::SERVER, asked, now(100), &mut random);
+        // The response to a concurrent request.
+        let retry_after = Some(Duration::from_secs(7));
+        backoff.fail(&Delays::SERVER, retry_after, now(100), &mut random);
         assert_eq!(backoff.until(), Some(Duration::from_secs(107)));
         backoff.succeed(now(100));
         assert_eq!(backoff.until(), Some(Duration::from_secs(107)));
         backoff.fail(&Delays::SERVER, None, now(107), &mut random);
-        assert_eq!(backoff.failures(), 1, "it has responded since");
+        assert_eq!(backoff.failures(), 1, "the server has responded since");
         backoff.succeed(now(108));
         assert_eq!(backoff.until(), None);
     }

@@ -1,16 +1,16 @@
-//! A queue in which namespaces take turns.
+//! A queue in which namespaces take turns, so that a namespace with many items does not delay others.
 
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
 };
 
-/// How many new items of a namespace go before a retry.
+/// How many new items of a namespace precede a retry.
 const NEW_BEFORE_RETRIED: u8 = 4;
 
-/// Items of many namespaces: first come, first served within each, and the namespaces in turn, so
-/// that one with thousands of items delays another by one item. Retries follow at most four new
-/// items.
+/// Items of many namespaces. Namespaces take turns, so a namespace with thousands of items delays another
+/// by one item at a time. Within a namespace, items are in the order of arrival, except that up to four new
+/// items precede a retry.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     namespaces: HashMap<Arc<str>, Waiting<T>>,
@@ -24,8 +24,8 @@ pub(crate) struct FairQueue<T> {
 struct Waiting<T> {
     new: VecDeque<T>,
     retried: VecDeque<T>,
-    /// How many new items have gone since the last retry.
-    went_before: u8,
+    /// The number of new items taken since the last retry.
+    new_since_retry: u8,
 }
 
 impl<T> Waiting<T> {
@@ -39,14 +39,14 @@ impl<T> Waiting<T> {
     }
 
     fn pop(&mut self) -> Option<T> {
-        let others_wait = !self.retried.is_empty();
-        if (!others_wait || self.went_before < NEW_BEFORE_RETRIED)
+        let has_retries = !self.retried.is_empty();
+        if (!has_retries || self.new_since_retry < NEW_BEFORE_RETRIED)
             && let Some(item) = self.new.pop_front()
         {
-            self.went_before += u8::from(others_wait);
+            self.new_since_retry += u8::from(has_retries);
             return Some(item);
         }
-        self.went_before = 0;
+        self.new_since_retry = 0;
         self.retried.pop_front()
     }
 
@@ -60,7 +60,7 @@ impl<T> Default for Waiting<T> {
         Self {
             new: VecDeque::new(),
             retried: VecDeque::new(),
-            went_before: 0,
+            new_since_retry: 0,
         }
     }
 }
@@ -75,12 +75,12 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// Queues an item behind the others of its namespace.
+    /// Adds a new item at the end of its namespace.
     pub(crate) fn push(&mut self, namespace: &Arc<str>, item: T) {
         self.queue(namespace, item, false);
     }
 
-    /// Queues an item behind the others of its namespace, a retry also behind the new ones.
+    /// Adds an item at the end of its namespace: of the new items, or of the retries.
     pub(crate) fn queue(&mut self, namespace: &Arc<str>, item: T, is_retried: bool) {
         self.len += 1;
         if let Some(items) = self.namespaces.get_mut(namespace) {
@@ -98,15 +98,15 @@ impl<T> FairQueue<T> {
         self.turns.iter()
     }
 
-    /// Takes the first item of the next namespace that may have its turn.
-    pub(crate) fn pop(&mut self, may: impl Fn(&Arc<str>) -> bool) -> Option<T> {
-        let turn = self.turns.iter().position(may)?;
-        // Namespaces that were passed over keep their places.
+    /// Takes the first item of the next namespace that matches the predicate. Other namespaces keep their
+    /// turn.
+    pub(crate) fn pop(&mut self, predicate: impl Fn(&Arc<str>) -> bool) -> Option<T> {
+        let turn = self.turns.iter().position(predicate)?;
         self.take(turn)
     }
 
-    /// Drops the oldest item of the namespace that has the most.
-    pub(crate) fn shed(&mut self) -> Option<T> {
+    /// Removes the oldest item of the namespace with the most items.
+    pub(crate) fn drop_oldest(&mut self) -> Option<T> {
         let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(Waiting::len);
         let (turn, _) = self
             .turns
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_lets_four_new_items_go_before() {
+    fn four_new_items_precede_a_retry() {
         let mut fair = FairQueue::default();
         let namespace = Arc::from("a");
         for item in [91, 92, 93] {
@@ -185,13 +185,13 @@ mod tests {
             fair.push(&namespace, item);
         }
         assert_eq!(drain(&mut fair), [1, 2, 3, 4, 91, 5, 6, 92, 93]);
-        // No other object waits.
+        // Without new items, a retry is taken at once.
         fair.queue(&namespace, 94, true);
         assert_eq!((fair.len(), fair.pop(|_| true)), (1, Some(94)));
     }
 
     #[test]
-    fn a_namespace_that_may_not_have_its_turn_keeps_it() {
+    fn a_namespace_that_does_not_match_keeps_its_turn() {
         let mut fair = queue(&[("a", 1), ("b", 11), ("a", 2), ("b", 12)]);
         assert_eq!(fair.pop(|namespace| &**namespace != "a"), Some(11));
         assert_eq!(fair.pop(|_| false), None);
@@ -199,10 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_goes_from_who_has_the_most() {
+    fn the_namespace_with_the_most_items_loses_its_oldest() {
         let mut fair = queue(&[("a", 1), ("b", 11), ("b", 12), ("b", 13)]);
         assert_eq!(
-            (fair.shed(), fair.shed(), fair.len()),
+            (fair.drop_oldest(), fair.drop_oldest(), fair.len()),
             (Some(11), Some(12), 2)
         );
         assert_eq!(drain(&mut fair), [1, 13]);

@@ -1,6 +1,5 @@
-//! The order in which patches are sent, and the requests in flight.
-//!
-//! The objects that wait to be sent.
+//! The queues of objects that wait for a slot, and the requests in flight. Each priority class has a queue
+//! and slots of its own, and namespaces take turns in each queue.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -17,19 +16,20 @@ pub(crate) mod fair_queue;
 pub(crate) mod flight;
 pub(crate) mod slots;
 
-/// The objects that wait to be decided about once more, and sent. One that has moved to another class
-/// stays in its old queue: the code that pops it checks where it waits now.
+/// The objects that wait for a slot. An object that moves to another class remains in its old queue too, so
+/// the caller of [`Self::pop`] has to check the current class.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     transitions: FairQueue<Id>,
     slow: FairQueue<Id>,
     adoptions: FairQueue<Id>,
-    /// Adoptions that wait for the first list of their watch, so as not to slow it down.
-    held: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
+    /// Adoptions that wait for the first list of their watch, so that they do not delay the list.
+    after_list: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
 }
 
 impl Outbox {
-    /// Whether an object may be sent at once: its class has a free slot, and nothing waits for it.
+    /// Whether a request about an object can be sent without queuing: its class has a free slot and an empty
+    /// queue.
     pub(crate) fn may_go(
         &self,
         class: Class,
@@ -41,29 +41,29 @@ impl Outbox {
         self.queue(class).is_empty() && slots.is_one_free_for(class, limits, namespace)
     }
 
-    /// Queues an object behind the others of its namespace, a retry also behind four new ones.
+    /// Queues an object. A retry also lets newer objects of its namespace pass ([`FairQueue`]).
     pub(crate) fn push(&mut self, id: Id, object: &mut Object, class: Class) {
-        object.work.queue(class);
+        object.work.mark_queued(class);
         let is_retried = object.work.failures() > 0;
         let namespace = &object.observed.object.namespace;
         self.queue_mut(class).queue(namespace, id, is_retried);
     }
 
-    /// Queues an adoption once the first list of its watch is complete, or has failed.
+    /// Queues an adoption that waits until the first list of its watch is complete or has failed.
     pub(crate) fn push_after_list(&mut self, id: Id, object: &mut Object) {
-        object.work.queue(Class::Adoption);
-        let held = self.held.entry(object.watch).or_default();
-        held.push((object.name().namespace.clone(), id));
+        object.work.mark_queued(Class::Adoption);
+        let waiting = self.after_list.entry(object.watch).or_default();
+        waiting.push((object.name().namespace.clone(), id));
     }
 
-    /// Queues the adoptions that waited for a watch.
+    /// Queues the adoptions that waited for the first list of a watch.
     pub(crate) fn release(&mut self, watch: WatchId) {
-        for (namespace, id) in self.held.remove(&watch).unwrap_or_default() {
+        for (namespace, id) in self.after_list.remove(&watch).unwrap_or_default() {
             self.adoptions.push(&namespace, id);
         }
     }
 
-    /// Takes the next object of a class for which there is a slot.
+    /// Takes the next object of a class, if there is a free slot for it.
     pub(crate) fn pop(&mut self, class: Class, slots: &Slots, window: usize) -> Option<Id> {
         let limits = limits(class, window, self.has_transitions());
         if !slots.is_one_free(class, limits) {
@@ -78,17 +78,18 @@ impl Outbox {
         !self.transitions.is_empty()
     }
 
-    /// How many wait, by the name of the class in the metrics.
+    /// The length of each queue, and the name of its class in the metrics.
     pub(crate) fn depths(&self) -> [(&'static str, usize); 3] {
-        let held: usize = self.held.values().map(Vec::len).sum();
+        let after_list: usize = self.after_list.values().map(Vec::len).sum();
         [
             ("transition", self.transitions.len()),
             ("slow", self.slow.len()),
-            ("adoption", self.adoptions.len() + held),
+            ("adoption", self.adoptions.len() + after_list),
         ]
     }
 
-    /// Objects wait in three classes; every other request has a queue of its own.
+    /// The queue of a class. Only the classes of writes have a queue here; the components that send other
+    /// requests have queues of their own.
     const fn queue(&self, class: Class) -> &FairQueue<Id> {
         match class {
             Class::Transition => &self.transitions,

@@ -1,20 +1,22 @@
-//! How many requests of each class may be in flight.
+//! The slots of each priority class: how many requests can be in flight, in total and by namespace.
 
 use std::{collections::HashMap, sync::Arc};
 
 use crate::object::work::Class;
 
-/// The slots of one class: of all namespaces, and of each.
+/// The numbers of slots of one class: for all namespaces together, and for each namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) all: usize,
     pub(crate) each: usize,
 }
 
-/// The slots of a class when this many requests may be in flight, and starts or stops wait or do not.
+/// The slots of a class. `window` is the size of the AIMD window, and `is_busy` is whether starts or stops
+/// wait.
 ///
-/// Adoptions have few while starts and stops wait, but never none: those of another namespace may
-/// continue for ever. The same holds for lookups, of which a page of Jobs takes up to 8 MiB.
+/// While starts and stops wait, adoptions and lookups have few slots, but at least one, because the starts
+/// and stops of another namespace may never end. Lookups are also limited because a page of Jobs can have
+/// 8 MiB.
 pub(crate) const fn limits(class: Class, window: usize, is_busy: bool) -> Limits {
     match class {
         Class::Transition => Limits {
@@ -31,7 +33,7 @@ pub(crate) const fn limits(class: Class, window: usize, is_busy: bool) -> Limits
     }
 }
 
-/// No namespace takes more than three of four slots.
+/// Limits each namespace to three quarters of the slots.
 const fn shared(all: usize) -> Limits {
     Limits {
         all,
@@ -47,7 +49,7 @@ const fn at_least_one(slots: usize) -> usize {
     if slots == 0 { 1 } else { slots }
 }
 
-/// The slots that are taken, in all and by each namespace.
+/// The slots that are taken, in total and by each namespace.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     taken: Counts,
@@ -57,23 +59,23 @@ pub(crate) struct Slots {
 type Counts = [usize; Class::COUNT];
 
 impl Slots {
-    /// How many of a class are taken.
+    /// The number of slots of a class that are taken.
     pub(crate) const fn taken(&self, class: Class) -> usize {
         self.taken[class as usize]
     }
 
-    /// How many of a class a namespace has taken.
+    /// The number of slots of a class that a namespace has taken.
     fn taken_by(&self, class: Class, namespace: &str) -> usize {
         let taken = self.taken_by.get(namespace);
         taken.map_or(0, |taken| taken[class as usize])
     }
 
-    /// Whether one is free for some namespace.
+    /// Whether a slot is free for at least some namespaces.
     pub(crate) const fn is_one_free(&self, class: Class, limits: Limits) -> bool {
         self.taken(class) < limits.all
     }
 
-    /// Whether one is free for this namespace.
+    /// Whether a slot is free for this namespace.
     pub(crate) fn is_one_free_for(&self, class: Class, limits: Limits, namespace: &str) -> bool {
         self.is_one_free(class, limits) && self.taken_by(class, namespace) < limits.each
     }
@@ -119,7 +121,7 @@ mod tests {
                 assert_eq!(limits(class, 32, is_busy), expected, "{class:?} {is_busy}");
             }
         }
-        assert_eq!(limits(Class::Adoption, 1, true).all, 1, "never none");
+        assert_eq!(limits(Class::Adoption, 1, true).all, 1, "at least one");
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Whether the server's history continues from the known one.
+//! Detects resourceVersion rollbacks: etcd was restored from a backup.
 //!
-//! etcd restored from a backup continues from the backup's revision, and a watch that begins at a
-//! later one shows nothing until the server reaches it again (Kubernetes' own clients stand still
-//! meanwhile). The responses to our requests reveal that, and if a watch continues earlier than usual
-//! the controller sends a request for that purpose.
+//! Then the server continues from the revision of the backup. A watch from a later revision shows nothing
+//! until the server reaches that revision again, and the clients of Kubernetes itself wait too. Responses
+//! to writes and reads show a rollback. If a watch is resumed earlier than usual, the controller also
+//! requests the current version of the server.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -12,68 +12,68 @@ use dayshift_workload::Kind;
 
 use crate::object::rare::KnownVersions;
 
-/// The least time between two relists of everything: two servers with different histories may take
-/// turns.
+/// The minimum time between two relists. Without it, two servers with different histories behind one
+/// address could cause a relist with each response.
 const RELIST_INTERVAL: Duration = Duration::from_secs(60);
 
-/// When a question without a response is asked again.
+/// The delay before a version question without a response is sent again.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 
-/// The newest version of each kind, and whether the server has fallen behind it.
+/// The newest observed version of each kind, and whether a response has shown a rollback.
 #[derive(Default)]
 pub(crate) struct History {
     newest: HashMap<Kind, Version>,
-    went_back: bool,
+    has_rolled_back: bool,
     relisted_at: Option<Duration>,
-    /// The next question to the server, and when.
+    /// The next question to the server, and the elapsed time at which to send it.
     question: Option<(VersionQuestion, Duration)>,
 }
 
-/// Asks how far the server is: its history may be older than the watch of a kind that continues.
+/// A question to the server for its current version, to compare it with the version of a resumed watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VersionQuestion {
     pub(crate) kind: Kind,
-    /// The namespace of the watch; `None` for all.
+    /// The namespace of the watch; `None` for all namespaces.
     pub(crate) namespace: Option<String>,
-    /// The version from which the watch continues.
+    /// The version from which the watch was resumed.
     pub(crate) version: Version,
 }
 
 impl History {
-    /// A watch shows this version of an object.
-    pub(crate) fn note_shown(&mut self, kind: &Kind, version: Version) {
+    /// Records the version of an object from a watch.
+    pub(crate) fn record_observed(&mut self, kind: &Kind, version: Version) {
         let newest = self.newest.entry(kind.clone()).or_default();
         if *newest == Version::default() || newest.is_before(version) {
             *newest = version;
         }
     }
 
-    /// The versions that are known now, given that of an object of this kind.
+    /// The known versions to compare with the response to a write: that of the object, and the newest one of
+    /// its kind.
     pub(crate) fn known(&self, kind: &Kind, object: Version) -> KnownVersions {
         let newest = self.newest.get(kind).copied().unwrap_or_default();
         KnownVersions { object, newest }
     }
 
-    /// A write of ours has made this version of an object. It is newer than every version known
-    /// when the write was sent, unless the write changed nothing; it may be older than versions
-    /// shown meanwhile.
-    pub(crate) fn note_write(&mut self, version: Version, known: KnownVersions) {
-        self.went_back |= version.is_before(known.newest) && version != known.object;
+    /// Records the version in the response to a write. Without a rollback, it is newer than all versions that
+    /// were known when the write was sent, unless the write has changed nothing.
+    pub(crate) fn record_write(&mut self, version: Version, known: KnownVersions) {
+        self.has_rolled_back |= version.is_before(known.newest) && version != known.object;
     }
 
-    /// The server has responded with this version of an object that is known in another.
-    pub(crate) fn note_response(&mut self, version: Version, known: Version) {
-        self.went_back |= version.is_before(known);
+    /// Records a version in a response, and the known version that it should not be older than.
+    pub(crate) fn record_response(&mut self, version: Version, known: Version) {
+        self.has_rolled_back |= version.is_before(known);
     }
 
-    /// The server has not responded.
+    /// Plans a question again, because the server has not responded.
     pub(crate) fn ask_again(&mut self, question: VersionQuestion, now: Duration) {
         self.ask(question, now + AGAIN_AFTER);
     }
 
-    /// A watch continues earlier than usual: asks how far the server is. One question is asked for
-    /// all watches, which break together: that of the newest version. A server that has fallen
-    /// behind the newest may be ahead of a kind that seldom changes.
+    /// Plans a question at `at`, because a watch was resumed. Watches are usually interrupted together, so
+    /// only the question with the newest version is sent: a server that was rolled back may still be ahead of
+    /// a kind that seldom changes.
     pub(crate) fn ask(&mut self, question: VersionQuestion, at: Duration) {
         self.question = Some(match self.question.take() {
             None => (question, at),
@@ -84,24 +84,23 @@ impl History {
         });
     }
 
-    /// When to ask the server how far it is.
+    /// When to send the next question.
     pub(crate) fn next_question(&self) -> Option<Duration> {
         self.question.as_ref().map(|(_, at)| *at)
     }
 
-    /// Takes the question to ask now.
+    /// Takes the question if it is due.
     pub(crate) fn take_question(&mut self, now: Duration) -> Option<VersionQuestion> {
         let (question, _) = self.question.take_if(|(_, at)| *at <= now)?;
         Some(question)
     }
 
-    /// Whether to list everything again now, because the history went back. Versions shown from then
-    /// on count.
+    /// Returns whether to list all objects again, because of a rollback. If so, forgets all versions.
     pub(crate) fn take_relist(&mut self, now: Duration) -> bool {
         let is_soon = self
             .relisted_at
             .is_some_and(|at| now < at + RELIST_INTERVAL);
-        if !self.went_back || is_soon {
+        if !self.has_rolled_back || is_soon {
             return false;
         }
         *self = Self {
@@ -122,26 +121,26 @@ mod tests {
         Version::parse(&number.to_string())
     }
 
-    /// A history of which this version was shown.
-    fn shown(newest: u32) -> History {
+    /// A history in which this version was observed.
+    fn with_observed(newest: u32) -> History {
         let mut history = History::default();
-        history.note_shown(&KIND, version(newest));
+        history.record_observed(&KIND, version(newest));
         history
     }
 
     #[test]
-    fn a_write_older_than_a_shown_version_is_of_an_older_history() {
+    fn a_write_with_an_older_version_than_known_shows_a_rollback() {
         for (written, expected) in [
             (91, false),
             (80, false), // it has changed nothing
             (89, true),
             (7, true),
         ] {
-            let mut history = shown(90);
-            history.note_shown(&KIND, version(80));
+            let mut history = with_observed(90);
+            history.record_observed(&KIND, version(80));
             let known = history.known(&KIND, version(80));
-            history.note_shown(&KIND, version(92)); // while the write was under way
-            history.note_write(version(written), known);
+            history.record_observed(&KIND, version(92)); // while the write was in flight
+            history.record_write(version(written), known);
             assert_eq!(
                 history.take_relist(Duration::from_secs(100)),
                 expected,
@@ -151,17 +150,17 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_of_which_nothing_was_shown_does_not_count() {
-        let mut history = shown(90);
+    fn versions_of_different_kinds_are_not_compared_after_a_write() {
+        let mut history = with_observed(90);
         let known = history.known(&Kind::STATEFUL_SET, version(6));
-        history.note_write(version(7), known);
+        history.record_write(version(7), known);
         assert!(!history.take_relist(Duration::from_secs(100)));
     }
 
-    /// A watch of CronJobs that seldom change continues from 40; the server was restored at 70 and
-    /// Deployments were known up to 100.
+    /// For example, the watch of CronJobs, which seldom change, is resumed from 40, the server was restored
+    /// at 70, and Deployments were known up to 100.
     #[test]
-    fn the_question_of_the_newest_watch_is_asked() {
+    fn only_the_question_with_the_newest_version_is_sent() {
         let question = |number| VersionQuestion {
             kind: KIND,
             namespace: None,
@@ -194,17 +193,17 @@ mod tests {
 
     #[test]
     fn everything_is_listed_again_at_most_once_a_minute() {
-        let (mut history, mut now) = (shown(90), Duration::from_secs(100));
-        history.note_response(version(8), version(9));
+        let (mut history, mut now) = (with_observed(90), Duration::from_secs(100));
+        history.record_response(version(8), version(9));
         assert!(history.take_relist(now) && !history.take_relist(now));
         let known = history.known(&KIND, version(7));
-        history.note_write(version(8), known);
+        history.record_write(version(8), known);
         now += RELIST_INTERVAL;
-        assert!(!history.take_relist(now), "nothing was shown since");
-        history.note_response(version(8), version(9));
+        assert!(!history.take_relist(now), "no version is known");
+        history.record_response(version(8), version(9));
         assert!(history.take_relist(now));
-        history.note_response(version(8), version(9));
-        assert!(!history.take_relist(now), "so soon");
+        history.record_response(version(8), version(9));
+        assert!(!history.take_relist(now), "too soon");
         assert!(history.take_relist(now + RELIST_INTERVAL));
     }
 }

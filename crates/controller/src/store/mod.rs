@@ -1,6 +1,7 @@
-//! The newest version of every object and Namespace, and the effect of an observation.
+//! The newest observation of every object in scope and of every Namespace.
 //!
-//! Every object in scope, and the Namespaces. The store sends no requests and plans nothing.
+//! The store ignores events and responses that are late, and returns the objects that have changed. It
+//! sends no requests and sets no timers.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -25,19 +26,19 @@ use crate::{
     telemetry::snapshot::ObjectSnapshot,
 };
 
+pub(crate) use dependency_state::{Progress, reports_no_readiness};
 pub(crate) use namespace::WatchSource;
-pub(crate) use needed::{Progress, reports_no_readiness};
 pub(crate) use observe::ObjectChange;
 
+mod dependency_state;
 pub(crate) mod history;
 pub(crate) mod namespace;
 pub(crate) mod namespaces;
-mod needed;
 mod observe;
 pub(crate) mod slices;
 mod text_budget;
 
-/// Every object in scope, and the Namespaces.
+/// The newest observation of every object in scope and of every Namespace.
 pub(crate) struct Store {
     pub(crate) prefix: Prefix,
     pub(crate) own_pod: Option<OwnPod>,
@@ -47,12 +48,12 @@ pub(crate) struct Store {
     pub(crate) namespaces: Namespaces,
     pub(crate) history: History,
     text_budget: TextBudget,
-    // Boxed: a node of the tree has free places. Iteration is the order of first sight.
+    /// In the order of first observation. Objects are boxed because the nodes of the tree have unused space.
     objects: BTreeMap<Id, Box<Object>>,
-    /// The objects that may have changed since they were published, or are gone.
+    /// The objects that may have changed since they were published, or were removed.
     touched: Vec<Id>,
     last_id: Id,
-    /// How often each object was decided about.
+    /// The number of decisions about each object.
     #[cfg(test)]
     pub(crate) decisions: std::cell::RefCell<BTreeMap<Id, usize>>,
 }
@@ -80,24 +81,25 @@ impl Store {
         self.objects.get(&id).map(Box::as_ref)
     }
 
-    /// An object that the caller changes: it is published again.
+    /// An object, for a change. It is published again.
     pub(crate) fn get_mut(&mut self, id: Id) -> Option<&mut Object> {
         let object = self.objects.get_mut(&id)?;
         touch(&mut self.touched, id, object);
         Some(object)
     }
 
-    /// An object of which nothing changes that is published.
+    /// An object, for a change that does not affect its snapshot. It is not published again.
     pub(crate) fn get_unpublished(&mut self, id: Id) -> Option<&mut Object> {
         self.objects.get_mut(&id).map(Box::as_mut)
     }
 
-    /// All ids, in the order in which the objects were first seen.
+    /// The ids of all objects, in the order of first observation.
     pub(crate) fn ids(&self) -> impl Iterator<Item = Id> {
         self.objects.keys().copied()
     }
 
-    /// The objects of a namespace, or all if none is named, in the order of first sight.
+    /// The ids of the objects in a namespace, or of all objects if it is `None`, in the order of first
+    /// observation.
     pub(crate) fn ids_in(&self, namespace: Option<&str>) -> Vec<Id> {
         match namespace {
             None => self.ids().collect(),
@@ -108,12 +110,12 @@ impl Store {
         }
     }
 
-    /// The scheduled object of that name.
+    /// The id of a scheduled object, by its name.
     pub(crate) fn find(&self, kind: &Kind, namespace: &str, name: &str) -> Option<Id> {
         self.namespaces.get(namespace)?.id(kind, name)
     }
 
-    /// Adds an object that is not known yet; `None` if it has no schedule and no state.
+    /// Adds a new object, or stores it as unscheduled and returns `None` if it has no schedule and no state.
     pub(crate) fn add(
         &mut self,
         mut observed: Observed,
@@ -125,8 +127,8 @@ impl Store {
         let object = &observed.object;
         let namespace = self.namespaces.entry(&object.namespace);
         if !observed.concerns_us() {
-            let plain = UnscheduledObject::from_observed(&observed, version);
-            namespace.insert_unscheduled(&object.kind, &object.name, plain);
+            let unscheduled = UnscheduledObject::from_observed(&observed, version);
+            namespace.insert_unscheduled(&object.kind, &object.name, unscheduled);
             return None;
         }
         let id = loop {
@@ -148,11 +150,11 @@ impl Store {
         if let Some(object) = self.objects.get_mut(&id) {
             touch(&mut self.touched, id, object);
             object.version = version;
-            object.show(observed, &mut self.parse_cache, seen_at, self.dry_run);
+            object.observe(observed, &mut self.parse_cache, seen_at, self.dry_run);
         }
     }
 
-    /// Sets the annotations of its Namespace; returns whether that makes a difference.
+    /// Sets the annotations that an object inherits. Returns whether its inputs have changed.
     pub(crate) fn inherit(
         &mut self,
         id: Id,
@@ -166,15 +168,15 @@ impl Store {
         object.inherit(defaults, &mut self.parse_cache, seen_at)
     }
 
-    /// Drops the text of an object, as the server shows it, if its namespace has too much.
+    /// Drops the annotations from an observation if they exceed the text budget of the namespace.
     pub(crate) fn limit_text(&mut self, id: Id, observed: &mut Observed, created: i64) {
         if !self.text_budget.observe(id, observed, created) {
-            observed.drop_texts(text_budget::NAMESPACE);
+            observed.drop_texts(text_budget::NAMESPACE_BUDGET);
         }
     }
 
-    /// Drops the texts for which there is no room any more. Returns the objects to decide about:
-    /// those, and the ones whose text there is room for again.
+    /// Drops annotations that exceed the text budget. Returns the objects to decide about: those whose
+    /// annotations were dropped, and those whose annotations fit again.
     pub(crate) fn settle_texts(&mut self, seen_at: SeenAt) -> Vec<Id> {
         let mut changed = self.text_budget.take_changed();
         changed.retain(|id| {
@@ -187,28 +189,33 @@ impl Store {
             }
             if !is_accepted {
                 touch(&mut self.touched, *id, object);
-                object.drop_texts(text_budget::NAMESPACE, &mut self.parse_cache, seen_at);
+                object.drop_texts(
+                    text_budget::NAMESPACE_BUDGET,
+                    &mut self.parse_cache,
+                    seen_at,
+                );
             }
             true
         });
         changed
     }
 
-    /// Whether the text of an object was dropped, and there is room for it again.
+    /// Whether the annotations of an object were dropped and fit into the budget again, so that the object
+    /// should be read.
     pub(crate) fn lacks_text(&self, id: Id) -> bool {
         let object = self.get(id);
         object.is_some_and(|object| !object.observed.has_texts()) && self.text_budget.accepts(id)
     }
 
-    /// Removes an object. Another may have its name by now.
+    /// Removes an object. Its name remains if it belongs to another object by now.
     pub(crate) fn remove(&mut self, id: Id) -> Option<Box<Object>> {
         let mut removed = self.objects.remove(&id)?;
         touch(&mut self.touched, id, &mut removed);
         self.text_budget.remove(id);
         let name = removed.name();
         if let Some(namespace) = self.namespaces.get_mut(&name.namespace) {
-            let is_it = |known: &NamedObject| matches!(known, NamedObject::Scheduled(known) if *known == id);
-            namespace.remove(&name.kind, &name.name, is_it);
+            let is_this = |known: &NamedObject| matches!(known, NamedObject::Scheduled(known) if *known == id);
+            namespace.remove(&name.kind, &name.name, is_this);
             if !namespace.has_scheduled() {
                 self.namespaces.forget_gone(&name.namespace);
             }
@@ -217,25 +224,25 @@ impl Store {
         Some(removed)
     }
 
-    /// Keeps an object without annotations of ours in a small form, for a later schedule of its
-    /// Namespace and for starts that wait for it.
+    /// Stores an object without a schedule in a compact form, which is needed if its Namespace gets a
+    /// schedule or a start depends on it.
     pub(crate) fn keep_unscheduled(&mut self, id: Id) {
         if let Some(object) = self.objects.get(&id) {
             let name = object.name();
-            let plain = UnscheduledObject::from_observed(&object.observed, object.version);
+            let unscheduled = UnscheduledObject::from_observed(&object.observed, object.version);
             let namespace = self.namespaces.entry(&name.namespace);
-            namespace.insert_unscheduled(&name.kind, &name.name, plain);
+            namespace.insert_unscheduled(&name.kind, &name.name, unscheduled);
         }
     }
 
-    /// An object about which enough is known to decide.
+    /// An object, if enough is known about its Namespace to decide about it.
     pub(crate) fn get_decidable(&self, id: Id) -> Option<&Object> {
         let object = self.get(id)?;
         let may_decide = self.namespaces.may_decide(&object.observed);
         may_decide.then_some(object)
     }
 
-    /// Decides about an object now; `None` if its Namespace is awaited, unreadable or gone.
+    /// Decides about an object; `None` if its Namespace is not listed yet, unreadable or deleted.
     pub(crate) fn decide(&self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
         let object = self.get_decidable(id)?;
         #[cfg(test)]
@@ -253,7 +260,7 @@ impl Store {
         Some(decide(&context, now))
     }
 
-    /// Makes a change in memory only, for a dry run.
+    /// Applies a change only in memory, for a dry run.
     pub(crate) fn apply_dry_run(&mut self, id: Id, change: &Change, now: DateTime<Utc>) {
         if let Some(object) = self.objects.get_mut(&id) {
             touch(&mut self.touched, id, object);
@@ -261,12 +268,12 @@ impl Store {
         }
     }
 
-    /// The known versions of an object and its kind.
+    /// The known version of an object, and the newest one of its kind.
     pub(crate) fn known_versions(&self, object: &Object) -> KnownVersions {
         self.history.known(&object.name().kind, object.version)
     }
 
-    /// Sets other calendars. Returns the objects that name any.
+    /// Replaces the calendars. Returns the objects that refer to calendars.
     pub(crate) fn set_calendars(&mut self, calendars: Calendars, seen_at: SeenAt) -> Vec<Id> {
         self.namespaces
             .set_calendars(calendars.clone(), &self.prefix);
@@ -281,15 +288,15 @@ impl Store {
         changed
     }
 
-    /// The clock was set: another controller may have corrected a state from the future meanwhile,
-    /// and an observation may never have been from the future.
+    /// Applies the observations to the memories again, after the clock was set: a state that was from the
+    /// future may no longer be.
     pub(crate) fn refresh_memories(&mut self, now: DateTime<Utc>) {
         for object in self.objects.values_mut() {
             object.memory.observe(&object.observed, now);
         }
     }
 
-    /// The clock is right again: dates the observations that were made meanwhile.
+    /// Corrects the times of observations that were made while the clock was wrong.
     pub(crate) fn redate_observations(&mut self, now: Now) {
         for (id, object) in &mut self.objects {
             object.redate(now);
@@ -297,15 +304,15 @@ impl Store {
         }
     }
 
-    /// Marks the objects of a namespace that has entered or left the scope.
+    /// Publishes the objects of a namespace again, because it has entered or left the scope.
     pub(crate) fn touch_in(&mut self, namespace: &str) {
         for id in self.ids_in(Some(namespace)) {
             self.get_mut(id);
         }
     }
 
-    /// Publishes at most this many of the objects that may have changed; `None` for one that is gone,
-    /// or out of scope.
+    /// Publishes at most `max` of the objects that may have changed. Passes `None` for an object that was
+    /// removed or is out of scope.
     pub(crate) fn publish(
         &mut self,
         max: usize,
@@ -332,7 +339,7 @@ impl Store {
         !self.touched.is_empty()
     }
 
-    /// The UID of a Namespace; empty if it is not known.
+    /// The UID of a Namespace; empty if unknown.
     pub(crate) fn namespace_uid(&self, namespace: &str) -> Arc<str> {
         self.namespaces.uid(namespace).into()
     }

@@ -1,4 +1,5 @@
-//! One namespace: its Namespace object, and the names of the objects in it.
+//! The state of one namespace: its Namespace object, the objects in it by name, and its EndpointSlices.
+//! Objects without a schedule are stored here in a compact form.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,24 +14,23 @@ use crate::{
     store::slices::Slices,
 };
 
-/// How a watch shows an object.
+/// The origin of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WatchSource {
     pub(crate) watch: WatchId,
-    /// How often the watch has failed: its lists are newer than responses of earlier epochs.
+    /// The epoch of the watch. Its lists are newer than responses of earlier epochs.
     pub(crate) epoch: u32,
-    /// Whether it comes from a list, which counts whatever was known before. A newer version than a
-    /// change may be known already.
+    /// Whether the observation comes from a list. Lists contain the current state; changes can be late.
     pub(crate) in_list: bool,
 }
 
-/// One namespace. One without any content takes no memory.
+/// One namespace. An empty one is removed from [`Namespaces`](super::namespaces::Namespaces).
 #[derive(Default)]
 pub(crate) struct Namespace {
-    /// Its Namespace object, if it is watched.
-    pub(super) own: Option<NamespaceRecord>,
+    /// The Namespace object, if Namespaces are watched.
+    pub(super) record: Option<NamespaceRecord>,
     objects: Vec<(Kind, HashMap<Arc<str>, NamedObject>)>,
-    /// How many of the objects are scheduled.
+    /// The number of scheduled objects.
     scheduled: usize,
     pub(super) slices: Slices,
 }
@@ -39,37 +39,37 @@ pub(crate) struct Namespace {
 pub(crate) struct NamespaceRecord {
     pub(super) uid: Box<str>,
     pub(super) annotations: Arc<Annotations>,
-    /// The defaults for the objects in it: its annotations, or those and the default schedule.
-    pub(super) in_force: Option<Arc<Annotations>>,
+    /// The defaults for the objects in it: the annotations, and the default schedule of the controller.
+    pub(super) defaults: Option<Arc<Annotations>>,
     pub(super) version: Version,
     pub(super) watch: WatchId,
-    /// Whether it was deleted, and no other of its name was seen since.
+    /// Whether it was deleted, and no new Namespace with the same name was observed since.
     pub(super) is_gone: bool,
-    /// Its problems, which are reported once.
-    pub(super) reported: Option<String>,
+    /// Why the annotations are invalid. It was reported.
+    pub(super) error: Option<String>,
 }
 
 impl NamespaceRecord {
-    /// Whether it exists and has annotations that are rejected.
+    /// Whether it exists and has invalid annotations.
     pub(super) const fn is_invalid(&self) -> bool {
-        self.reported.is_some() && !self.is_gone
+        self.error.is_some() && !self.is_gone
     }
 }
 
-/// The object of a name: one of the two, never both.
+/// The object with a name.
 pub(crate) enum NamedObject {
-    /// It has a schedule, or state labels.
+    /// An object with a schedule or state labels.
     Scheduled(Id),
-    /// Everything else. Such objects may outnumber all others, so as little as possible is kept.
+    /// Any other object. There can be many, so only a few values are stored.
     Unscheduled(Box<UnscheduledObject>),
 }
 
-/// An object without a schedule: the little that is needed when its Namespace gets one, or a start
-/// waits for it.
+/// An object without a schedule: the values that are needed if its Namespace gets a schedule, or if a
+/// start depends on it.
 pub(crate) struct UnscheduledObject {
     uid: Uid,
     version: Version,
-    /// `None` for a plain count.
+    /// `None` for [`CountField::Present`].
     count_field: Option<Box<CountField>>,
     replicas: Replicas,
     footprint: Footprint,
@@ -81,7 +81,7 @@ pub(crate) struct UnscheduledObject {
     deleting: bool,
 }
 
-/// A UID, which takes half the memory if it is a UUID, as every API server makes it.
+/// A UID. API servers use UUIDs, which take half the memory as numbers.
 #[derive(Debug, PartialEq, Eq)]
 enum Uid {
     Uuid([u8; 16]),
@@ -108,7 +108,7 @@ impl Uid {
     }
 }
 
-/// The number of a UUID, written as usual: lowercase, with four dashes.
+/// Parses a UUID in the usual form: lowercase, with four dashes.
 fn parse_uuid(text: &str) -> Option<u128> {
     if text.len() != 36 {
         return None;
@@ -128,7 +128,7 @@ fn parse_uuid(text: &str) -> Option<u128> {
 }
 
 impl UnscheduledObject {
-    /// An object without any key of ours.
+    /// Converts an object without annotations or labels of dayshift.
     pub(super) fn from_workload(kind: &Kind, workload: &Workload) -> Self {
         let (replicas, count_field) = workload.count(kind);
         Self {
@@ -146,7 +146,7 @@ impl UnscheduledObject {
         }
     }
 
-    /// An object whose last key of ours was removed.
+    /// Converts an observed object, after the last annotation or label of dayshift was removed.
     pub(super) fn from_observed(observed: &Observed, version: Version) -> Self {
         Self {
             uid: Uid::new(&observed.object.uid),
@@ -163,17 +163,17 @@ impl UnscheduledObject {
         }
     }
 
-    /// Whether this object is newer, so that a change of it is late.
+    /// Whether this object is newer than the same object in a watch event.
     pub(super) fn is_newer_than(&self, workload: &Workload) -> bool {
         self.uid == Uid::new(workload.uid()) && workload.version().is_before(self.version)
     }
 
-    /// Its count, and how much of it is ready; `None` if it is being deleted.
+    /// The count and the readiness; `None` if the object is being deleted.
     pub(super) fn count(&self) -> Option<(Replicas, Readiness)> {
         (!self.deleting).then_some((self.replicas, self.readiness))
     }
 
-    /// The object as it was observed.
+    /// Converts back to an observation.
     fn into_observed(
         self,
         kind: &Kind,
@@ -207,23 +207,25 @@ impl UnscheduledObject {
     }
 }
 
-/// Nearly all counts are plain: the others take memory of their own.
+/// Allocates memory only for the few count fields that are not [`CountField::Present`].
 fn boxed(field: CountField) -> Option<Box<CountField>> {
     (field != CountField::Present).then(|| Box::new(field))
 }
 
 impl Namespace {
-    /// The object of that name.
+    /// The object with a name.
     pub(super) fn get(&self, kind: &Kind, name: &str) -> Option<&NamedObject> {
         self.of_kind(kind)?.get(name)
     }
 
     fn of_kind(&self, kind: &Kind) -> Option<&HashMap<Arc<str>, NamedObject>> {
         let mut kinds = self.objects.iter();
-        kinds.find(|(of, _)| *of == *kind).map(|(_, names)| names)
+        kinds
+            .find(|(known, _)| *known == *kind)
+            .map(|(_, names)| names)
     }
 
-    /// The scheduled object of that name.
+    /// The id of the scheduled object with a name.
     pub(super) fn id(&self, kind: &Kind, name: &str) -> Option<Id> {
         match self.get(kind, name)? {
             NamedObject::Scheduled(id) => Some(*id),
@@ -231,30 +233,32 @@ impl Namespace {
         }
     }
 
-    /// Gives a name to a scheduled object, in place of any before.
+    /// Inserts a scheduled object. Replaces an object with the same name.
     pub(super) fn insert(&mut self, kind: &Kind, name: &Arc<str>, id: Id) {
         self.scheduled += 1;
         self.set(kind, name, NamedObject::Scheduled(id));
     }
 
-    /// Gives a name to an object without a schedule, in place of any before.
+    /// Inserts an object without a schedule. Replaces an object with the same name.
     pub(super) fn insert_unscheduled(
         &mut self,
         kind: &Kind,
         name: &Arc<str>,
-        plain: UnscheduledObject,
+        unscheduled: UnscheduledObject,
     ) {
         let mut kinds = self.objects.iter_mut();
-        let names = kinds.find(|(of, _)| *of == *kind).map(|(_, names)| names);
+        let names = kinds
+            .find(|(known, _)| *known == *kind)
+            .map(|(_, names)| names);
         if let Some(NamedObject::Unscheduled(known)) = names.and_then(|names| names.get_mut(name)) {
-            **known = plain;
+            **known = unscheduled;
             return;
         }
-        self.set(kind, name, NamedObject::Unscheduled(Box::new(plain)));
+        self.set(kind, name, NamedObject::Unscheduled(Box::new(unscheduled)));
     }
 
     fn set(&mut self, kind: &Kind, name: &Arc<str>, known: NamedObject) {
-        let at = self.objects.iter().position(|(of, _)| *of == *kind);
+        let at = self.objects.iter().position(|(known, _)| *known == *kind);
         let at = at.unwrap_or_else(|| {
             self.objects.push((kind.clone(), HashMap::new()));
             self.objects.len() - 1
@@ -267,18 +271,18 @@ impl Namespace {
         self.scheduled -= usize::from(matches!(known, Some(NamedObject::Scheduled(_))));
     }
 
-    /// Removes a name, if `is_it` holds for its object.
+    /// Removes the object with a name, if it matches the predicate.
     pub(super) fn remove(
         &mut self,
         kind: &Kind,
         name: &str,
-        is_it: impl FnOnce(&NamedObject) -> bool,
+        predicate: impl FnOnce(&NamedObject) -> bool,
     ) {
-        let Some(at) = self.objects.iter().position(|(of, _)| *of == *kind) else {
+        let Some(at) = self.objects.iter().position(|(known, _)| *known == *kind) else {
             return;
         };
         let names = &mut self.objects[at].1;
-        if !names.get(name).is_some_and(is_it) {
+        if !names.get(name).is_some_and(predicate) {
             return;
         }
         let removed = names.remove(name);
@@ -288,13 +292,14 @@ impl Namespace {
         self.forget(removed.as_ref());
     }
 
-    /// Takes out all objects without a schedule, in order of kind and name.
+    /// Removes and returns all objects without a schedule, in the order of kind and name.
     pub(super) fn take_unscheduled(&mut self, namespace: &Arc<str>) -> Vec<(Observed, Version)> {
         let mut taken = Vec::new();
         for (kind, names) in &mut self.objects {
-            let plain = names.extract_if(|_, known| matches!(known, NamedObject::Unscheduled(_)));
-            taken.extend(plain.filter_map(|(name, known)| match known {
-                NamedObject::Unscheduled(plain) => Some((kind.clone(), name, plain)),
+            let unscheduled =
+                names.extract_if(|_, known| matches!(known, NamedObject::Unscheduled(_)));
+            taken.extend(unscheduled.filter_map(|(name, known)| match known {
+                NamedObject::Unscheduled(unscheduled) => Some((kind.clone(), name, unscheduled)),
                 NamedObject::Scheduled(_) => None,
             }));
         }
@@ -302,13 +307,13 @@ impl Namespace {
         taken.sort_by(|(kind, name, _), (other, other_name, _)| {
             (kind, name).cmp(&(other, other_name))
         });
-        let observed = |(kind, name, plain): (Kind, Arc<str>, Box<UnscheduledObject>)| {
-            plain.into_observed(&kind, Arc::clone(namespace), name)
+        let observed = |(kind, name, unscheduled): (Kind, Arc<str>, Box<UnscheduledObject>)| {
+            unscheduled.into_observed(&kind, Arc::clone(namespace), name)
         };
         taken.into_iter().map(observed).collect()
     }
 
-    /// The scheduled objects, in the order in which they were first seen.
+    /// The ids of the scheduled objects, in the order of first observation.
     pub(super) fn ids(&self) -> Vec<Id> {
         let mut ids = Vec::with_capacity(self.scheduled);
         for (_, names) in &self.objects {
@@ -321,14 +326,14 @@ impl Namespace {
         ids
     }
 
-    /// Whether any object in it is scheduled.
+    /// Whether any object in the namespace is scheduled.
     pub(super) const fn has_scheduled(&self) -> bool {
         self.scheduled > 0
     }
 
-    /// Whether there is nothing to keep.
+    /// Whether the namespace has no content and can be removed.
     pub(super) fn is_empty(&self) -> bool {
-        self.own.is_none() && self.objects.is_empty() && self.slices.is_empty()
+        self.record.is_none() && self.objects.is_empty() && self.slices.is_empty()
     }
 }
 
@@ -337,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uid_is_kept_to_the_letter() {
+    fn the_text_of_a_uid_is_preserved_exactly() {
         for text in [
             "00000000-0000-0000-0000-000000000000",
             "0b0e7a5c-5a1f-4f0e-9f6b-0123456789ab",

@@ -1,4 +1,5 @@
-//! All namespaces: how much is known of them, and which defaults their objects have.
+//! All namespaces: whether their Namespace objects were listed, and the defaults that they give to the
+//! objects in them. Objects whose Namespace is not known yet are not decided about.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -15,50 +16,50 @@ use crate::{
     store::namespace::{Namespace, NamespaceRecord, WatchSource},
 };
 
-/// How much is known of the Namespaces of a watch: one, or all.
+/// What is known about the Namespaces of a watch, which are one or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Knowledge {
-    /// Nothing yet: the first list is still to come.
+    /// Nothing: the first list has not arrived yet.
     Awaited,
-    /// They cannot be read. Objects that depend on them are not changed.
+    /// They cannot be read. Objects that may inherit from them are not changed.
     Unreadable,
-    /// All of them were listed, and each change since.
+    /// They were listed, and are being watched.
     Complete,
 }
 
 /// All namespaces, by name.
 pub(crate) struct Namespaces {
     by_name: HashMap<Arc<str>, Namespace>,
-    /// By the name of each Namespace with a watch of its own, or without a name for all of them;
-    /// empty if Namespaces are not watched.
+    /// By the name of each Namespace that is watched individually, or by `None` if all are watched. Empty
+    /// if Namespaces are not watched.
     knowledge: HashMap<Option<Box<str>>, Knowledge>,
-    /// For each watch, the newest version of deleted Namespaces of which nothing is kept: an older
-    /// change is late.
+    /// For each watch, the newest version of a Namespace that was deleted and has no record anymore. An
+    /// older change is late.
     gone_versions: HashMap<WatchId, Version>,
-    /// How many existing ones have invalid annotations.
+    /// The number of existing Namespaces with invalid annotations.
     invalid: usize,
-    /// The annotations of those without any, which they share.
-    nothing: Arc<Annotations>,
+    /// The empty annotations, which all Namespaces without annotations share.
+    no_annotations: Arc<Annotations>,
     context: ParseContext,
-    /// Whether a selector limits the scope, and with it the watch, to matching Namespaces.
+    /// Whether a selector limits the scope, and the watch, to matching Namespaces.
     are_selected: bool,
-    /// Defaults of Namespaces, and of the controller itself, for objects.
+    /// Whether Namespaces and the controller have defaults for objects.
     inheritance: Inheritance,
 }
 
-/// The effect of an event of a Namespace.
+/// The effect of a watch event about a Namespace.
 #[derive(Default)]
 pub(crate) struct NamespaceChange {
-    /// Its annotations have changed: the objects in it have other defaults.
+    /// Whether the annotations have changed, which are the defaults of the objects in it.
     pub(crate) is_changed: bool,
-    /// It has come into scope, with every known object in it.
+    /// Whether the Namespace has entered the scope, with all objects in it.
     pub(crate) has_entered: bool,
-    /// Its problems, if they were not reported yet.
+    /// Why the annotations are invalid, if that was not reported yet.
     pub(crate) error: Option<String>,
 }
 
 impl Namespaces {
-    /// Nothing is known yet.
+    /// Creates the store of namespaces, which are not listed yet.
     pub(crate) fn new(settings: &Settings) -> Self {
         let scope = &settings.scope;
         let own_namespace = settings.own_pod.as_ref().map(|pod| &*pod.namespace);
@@ -72,7 +73,7 @@ impl Namespaces {
             knowledge: watched.collect(),
             gone_versions: HashMap::new(),
             invalid: 0,
-            nothing: Arc::default(),
+            no_annotations: Arc::default(),
             context: settings.parse_context(),
             are_selected: scope.namespace_selector.is_some(),
             inheritance: Inheritance {
@@ -87,50 +88,51 @@ impl Namespaces {
         self.by_name.get(namespace)
     }
 
-    /// The namespace of that name. A caller that removes something calls [`Self::prune`].
+    /// The namespace with a name. A caller that removes content should call [`Self::prune`].
     pub(super) fn get_mut(&mut self, namespace: &str) -> Option<&mut Namespace> {
         self.by_name.get_mut(namespace)
     }
 
-    /// The namespace of that name, which may be new.
+    /// The namespace with a name, which is created if it does not exist.
     pub(super) fn entry(&mut self, namespace: &Arc<str>) -> &mut Namespace {
         self.by_name.entry(Arc::clone(namespace)).or_default()
     }
 
-    /// Drops a namespace without any content.
+    /// Removes a namespace if it is empty.
     pub(super) fn prune(&mut self, namespace: &str) {
         if self.by_name.get(namespace).is_some_and(Namespace::is_empty) {
             self.by_name.remove(namespace);
         }
     }
 
-    /// The shared text of the name of a namespace.
+    /// The shared copy of the name of a namespace.
     pub(super) fn name(&self, namespace: &str) -> Arc<str> {
         let known = self.by_name.get_key_value(namespace);
         known.map_or_else(|| namespace.into(), |(name, _)| Arc::clone(name))
     }
 
     fn record(&self, namespace: &str) -> Option<&NamespaceRecord> {
-        self.by_name.get(namespace)?.own.as_ref()
+        self.by_name.get(namespace)?.record.as_ref()
     }
 
-    /// Sets other calendars: the problem of a Namespace may have been one that could not be read.
+    /// Replaces the calendars. Checks invalid annotations again, because a calendar may have been the reason.
     pub(super) fn set_calendars(&mut self, calendars: Calendars, prefix: &Prefix) {
         self.context.calendars = calendars;
         self.invalid = 0;
         for namespace in self.by_name.values_mut() {
-            let Some(record) = &mut namespace.own else {
+            let Some(record) = &mut namespace.record else {
                 continue;
             };
-            if record.reported.is_some() {
+            if record.error.is_some() {
                 let problem = problems(&record.annotations, &self.context);
-                record.reported = problem.map(|problem| problem.text(prefix));
+                record.error = problem.map(|problem| problem.text(prefix));
             }
             self.invalid += usize::from(record.is_invalid());
         }
     }
 
-    /// Marks the Namespace of that name, or all of them, as listed; returns whether that is news.
+    /// Marks the Namespace with this name, or all Namespaces, as listed. Returns whether they were not listed
+    /// before.
     pub(crate) fn mark_complete(&mut self, name: Option<&str>) -> bool {
         let known = self.knowledge.get_mut(&name.map(Box::from));
         known.is_some_and(|known| {
@@ -138,7 +140,8 @@ impl Namespaces {
         })
     }
 
-    /// Marks it as unreadable; returns whether that is news. Earlier knowledge of it stays.
+    /// Marks the Namespace with this name, or all Namespaces, as unreadable if they were not listed before.
+    /// Returns whether that changes anything.
     pub(crate) fn mark_unreadable(&mut self, name: Option<&str>) -> bool {
         let known = self.knowledge.get_mut(&name.map(Box::from));
         let awaited = known.filter(|known| **known == Knowledge::Awaited);
@@ -148,7 +151,7 @@ impl Namespaces {
         })
     }
 
-    /// How much is known of one Namespace; `None` if Namespaces are not watched.
+    /// What is known about one Namespace; `None` if Namespaces are not watched.
     fn knowledge_of(&self, namespace: &str) -> Option<Knowledge> {
         let of_all = self.knowledge.get(&None);
         let known = of_all.or_else(|| self.knowledge.get(&Some(namespace.into())));
@@ -158,13 +161,13 @@ impl Namespaces {
     /// The defaults for the objects in a namespace, if any.
     pub(crate) fn defaults(&self, namespace: &str) -> Option<Arc<Annotations>> {
         match self.record(namespace) {
-            Some(record) => record.in_force.clone(),
+            Some(record) => record.defaults.clone(),
             None if self.are_selected => None,
             None => self.inheritance.in_force(namespace, None),
         }
     }
 
-    /// The UID of one; empty if it is not known.
+    /// The UID of a Namespace; empty if unknown.
     pub(crate) fn uid(&self, namespace: &str) -> &str {
         self.record(namespace).map_or("", |record| &record.uid)
     }
@@ -174,18 +177,18 @@ impl Namespaces {
         self.are_selected
     }
 
-    /// Whether the objects of a namespace are in scope, as far as its labels show.
+    /// Whether the labels of a Namespace match the selector, if there is one.
     pub(crate) fn is_in_scope(&self, namespace: &str) -> bool {
         !self.are_selected || self.record(namespace).is_some()
     }
 
-    /// How many existing ones have invalid annotations.
+    /// The number of existing Namespaces with invalid annotations.
     pub(crate) const fn invalid(&self) -> usize {
         self.invalid
     }
 
-    /// Changes the record of one, and the number of invalid ones with it.
-    fn counted<T>(&mut self, namespace: &str, change: impl FnOnce(&mut Self) -> T) -> T {
+    /// Changes the record of a Namespace, and updates the number of invalid Namespaces.
+    fn with_invalid_count<T>(&mut self, namespace: &str, change: impl FnOnce(&mut Self) -> T) -> T {
         let is_invalid = |all: &Self| {
             let record = all.record(namespace);
             usize::from(record.is_some_and(NamespaceRecord::is_invalid))
@@ -196,15 +199,15 @@ impl Namespaces {
         result
     }
 
-    /// Applies what a watch shows of a Namespace. A change to an older version than the known one is
-    /// late. A Namespace that is being deleted keeps its annotations: the objects in it go too.
+    /// Applies a Namespace from a watch. A change with an older version than the known one is ignored. A
+    /// Namespace that is being deleted keeps its annotations, because its objects are deleted too.
     pub(super) fn observe(
         &mut self,
         namespace: &ObservedNamespace,
         source: WatchSource,
         prefix: &Prefix,
     ) -> NamespaceChange {
-        self.counted(&namespace.name, |all| all.apply(namespace, source, prefix))
+        self.with_invalid_count(&namespace.name, |all| all.apply(namespace, source, prefix))
     }
 
     fn apply(
@@ -213,24 +216,24 @@ impl Namespaces {
         source: WatchSource,
         prefix: &Prefix,
     ) -> NamespaceChange {
-        let is_plain = namespace.annotations.is_empty() && !self.are_selected;
+        let has_no_effect = namespace.annotations.is_empty() && !self.are_selected;
         let is_new = self.record(&namespace.name).is_none();
         if is_new && !source.in_list && self.is_late(namespace.version, source.watch) {
             return NamespaceChange::default();
         }
-        if is_new && is_plain {
+        if is_new && has_no_effect {
             let record = self.read(namespace, source.watch, prefix);
             self.set_record(&namespace.name, record);
             return NamespaceChange::default();
         }
-        let mut has_come_back = false;
+        let mut has_returned = false;
         let known = self.by_name.get_mut(&*namespace.name);
-        if let Some(known) = known.and_then(|known| known.own.as_mut()) {
+        if let Some(known) = known.and_then(|known| known.record.as_mut()) {
             known.watch = source.watch;
             if !source.in_list && namespace.version.is_before(known.version) {
                 return NamespaceChange::default();
             }
-            has_come_back = std::mem::take(&mut known.is_gone);
+            has_returned = std::mem::take(&mut known.is_gone);
             if namespace.deleting {
                 return NamespaceChange::default();
             }
@@ -238,18 +241,18 @@ impl Namespaces {
             known.uid.clone_from(&namespace.uid);
             if *known.annotations == namespace.annotations {
                 return NamespaceChange {
-                    is_changed: has_come_back,
-                    has_entered: has_come_back,
-                    error: known.reported.clone().filter(|_| has_come_back),
+                    is_changed: has_returned,
+                    has_entered: has_returned,
+                    error: known.error.clone().filter(|_| has_returned),
                 };
             }
         }
         let record = self.read(namespace, source.watch, prefix);
-        let error = record.reported.clone();
+        let error = record.error.clone();
         let before = self.set_record(&namespace.name, record);
-        // The same problems are reported again for another Namespace of that name.
-        let reported = before.and_then(|before| before.reported);
-        let reported = reported.filter(|_| !has_come_back);
+        // An error is reported again if the Namespace was deleted and created again.
+        let reported = before.and_then(|before| before.error);
+        let reported = reported.filter(|_| !has_returned);
         NamespaceChange {
             is_changed: true,
             has_entered: is_new && self.are_selected,
@@ -259,7 +262,7 @@ impl Namespaces {
 
     fn set_record(&mut self, name: &str, record: NamespaceRecord) -> Option<NamespaceRecord> {
         let name = self.name(name);
-        self.entry(&name).own.replace(record)
+        self.entry(&name).record.replace(record)
     }
 
     fn read(
@@ -268,39 +271,39 @@ impl Namespaces {
         watch: WatchId,
         prefix: &Prefix,
     ) -> NamespaceRecord {
-        let is_plain = namespace.annotations.is_empty();
-        let annotations = if is_plain {
-            self.nothing.clone()
+        let has_none = namespace.annotations.is_empty();
+        let annotations = if has_none {
+            self.no_annotations.clone()
         } else {
             Arc::new(namespace.annotations.clone())
         };
-        let problem = (self.inheritance.from_namespaces && !is_plain)
+        let problem = (self.inheritance.from_namespaces && !has_none)
             .then(|| problems(&annotations, &self.context))
             .flatten();
         NamespaceRecord {
             uid: namespace.uid.clone(),
-            in_force: self
+            defaults: self
                 .inheritance
                 .in_force(&namespace.name, Some(&annotations)),
             annotations,
             version: namespace.version,
             watch,
             is_gone: false,
-            reported: problem.map(|problem| problem.text(prefix)),
+            error: problem.map(|problem| problem.text(prefix)),
         }
     }
 
-    /// A Namespace is gone, or the selector no longer matches it. While objects in it are known and
-    /// there is no selector, it keeps its annotations: the objects go too, and those in a new
-    /// Namespace of that name wait for it.
+    /// Applies that a Namespace was deleted, or no longer matches the selector. Without a selector, it keeps
+    /// its annotations while it has scheduled objects, which are deleted too. Objects in a new Namespace with
+    /// the same name are not decided about until that Namespace is observed.
     pub(super) fn mark_gone(&mut self, namespace: &str) {
-        self.counted(namespace, |all| {
+        self.with_invalid_count(namespace, |all| {
             let are_selected = all.are_selected;
             let Some(known) = all.by_name.get_mut(namespace) else {
                 return;
             };
             let has_objects = known.has_scheduled();
-            if let Some(record) = &mut known.own
+            if let Some(record) = &mut known.record
                 && !are_selected
                 && !record.annotations.is_empty()
                 && has_objects
@@ -312,8 +315,7 @@ impl Namespaces {
         });
     }
 
-    /// The last scheduled object of a namespace is gone. If its Namespace is gone too, nothing is
-    /// kept of it.
+    /// Removes the record of a deleted Namespace, after its last scheduled object was removed.
     pub(super) fn forget_gone(&mut self, namespace: &str) {
         if self.record(namespace).is_some_and(|record| record.is_gone) {
             self.forget(namespace);
@@ -322,7 +324,7 @@ impl Namespaces {
 
     fn forget(&mut self, namespace: &str) {
         let known = self.by_name.get_mut(namespace);
-        if let Some(record) = known.and_then(|known| known.own.take()) {
+        if let Some(record) = known.and_then(|known| known.record.take()) {
             let newest = self.gone_versions.entry(record.watch).or_default();
             if *newest == Version::default() || newest.is_before(record.version) {
                 *newest = record.version;
@@ -336,15 +338,14 @@ impl Namespaces {
         newest.is_some_and(|newest| version.is_before(*newest))
     }
 
-    /// A list is complete. It may come from another history, so the versions of deleted Namespaces
-    /// make no later change late.
+    /// Applies that a list is complete. The versions of deleted Namespaces are forgotten, because the list may
+    /// be from a restored server with older versions.
     pub(crate) fn listed(&mut self, watch: WatchId) {
         self.gone_versions.remove(&watch);
     }
 
-    /// Whether enough is known to decide about an object. While Namespaces cannot be read, an
-    /// object with a schedule of its own, which its state agrees with, continues: nothing that it
-    /// inherits could change that schedule.
+    /// Whether enough is known to decide about an object. While Namespaces are unreadable, only objects with
+    /// a schedule of their own are decided about, if their fingerprint matches that schedule without defaults.
     pub(super) fn may_decide(&self, observed: &Observed) -> bool {
         let namespace = &*observed.object.namespace;
         let is_gone = self.record(namespace).is_some_and(|record| record.is_gone);
@@ -365,14 +366,14 @@ impl Namespaces {
         }
     }
 
-    /// How many namespaces have any content.
+    /// The number of namespaces with content.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
     }
 }
 
-/// The problems of a Namespace's annotations by themselves, whatever objects are in it.
+/// Why the annotations of a Namespace are invalid, independent of the objects in it.
 fn problems(annotations: &Arc<Annotations>, context: &ParseContext) -> Option<InvalidSchedule> {
     let inputs = Inputs::default().with_defaults(Some(annotations.clone()));
     match read(&inputs.or_always_on(), context) {

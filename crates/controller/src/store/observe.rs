@@ -1,4 +1,5 @@
-//! Applies the objects in watch events and responses.
+//! Applies watch events and responses to the store. A version of an object that is older than the stored
+//! one is ignored, except in a list, or in a response after the server's history went back.
 
 use std::sync::Arc;
 
@@ -20,25 +21,25 @@ use crate::{
     },
 };
 
-/// The effect of an event of a watch.
+/// The effect of a watch event on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ObjectChange {
-    /// It is an echo, late, or an object without a schedule.
+    /// No effect: the event is an echo or late, or the object has no schedule.
     None,
-    /// Only how much of the object is ready has changed.
+    /// Only the readiness of the object has changed.
     Readiness(Id),
     /// The object has changed.
     Updated(Id),
-    /// The object is new. An earlier object with its name is gone and should be removed.
+    /// The object is new. `replaced` is a deleted object with the same name, which should be removed.
     Added { id: Id, replaced: Option<Id> },
-    /// The object has no schedule, or is the controller itself. An earlier object with
-    /// its name should be removed.
+    /// The object has no schedule, or is the controller itself. `known` is an object with the same name,
+    /// which should be removed.
     Unmanaged { known: Option<Id> },
 }
 
 impl Store {
-    /// Applies what a watch shows of an object. A change to an older version than the known one is
-    /// late, and so is a list that was requested before a response came.
+    /// Applies an object from a watch. It is ignored if its version is older than the stored one, and it
+    /// comes from a change, or from a list that was requested before the last response.
     pub(crate) fn observe(
         &mut self,
         kind: &Kind,
@@ -48,13 +49,13 @@ impl Store {
         seen_at: SeenAt,
     ) -> ObjectChange {
         let version = workload.version();
-        self.history.note_shown(kind, version);
+        self.history.record_observed(kind, version);
         let namespace = self.namespaces.get(&name.namespace);
         let known = namespace.and_then(|namespace| namespace.get(kind, &name.name));
         let (known, is_late) = match known {
             Some(NamedObject::Scheduled(id)) => (Some(*id), false),
-            Some(NamedObject::Unscheduled(plain)) => {
-                (None, !source.in_list && plain.is_newer_than(workload))
+            Some(NamedObject::Unscheduled(unscheduled)) => {
+                (None, !source.in_list && unscheduled.is_newer_than(workload))
             }
             None => (None, false),
         };
@@ -71,9 +72,9 @@ impl Store {
         }
         let defaults = self.namespaces.defaults(&name.namespace);
         if known.is_none() && defaults.is_none() && !workload.concerns(&self.prefix) {
-            let plain = UnscheduledObject::from_workload(kind, workload);
+            let unscheduled = UnscheduledObject::from_workload(kind, workload);
             let namespace = self.namespaces.entry(&name.namespace);
-            namespace.insert_unscheduled(kind, &name.name, plain);
+            namespace.insert_unscheduled(kind, &name.name, unscheduled);
             return ObjectChange::None;
         }
         if is_late {
@@ -95,7 +96,7 @@ impl Store {
             let Some(object) = self.get_unpublished(id) else {
                 return ObjectChange::None;
             };
-            if !source.in_list && object.show_readiness(&mut observed, version) {
+            if !source.in_list && object.observe_readiness(&mut observed, version) {
                 self.get_mut(id);
                 return ObjectChange::Readiness(id);
             }
@@ -112,20 +113,20 @@ impl Store {
         }
     }
 
-    /// Whether a response has shown this version already, as after a patch of ours. A list counts in
-    /// any case: it may come from another history.
+    /// Whether this version is already stored, for example from the response to a patch. This is not checked
+    /// for lists, which may have the same version with other content after a rollback.
     fn is_echo(&self, id: Id, workload: &Workload) -> bool {
         self.get(id).is_some_and(|object| {
             object.version.is_same(workload.version()) && *object.name().uid == *workload.uid()
         })
     }
 
-    /// Applies the response to a patch or a read of one object, sent when `known` was its version;
-    /// false if the name belongs to another object by now.
+    /// Applies the response to a patch or a read of an object. `known` is the version that was stored when
+    /// the request was sent. Returns `false` if the name belongs to another object by now.
     ///
-    /// A response counts even with an older version: then the server's history went back, as after
-    /// a restore of etcd. But the watch may have shown a newer version since. The response does not
-    /// show whether the object is in scope.
+    /// A response with an older version than `known` is applied too: then the server's history went back,
+    /// for example because etcd was restored. A response is ignored if a watch has shown a newer version
+    /// since. It does not show whether the object is in scope.
     pub(crate) fn observe_response(
         &mut self,
         id: Id,
@@ -142,9 +143,9 @@ impl Store {
         let is_current = object.version == known || !version.is_before(object.version);
         let known = object.version;
         if is_current {
-            // Before the UIDs are compared: an earlier object of that name is of an older history,
-            // too.
-            self.history.note_response(version, known);
+            // This comes before the comparison of UIDs, because an earlier object with that name also shows
+            // a rollback.
+            self.history.record_response(version, known);
         }
         if &*name.uid != workload.uid() {
             return false;
@@ -163,8 +164,8 @@ impl Store {
         true
     }
 
-    /// The object of that name is gone, or out of scope: of this UID, or whatever its UID was.
-    /// Returns it to be removed, if it is scheduled.
+    /// Applies that an object was deleted or left the scope: the one with this UID, or with any UID if it is
+    /// `None`. Returns the object, to be removed, if it is scheduled.
     pub(crate) fn delete(
         &mut self,
         kind: &Kind,
@@ -181,8 +182,8 @@ impl Store {
         uid.is_none_or(|uid| **known == *uid).then_some(id)
     }
 
-    /// Applies what a watch shows of a Namespace. Returns the objects in it whose inputs have
-    /// changed. `watch_of` is the watch of the objects of a kind in it.
+    /// Applies a Namespace from a watch. Returns the objects in it whose inputs have changed. `watch_of`
+    /// returns the watch of the objects of a kind in that namespace.
     pub(crate) fn observe_namespace(
         &mut self,
         observed: &ObservedNamespace,
@@ -190,27 +191,29 @@ impl Store {
         seen_at: SeenAt,
         watch_of: impl Fn(&Kind) -> WatchId,
     ) -> (NamespaceChange, Vec<Id>) {
-        let news = self.namespaces.observe(observed, source, &self.prefix);
-        if !news.is_changed {
-            return (news, Vec::new());
+        let change = self.namespaces.observe(observed, source, &self.prefix);
+        if !change.is_changed {
+            return (change, Vec::new());
         }
         let name = self.namespaces.name(&observed.name);
         let defaults = self.namespaces.defaults(&name);
         let mut ids = self.ids_in(Some(&name));
-        ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at) || news.has_entered);
+        ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at) || change.has_entered);
         let namespace = self.namespaces.get_mut(&name);
-        let plain = namespace.map_or_else(Vec::new, |namespace| namespace.take_unscheduled(&name));
-        for (observed, version) in plain {
+        let unscheduled =
+            namespace.map_or_else(Vec::new, |namespace| namespace.take_unscheduled(&name));
+        for (observed, version) in unscheduled {
             let watch = watch_of(&observed.object.kind);
             let observed = observed.with_defaults(defaults.clone());
-            // It has no annotations of its own that could be too long.
+            // An unscheduled object has no annotations of its own, so its creation time, by which the text
+            // budget ranks objects, is not needed.
             ids.extend(self.add(observed, 0, version, watch, seen_at));
         }
-        (news, ids)
+        (change, ids)
     }
 
-    /// A Namespace is gone, or the selector no longer matches it. Without a selector its annotations
-    /// hold until the last of its objects is known to be gone too.
+    /// Applies that a Namespace was deleted, or no longer matches the selector. Without a selector, its
+    /// annotations remain in effect until its last object is deleted.
     pub(crate) fn delete_namespace(&mut self, namespace: &str) {
         self.namespaces.mark_gone(namespace);
         if self.namespaces.are_selected() {
@@ -218,12 +221,12 @@ impl Store {
         }
     }
 
-    /// Applies what a watch shows of an EndpointSlice.
+    /// Applies an EndpointSlice from a watch.
     pub(crate) fn observe_slice(&mut self, namespace: &Arc<str>, slice: &ServiceSlice) {
         self.namespaces.entry(namespace).slices.observe(slice);
     }
 
-    /// An EndpointSlice is gone. Returns the Service that it was of.
+    /// Applies that an EndpointSlice was deleted. Returns its Service.
     pub(crate) fn delete_slice(&mut self, name: &ObjectName) -> Option<Box<str>> {
         let namespace = self.namespaces.get_mut(&name.namespace)?;
         let service = namespace.slices.remove(&name.name);
@@ -287,8 +290,8 @@ mod tests {
         store.observe(&Kind::DEPLOYMENT, &name, workload, source, EPOCH)
     }
 
-    /// The object that a watch shows, if that is news.
-    fn news(store: &mut Store, workload: &Workload, source: WatchSource) -> Option<Id> {
+    /// Observes an object, and returns its id if it is new or has changed.
+    fn changed_id(store: &mut Store, workload: &Workload, source: WatchSource) -> Option<Id> {
         match observe(store, workload, source) {
             ObjectChange::Updated(id) | ObjectChange::Added { id, .. } => Some(id),
             ObjectChange::None | ObjectChange::Readiness(_) | ObjectChange::Unmanaged { .. } => {
@@ -301,64 +304,79 @@ mod tests {
         store.get(id).unwrap().observed.replicas.get()
     }
 
-    /// As after etcd was restored from a backup: otherwise conflicts would continue until versions
-    /// catch up.
+    /// Older versions occur after etcd was restored from a backup. If they were ignored, each patch would
+    /// end in a conflict until the server reaches the known version.
     #[test]
-    fn a_response_counts_though_its_version_is_older_unless_the_watch_has_shown_a_newer_one() {
+    fn a_response_with_an_older_version_is_applied_unless_a_watch_has_shown_a_newer_one() {
         for (known, expected) in [(100, 5), (90, 3)] {
             let mut store = store();
-            let id = news(&mut store, &web(100, 3), CHANGE).unwrap();
-            assert_eq!(news(&mut store, &web(50, 5), CHANGE), None, "it is late");
+            let id = changed_id(&mut store, &web(100, 3), CHANGE).unwrap();
+            assert_eq!(
+                changed_id(&mut store, &web(50, 5), CHANGE),
+                None,
+                "it is late"
+            );
             assert!(store.observe_response(id, &web(50, 5), version(known), 0, EPOCH));
             assert_eq!(replicas(&store, id), expected, "{known}");
         }
     }
 
-    /// A watch may lag behind a response; a list shows the current state.
+    /// A change can arrive after a newer response; a list contains the current state.
     #[test]
-    fn a_change_is_late_if_its_version_is_older_and_a_list_counts() {
+    fn an_older_version_is_ignored_in_a_change_and_applied_in_a_list() {
         for (source, expected) in [(CHANGE, 3), (LIST, 5)] {
             let mut store = store();
-            let id = news(&mut store, &web(100, 3), CHANGE).unwrap();
+            let id = changed_id(&mut store, &web(100, 3), CHANGE).unwrap();
             observe(&mut store, &web(90, 5), source);
             assert_eq!(replicas(&store, id), expected, "{source:?}");
         }
     }
 
     #[test]
-    fn a_list_that_was_requested_before_a_response_does_not_count_for_that_object() {
+    fn a_list_that_was_requested_before_a_response_is_ignored_for_that_object() {
         for (epoch, expected) in [(0, 4), (1, 5)] {
             let mut store = store();
-            let id = news(&mut store, &web(90, 3), LIST).unwrap();
+            let id = changed_id(&mut store, &web(90, 3), LIST).unwrap();
             assert!(store.observe_response(id, &web(100, 4), version(90), 0, EPOCH));
             observe(&mut store, &web(95, 5), WatchSource { epoch, ..LIST });
             assert_eq!(replicas(&store, id), expected, "{epoch}");
         }
     }
 
-    /// The watch shows a change of ours a second time: its response was applied already.
     #[test]
-    fn an_echo_of_the_version_in_a_response_changes_nothing() {
+    fn a_watch_event_with_the_version_of_a_response_has_no_effect() {
         let mut store = store();
-        let id = news(&mut store, &web(100, 100), CHANGE);
+        let id = changed_id(&mut store, &web(100, 100), CHANGE);
         assert!(store.observe_response(id.unwrap(), &web(101, 0), version(100), 0, EPOCH));
-        assert_eq!(news(&mut store, &web(101, 0), CHANGE), None, "its echo");
         assert_eq!(
-            news(&mut store, &web(102, 3), CHANGE),
-            id,
-            "a manual change"
+            changed_id(&mut store, &web(101, 0), CHANGE),
+            None,
+            "its echo"
         );
-        assert_eq!(news(&mut store, &web(102, 3), CHANGE), None);
-        assert_eq!(news(&mut store, &web(102, 5), LIST), id, "another history");
+        assert_eq!(
+            changed_id(&mut store, &web(102, 3), CHANGE),
+            id,
+            "a manual change has a newer version"
+        );
+        assert_eq!(changed_id(&mut store, &web(102, 3), CHANGE), None);
+        assert_eq!(
+            changed_id(&mut store, &web(102, 5), LIST),
+            id,
+            "a list is always applied"
+        );
         let unknown = |replicas| object("dev", "web", "x", replicas);
-        assert_eq!(news(&mut store, &unknown(1), CHANGE), id);
-        assert_eq!(news(&mut store, &unknown(2), CHANGE), id, "any version");
+        assert_eq!(changed_id(&mut store, &unknown(1), CHANGE), id);
+        assert_eq!(
+            changed_id(&mut store, &unknown(2), CHANGE),
+            id,
+            "an unreadable version"
+        );
     }
 
     #[test]
-    fn an_object_is_deleted_by_its_uid_or_by_name_only() {
+    fn an_object_is_deleted_by_its_uid_or_by_its_name_without_a_uid() {
         let mut store = store();
-        let id = news(&mut store, &web(100, 3), LIST);
+        let id = changed_id(&mut store, &web(100, 3), LIST);
         let name = ObjectName::from_resource(&web(100, 3));
         assert_eq!(store.delete(&Kind::DEPLOYMENT, &name, Some("other")), None);
         assert_eq!(store.delete(&Kind::STATEFUL_SET, &name, None), None);
@@ -382,9 +400,9 @@ mod tests {
         store.observe_namespace(namespace, source, EPOCH, |_| 0);
     }
 
-    /// Whether it had annotations since this process runs, or only before.
+    /// Both if this process has observed the annotations and if it has not.
     #[test]
-    fn annotations_that_a_namespace_had_before_they_were_removed_are_late() {
+    fn a_late_change_does_not_restore_removed_annotations_of_a_namespace() {
         for first in [&[(90, "19:00"), (100, "")][..], &[(100, "")]] {
             let mut store = store();
             for (version, stop) in first {
@@ -409,9 +427,8 @@ mod tests {
         }
     }
 
-    /// Whichever watch is first, whatever they showed, and whether anything in them is scheduled.
     #[test]
-    fn namespaces_that_come_and_go_leave_nothing_behind() {
+    fn deleted_namespaces_leave_no_state() {
         for (stop, object_goes_first) in [("19:00", true), ("19:00", false), ("", false)] {
             let mut store = store();
             for number in 1..=10_000 {
@@ -421,7 +438,7 @@ mod tests {
                 };
                 show_team(&mut store, &namespace, CHANGE);
                 let object = placed(&namespace.name, "web", number, 3);
-                let id = news(&mut store, &object, CHANGE).unwrap();
+                let id = changed_id(&mut store, &object, CHANGE).unwrap();
                 if object_goes_first {
                     store.remove(id);
                 }
@@ -435,9 +452,9 @@ mod tests {
     }
 
     #[test]
-    fn an_object_loses_its_schedule_and_gets_it_back_from_its_namespace() {
+    fn an_unscheduled_object_becomes_scheduled_when_its_namespace_gets_a_schedule() {
         let mut store = store();
-        let id = news(&mut store, &placed("team", "web", 90, 3), LIST).unwrap();
+        let id = changed_id(&mut store, &placed("team", "web", 90, 3), LIST).unwrap();
         store.keep_unscheduled(id);
         store.remove(id);
         assert_eq!(store.find(&Kind::DEPLOYMENT, "team", "web"), None);
@@ -448,9 +465,8 @@ mod tests {
         assert_eq!(replicas(&store, id.unwrap()), 3);
     }
 
-    /// A rollout changes the status of an object many times.
     #[test]
-    fn nothing_is_decided_from_readiness() {
+    fn a_change_of_readiness_requires_no_decision() {
         let mut store = store();
         let workload = |version: u32, ready: u32, replicas: u32| -> Workload {
             serde_json::from_value(json!({
@@ -464,7 +480,7 @@ mod tests {
             }))
             .unwrap()
         };
-        let id = news(&mut store, &workload(100, 0, 3), CHANGE).unwrap();
+        let id = changed_id(&mut store, &workload(100, 0, 3), CHANGE).unwrap();
         let ready = |store: &Store| store.get(id).unwrap().observed.readiness.replicas();
         for change in 1..=1_000 {
             let object = workload(100 + change, change % 4, 3);
@@ -477,7 +493,10 @@ mod tests {
             ObjectChange::None
         );
         assert_eq!(ready(&store), Some(Replicas::ZERO), "a late change");
-        assert_eq!(news(&mut store, &workload(1_101, 1, 5), CHANGE), Some(id));
+        assert_eq!(
+            changed_id(&mut store, &workload(1_101, 1, 5), CHANGE),
+            Some(id)
+        );
         let object = store.get(id).unwrap();
         assert!(object.version.is_same(version(1_101)) && store.has_unpublished());
     }

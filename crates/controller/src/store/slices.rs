@@ -1,4 +1,4 @@
-//! Which Services of a namespace have a ready endpoint, as their EndpointSlices show it.
+//! The EndpointSlices of one namespace, and which Services have a ready endpoint according to them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ struct Slice {
     is_ready: bool,
 }
 
-/// How many slices a Service has, and how many of them have a ready endpoint.
+/// The number of slices of a Service, and of those with a ready endpoint.
 #[derive(Default)]
 struct SliceCount {
     all: usize,
@@ -25,8 +25,8 @@ struct SliceCount {
 }
 
 impl Slices {
-    /// The state of a Service; `None` if it has no slice. Kubernetes gives each Service with a
-    /// selector one, with or without pods.
+    /// The state of a Service; `None` if it has no slice. Kubernetes creates a slice for each Service with a
+    /// selector, even without pods.
     pub(crate) fn state(&self, service: &str) -> Option<DependencyState> {
         Some(match self.services.get(service)?.ready {
             0 => DependencyState::NotReady,
@@ -34,7 +34,7 @@ impl Slices {
         })
     }
 
-    /// Applies what a watch shows of a slice.
+    /// Adds or replaces a slice.
     pub(crate) fn observe(&mut self, slice: &ServiceSlice) {
         self.remove(&slice.name);
         let count = self.services.entry(slice.service.clone()).or_default();
@@ -47,7 +47,7 @@ impl Slices {
         self.slices.insert(slice.name.clone(), known);
     }
 
-    /// Removes a slice. Returns the Service that it was of.
+    /// Removes a slice. Returns its Service.
     pub(crate) fn remove(&mut self, name: &str) -> Option<Box<str>> {
         let slice = self.slices.remove(name)?;
         if let Some(count) = self.services.get_mut(&slice.service) {
@@ -60,7 +60,7 @@ impl Slices {
         Some(slice.service)
     }
 
-    /// Whether there is none.
+    /// Whether there is no slice.
     pub(crate) fn is_empty(&self) -> bool {
         self.slices.is_empty()
     }
@@ -90,7 +90,7 @@ mod tests {
             ("db-2", "db", false, Some(DependencyState::Ready)),
             ("db-1", "db", false, Some(DependencyState::NotReady)),
             ("db-2", "db", true, Some(DependencyState::Ready)),
-            // A user has given the slice to another Service.
+            // A user has assigned the slice to another Service.
             ("db-2", "cache", true, Some(DependencyState::NotReady)),
             ("db-1", "cache", true, None),
         ] {

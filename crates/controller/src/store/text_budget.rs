@@ -1,10 +1,9 @@
-//! How much text of workloads is kept: a budget for each namespace, and for all of them together.
+//! Limits the memory for the annotations of workloads, by namespace and in total.
 //!
-//! Users can write annotations without a limit on their number of objects, and text takes memory,
-//! several times its length when it is parsed. In a namespace with more text than its budget, the
-//! newest objects with long text are rejected, and their text is forgotten. Other namespaces are not
-//! affected: if the sum of all exceeds its budget, namespaces with more than a fair share of it get
-//! that share.
+//! The number of objects that users can create is not limited, and parsed text takes several times its
+//! length in memory. If the text in a namespace exceeds its budget, the newest objects with long text are
+//! rejected, and their text is dropped. If the text of all namespaces exceeds the total budget, each
+//! namespace is limited to a fair share. So a namespace within its share is not affected by others.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,26 +15,26 @@ use dayshift_workload::Observed;
 
 use crate::ids::Id;
 
-/// Objects with at most this many bytes are always accepted, and take no memory here.
-const SHORT: usize = 128;
+/// Objects with at most this many bytes of text are always accepted and not counted.
+const MAX_SHORT: usize = 128;
 
-/// The length of the annotation `inherited` that is not counted, because dayshift writes it.
-const INHERITED: usize = 1024;
+/// The number of bytes of the annotation `inherited` that are not counted, because dayshift writes it.
+const UNCOUNTED_INHERITED: usize = 1024;
 
-/// The budget of a namespace in bytes. Equal annotations of several objects count once.
-pub(crate) const NAMESPACE: usize = 512 << 10;
+/// The budget of a namespace in bytes. Equal annotations of several objects are counted once.
+pub(crate) const NAMESPACE_BUDGET: usize = 512 << 10;
 
 /// The budget of all namespaces together in bytes.
-const TOTAL: usize = 2 << 20;
+const TOTAL_BUDGET: usize = 2 << 20;
 
-/// The age of an object: its creation in seconds since 1970, and its UID.
+/// The age of an object: its creation time in seconds since the Unix epoch, and its UID.
 type Age = (i64, Arc<str>);
 
-/// The accounts of all namespaces with long text.
+/// The long texts of all namespaces.
 pub(super) struct TextBudget {
-    namespaces: BTreeMap<Arc<str>, Account>,
-    objects: HashMap<Id, Entry>,
-    /// The current limit of each namespace: its budget, or a fair share of that of all.
+    namespaces: BTreeMap<Arc<str>, NamespaceTexts>,
+    objects: HashMap<Id, ObjectText>,
+    /// The current limit of each namespace: its budget, or a fair share of the total budget.
     limit: usize,
     total: usize,
     /// Objects that may have been accepted or rejected since the last call of [`Self::take_changed`].
@@ -45,7 +44,7 @@ pub(super) struct TextBudget {
 
 /// An object with long text.
 #[derive(Clone, PartialEq, Eq)]
-struct Entry {
+struct ObjectText {
     namespace: Arc<str>,
     text: u64,
     age: Age,
@@ -53,10 +52,10 @@ struct Entry {
 
 /// The long texts in a namespace, by hash.
 #[derive(Default)]
-struct Account {
+struct NamespaceTexts {
     texts: HashMap<u64, Text>,
-    /// The accepted texts, by the age of the oldest object with each. All are older than the rejected
-    /// ones.
+    /// The accepted texts, by the age of the oldest object with that text. All of them are older than the
+    /// rejected texts.
     accepted: BTreeMap<Age, u64>,
     rejected: BTreeMap<Age, u64>,
     accepted_bytes: usize,
@@ -72,7 +71,7 @@ struct Text {
 
 impl Default for TextBudget {
     fn default() -> Self {
-        Self::new(TOTAL)
+        Self::new(TOTAL_BUDGET)
     }
 }
 
@@ -81,19 +80,19 @@ impl TextBudget {
         Self {
             namespaces: BTreeMap::new(),
             objects: HashMap::new(),
-            limit: NAMESPACE.min(total),
+            limit: NAMESPACE_BUDGET.min(total),
             total,
             changed: Vec::new(),
             hashes: RandomState::new(),
         }
     }
 
-    /// Counts the text of an object as the server shows it. Returns whether it is accepted.
+    /// Counts the text of an observation. Returns whether it is accepted.
     pub(super) fn observe(&mut self, id: Id, observed: &Observed, created: i64) -> bool {
         let own = observed.inputs.own();
         let inherited = observed.inherited.as_deref().map_or(0, str::len);
-        let bytes = own.kept_bytes() + inherited.saturating_sub(INHERITED);
-        if bytes <= SHORT {
+        let bytes = own.kept_bytes() + inherited.saturating_sub(UNCOUNTED_INHERITED);
+        if bytes <= MAX_SHORT {
             self.remove(id);
             return true;
         }
@@ -101,7 +100,7 @@ impl TextBudget {
         let object = &observed.object;
         self.set(
             id,
-            Entry {
+            ObjectText {
                 namespace: Arc::clone(&object.namespace),
                 text,
                 age: (created, Arc::clone(&object.uid)),
@@ -111,7 +110,7 @@ impl TextBudget {
         self.accepts(id)
     }
 
-    fn set(&mut self, id: Id, entry: Entry, bytes: usize) {
+    fn set(&mut self, id: Id, entry: ObjectText, bytes: usize) {
         if self.objects.get(&id) == Some(&entry) {
             return;
         }
@@ -120,7 +119,7 @@ impl TextBudget {
         let account = self.namespaces.entry(Arc::clone(&namespace)).or_default();
         account.add(id, &entry, bytes, &mut self.changed);
         self.objects.insert(id, entry);
-        self.settle(&namespace);
+        self.apply_limit(&namespace);
     }
 
     /// Forgets an object.
@@ -134,12 +133,12 @@ impl TextBudget {
                 self.namespaces.remove(&entry.namespace);
             }
         }
-        self.settle(&entry.namespace);
+        self.apply_limit(&entry.namespace);
     }
 
-    /// Whether the text of an object is kept.
+    /// Whether the text of an object is accepted.
     pub(super) fn accepts(&self, id: Id) -> bool {
-        let text = |entry: &Entry| {
+        let text = |entry: &ObjectText| {
             let texts = &self.namespaces.get(&entry.namespace)?.texts;
             texts.get(&entry.text).map(|text| text.is_accepted)
         };
@@ -152,33 +151,33 @@ impl TextBudget {
         std::mem::take(&mut self.changed)
     }
 
-    /// Accepts and rejects what the limit requires, in this namespace, and in all if the limit has
-    /// changed.
-    fn settle(&mut self, namespace: &str) {
+    /// Accepts or rejects texts so that the limit holds: in this namespace, or in all namespaces if the limit
+    /// has changed.
+    fn apply_limit(&mut self, namespace: &str) {
         let limit = self.fair_limit();
         if std::mem::replace(&mut self.limit, limit) == limit {
             if let Some(account) = self.namespaces.get_mut(namespace) {
-                account.settle(limit, &mut self.changed);
+                account.apply_limit(limit, &mut self.changed);
             }
             return;
         }
         for account in self.namespaces.values_mut() {
-            account.settle(limit, &mut self.changed);
+            account.apply_limit(limit, &mut self.changed);
         }
     }
 
-    /// The largest limit of a namespace with which all of them stay within the total.
+    /// The largest limit for each namespace with which all namespaces together stay within the total budget.
     fn fair_limit(&self) -> usize {
-        let namespace = NAMESPACE.min(self.total);
-        let asked = |account: &Account| account.bytes.min(namespace);
+        let namespace = NAMESPACE_BUDGET.min(self.total);
+        let demand = |account: &NamespaceTexts| account.bytes.min(namespace);
         let mut left = self.total;
-        if self.namespaces.values().map(asked).sum::<usize>() <= left {
+        if self.namespaces.values().map(demand).sum::<usize>() <= left {
             return namespace;
         }
-        let mut asked: Vec<usize> = self.namespaces.values().map(asked).collect();
-        asked.sort_unstable();
-        let namespaces = asked.len();
-        for (index, bytes) in asked.into_iter().enumerate() {
+        let mut demand: Vec<usize> = self.namespaces.values().map(demand).collect();
+        demand.sort_unstable();
+        let namespaces = demand.len();
+        for (index, bytes) in demand.into_iter().enumerate() {
             let share = left / (namespaces - index);
             if bytes > share {
                 return share;
@@ -189,8 +188,8 @@ impl TextBudget {
     }
 }
 
-impl Account {
-    fn add(&mut self, id: Id, entry: &Entry, bytes: usize, changed: &mut Vec<Id>) {
+impl NamespaceTexts {
+    fn add(&mut self, id: Id, entry: &ObjectText, bytes: usize, changed: &mut Vec<Id>) {
         self.detach(entry.text);
         let text = self.texts.entry(entry.text).or_insert_with(|| {
             self.bytes += bytes;
@@ -204,7 +203,7 @@ impl Account {
         self.attach(entry.text, changed);
     }
 
-    fn remove(&mut self, entry: &Entry, changed: &mut Vec<Id>) {
+    fn remove(&mut self, entry: &ObjectText, changed: &mut Vec<Id>) {
         self.detach(entry.text);
         let Some(text) = self.texts.get_mut(&entry.text) else {
             return;
@@ -218,7 +217,7 @@ impl Account {
         }
     }
 
-    /// Takes a text out of the order of ages, which may change.
+    /// Removes a text from the order of ages, before its age changes.
     fn detach(&mut self, text: u64) {
         if let Some(known) = self.texts.get(&text)
             && let Some(age) = known.objects.keys().next()
@@ -248,7 +247,7 @@ impl Account {
         self.mark(text, is_accepted, changed);
     }
 
-    fn settle(&mut self, limit: usize, changed: &mut Vec<Id>) {
+    fn apply_limit(&mut self, limit: usize, changed: &mut Vec<Id>) {
         while self.accepted_bytes > limit
             && let Some((age, text)) = self.accepted.pop_last()
         {
@@ -287,18 +286,18 @@ mod tests {
             Self(TextBudget::new(100))
         }
 
-        /// An object of this age, with a text of its own.
+        /// Adds an object of this age, with a unique text. A lower age is older.
         fn add(&mut self, namespace: &str, age: u32, bytes: usize) {
             self.add_text(namespace, age, u64::from(age), bytes);
         }
 
         fn add_text(&mut self, namespace: &str, age: u32, text: u64, bytes: usize) {
             let namespace = namespace.into();
-            let age_of = (i64::from(age), "uid".into());
-            let entry = Entry {
+            let age_and_uid = (i64::from(age), "uid".into());
+            let entry = ObjectText {
                 namespace,
                 text,
-                age: age_of,
+                age: age_and_uid,
             };
             self.0.set(Id::new(age), entry, bytes);
         }
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_the_newest_whatever_their_order_of_arrival() {
+    fn rejects_the_newest_texts_in_any_order_of_observation() {
         for order in [[1, 2, 3, 4], [4, 3, 2, 1], [3, 1, 4, 2]] {
             let mut budget = Budget::new();
             for age in order {
@@ -325,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_an_object_again_when_an_older_one_goes() {
+    fn accepts_an_object_again_when_an_older_one_is_removed() {
         let mut budget = Budget::new();
         for age in [1, 2, 3, 4] {
             budget.add("dev", age, 40);
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_of_a_namespace_count_once() {
+    fn equal_texts_in_a_namespace_are_counted_once() {
         let mut budget = Budget::new();
         for age in 1..=9 {
             budget.add_text("dev", age, 7, 60);
@@ -371,7 +370,7 @@ mod tests {
         budget.add("team", 501, 15);
         let rejected = budget.rejected();
         assert!(rejected.iter().all(|age| *age < 500), "{rejected:?}");
-        // Each of the others gets a third of the rest.
+        // Each of the other three namespaces gets a third of the rest, which is enough for two texts.
         assert_eq!(rejected.len(), 100 - 3 * 2);
         for age in 1..=100 {
             budget.remove(age);

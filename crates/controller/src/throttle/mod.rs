@@ -101,7 +101,7 @@ impl Throttle {
     /// The server has failed: stops sending for a while. Requests that were in flight together fail
     /// together: returns false if this is no new failure.
     pub(crate) fn server_failed(&mut self, why: &Unavailable, now: Now) -> bool {
-        self.server.forget_if_calm(now);
+        self.server.clear_if_expired(now);
         let is_new = self
             .server
             .fail(&Delays::SERVER, why.retry_after, now, &mut self.random);

@@ -1,4 +1,5 @@
-//! The states of the objects that starts depend on, with or without a schedule of their own.
+//! The state of workloads and Services that starts depend on (`after`), with or without a schedule. Also the
+//! [`Progress`] of a start, by which the gate assigns start slots.
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Direction};
@@ -12,21 +13,22 @@ use crate::{
     store::{Store, namespace::NamedObject},
 };
 
-/// How far a workload has come.
+/// The progress of a workload's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// It does not run.
+    /// The count is 0, or the object is being deleted.
     Stopped,
-    /// It was started at this time, by its labels, and has not been ready since.
+    /// According to its labels, it was started at this time, and it has not been ready since.
     Starting(DateTime<Utc>),
-    /// It is not ready, and its labels do not show a start, for example because its schedule was edited since.
+    /// It is not ready, and its labels do not show when it was started, for example because the schedule was
+    /// edited since.
     NotReady,
-    /// It is ready, or its kind does not show that.
+    /// It is ready, or its kind does not report readiness.
     Ready,
 }
 
 impl Store {
-    /// The state of an object in this namespace; `None` if none of that name is known.
+    /// The state of a dependency in this namespace; `None` if it does not exist.
     pub(crate) fn dependency_state(
         &self,
         namespace: &str,
@@ -40,8 +42,8 @@ impl Store {
         };
         let id = match known.get(kind, &needed.name)? {
             NamedObject::Scheduled(id) => *id,
-            NamedObject::Unscheduled(plain) => {
-                let (replicas, readiness) = plain.count()?;
+            NamedObject::Unscheduled(unscheduled) => {
+                let (replicas, readiness) = unscheduled.count()?;
                 return Some(match replicas {
                     Replicas::ZERO => DependencyState::Stopped { until: None },
                     replicas => from_readiness(kind, readiness, replicas),
@@ -54,7 +56,7 @@ impl Store {
             && change.kind.is_transition()
             && change.replicas > observed.replicas
         {
-            return Some(DependencyState::NotReady); // Its own start is due.
+            return Some(DependencyState::NotReady); // Its start is due.
         }
         let spec = object.parsed.spec();
         Some(match observed.replicas {
@@ -65,9 +67,8 @@ impl Store {
         })
     }
 
-    /// Whether the needed object waits for this object, directly or through others. This depends on
-    /// the annotations, not on the state: the first of a circle is started before the others are
-    /// decided about.
+    /// Whether a dependency itself depends on `object`, directly or indirectly. Only the annotations are
+    /// checked, not the states, so the result for a cycle does not depend on the order of decisions.
     pub(crate) fn depends_on(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
             let DependencyKind::Workload(ref kind) = one.kind else {
@@ -85,7 +86,7 @@ impl Store {
 }
 
 impl Progress {
-    /// How far an object has come.
+    /// Determines the progress of an object.
     pub(crate) fn new(object: &Object) -> Self {
         let observed = &object.observed;
         let (kind, replicas) = (observed.object.kind.clone(), observed.replicas);
@@ -103,7 +104,7 @@ impl Progress {
     }
 }
 
-/// Whether objects of a kind do not show whether they are ready.
+/// Whether the objects of a kind have no field that reports readiness.
 pub(crate) fn reports_no_readiness(kind: &Kind) -> bool {
     match kind.ready_form() {
         ReadyForm::Replicas | ReadyForm::Condition(_) => false,
@@ -116,12 +117,12 @@ fn from_readiness(kind: &Kind, readiness: Readiness, replicas: Replicas) -> Depe
     match readiness.is_ready(replicas) {
         Some(true) => DependencyState::Ready,
         None if reports_no_readiness(kind) => DependencyState::Unreported,
-        // Its controller has not seen it yet.
+        // If there is no status yet, its controller has not processed the object.
         Some(false) | None => DependencyState::NotReady,
     }
 }
 
-/// When a stopped object of which nothing is due starts again.
+/// The next start of a stopped object for which no boundary is due.
 fn next_start(spec: &ScheduleSpec, object: &Object, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let observed = &object.observed;
     let state = object.memory.newest(observed, now);
