@@ -88,10 +88,10 @@ enum Command {
     Sleep(Box<LastingArgs>),
     /// Apply the schedule now, until its next boundary
     ///
-    /// A new or edited schedule scales nothing by itself, and a manual change holds until the next
-    /// boundary. If the workload should be running or stopped now, this command starts or stops it. It
-    /// ends an active wake or sleep. If there is none, it writes one that ends at the next boundary; an
-    /// edit of the schedule does not end it earlier, but `dayshift resume` does.
+    /// A new or edited schedule scales nothing by itself, and a manual change is kept until the
+    /// next boundary. If the workload should be running or stopped now, this command starts or
+    /// stops it. It ends an active wake or sleep. If there is none, it writes one that ends at the
+    /// next boundary; an edit of the schedule does not end it earlier, but `dayshift resume` does.
     #[command(after_long_help = SYNC_HELP)]
     Sync(Box<OverrideArgs>),
     /// Leave workloads as they are, until a time or until `resume`
@@ -113,11 +113,11 @@ const AFTER_HELP: &str = "\
 See it at work:      dayshift sandbox; in a browser: dayshift sandbox --dashboard 127.0.0.1:0
 Write a schedule:    dayshift schedule deploy/web \"Mon-Fri 09:00-19:00\"
 See what it will do: dayshift plan deploy/web; of a file: dayshift plan -f FILE
-Carry it out:        dayshift run
+Run the controller:  dayshift run
 
-Each flag of run has a variable: DAYSHIFT_LOG_FORMAT sets --log-format. \
+Each flag of run has an environment variable: DAYSHIFT_LOG_FORMAT sets --log-format. \
 DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE, _ANNOTATION_PREFIX and \
-_ZONEINFO count in every command.
+_ZONEINFO apply to every command.
 Exit status: 0 done, 1 found problems, 2 wrong usage, 3 could not run.";
 
 /// clap needs a static string.

@@ -108,7 +108,7 @@ pub(crate) struct ScheduleArgs {
     #[command(flatten)]
     pub(crate) prefix: PrefixArgs,
 
-    /// An iCalendar file, and its name in `except`: with de=holidays.ics that is calendar:de;
+    /// An iCalendar file and its name: with de=holidays.ics, `except` can contain calendar:de;
     /// repeatable
     #[arg(
         long,
@@ -180,9 +180,8 @@ impl ScheduleArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 pub(crate) struct InheritanceArgs {
-    /// Running hours for workloads that have no schedule, where their Namespace has none either;
-    /// `run` needs --namespace or --namespace-selector too. Never in kube-* or dayshift's own
-    /// namespace
+    /// Running hours for workloads without a schedule, if their Namespace has none either; never in
+    /// kube-* or dayshift's own namespace. `run` also needs --namespace or --namespace-selector
     #[arg(
         long,
         value_name = "HOURS",
@@ -191,11 +190,11 @@ pub(crate) struct InheritanceArgs {
     )]
     default_hours: Option<String>,
 
-    /// Start times for these workloads, in place of --default-hours
+    /// Start times for these workloads, instead of --default-hours
     #[arg(long, value_name = "TIMES", value_parser = |text: &str| schedule(Key::Start, text))]
     default_start: Option<String>,
 
-    /// Stop times for these workloads, in place of --default-hours
+    /// Stop times for these workloads, instead of --default-hours
     #[arg(long, value_name = "TIMES", value_parser = |text: &str| schedule(Key::Stop, text))]
     default_stop: Option<String>,
 

@@ -42,10 +42,11 @@ use crate::{
 
 /// Accept connections for the Services of stopped workloads, and wake these workloads
 ///
-/// A workload asks for it by the annotation dayshift/wake-on-request, such as "2h": its own or its
-/// Namespace's. While its Service has no ready pod, connections reach the activator, which wakes the
-/// workload for that long, waits until it is ready, and forwards the connection. It runs in the cluster,
-/// behind a Service of its own: manifests/activator.yaml has all of it.
+/// Applies to workloads with the annotation dayshift/wake-on-request, such as "2h", on themselves
+/// or on their Namespace. While the Service of such a workload has no ready pod, connections reach
+/// the activator. It wakes the workload for that duration, waits until it is ready, and forwards
+/// the connection. It runs in the cluster with its own Service; manifests/activator.yaml contains
+/// all objects.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ActivatorArgs {
     /// The Service of the activator's own pods, whose ready addresses are used
@@ -61,19 +62,19 @@ pub(crate) struct ActivatorArgs {
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_length)]
     hold: TimeDelta,
 
-    /// The longest wake, whatever an annotation asks for
+    /// The longest wake, even if an annotation specifies more
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = parse_length)]
     max_wake: TimeDelta,
 
-    /// The ports on which connections to Services are taken: one for each port of a Service
+    /// The ports on which the activator accepts connections: one for each port of a Service
     #[arg(long, value_name = "FIRST-LAST", default_value = "20000-29999", value_parser = parse_ports)]
     ports: (u16, u16),
 
-    /// The address on which connections are taken [default: every address]
+    /// The address on which the activator accepts connections [default: every address]
     #[arg(long, value_name = "ADDRESS")]
     bind: Option<IpAddr>,
 
-    /// The most connections open at once, including forwarded ones
+    /// The maximum number of open connections, including forwarded ones
     #[arg(
         long,
         value_name = "COUNT",
@@ -82,7 +83,7 @@ pub(crate) struct ActivatorArgs {
     )]
     max_connections: u32,
 
-    /// The most connections open at once for one Service
+    /// The maximum number of open connections of one Service
     #[arg(
         long,
         value_name = "COUNT",
@@ -91,11 +92,11 @@ pub(crate) struct ActivatorArgs {
     )]
     max_per_service: u32,
 
-    /// Parts of a User-Agent of clients that wake nothing, whatever the case of letters
+    /// Clients whose User-Agent contains one of these strings wake nothing; case is ignored
     #[arg(long, value_name = "TEXTS", value_delimiter = ',', default_value = IGNORED_AGENTS)]
     ignore_user_agent: Vec<String>,
 
-    /// An HTML file with placeholders such as {{title}}, in place of the page for browsers
+    /// An HTML file with placeholders such as {{title}}, instead of the page for browsers
     #[arg(
         long,
         value_name = "FILE",
@@ -104,7 +105,7 @@ pub(crate) struct ActivatorArgs {
     )]
     page_template: Option<PageTemplate>,
 
-    /// Whom to ask about a stopped Service, for that page: a chat channel, an address
+    /// The contact for a stopped Service on that page: a chat channel, an address
     #[arg(long, value_name = "TEXT", help_heading = "Page for browsers")]
     page_contact: Option<String>,
 

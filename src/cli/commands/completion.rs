@@ -361,7 +361,7 @@ zsh:      source <(dayshift completions zsh)
 fish:     dayshift completions fish | source
 kubectl:  dayshift completions kubectl > ~/bin/kubectl_complete-dayshift
 
-For kubectl (1.26 or later) the file has to be executable and in a folder of PATH; kubectl's own \
+For kubectl (1.26 or later) the file must be executable and in a directory of PATH; kubectl's own \
 completion then calls it.")]
 pub(crate) struct CompletionsArgs {
     /// The shell, or kubectl

@@ -57,15 +57,15 @@ use crate::cli::{
     after_help = "\
 Examples:
   dayshift convert web.yaml                 the file with dayshift's annotations
-  dayshift convert --check manifests/       only list what is to be converted
+  dayshift convert --check manifests/       only list the objects to convert
   dayshift convert -i manifests/            change the files
   helm template chart | dayshift convert -  standard input
-  dayshift convert -A                       the commands for all that is live
-  dayshift convert deploy/web -n dev | sh   do it for one workload
+  dayshift convert -A                       the commands for all live objects
+  dayshift convert deploy/web -n dev | sh   convert one live workload
   dayshift convert --default-uptime \"Mon-Fri 07:30-20:30 CET\" -n team-a
-                                            a flag of theirs, for a Namespace
+                                            a flag of the other tool, for a Namespace
 
-Exit status: 0 done, 1 something has no equivalent (with --check: or is to be converted), 2 wrong usage, \
+Exit status: 0 done, 1 something has no equivalent (with --check: or can be converted), 2 wrong usage, \
 3 a file or the cluster cannot be read."
 )]
 pub(crate) struct ConvertArgs {
@@ -82,12 +82,12 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_parser = BoolishValueParser::new())]
     in_place: bool,
 
-    /// Write nothing; list the objects to convert and all findings; the exit status is 1 if
-    /// there is anything
+    /// Write nothing, and list the objects to convert and all findings; the exit status is 1 if
+    /// there are any
     #[arg(long, conflicts_with = "in_place", value_parser = BoolishValueParser::new())]
     check: bool,
 
-    /// Leave the other tool's annotations beside dayshift's; then both act
+    /// Keep the other tool's annotations beside dayshift's; both tools then act
     #[arg(long, value_parser = BoolishValueParser::new())]
     keep: bool,
 

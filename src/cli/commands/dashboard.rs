@@ -39,8 +39,8 @@ use crate::{
         "Only this namespace; repeatable, or a list with commas [default: all namespaces]"
     )),
     after_help = "\
-The URL is printed, with a key that nobody else on this machine has; Ctrl-C ends it.
-No cluster at hand: dayshift sandbox --dashboard 127.0.0.1:0
+The command prints a URL that contains a secret key; Ctrl-C ends it.
+Without a cluster: dayshift sandbox --dashboard 127.0.0.1:0
 Exit status: 0 ended, 2 wrong usage, 3 no cluster, no permission, or the address is taken."
 )]
 pub(crate) struct DashboardArgs {

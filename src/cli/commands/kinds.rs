@@ -19,14 +19,14 @@ use crate::cli::{
     process::Exit,
 };
 
-/// List the kinds that dayshift knows, and whether this cluster has and allows each
+/// List the kinds that dayshift knows, and those that this cluster has and allows
 ///
-/// If the cluster cannot be reached, the kinds are listed anyway. With -o yaml, print the
-/// ClusterRole that dayshift needs for the kinds of --kinds, and its binding; no cluster is asked. The
-/// last line is for Jobs, which --stop-jobs adds and --kinds does not.
+/// If the cluster cannot be reached, the kinds are listed anyway. With -o yaml, the command prints
+/// the ClusterRole and the binding that dayshift needs for the kinds in --kinds, without a request
+/// to the cluster. With --stop-jobs, the last line is for Jobs, which are not in --kinds.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The table shows what you may do; for dayshift itself, add \
+The table shows your permissions; for those of dayshift, add \
 --as=system:serviceaccount:dayshift:dayshift.
 Exit status: 0 done, 2 wrong usage, 3 no cluster.")]
 pub(crate) struct KindsArgs {
@@ -37,7 +37,7 @@ pub(crate) struct KindsArgs {
     #[arg(long, value_parser = BoolishValueParser::new(), help_heading = "Which workloads")]
     stop_jobs: bool,
 
-    /// The namespace in which it has to be allowed [default: in all]
+    /// Check the permissions in this namespace [default: in all]
     #[arg(
         short,
         long,

@@ -37,7 +37,7 @@ use crate::cli::{
 #[command(after_help = "\
 A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, \
 such as 2026-11-23T09:00:00+09:00.
-Exit status: 0 nothing found that --fail-on names, 1 something found, 2 wrong usage, \
+Exit status: 0 no finding as severe as --fail-on, 1 findings, 2 wrong usage, \
 3 a file cannot be read.")]
 pub(crate) struct LintArgs {
     /// Files of YAML or JSON, directories of such files, or - for standard input
@@ -55,7 +55,7 @@ pub(crate) struct LintArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: LintFormat,
 
-    /// The least severity that is shown: error, warning or info
+    /// The lowest severity that is shown: error, warning or info
     #[arg(
         long,
         value_name = "LEVEL",
@@ -64,9 +64,9 @@ pub(crate) struct LintArgs {
     )]
     min_severity: Severity,
 
-    /// The least severity at which the exit status is 1: error, warning or info. With info, a
-    /// directory of charts that lint cannot render fails too [default: warning, or --min-severity if
-    /// that is error]
+    /// The lowest severity for which the exit status is 1: error, warning or info. With info, a
+    /// directory of charts that lint cannot render fails too [default: warning, or --min-severity
+    /// if that is error]
     #[arg(long, value_name = "LEVEL", value_parser = severity())]
     fail_on: Option<Severity>,
 

@@ -42,7 +42,7 @@ macro_rules! help {
             $examples,
             "\nThe command only writes annotations, as kubectl annotate does; a running controller acts on them.\n",
             "Exit status: 0 done, 1 no controller acted in time, or a workload cannot be changed, 2 wrong usage, ",
-            "3 could not reach the cluster, may not read all that was asked for, or lacks the definition of a kind ",
+            "3 could not reach the cluster, a permission to read is missing, or the definition of a kind ",
             "(--kind-file)."
         )
     };
@@ -118,7 +118,7 @@ pub(crate) struct LastingArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WakeArgs {
-    /// From when: instead of a wake that begins now, add a window to the annotation extra
+    /// The beginning: add a window to the annotation extra, instead of a wake that begins now
     #[arg(
         long,
         value_name = "T",
@@ -434,7 +434,7 @@ async fn select(
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Until when")]
 pub(crate) struct UntilArgs {
-    /// How long, from now on, such as 2h or 90m
+    /// The duration from now, such as 2h or 90m
     #[arg(
         long = "for",
         value_name = "TIME",
@@ -444,12 +444,12 @@ pub(crate) struct UntilArgs {
     )]
     length: Option<TimeDelta>,
 
-    /// Until when: 22:00, or "Mon 09:00", is the next one in the workload's own zone; also
-    /// "2026-12-24 18:00", or RFC 3339
+    /// The end: the next 22:00 or "Mon 09:00" in the workload's own zone, "2026-12-24 18:00", or
+    /// RFC 3339
     #[arg(long, value_name = "T")]
     until: Option<String>,
 
-    /// Why, for those who see it in status and Events
+    /// The reason, which status and Events show
     #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
     pub(crate) reason: Option<String>,
 }

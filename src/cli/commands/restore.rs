@@ -31,7 +31,7 @@ use crate::cli::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit status: 0 done, 1 a workload could not be restored, 2 wrong usage, 3 could not reach the \
-cluster, may not read all that was asked for, or lacks the row of a kind (--kind-file).")]
+cluster, a permission to read is missing, or the definition of a kind (--kind-file).")]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     chosen: ChosenArgs,

@@ -138,7 +138,7 @@ struct TimingArgs {
     #[command(flatten)]
     inheritance: InheritanceArgs,
 
-    /// Skip a start or stop that was missed for longer than this
+    /// Skip a start or stop that was missed by more than this
     #[arg(
         long,
         value_name = "TIME",
@@ -147,7 +147,8 @@ struct TimingArgs {
     )]
     catch_up: TimeDelta,
 
-    /// Do nothing while the clock differs from the API server's by more than this; 0 turns it off
+    /// Scale nothing while the clock differs from the API server's by more than this; 0 turns it
+    /// off
     #[arg(
         long,
         value_name = "TIME",
@@ -156,8 +157,8 @@ struct TimingArgs {
     )]
     max_clock_skew: ClockSkew,
 
-    /// Report who changes a count back within this time after dayshift set it, with one read and
-    /// one Event; 0 turns it off
+    /// Report the controller that reverts a count within this time after dayshift set it, with one
+    /// read and one Event; 0 turns it off
     #[arg(
         long,
         value_name = "TIME",
@@ -166,8 +167,8 @@ struct TimingArgs {
     )]
     revert_window: TimeDelta,
 
-    /// The most workloads that dayshift has started and that are not ready yet: other starts wait, and
-    /// stops never do; 0 is no limit
+    /// The maximum number of started workloads that are not ready yet; other starts wait, stops
+    /// never wait; 0 is no limit
     #[arg(long, value_name = "COUNT", default_value = "0")]
     max_starting: u16,
 
@@ -194,13 +195,13 @@ struct TimingArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Requests")]
 struct RequestArgs {
-    /// Show what would be done, and write nothing to the cluster
+    /// Log changes, and write nothing to the cluster
     #[arg(long, value_parser = BoolishValueParser::new())]
     dry_run: bool,
 
-    /// How many starts and stops of one namespace may be in flight at once, 1 to 256. All
-    /// namespaces together may have a quarter more, and besides as many slow requests, half as many
-    /// adoptions, and 8 Events
+    /// The maximum number of starts and stops of one namespace in flight, 1 to 256. For all
+    /// namespaces together, the limit is a quarter higher. The same number of slow requests, half
+    /// as many adoptions, and 8 Events can be in flight in addition
     #[arg(
         long,
         value_name = "COUNT",
@@ -222,8 +223,8 @@ struct ProcessArgs {
     )]
     listen: SocketAddr,
 
-    /// Serve the pages of `dayshift dashboard` on this address, read-only; they name workloads, and
-    /// ask for no login without --user-header [default: none]
+    /// Serve the pages of `dayshift dashboard` on this address, read-only; they show workloads to
+    /// everyone, unless you set --user-header [default: none]
     #[arg(long, value_name = "ADDRESS", value_parser = dashboard_listen)]
     dashboard_listen: Option<SocketAddr>,
 
@@ -234,17 +235,18 @@ struct ProcessArgs {
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_workload_metrics: bool,
 
-    /// Add the metric `dayshift_overridden_workloads`, which counts the workloads that each user has woken,
-    /// put to sleep or paused: of 200 users at most, and of all others together
+    /// Add the metric `dayshift_overridden_workloads`, which counts the workloads that each user
+    /// has woken, put to sleep or paused: for at most 200 users, and for all others together
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_user_metrics: bool,
 
-    /// Count savings in each namespace: in 200 at most, and in all others together
+    /// Count savings by namespace: for at most 200 namespaces, and for all others together
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_namespace_metrics: bool,
 
-    /// Count savings by team instead, as this label of Namespaces names it: the 200 teams that have
-    /// saved most, and all others together. The label of the series is `team`
+    /// Count savings by team instead, which is the value of this label of a Namespace: for the 200
+    /// teams with the largest savings, and for all others together. The label of the series is
+    /// `team`
     #[arg(long, value_name = "LABEL", value_parser = label_key, conflicts_with = "per_namespace_metrics")]
     metrics_by: Option<String>,
 
@@ -376,9 +378,9 @@ pub(crate) fn instance(own_pod: Option<&OwnPod>, otherwise: &str) -> String {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("proxy").args(["trusted_proxy", "proxy_secret_file"]).multiple(true))]
 pub(crate) struct LoginArgs {
-    /// Show the pages to the users that an authenticating proxy names in this header, such as
-    /// X-Forwarded-User. Each sees and does what the API server allows them; dayshift needs the
-    /// right to impersonate them
+    /// The header in which an authenticating proxy names the user, such as X-Forwarded-User. Each
+    /// user sees and changes only the workloads that the API server allows; dayshift needs the
+    /// permission to impersonate users
     #[arg(
         long,
         value_name = "HEADER",
@@ -393,8 +395,8 @@ pub(crate) struct LoginArgs {
     group_header: Option<HeaderName>,
 
     /// The address of the proxy: 127.0.0.1 for a container of the same pod; or, with
-    /// --proxy-secret-file, others and networks of at most 256; repeatable, or a list with commas.
-    /// Requests from other addresses are rejected
+    /// --proxy-secret-file, others and networks of at most 256 addresses; repeatable, or a list
+    /// with commas. Requests from other addresses are rejected
     #[arg(
         long,
         value_name = "ADDRESS",

@@ -43,18 +43,18 @@ use crate::{
     },
 };
 
-/// Watch the controller at work on a cluster in memory, in simulated time
+/// Run the controller on a simulated cluster and in simulated time
 ///
 /// No cluster is needed or changed. The same controller as in `dayshift run` starts and stops the
-/// workloads of the files, or of the examples that come with dayshift, each at its exact instant,
-/// and every change is shown as it happens.
+/// workloads of the files, or of the examples that come with dayshift, each at its exact time, and
+/// every change is shown as it happens.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 All times are shown in --timezone or, without it, in the zone that the schedules have in common.
 A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, \
 such as 2026-11-23T09:00:00+09:00.
 `kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
-Exit status: 0 done, 1 a file has errors or a workload was refused, 2 wrong usage, 3 a file cannot be read.")]
+Exit status: 0 done, 1 a file has errors or a schedule was rejected, 2 wrong usage, 3 a file cannot be read.")]
 pub(crate) struct SandboxArgs {
     /// Files of YAML or JSON, directories of such files, or - for standard input [default: the examples]
     #[arg(value_name = "FILE")]
@@ -86,8 +86,8 @@ pub(crate) struct SandboxArgs {
     #[arg(long, value_name = "WORKLOAD@T")]
     request: Vec<String>,
 
-    /// Serve the dashboard on this loopback address, such as 127.0.0.1:0. The time of --for is played
-    /// at once; then simulated time passes as real time does, until Ctrl-C
+    /// Serve the dashboard on this loopback address, such as 127.0.0.1:0. The time of --for is
+    /// simulated at once; then the simulation continues in real time until Ctrl-C
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     dashboard: Option<SocketAddr>,
 

@@ -46,7 +46,7 @@ Examples:
   dayshift schedule deploy/web \"Mon-Fri 09:00-19:00\" --timezone Europe/Berlin
   dayshift schedule sts/db \"daily 06:00-22:00\" --dry-run
 --timezone is written with the hours. A new schedule takes effect at its next start or stop.
-Exit status: 0 done, 1 the hours are wrong, or a conflict, 2 wrong usage, 3 no cluster, no such workload, \
+Exit status: 0 done, 1 the hours are invalid, or a conflict, 2 wrong usage, 3 no cluster, no such workload, \
 or no permission."
 )]
 pub(crate) struct SetScheduleArgs {

@@ -92,55 +92,56 @@ pub(crate) struct StatusArgs {
 }
 
 const EXIT_STATUS: &str = "\
-Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, or \
-not all of those that were asked for may be read.";
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, \
+or a permission to read is missing.";
 
 const AFTER_LONG_HELP: &str = "\
-A problem is a schedule that is refused; a start, stop or override that is more than 10 s overdue; a \
-workload that is down without a schedule, against its schedule or with no saved count; one with \
-nothing ready 10 minutes after its start; one whose next start names something in vain in \
-dayshift/after; and a count that another program has set back within 15 minutes.
+A problem is one of these: a rejected schedule; a start, stop or override that is more than 10 s \
+overdue; a workload that is stopped without a schedule, against its schedule or without a saved \
+count; a workload without a ready replica 10 minutes after its start; a dependency in \
+dayshift/after that cannot become ready in time; and a count that another controller has \
+reverted.
 
-With -o json there is one document, {\"workloads\": [...], \"unread\": [...]}. Each \
-workload has these fields, null where there is no value:
+With -o json the output is one document, {\"workloads\": [...], \"unread\": [...]}. Each \
+workload has these fields, null if there is no value:
   kind, namespace, name, timezone, replicas
-  from           where the schedule is written: \"object\" or \"namespace\";
-                 \"scaler\" where it is the default of the scaler
+  from           the place of the schedule: \"object\", \"namespace\", or \"scaler\"
+                 for the default schedule of the controller
   state          adopted, running, stopped, woken, slept or paused; null until a
-                 controller has seen it
+                 controller has seen the workload
   since, next    RFC 3339 in the workload's zone
-  nextAction     what happens then: \"start\", \"stop\", or null where that is open,
-                 as after a pause, or where a wake ends and it runs on
-  waitsFor       what a start that is due waits for:
-                 {\"objects\": [\"sts/db\", ...], \"until\": when it stops waiting}
-  onRequest      what requests come to, with dayshift/wake-on-request:
-                 {\"services\": those that wake it, \"notCovered\": [texts]}; null
-                 where you may not list Services
-  ready          whether all of it is ready, by its status
-  readyReplicas  how many replicas are ready
+  nextAction     the action at that time: \"start\", \"stop\", or null if it is not
+                 known, as after a pause, or if a wake ends and nothing changes
+  waitsFor       the dependencies for which a due start waits:
+                 {\"objects\": [\"sts/db\", ...], \"until\": the end of the wait}
+  onRequest      the Services, with dayshift/wake-on-request: {\"services\": those
+                 that wake the workload, \"notCovered\": [texts]}; null if you
+                 cannot list Services
+  ready          whether all replicas are ready, by the workload's status
+  readyReplicas  the number of ready replicas
   savedReplicas  the count that a start restores
-  requests       {\"cpuCores\", \"memoryBytes\"}: what one replica requests
-  heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"}: what would run now
-                 without the schedule, and does not
+  requests       {\"cpuCores\", \"memoryBytes\"} of one replica
+  heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"} that would run now
+                 without the schedule
   override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null,
                  \"from\": as above}
-  error          what is wrong
+  error          the error of the schedule
   problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}]; start and
-                 end are bytes of the annotation's text
-  overdueSince   since when something should have been done
-  notes          texts, as under the table
+                 end are bytes of the annotation's value
+  overdueSince   the time since which an action is overdue
+  notes          texts, as below the table
   restore        the command that restores a stopped workload without a schedule
-  revertedBy     the program that has set another count since: {\"manager\", \"at\",
-                 \"cure\"}; at is null for an HPA, cure is the setting that ends
-                 it or null; null also where a person did
-  owners         who else sets the count: \"HPA\", \"KEDA\", \"Argo CD\", \"Flux
+  revertedBy     the controller that has reverted the count: {\"manager\", \"at\",
+                 \"cure\"}; at is null for an HPA; cure is the setting that
+                 prevents it, or null; null also after a manual change
+  owners         other controllers of the count: \"HPA\", \"KEDA\", \"Argo CD\", \"Flux
                  Kustomization\", ...; an HPA or KEDA that has not scaled yet is
-                 found where you may list HPAs and ScaledObjects
+                 listed only if you can list HPAs and ScaledObjects
 
-Standard error and unread name what may not be read: {\"resource\", such as \
-\"cronjobs.batch\", \"message\", \"cure\": what helps, or null}. Where that is a kind or a workload \
-that was asked for, the others are shown and the exit status is 3, whatever they say; Namespaces, \
-Services, HPAs and ScaledObjects do not change it.";
+Standard error and unread list missing permissions: {\"resource\", such as \"cronjobs.batch\", \
+\"message\", \"cure\": the fix, or null}. If one concerns a requested kind or workload, the \
+others are shown and the exit status is 3. For Namespaces, Services, HPAs and ScaledObjects the \
+exit status does not change.";
 
 impl StatusArgs {
     pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
