@@ -212,7 +212,7 @@ impl CalendarWatch {
                 tracing::warn!(
                     calendar = watched.file.name.as_str(),
                     file = &*printable(&watched.file.path.to_string_lossy()),
-                    "the last date of the calendar is {last}; after it nothing is excepted: give it a newer file"
+                    "the last date of the calendar is {last}; after it no date is excluded; provide a newer file"
                 );
             }
         }
@@ -247,8 +247,7 @@ impl WatchedCalendar {
             (Ok(_), _) => tracing::info!(calendar, "the calendar file can be read again"),
             (Err(why), Ok(_)) => tracing::error!(
                 calendar,
-                "the calendar file cannot be read; the dates read last stay in force until \
-                    dayshift restarts: {why}"
+                "the calendar file cannot be read; the previous dates stay in use until dayshift restarts: {why}"
             ),
             (Err(why), Err(_)) => tracing::error!(
                 calendar,

@@ -31,11 +31,11 @@ pub(super) enum ZoneinfoError {
     #[error("cannot read {}: {source}", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error(
-        "no compiled time zones in {}; give the folder in which Europe/Berlin lies, such as /usr/share/zoneinfo",
+        "no compiled time zones in {}; give the directory that contains Europe/Berlin, such as /usr/share/zoneinfo",
         .0.display()
     )]
     NoZones(PathBuf),
-    #[error("{} has more than {MAX_ENTRIES} entries; give the folder in which Europe/Berlin lies", .0.display())]
+    #[error("{} has more than {MAX_ENTRIES} entries; give the directory that contains Europe/Berlin", .0.display())]
     TooLarge(PathBuf),
 }
 
@@ -78,7 +78,7 @@ pub(super) fn choose(given: Option<&OsStr>) -> Result<(Tzdata, Option<String>), 
             let ZoneDirectory { tzdata, broken } = ZoneDirectory::read(Path::new(given))?;
             let warning = broken.map(|broken| {
                 let (folder, version) = (given.display(), Tzdata::bundled().version());
-                format!("{broken} in {folder}: there the program's own tzdata {version} counts")
+                format!("{broken} in {folder}: for these, the built-in tzdata {version} is used")
             });
             Ok((tzdata, warning))
         }

@@ -72,7 +72,7 @@ pub(crate) fn files_and_names(words: &[String], kinds: &KindFiles) -> (Vec<PathB
     for word in names.iter().filter(|word| Path::new(word).exists()) {
         let word = quote(word);
         print_warning(&format!(
-            "`{word}` is taken for a live object; for the file or folder of that name write ./{word}"
+            "`{word}` names a live object; for the file or directory of that name, write ./{word}"
         ));
     }
     (files.into_iter().map(PathBuf::from).collect(), names)

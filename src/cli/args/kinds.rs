@@ -91,8 +91,7 @@ fn unknown_kind(text: &str) -> String {
              as pods, which have no count to change; {example}"
         ),
         Some((_, group)) if is_dns_label(&group.to_lowercase()) => format!(
-            "`{text_of}` is not a kind of workload: groups without a dot are Kubernetes' own, and this \
-             kind of theirs has no count to change; {example}"
+            "`{text_of}` is not a kind of workload: groups without a dot are Kubernetes' own, and this kind has no count to change; {example}"
         ),
         _ => format!("`{text_of}` is not a kind of workload; {example}"),
     }

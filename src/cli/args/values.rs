@@ -32,8 +32,8 @@ pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
 pub(crate) fn catch_up(text: &str) -> Result<TimeDelta, String> {
     match parse_duration(text)? {
         short if short < TimeDelta::minutes(1) => Err(
-            "write a minute or more, such as 1h or 72h; every boundary is carried out a \
-                 little after its instant"
+            "write a minute or more, such as 1h or 72h; every boundary is applied \
+             slightly late"
                 .to_owned(),
         ),
         long => Ok(long),
@@ -105,7 +105,7 @@ pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
 
 pub(crate) fn dashboard_listen(text: &str) -> Result<SocketAddr, String> {
     socket_address(text).ok_or_else(|| {
-        "write an address and a port: 127.0.0.1:8081 for kubectl port-forward alone, or 0.0.0.0:8081"
+        "write an address and a port: 127.0.0.1:8081 only for kubectl port-forward, or 0.0.0.0:8081"
             .to_owned()
     })
 }

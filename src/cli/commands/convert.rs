@@ -382,14 +382,14 @@ impl ConvertInputArgs<'_> {
         if !is_live && self.has_flags {
             if namespaces.is_empty() {
                 return usage(
-                    "say which Namespace the flags are for: -n team-a; or give files, or -A",
+                    "name the Namespace for these flags: -n team-a; or give files, or -A",
                 );
             }
             return Ok(ConvertInput::Flags);
         }
         if !is_live && namespaces.is_empty() {
             return usage(
-                "say what to convert: a file, - for standard input, deploy/web, or -A; see dayshift convert --help",
+                "name the objects to convert: a file, - for standard input, deploy/web, or -A; see dayshift convert --help",
             );
         }
         let namespace_of = |word: &String| {

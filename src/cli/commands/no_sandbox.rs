@@ -15,7 +15,7 @@ impl SandboxArgs {
     pub(crate) fn run(self, _: &KindFiles) -> Exit {
         drop(self.ignored);
         print_error(
-            &"this program was built without the sandbox, as the one in the image is; run \
+            &"this binary was built without the sandbox, like that of the image; run \
                 `dayshift sandbox` of a release for your machine, or \
              `cargo run -- sandbox` in the repository",
         );

@@ -36,7 +36,7 @@ pub(crate) fn write_conversion(
         .filter(|change| change.place.is_none());
     let elsewhere: Vec<_> = elsewhere.filter_map(kubectl_command).collect();
     if !elsewhere.is_empty() && !sources.is_empty() {
-        writeln!(out, "What is not among the files:")?;
+        writeln!(out, "Objects that are not in the files:")?;
         for command in elsewhere {
             writeln!(out, "  {}", printable_line(&command))?;
         }

@@ -33,8 +33,7 @@ pub(crate) fn note_given_again(file: &str, workload: &ManifestWorkload) {
     let Location { line, column, .. } = workload.place;
     let object = workload.object.full_name();
     print_note(&format!(
-        "{file}:{line}:{column}: {object} is given again later; the last one counts, as with \
-         kubectl apply"
+        "{file}:{line}:{column}: {object} is given again later; the last one applies, as with kubectl apply"
     ));
 }
 

@@ -292,8 +292,7 @@ fn footnotes(summary: &Summary) -> String {
         counted(events, "Event"),
     ];
     format!(
-        "\n{}, the latest {lateness} ms after its instant. \
-         Without: what would have run without the schedules.\n\
+        "\n{}, the latest {lateness} ms after its scheduled time. Without: the replica-hours without the schedules.\n\
          Requests besides the watch: {}.\n",
         counted(transitions, "transition"),
         asked.join(", ")

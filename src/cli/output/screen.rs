@@ -53,13 +53,13 @@ impl LiveScreen {
             (Some(_), Some(_)) | (None, None) => {}
             (Some(why), None) => {
                 if !self.in_place {
-                    print_warning(&format!("{why}; what is shown may be old"));
+                    print_warning(&format!("{why}; the output might be outdated"));
                 }
                 self.outage = Some((why, now));
             }
             (None, Some(_)) => {
                 if !self.in_place {
-                    print_warning("the API server answers again");
+                    print_warning("the API server responds again");
                 }
                 self.outage = None;
             }
@@ -86,7 +86,7 @@ impl LiveScreen {
         let mut all = Vec::new();
         if let Some((why, since)) = &self.outage {
             let ago = duration(self.now - *since);
-            let line = printable(&format!("warning: {why}; this is how it was {ago} ago"));
+            let line = printable(&format!("warning: {why}; this is the state of {ago} ago"));
             writeln!(all, "{}", style.paint(Paint::Yellow, &line))?;
         }
         for line in lines {

@@ -199,7 +199,7 @@ fn uses_the_last_definition_of_an_object_with_a_note() {
     let first = office();
     let last = annotated("Deployment", "web", "dayshift/hours: 'Mon-Fri 10:00-18:00'");
     let directory = directory(&[("a.yaml", &first), ("b.yaml", &last)]);
-    let note = "note: a.yaml:1:1: default/web is given again later; the last one counts, as with kubectl apply\n";
+    let note = "note: a.yaml:1:1: default/web is given again later; the last one applies, as with kubectl apply\n";
     let from = "--from 2026-11-23";
     let plan = run_in(
         directory.path(),

@@ -44,7 +44,7 @@ fn the_plan_names_the_holidays() {
 
     let chart = dayshift(&[&args[..], &["-o", "chart"]].concat());
     for line in [
-        "x excepted, no start: Fri 25 Dec to Sat 26 Dec, Mon 28 Dec to Fri 1 Jan",
+        "x excluded, no start: Fri 25 Dec to Sat 26 Dec, Mon 28 Dec to Fri 1 Jan",
         "  Fri 25 Dec: Erster Weihnachtstag (calendar:de)",
         "  Fri 1 Jan: Neujahr (calendar:de)",
     ] {

@@ -213,7 +213,7 @@ pub(super) fn origin(group: &ScheduleGroup<'_>) -> Option<String> {
     match group.origin() {
         Origin::Own => None,
         Origin::Namespace => Some("The schedule comes from the Namespace.".to_owned()),
-        Origin::Controller => Some("The schedule is the default of the scaler.".to_owned()),
+        Origin::Controller => Some("The schedule is the default of the controller.".to_owned()),
     }
 }
 
@@ -241,11 +241,11 @@ pub(super) fn active_override(
                 (PlannedState::Paused, words)
             }
             Override::Wake(until) => {
-                let words = format!("woken: runs until {}", date_and_time(until, zone));
+                let words = format!("awake: runs until {}", date_and_time(until, zone));
                 (PlannedState::Woken, words)
             }
             Override::Sleep(until) => {
-                let words = format!("put to sleep: stopped until {}", date_and_time(until, zone));
+                let words = format!("asleep: stopped until {}", date_and_time(until, zone));
                 (PlannedState::Slept, words)
             }
         };

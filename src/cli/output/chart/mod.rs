@@ -125,7 +125,7 @@ impl Chart {
             words.push(format!("= counts as another day: {}", counted_as(&treated)));
         }
         if !excepted.is_empty() {
-            words.push(format!("x excepted, no start: {}", ranges(&excepted)));
+            words.push(format!("x excluded, no start: {}", ranges(&excepted)));
             words.extend(holidays(group.spec.schedule.except(), &excepted));
         }
         words.extend(origin(group));
