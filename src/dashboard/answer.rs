@@ -96,7 +96,7 @@ impl Dashboard {
         };
         if let (["confirm" | "act"], Some(acting)) = (&parts[..], acting) {
             if head.method != Method::POST {
-                return not_allowed("POST", "Send the form: looking at this page does nothing.");
+                return not_allowed("POST", "Send the form: opening this page has no effect.");
             }
             let is_confirmed = parts == ["act"];
             return self
@@ -205,7 +205,7 @@ impl Dashboard {
                 typed_response(CALENDAR, page.calendar(name))
             }
             ["ns", name] if view.rows_of(name).is_empty() => {
-                fails("No workload of this namespace that is shown here has a schedule.")
+                fails("No visible workload of this namespace has a schedule.")
             }
             ["ns", name] => {
                 let events = self.events_in(name).await;
@@ -221,8 +221,8 @@ pub(super) const UNASKED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
 pub(super) fn unasked(error: &FindError) -> String {
     format!(
-        "dayshift cannot learn what you may see: {error}. It asks the API server as you, which needs \
-         the right to impersonate you: apply manifests/dashboard-login.yaml, or set \
+        "dayshift cannot determine which workloads you may see: {error}. Its requests \
+            impersonate you, for which it needs a permission: apply manifests/dashboard-login.yaml, or set \
          dashboard.login.enabled in the chart."
     )
 }

@@ -36,7 +36,9 @@ pub(crate) fn selected(
     for wanted in &form.objects {
         match known.get(wanted) {
             Some(row) => rows.push(*row),
-            None => missing.push(format!("{wanted}: it is gone, or has no schedule any more")),
+            None => missing.push(format!(
+                "{wanted}: it no longer exists, or no longer has a schedule"
+            )),
         }
     }
     let selection = Selection {
@@ -58,7 +60,7 @@ pub(crate) fn namespaces(form: &ActionForm, view: &View) -> (Vec<String>, Vec<St
         rows.any(|row| *row.status.object.namespace == **name)
     };
     let (shown, others): (Vec<&String>, Vec<&String>) = form.namespaces.iter().partition(is_shown);
-    let not_shown = |name: &String| format!("namespace/{name}: no workload of it is shown here");
+    let not_shown = |name: &String| format!("namespace/{name}: it has no visible workload");
     let others = others.into_iter().map(not_shown).collect();
     (shown.into_iter().cloned().collect(), others)
 }

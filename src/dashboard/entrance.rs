@@ -13,7 +13,7 @@ use crate::dashboard::access::Token;
 
 const NO_KEY: &str = "Open the address that was printed in your terminal, with the key at its end: \
                       dashboard: http://127.0.0.1:…/?key=… Each start has a new key. If you have \
-                      just opened that address, go on to the overview.";
+                      just opened that address, continue to the overview.";
 
 /// The ways to authenticate.
 pub(super) enum Entrance {
@@ -103,7 +103,7 @@ impl Entrance {
                     Entered::FormRefusal(StatusCode::FORBIDDEN, NO_KEY.to_owned())
                 }
                 Err(error) => {
-                    let message = format!("The system gives no random numbers: {error}");
+                    let message = format!("The system provides no random numbers: {error}");
                     Entered::FormRefusal(StatusCode::INTERNAL_SERVER_ERROR, message)
                 }
             },

@@ -97,11 +97,11 @@ impl ActionForm {
     pub(crate) fn requested(&self, now: DateTime<Utc>) -> Result<RequestedOverride, String> {
         let fields = &self.fields;
         if self.chosen() == 0 {
-            return Err("Nothing is chosen: tick a workload or a whole namespace.".to_owned());
+            return Err("Nothing is selected: select a workload or a whole namespace.".to_owned());
         }
         if self.is_too_much() {
             return Err(format!(
-                "That is too much at once: choose at most {MAX_OBJECTS} workloads and \
+                "That is too many at once: select at most {MAX_OBJECTS} workloads and \
                  {MAX_NAMESPACES} namespaces."
             ));
         }
@@ -163,7 +163,7 @@ mod tests {
                 "wake, sleep, pause, resume or sync",
             ),
             ("object=a&for=1h", "wake, sleep, pause, resume or sync"),
-            ("do=pause", "Nothing is chosen"),
+            ("do=pause", "Nothing is selected"),
         ] {
             let said = ActionForm::parse(text.as_bytes()).requested(now);
             let said = said.map_or_else(|error| error, |_| String::new());

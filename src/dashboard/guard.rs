@@ -60,10 +60,10 @@ impl Hosts {
     pub(super) fn refusal(self) -> String {
         match self {
             Self::LoopbackAt(port) => format!(
-                "This page answers only at a loopback address, such as http://127.0.0.1:{port}/."
+                "This page is served only at a loopback address, such as http://127.0.0.1:{port}/."
             ),
             Self::Any | Self::Loopback => {
-                "This page answers only at a loopback address, such as that of kubectl port-forward."
+                "This page is served only at a loopback address, such as that of kubectl port-forward."
                     .to_owned()
             }
         }
@@ -129,8 +129,8 @@ pub(crate) fn is_ours(headers: &HeaderMap, sender: FormSender) -> Result<(), For
                 "This form was not sent by a page of this server, so nothing was done."
             }
             FormSender::Proxied => {
-                "This form was not sent by a page of this server, so nothing was done. The proxy has \
-                 to pass on the Host of the browser."
+                "This form was not sent by a page of this server, so nothing was done. The proxy \
+                    must forward the Host header of the browser."
             }
         },
     );
@@ -176,11 +176,13 @@ where
     let (max, too_large) = match sender {
         FormSender::Local => (
             MAX_BYTES,
-            "The form is larger than 1 MB, or it broke off. Choose fewer workloads, or a namespace.",
+            "The form is larger than 1 MB, or it is incomplete. Select fewer workloads, or a \
+                namespace.",
         ),
         FormSender::Proxied => (
             MAX_BYTES_OF_MANY,
-            "The form is larger than 128 kB, or it broke off. Choose fewer workloads, or a namespace.",
+            "The form is larger than 128 kB, or it is incomplete. Select fewer workloads, or a \
+                namespace.",
         ),
     };
     match timeout(FORM_TIMEOUT, Limited::new(body, max).collect()).await {

@@ -58,25 +58,27 @@ pub struct UserHeaders {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LoginError {
     #[error(
-        "This request did not come through the login: its address is not one of --trusted-proxy, or \
+        "This request did not come from the authenticating proxy: its address is not one of \
+            --trusted-proxy, or \
          the header {SECRET_HEADER} does not contain the secret of --proxy-secret-file. Open the \
-         address of the authenticating proxy."
+         address of the proxy."
     )]
     Untrusted,
     #[error("The proxy names no user: the header {0} is missing. Log in at the proxy.")]
     Missing(HeaderName),
     #[error(
-        "The header {0} came more than once. The proxy has to remove what a browser sends in it."
+        "The header {0} occurs more than once. The proxy must remove this header from requests \
+            of browsers."
     )]
     Doubled(HeaderName),
     #[error(
-        "The header {0} holds no name that Kubernetes can be asked with: it is empty, longer than \
-         {MAX_NAME} bytes, no UTF-8, or has invisible characters; or there are more than {MAX_GROUPS}."
+        "The header {0} contains an invalid name: it is empty, longer than {MAX_NAME} bytes, not \
+            UTF-8, or has invisible characters; or there are more than {MAX_GROUPS} names."
     )]
     Unreadable(HeaderName),
     #[error(
-        "The header {0} names a user or group that begins with {RESERVED}, which is Kubernetes' own. \
-         Nobody acts as one of these here."
+        "The header {0} names a user or group that begins with {RESERVED}, which Kubernetes \
+            reserves. The dashboard does not impersonate these."
     )]
     Reserved(HeaderName),
     /// The system has no random numbers, or the client cannot be created.

@@ -249,7 +249,7 @@ const fn cause(note: &Note) -> &'static str {
         Note::IgnoresDependencies => "The start does not wait for a dependency",
         Note::WaitsForSlot => "The start waits for a start slot",
         Note::LeftStopped { .. } => "Stopped, and the schedule was removed",
-        Note::Unseen => "No controller has observed it yet",
+        Note::Unseen => "No controller has adopted it yet",
         Note::SetManually { .. } | Note::SetDuringOverride { .. } => "Changed manually",
         Note::Deleting => "Being deleted",
         Note::Reverted { .. } => "Another controller reverted the count",
@@ -296,12 +296,12 @@ impl Situation {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
-            Self::AwakeManually => "awake manually",
+            Self::AwakeManually => "awake by override",
             Self::Asleep => "asleep by schedule",
-            Self::AsleepManually => "asleep manually",
+            Self::AsleepManually => "asleep by override",
             Self::Paused => "paused",
             Self::NeedsAttention => "needs attention",
-            Self::NotBegun => "not begun yet",
+            Self::NotBegun => "not acted on yet",
         }
     }
 

@@ -259,8 +259,8 @@ fn the_dashboard_of_a_sandbox_shows_exact_savings() {
         "Today30 replica-hours, 7.5 CPU core-hours, 15 GiB-hours of memory (0.30 EUR)",
         "This week171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR)",
         "This month171 replica-hours",
-        "171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR) saved since the \
-         controller began to count, Mon",
+        "171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR) saved since \
+            the controller started to count, Mon",
     ] {
         assert!(page.contains(expected), "{expected}: {page}");
     }

@@ -169,7 +169,7 @@ impl Cluster {
         let page = body.unwrap().to_bytes();
         uncounted(|| {
             let page = String::from_utf8(page.to_vec()).unwrap();
-            let all = format!("<span class=\"number\">{OBJECTS}</span> not begun yet");
+            let all = format!("<span class=\"number\">{OBJECTS}</span> not acted on yet");
             assert!(page.contains(&all), "{page}");
         });
     }

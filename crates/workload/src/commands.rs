@@ -43,8 +43,7 @@ pub enum OverrideError {
     NoSchedule,
     /// The labels show that the object has a schedule, but it is not written on the object.
     #[error(
-        "no schedule is written on it, so what the schedule specifies now is unknown; wake or sleep it \
-            instead"
+        "it has no schedule annotation, so its scheduled state is unknown; wake or sleep it instead"
     )]
     ScheduleNotSeen,
     /// The controller ignores objects that are being deleted.

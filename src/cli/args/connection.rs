@@ -62,7 +62,7 @@ pub(crate) enum ClusterError {
 }
 
 impl ConnectionArgs {
-    /// A client that retries when the server is busy and notes it once, and the server's address.
+    /// A client that retries when the server is busy and reports that once, and the server's address.
     pub(crate) async fn patient_client(
         self,
         command: &'static str,

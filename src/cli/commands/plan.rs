@@ -496,7 +496,7 @@ impl PlanArgs {
             let Some(plan) = plan else {
                 if workload.phase().is_some() {
                     print_note(&format!(
-                        "{}: its labels say that it is scheduled, but no schedule is written on it",
+                        "{}: its labels show that it is scheduled, but it has no schedule annotation",
                         workload.object
                     ));
                 }

@@ -70,7 +70,7 @@ pub(crate) fn write_findings<R: Rule>(
     Ok(())
 }
 
-/// Writes one finding, and how many more have the same message.
+/// Writes one finding, and the number of other findings with the same message.
 fn write_finding<R: Rule>(
     out: &mut impl Write,
     finding: &Finding<R>,

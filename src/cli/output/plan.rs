@@ -21,7 +21,7 @@ use crate::cli::output::{
     terminal::{Paint, Style},
 };
 
-/// A limit for memory, and more than anyone reads.
+/// A limit for memory. It is more than a reader can use.
 const MAX_BOUNDARIES: usize = 1_000_000;
 
 /// A day with more boundaries is folded: one row for each repeated boundary.

@@ -162,7 +162,7 @@ impl Page<'_> {
                 }
             }
             @if !others.is_empty() {
-                h2 { "These stay as they are" }
+                h2 { "Unchanged" }
                 ul.findings { @for other in others { li.finding.note { (said(other)) } } }
             }
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
@@ -372,7 +372,7 @@ fn outcome(progress: &PlanProgress) -> &'static str {
         (PlanPhase::Preview | PlanPhase::UnderWay { .. }, _) => "under way",
         (PlanPhase::Done, 0) => "done",
         (PlanPhase::Done, errors) if errors == progress.lines.len() => "failed",
-        (PlanPhase::Done, _) => "done in part",
+        (PlanPhase::Done, _) => "partly done",
     }
 }
 

@@ -74,8 +74,8 @@ impl Page<'_> {
                             None => { span.far { "none this week" } }
                         }
                     }
-                    td data-heading="Takes away" { (takes_away(&next)) }
-                    td data-heading="In the way" { (in_the_way(&next)) }
+                    td data-heading="Stops" { (takes_away(&next)) }
+                    td data-heading="Blockers" { (in_the_way(&next)) }
                 }
             }
         };
@@ -84,8 +84,8 @@ impl Page<'_> {
             "Workloads",
             "Stopped by schedules now",
             "Next stop",
-            "Takes away",
-            "In the way",
+            "Stops",
+            "Blockers",
         ];
         let content = html! {
             (table("namespaces", &headings, &rows))
@@ -238,14 +238,14 @@ impl Page<'_> {
                 tr {
                     th scope="row" { code { (prefix.annotation(*key)) } }
                     td { code { (safe(text)) } }
-                    td data-heading="Holds for" { (counted(*count, "workload")) }
+                    td data-heading="Used by" { (counted(*count, "workload")) }
                 }
             }
         };
         let content = if given.is_empty() {
             html! { p { "No workload here uses an annotation of its Namespace." } }
         } else {
-            table("given", &["Annotation", "Text", "Holds for"], &rows)
+            table("given", &["Annotation", "Value", "Used by"], &rows)
         };
         section("given", "Annotations of the Namespace", &content)
     }
@@ -287,14 +287,14 @@ fn takes_away(next: &NamespaceSummary) -> String {
     format!("{} of {workloads}", counted(next.replicas, "replica"))
 }
 
-/// `1 with an autoscaler, 2 refused`
+/// `1 with an autoscaler, 2 rejected`
 fn in_the_way(next: &NamespaceSummary) -> String {
     let parts = [
         (next.autoscaled, "with an autoscaler"),
         (next.set_by_others, "set by other programs"),
         (next.operated, "of an operator"),
         (next.lose_volumes, "would lose volumes"),
-        (next.refused, "refused"),
+        (next.refused, "rejected"),
     ];
     let some = parts.into_iter().filter(|(count, _)| *count > 0);
     let texts: Vec<_> = some

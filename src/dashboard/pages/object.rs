@@ -249,11 +249,11 @@ impl Page<'_> {
                 tr {
                     th scope="row" { code { (prefix.annotation(*key)) } }
                     td { code { (safe(text)) } }
-                    td data-heading="Written on the" { (origin.name()) }
+                    td data-heading="Source" { (origin.name()) }
                 }
             }
         };
-        let table = table("schedule", &["Annotation", "Text", "Written on the"], &rows);
+        let table = table("schedule", &["Annotation", "Value", "Source"], &rows);
         section("schedule", "Its annotations", &table)
     }
 }

@@ -169,7 +169,8 @@ impl Page<'_> {
                     }
                     @if reverted > 0 {
                         li {
-                            a href=(self.of_state("reverted", namespace)) title="Another controller changed the count back." {
+                            a href=(self.of_state("reverted", namespace)) title="Another \
+                                controller reverted the count." {
                                 span.number { (reverted) } " reverted"
                             }
                         }

@@ -88,7 +88,7 @@ impl Page<'_> {
             @if let Some(outage) = &self.view.outage {
                 p.banner.bad role="status" {
                     strong {
-                        @if self.view.is_complete { "What you see may be old. " }
+                        @if self.view.is_complete { "This page might be outdated. " }
                         @else { "The cluster cannot be read. " }
                     }
                     (safe(&without_system_error(outage)))

@@ -149,7 +149,7 @@ impl Page<'_> {
         html! {
             @if let Some(SavedSoFar { all, since, since_each }) = savings.so_far {
                 details {
-                    summary { "Since the controller began" }
+                    summary { "Since the controller started" }
                     dl {
                         @for (when, saved) in ["Today", "This week", "This month"].into_iter().zip(since_each) {
                             dt { (when) }
@@ -157,13 +157,14 @@ impl Page<'_> {
                         }
                     }
                     p {
-                        (Bill::new(all, price)) " saved since the controller began to count, "
+                        (Bill::new(all, price)) " saved since the controller started to count, "
                         (short_time(since, self.zone(), self.view.now)) "."
                     }
                     p.far { "The used part is computed from the current replica counts." }
                 }
             } @else if self.view.is_partial {
-                p.far { "What was saved until now is counted of all workloads together, of which you see a part." }
+                p.far { "Savings until now are counted for all workloads together, and you see \
+                    only some of them." }
             } @else {
                 p.far {
                     "The controller counts what was saved: the metric "

@@ -31,7 +31,7 @@ impl Page<'_> {
             p.lead {
                 @match (status.condition, status.phase, overridden) {
                     (ScheduleStatus::Refused, ..) => {
-                        strong { "Left as it is" } " because its schedule is rejected" (schedule(row)) "."
+                        strong { "Unchanged" } " because its schedule is rejected" (schedule(row)) "."
                     }
                     (ScheduleStatus::Removed, ..) => {
                         strong { "Stopped" } ", and its schedule was removed: nothing starts it."
@@ -40,10 +40,12 @@ impl Page<'_> {
                         strong { "Paused" } (until) ": its schedule" (schedule(row)) " changes nothing."
                     }
                     (_, _, Some(Override::Wake(_))) => {
-                        strong { "Awake manually" } (until) ", whatever its schedule requires" (schedule(row)) "."
+                        strong { "Awake by an override" } (until) ", whatever its schedule \
+                            requires" (schedule(row)) "."
                     }
                     (_, _, Some(Override::Sleep(_))) => {
-                        strong { "Asleep manually" } (until) ", whatever its schedule requires" (schedule(row)) "."
+                        strong { "Asleep by an override" } (until) ", whatever its schedule \
+                            requires" (schedule(row)) "."
                     }
                     (_, Some(Phase::Stopped), _) => {
                         strong { "Asleep" } " because " (why()) (schedule(row)) "."
@@ -52,11 +54,12 @@ impl Page<'_> {
                         strong { "Running" } " because " (why()) (schedule(row)) "."
                     }
                     (_, None, _) => {
-                        strong { "Not begun yet" } ": no controller has observed it" (schedule(row)) "."
+                        strong { "Not adopted yet" } ": no controller has observed \
+                            it" (schedule(row)) "."
                     }
                     _ => {
-                        strong { "Not begun yet" }
-                        ": dayshift leaves it as it is until its next start or stop" (schedule(row)) "."
+                        strong { "Adopted" }
+                        ": dayshift does not change it until its next start or stop" (schedule(row)) "."
                     }
                 }
                 @if let Some(at) = status.next {

@@ -68,10 +68,10 @@ impl Shown {
         match self {
             Self::Planned(PlannedState::Running) => "running",
             Self::Planned(PlannedState::Stopped) => "stopped",
-            Self::Planned(PlannedState::Woken) => "woken",
-            Self::Planned(PlannedState::Slept) => "slept",
+            Self::Planned(PlannedState::Woken) => "awake",
+            Self::Planned(PlannedState::Slept) => "asleep",
             Self::Planned(PlannedState::Paused) => "paused",
-            Self::Planned(PlannedState::AsItIs) => "as it is",
+            Self::Planned(PlannedState::AsItIs) => "unchanged",
             Self::Busy => "changes often",
         }
     }

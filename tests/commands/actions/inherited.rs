@@ -197,7 +197,7 @@ fn ignores_an_inherited_schedule_that_a_rollback_restored() {
     assert_eq!(status["next"], "2098-12-31T15:00:00+00:00");
     assert_eq!(status["nextAction"], Value::Null);
     let notes = status["notes"].to_string();
-    assert!(notes.contains("no schedule is written on it"), "{notes}");
+    assert!(notes.contains("it has no schedule annotation"), "{notes}");
     let plan = central.cluster.dayshift(&["plan", "-A", "-o=json"]);
     assert!(!plan.out.contains("09:00"), "{plan:?}");
     for text in [None, Some("{"), Some("[]")] {

@@ -266,7 +266,7 @@ fn impossible_actions_are_reported_before_and_after() {
             ],
             "write 22:00",
         ),
-        (vec![("do", "pause")], "Nothing is chosen"),
+        (vec![("do", "pause")], "Nothing is selected"),
         (
             vec![("do", "<script>"), ("object", "dev/deploy/web")],
             "Choose an action",

@@ -153,7 +153,7 @@ fn reports_each_failure_and_a_failed_result() {
             "Put to sleep: failed",
             &["api: not put to sleep", "web: not put to sleep"][..],
         ),
-        (pause, &["web"], "Pause: done in part", &["web: not paused"]),
+        (pause, &["web"], "Pause: partly done", &["web: not paused"]),
     ] {
         let preview = asked(&served, &[what, &both].concat());
         cluster.api.on_request(move |request| {

@@ -228,7 +228,7 @@ fn rejects_a_namespace_outside_of_the_dashboard() {
         ];
         let asked = post(&served, "/confirm", &fields);
         let text = Page::read(&asked.body).text().to_owned();
-        let output = format!("namespace/{namespace}: no workload of it is shown here");
+        let output = format!("namespace/{namespace}: it has no visible workload");
         assert!(text.contains(&output), "{text}");
         assert!(text.contains("Nothing would change."), "{text}");
     }

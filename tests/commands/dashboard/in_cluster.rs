@@ -20,7 +20,7 @@ fn cluster() -> Cluster {
 fn served(cluster: &Cluster, listen: &str) -> Served {
     let served = Served::by_run(cluster, listen);
     let begun = Instant::now();
-    while !served.get("/").body.contains("</span> not begun yet") {
+    while !served.get("/").body.contains("</span> not acted on yet") {
         assert!(begun.elapsed().as_secs() < 60, "{}", served.get("/").body);
     }
     served
@@ -68,7 +68,7 @@ fn pages_use_the_state_of_the_controller() {
         assert_eq!(refresh(&format!("{path}?refresh=off")), None, "{path}");
     }
     // The controller counts savings, and a dashboard without a controller does not.
-    let counted = "saved since the controller began to count";
+    let counted = "saved since the controller started to count";
     assert!(served.page("/").text().contains(counted));
     let asking = Served::of(&cluster, &[]);
     assert!(!asking.page("/").text().contains(counted));

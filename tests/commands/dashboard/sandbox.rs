@@ -14,7 +14,7 @@ fn the_sandbox_shows_a_week_the_next_changes_and_savings() {
     let text = overview.text();
     assert!(text.contains("Fri 2026-10-30 08:0"), "{text}");
     assert!(
-        text.contains(" saved since the controller began to count, Fri 2026-10-23 08:00 UTC"),
+        text.contains(" saved since the controller started to count, Fri 2026-10-23 08:00 UTC"),
         "{text}"
     );
     assert!(

@@ -271,7 +271,7 @@ fn inherited_schedule_is_not_reported_as_removed() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("stopped"), "{}", ran.out);
-    let output = "its labels say that it is scheduled, but no schedule is written on it; an";
+    let output = "its labels show that it is scheduled, but it has no schedule annotation; an";
     assert!(ran.out.contains(output), "{}", ran.out);
     // An override of it is not an error.
     let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));

@@ -132,7 +132,7 @@ fn user_who_may_list_everything_sees_everything_and_the_savings() {
     for part in [
         OTHERS,
         "Hiddenday",
-        "saved since the controller began",
+        "saved since the controller started",
         "you are root",
     ] {
         assert!(overview.contains(part), "{part}: {overview}");

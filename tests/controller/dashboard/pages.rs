@@ -120,7 +120,7 @@ fn pages_show_the_state_of_the_controller() {
     let overview = page(&scenario, &pages, "/");
     for part in [
         "`Fry` is not a day".replace('`', ""),
-        "<span class=\"number\">1</span> awake manually".to_owned(),
+        "<span class=\"number\">1</span> awake by override".to_owned(),
         "<span class=\"number\">1</span> asleep by schedule".to_owned(),
         "Stopped by schedules now: 2 replicas".to_owned(),
     ] {
@@ -135,8 +135,8 @@ fn pages_show_the_state_of_the_controller() {
     let dev = dev.split("</tr>").next().unwrap();
     for cell in [
         ">21:00 UTC</time>",
-        "<td data-heading=\"Takes away\">5 replicas of 2 workloads</td>",
-        "<td data-heading=\"In the way\">1 refused</td>",
+        "<td data-heading=\"Stops\">5 replicas of 2 workloads</td>",
+        "<td data-heading=\"Blockers\">1 rejected</td>",
     ] {
         assert!(dev.contains(cell), "{cell}: {dev}");
     }
@@ -233,12 +233,12 @@ fn page_names_missing_watches_before_the_first_list() {
     );
     scenario.start_controller(Settings::default());
     let known = page(&scenario, &before, "/");
-    assert!(known.contains("1</span> not begun yet"), "{known}");
+    assert!(known.contains("1</span> not acted on yet"), "{known}");
     scenario.kill_controllers();
     scenario.pass(Duration::from_secs(2));
     let old = page(&scenario, &before, "/");
-    assert!(old.contains("What you see may be old."), "{old}");
-    assert!(old.contains("1</span> not begun yet"), "{old}");
+    assert!(old.contains("This page might be outdated."), "{old}");
+    assert!(old.contains("1</span> not acted on yet"), "{old}");
 }
 
 #[test]

@@ -246,11 +246,11 @@ impl WorkloadStatus {
             ),
             Note::NoSchedule { saved, overdue } => (
                 match overdue {
-                    None => "its labels say that it is scheduled, but no schedule is written on \
-                        it; an inherited one is written at its next start, stop or edit"
+                    None => "its labels show that it is scheduled, but it has no schedule \
+                        annotation; an inherited schedule is written on it at its next start, stop or edit"
                         .to_owned(),
                     Some(due) => format!(
-                        "its labels say that it is scheduled, but no schedule is written on it, \
+                        "its labels show that it is scheduled, but it has no schedule annotation, \
                             and nothing happened at {}; is the controller running?",
                         at(due)
                     ),

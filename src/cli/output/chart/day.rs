@@ -147,8 +147,7 @@ pub(super) struct Day {
     pub(super) until: DateTime<Utc>,
     pub(super) change: Option<ClockChange>,
     pub(super) cells: Vec<DayPiece>,
-    /// The stretches of the day without a clock change: begin, end, and the midnight by their
-    /// offset.
+    /// The parts of the day between clock changes: begin, end, and the midnight in their UTC offset.
     passes: Vec<(i64, i64, i64)>,
 }
 
