@@ -1,5 +1,5 @@
-// Every page at three widths, light and dark: axe-core finds nothing, nothing is wider than the
-// screen, and the browser complains of nothing. `node check.mjs [PROGRAM]`
+// Checks every page at three widths, light and dark: axe-core reports no violation, no page is wider than the screen,
+// and the browser logs no error. `node check.mjs [PROGRAM]`
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -33,13 +33,13 @@ const program = process.argv[2] ?? join(root, "target/debug/dayshift");
 
 const problems = [];
 
-/** What axe-core and the width of the screen say of the page that is open. */
+/** Checks the open page with axe-core, and that it is not wider than the screen. */
 async function audit(tab, place) {
   await tab.evaluate(`for (const it of document.querySelectorAll("details")) it.open = true`);
   await tab.evaluate(AXE);
   const { violations, passes } = await tab.evaluate(`axe.run(document).then((it) =>
     ({ violations: it.violations, passes: it.passes.length }))`);
-  if (passes < 10) problems.push(`${place}: axe has looked at nothing`);
+  if (passes < 10) problems.push(`${place}: axe has checked nothing`);
   for (const { id, help, nodes } of violations) {
     problems.push(`${place}: ${id}: ${help}: ${nodes.slice(0, 3).map((it) => `${it.html.slice(0, 160)} (${it.failureSummary?.replace(/\s+/g, " ").slice(0, 200)})`).join("; ")}`);
   }
@@ -47,10 +47,10 @@ async function audit(tab, place) {
   if (wide > 0) problems.push(`${place}: ${wide} px wider than the screen`);
 }
 
-/** Asks for something by the keyboard alone, confirms it, and looks at each page of that. */
-async function act(tab, browser, address) {
+/** Requests a wake with only the keyboard, confirms it, and checks each page on the way. */
+async function requestWake(tab, browser, address) {
   let pages = 0;
-  const everywhere = async (name) => {
+  const checkAtEachWidth = async (name) => {
     for (const width of WIDTHS) for (const scheme of SCHEMES) {
       await tab.show(width, scheme);
       await audit(tab, `${name} at ${width} px, ${scheme}`);
@@ -63,33 +63,33 @@ async function act(tab, browser, address) {
   await tab.evaluate(`document.querySelector("[name=for]").focus()`);
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake?"`);
-  await everywhere("what will change");
+  await checkAtEachWidth("the preview");
   await tab.evaluate(`document.querySelector("main button").focus()`);
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake: done"`);
-  const said = await tab.evaluate(`document.querySelector("main").textContent`);
-  if (!said.includes("awake until ")) problems.push(`the result says: ${said}`);
-  await everywhere("what came of it");
+  const result = await tab.evaluate(`document.querySelector("main").textContent`);
+  if (!result.includes("awake until ")) problems.push(`the result is: ${result}`);
+  await checkAtEachWidth("the result");
   for (const { method, params } of browser.takeEvents()) {
     if (method === "Log.entryAdded") problems.push(`while acting: ${params.entry.text}`);
   }
   return pages;
 }
-/** The four answers of the overview fit on two screens, and details can be read with the keyboard. */
-async function answers(tab, address) {
+/** Checks that the overview fits on two screens, and that its details can be opened with the keyboard. */
+async function checkOverview(tab, address) {
   await tab.open(`${address}/?refresh=off`, 1280, "light");
-  const said = await tab.evaluate(`(() => {
-    const said = [], page = document.scrollingElement.scrollHeight;
+  const found = await tab.evaluate(`(() => {
+    const found = [], page = document.scrollingElement.scrollHeight;
     for (const name of [".verdict", ".stack", ".strip", ".large", ".days", ".top"]) {
-      if (!document.querySelector(name)) said.push("no " + name);
+      if (!document.querySelector(name)) found.push("no " + name);
     }
-    if (page > 1800) said.push("the overview is " + page + " px high");
+    if (page > 1800) found.push("the overview is " + page + " px high");
     const slot = document.querySelector(".slot.some");
     slot.focus();
-    if (getComputedStyle(slot.querySelector(".tip")).display !== "block") said.push("a focused slot shows no details");
-    return said;
+    if (getComputedStyle(slot.querySelector(".tip")).display !== "block") found.push("a focused slot shows no details");
+    return found;
   })()`);
-  for (const it of said) problems.push(`the overview: ${it}`);
+  for (const it of found) problems.push(`the overview: ${it}`);
   await tab.open(`${address}/timeline`, 1280, "light");
   const rows = await tab.evaluate(`(() => {
     const high = [...document.querySelectorAll(".timeline tbody tr:not(.group)")].map((it) => it.getBoundingClientRect().height);
@@ -101,43 +101,43 @@ async function answers(tab, address) {
   if (rows.head < 0) problems.push("the header of the timeline does not stay in view");
 }
 
-/** On a telephone the week stands under the name, nothing of what comes next is cut, and boxes are large enough. */
-async function onTelephone(tab, address) {
+/** Checks that on a telephone the week is below the name, no text is cut off, and checkboxes are large enough. */
+async function checkTelephone(tab, address) {
   const pages = ["/", "/timeline", "/object/default/deploy/office-hours?refresh=off", "/ns/shop?refresh=off"];
   let boxes = 0;
   for (const page of pages) {
     await tab.open(address + page, 390, "light");
-    const { said, count } = await tab.evaluate(`(() => {
-      const said = [], box = (it) => it.getBoundingClientRect();
+    const { found, count } = await tab.evaluate(`(() => {
+      const found = [], box = (it) => it.getBoundingClientRect();
       for (const it of document.querySelectorAll("main details")) it.open = true;
       for (const row of document.querySelectorAll(".timeline tbody tr")) {
         const [name, week] = [row.querySelector("th"), row.querySelector("td.week")];
         if (!week) continue;
-        if (box(week).top < box(name).bottom) said.push("the week stands beside " + name.textContent);
-        if (box(week).width < 300) said.push("the week of " + name.textContent + " is " + box(week).width + " px wide");
+        if (box(week).top < box(name).bottom) found.push("the week is beside " + name.textContent);
+        if (box(week).width < 300) found.push("the week of " + name.textContent + " is " + box(week).width + " px wide");
       }
       for (const it of document.querySelectorAll("tbody :is(td, th), .timeline th")) {
-        if (box(it).right > innerWidth) said.push("cut at the right: " + it.textContent);
+        if (box(it).right > innerWidth) found.push("cut at the right: " + it.textContent);
       }
       for (const it of document.querySelectorAll(".stacked :is(tbody th, td:last-child:not(:empty))")) {
         it.scrollIntoView();
         const top = document.elementFromPoint(box(it).left + 8, box(it).top + 8);
-        if (!it.contains(top)) said.push(top?.textContent + " stands over " + it.textContent);
-        if (box(it).width < 300) said.push("only " + box(it).width + " px wide: " + it.textContent);
+        if (!it.contains(top)) found.push(top?.textContent + " covers " + it.textContent);
+        if (box(it).width < 300) found.push("only " + box(it).width + " px wide: " + it.textContent);
       }
       const boxes = [...document.querySelectorAll("[type=checkbox]")];
       for (const it of boxes) {
-        if (box(it).width < 24 || box(it).height < 24) said.push("a box of " + box(it).width + " px");
+        if (box(it).width < 24 || box(it).height < 24) found.push("a checkbox of " + box(it).width + " px");
       }
-      return { said, count: boxes.length };
+      return { found, count: boxes.length };
     })()`);
     boxes += count;
-    for (const it of new Set(said)) problems.push(`${page} at 390 px: ${it}`);
+    for (const it of new Set(found)) problems.push(`${page} at 390 px: ${it}`);
   }
-  if (boxes === 0) problems.push("there is no box to be ticked");
+  if (boxes === 0) problems.push("there is no checkbox");
 }
 
-// The examples, and what is beside this file; one starts every minute, which takes a while to play.
+// The examples and workloads.yaml, except one that starts every minute, which takes long to simulate.
 const [sandbox, address, url] = await serve(program, [join(root, "examples"), join(here, "workloads.yaml"),
   "--exclude", "one-start*", "--from", "2026-10-23 08:00"]);
 const browser = new Chromium();
@@ -163,15 +163,15 @@ try {
       if (method === "Runtime.exceptionThrown") problems.push(`${place}: a script ran`);
     }
   }
-  await onTelephone(tab, address);
-  await answers(tab, address);
-  acted = await act(tab, browser, address);
-  // What a reader chooses counts, whatever the system says.
-  const colour = `getComputedStyle(document.body).backgroundColor`;
+  await checkTelephone(tab, address);
+  await checkOverview(tab, address);
+  acted = await requestWake(tab, browser, address);
+  // The theme that a reader chooses takes precedence over that of the system.
+  const color = `getComputedStyle(document.body).backgroundColor`;
   for (const scheme of SCHEMES) for (const theme of SCHEMES) {
     await tab.open(`${address}/?refresh=off&theme=${theme}`, 1024, scheme);
     const expected = theme === "light" ? "rgb(245, 246, 248)" : "rgb(13, 17, 23)";
-    const found = await tab.evaluate(colour);
+    const found = await tab.evaluate(color);
     if (found !== expected) problems.push(`theme=${theme} on a ${scheme} system: ${found}`);
   }
 } finally {

@@ -1,4 +1,4 @@
-// A headless Chromium, driven over its debugging pipe: no driver has to be installed.
+// Controls a headless Chromium over its debugging pipe, so that no driver has to be installed.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export class Chromium {
   constructor(program = process.env.CHROMIUM ?? "chromium") {
     const flags = ["--headless=new", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars",
       "--no-first-run", `--user-data-dir=${this.#profile}`];
-    // The sandbox of Chromium cannot be had by root.
+    // Chromium's sandbox does not work for root.
     if (process.getuid?.() === 0) flags.push("--no-sandbox");
     this.#child = spawn(program, flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     this.#child.on("error", (error) => { throw error; });
@@ -54,8 +54,8 @@ export class Chromium {
     const ended = new Promise((done) => this.#child.once("exit", done));
     this.#child.kill();
     await ended;
-    // Its children may outlive it for a moment and write into the profile. The retries of rmSync do not help:
-    // they look for nothing that is new in a folder.
+    // Its child processes may write into the profile for a moment longer. The retries of rmSync do not help, because
+    // they do not list a directory again.
     for (let tries = 100; ; tries--) {
       try {
         rmSync(this.#profile, { recursive: true, force: true });
@@ -76,11 +76,11 @@ class Tab {
   async evaluate(expression) {
     const { result, exceptionDetails } = await this.send("Runtime.evaluate",
       { expression, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "it failed");
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? "the expression has failed");
     return result.value;
   }
 
-  /** Shows the page that is open otherwise. */
+  /** Changes the width and the color scheme of the open page. */
   async show(width, scheme) {
     await this.send("Emulation.setDeviceMetricsOverride",
       { width, height: 900, deviceScaleFactor: 1, mobile: false });
@@ -95,20 +95,20 @@ class Tab {
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", key, code, windowsVirtualKeyCode });
   }
 
-  /** Waits for something on whatever page there is by then. */
+  /** Waits until a condition is true on the current page. */
   async until(condition) {
     const end = Date.now() + 60_000;
     for (;;) {
-      // Between two pages there is none to ask.
-      const holds = await this.evaluate(condition).catch(() => false);
-      if (holds) return;
+      // Between two pages there is no document to evaluate in.
+      const isTrue = await this.evaluate(condition).catch(() => false);
+      if (isTrue) return;
       if (Date.now() > end) {
         throw new Error(`not ${condition}: ${await this.evaluate("document.body.textContent")}`);
       }
     }
   }
 
-  /** Opens a page and waits until all of it is there. */
+  /** Opens a page and waits until it is loaded. */
   async open(url, width, scheme) {
     await this.show(width, scheme);
     this.browser.takeEvents();

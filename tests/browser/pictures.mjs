@@ -1,4 +1,4 @@
-// The pictures of docs/, from `dayshift sandbox --dashboard`. `node pictures.mjs [FOLDER] [PROGRAM]`
+// Takes the screenshots of docs/ from `dayshift sandbox --dashboard`. `node pictures.mjs [DIRECTORY] [PROGRAM]`
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,21 +7,21 @@ import { smaller } from "./png.mjs";
 import { serve } from "./sandbox.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const [folder = join(root, "docs/pictures"), program = join(root, "target/debug/dayshift")] = process.argv.slice(2);
+const [directory = join(root, "docs/pictures"), program = join(root, "target/debug/dayshift")] = process.argv.slice(2);
 const PAGES = { overview: "/?refresh=off", timeline: "/timeline" };
-const MOST_BYTES = 120_000;
+const MAX_BYTES = 120_000;
 
 const [sandbox, address, url] = await serve(program, []);
 const browser = new Chromium();
 try {
   const tab = await browser.tab();
   await tab.open(url, 1000, "light");
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(directory, { recursive: true });
   for (const [name, page] of Object.entries(PAGES)) for (const scheme of ["light", "dark"]) {
     await tab.open(address + page, 1000, scheme);
     const png = smaller(await tab.screenshot());
-    if (png.length > MOST_BYTES) throw new Error(`${name}, ${scheme}: ${png.length} bytes`);
-    writeFileSync(join(folder, `dashboard-${name}-${scheme}.png`), png);
+    if (png.length > MAX_BYTES) throw new Error(`${name}, ${scheme}: ${png.length} bytes`);
+    writeFileSync(join(directory, `dashboard-${name}-${scheme}.png`), png);
     console.log(`dashboard-${name}-${scheme}.png: ${png.length} bytes`);
   }
 } finally {

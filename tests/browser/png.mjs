@@ -1,12 +1,12 @@
-// PNG as small as it goes without losing anything: a palette where few colours are there, the filter
-// of each row that leaves the least, and the best that deflate can do. https://www.w3.org/TR/png-3/
+// Compresses a PNG without loss: a palette if there are few colors, the best filter for each row, and the highest
+// level of deflate. https://www.w3.org/TR/png-3/
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
-/** A smaller PNG of the same picture: 8 bits a channel, with or without alpha, not interlaced. */
+/** Returns a smaller PNG of the same picture. The input has 8 bits a channel and is not interlaced. */
 export function smaller(png) {
   const { width, height, channels, pixels } = decoded(png);
-  const colours = palette(pixels, channels);
-  if (colours.size <= 256) return indexed(width, height, channels, pixels, colours);
+  const colors = palette(pixels, channels);
+  if (colors.size <= 256) return indexed(width, height, channels, pixels, colors);
   const rgb = Buffer.alloc(width * height * 3);
   for (let at = 0; at < width * height; at++) pixels.copy(rgb, at * 3, at * channels, at * channels + 3);
   return encoded(width, height, 2, 3, rgb, []);
@@ -21,7 +21,7 @@ function decoded(png) {
     const body = png.subarray(at + 8, at + 8 + length);
     if (name === "IHDR") {
       [width, height, type] = [body.readUInt32BE(0), body.readUInt32BE(4), body[9]];
-      if (body[8] !== 8 || ![2, 6].includes(type) || body[12] !== 0) throw new Error("another kind of PNG");
+      if (body[8] !== 8 || ![2, 6].includes(type) || body[12] !== 0) throw new Error("unsupported PNG");
     }
     if (name === "IDAT") parts.push(body);
     at += length + 12;
@@ -40,7 +40,7 @@ function decoded(png) {
   return { width, height, channels, pixels };
 }
 
-/** What the filters of PNG take a byte for, from those to the left and above. */
+/** The prediction of a byte by a PNG filter, from the bytes to the left and above. */
 function predicted(filter, pixels, y, x, row, channels) {
   if (filter === 0) return 0;
   const left = x >= channels ? pixels[y * row + x - channels] : 0;
@@ -54,19 +54,19 @@ function predicted(filter, pixels, y, x, row, channels) {
 }
 
 function palette(pixels, channels) {
-  const colours = new Map();
-  for (let at = 0; at < pixels.length && colours.size <= 256; at += channels) {
-    const colour = pixels.readUIntBE(at, 3);
-    if (!colours.has(colour)) colours.set(colour, colours.size);
+  const colors = new Map();
+  for (let at = 0; at < pixels.length && colors.size <= 256; at += channels) {
+    const color = pixels.readUIntBE(at, 3);
+    if (!colors.has(color)) colors.set(color, colors.size);
   }
-  return colours;
+  return colors;
 }
 
-function indexed(width, height, channels, pixels, colours) {
+function indexed(width, height, channels, pixels, colors) {
   const indices = Buffer.alloc(width * height);
-  for (let at = 0; at < indices.length; at++) indices[at] = colours.get(pixels.readUIntBE(at * channels, 3));
-  const table = Buffer.alloc(colours.size * 3);
-  for (const [colour, at] of colours) table.writeUIntBE(colour, at * 3, 3);
+  for (let at = 0; at < indices.length; at++) indices[at] = colors.get(pixels.readUIntBE(at * channels, 3));
+  const table = Buffer.alloc(colors.size * 3);
+  for (const [color, at] of colors) table.writeUIntBE(color, at * 3, 3);
   return encoded(width, height, 3, 1, indices, [["PLTE", table]]);
 }
 

@@ -1,4 +1,4 @@
-// A sandbox whose pages are served.
+// Starts a sandbox with a dashboard.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** `dayshift sandbox` with these arguments, its address, and the one with the key that lets a browser in. */
+/** Runs `dayshift sandbox` with these arguments. Returns the process, its address, and the URL with the key. */
 export async function serve(program, args) {
   const child = spawn(program, ["sandbox", ...args, "--dashboard", "127.0.0.1:0"],
     { stdio: ["ignore", "pipe", "inherit"], cwd: root });
