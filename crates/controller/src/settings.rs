@@ -1,4 +1,4 @@
-//! Settings of a controller, fixed at its start.
+//! The settings of a controller, which do not change while it runs, and the scope of the watches.
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -12,77 +12,75 @@ use dayshift_workload::{
 
 use crate::calendar_feed::CalendarFeed;
 
-/// How a controller behaves.
+/// The settings of a controller.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The zone of local times on an object without one.
+    /// The time zone of objects without a time zone of their own.
     pub default_zone: Zone,
-    /// The database in which zones are looked up.
+    /// The time zone database.
     pub tzdata: Tzdata,
     /// The calendars for excluded dates.
     pub calendars: CalendarFeed,
-    /// The prefix before the `/` of every annotation and label.
+    /// The part before the `/` of every annotation and label.
     pub prefix: Prefix,
-    /// The schedule of everything in scope that neither has nor inherits one and is not excluded.
-    /// It never holds in the namespace of this process, nor in those of Kubernetes itself (`kube-…`).
+    /// The schedule of objects in scope that neither have nor inherit one and are not excluded. Does not apply
+    /// in the namespace of this process and in those of Kubernetes itself (`kube-…`).
     pub default_schedule: Option<DefaultSchedule>,
-    /// The kinds that dayshift scales, those of `--kind-file` included.
+    /// The kinds that dayshift can scale, including those of `--kind-file`.
     pub kinds: Arc<KindTable>,
     /// Which workloads are in scope.
     pub scope: Scope,
     /// A boundary missed by more than this is adopted instead of carried out.
     pub catch_up: TimeDelta,
-    /// How far the clock may differ from the API server's; `None` disables the comparison.
+    /// The maximum difference from the API server's clock; `None` disables the comparison.
     pub max_clock_skew: Option<TimeDelta>,
-    /// How many starts and stops of one namespace may be in flight at once; for all namespaces, a
-    /// quarter more. Besides these: as many requests that take longer than a second, half as many
+    /// The maximum number of starts and stops of one namespace in flight. For all namespaces together, a
+    /// quarter more. In addition, there can be as many requests that take longer than a second, half as many
     /// other writes, and 8 Events.
     pub max_in_flight: NonZeroUsize,
-    /// How many workloads that were started may be not ready yet; `None` for any number.
+    /// The maximum number of started workloads that are not ready yet; `None` for no limit.
     pub max_starting: Option<NonZeroUsize>,
-    /// For how long after dayshift has set a count it reports who reverts it; zero for never.
+    /// How long after dayshift has set a count a revert of it is reported; zero for never.
     pub revert_window: Duration,
     /// How long before a stop its notice is sent; zero for no notice.
     pub notice: TimeDelta,
-    /// How long an object can take to be ready after a start before a Warning Event; zero for none.
+    /// How long an object can take to become ready after a start before a Warning Event; zero for no Event.
     pub ready_within: TimeDelta,
-    /// Publish a series for each workload too.
+    /// Publish a series for each workload.
     pub per_workload_metrics: bool,
-    /// Publish workloads under an override by the user who is written on it.
+    /// Publish the number of workloads with an override for each user.
     pub per_user_metrics: bool,
     /// Publish savings by namespace.
     pub per_namespace_metrics: bool,
-    /// Report what would be done, and write nothing.
+    /// Report changes without making them.
     pub dry_run: bool,
-    /// The pod that this process runs in: the Deployment it belongs to is never scaled.
+    /// The pod in which this process runs. The workload that created the pod is never scaled.
     pub own_pod: Option<OwnPod>,
-    /// The reporter of Events, for example the pod's name.
+    /// The reporting instance of Events, for example the name of the pod.
     pub instance: String,
-    /// The seed of the backoff's jitter.
+    /// The seed for the jitter of backoffs.
     pub seed: u64,
 }
 
 /// Which workloads are in scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// Of these kinds.
+    /// The kinds in scope.
     pub kinds: Vec<Kind>,
-    /// These namespaces; empty for all.
+    /// The namespaces in scope; empty for all.
     pub namespaces: Vec<String>,
-    /// But not these.
+    /// The namespaces that are not in scope.
     pub excluded_namespaces: Vec<String>,
-    /// Only objects that this label selector matches.
+    /// The label selector of objects in scope.
     pub selector: Option<String>,
-    /// Only namespaces that this label selector matches. That needs the permission to list and
-    /// watch Namespaces.
+    /// The label selector of Namespaces in scope. Requires the permission to list and watch Namespaces.
     pub namespace_selector: Option<String>,
-    /// The label of Namespaces that names the team of each: savings are published by it.
+    /// The label of Namespaces whose value is the team. If set, savings are published by team.
     pub team_label: Option<String>,
-    /// Whether the annotations of a Namespace are defaults for the objects in it. That needs the
-    /// permission to list and watch Namespaces.
+    /// Whether the annotations of a Namespace are defaults for the objects in it. Requires the permission to
+    /// list and watch Namespaces.
     pub namespace_defaults: bool,
-    /// Whether starts may wait for Services. That needs the permission to list and watch
-    /// EndpointSlices.
+    /// Whether starts can wait for Services. Requires the permission to list and watch EndpointSlices.
     pub services: bool,
 }
 
@@ -117,7 +115,7 @@ impl Watched {
     }
 }
 
-/// What shows how something stands that starts wait for.
+/// The watch that shows the state of a dependency.
 impl From<DependencyKind> for Watched {
     fn from(kind: DependencyKind) -> Self {
         match kind {
@@ -128,8 +126,8 @@ impl From<DependencyKind> for Watched {
 }
 
 impl Scope {
-    /// All watches, in each namespace or in all at once: the Namespaces themselves, if they have
-    /// defaults, each kind, and EndpointSlices. The position is the watch's number.
+    /// All watches, and the namespace of each, `None` for all: Namespaces if they are needed, each kind, and
+    /// EndpointSlices if they are enabled. The position of a watch is its number.
     pub(crate) fn watches(&self) -> impl Iterator<Item = (Watched, Option<&str>)> {
         let namespaces: Vec<Option<&str>> = match &*self.namespaces {
             [] => vec![None],
@@ -165,28 +163,28 @@ impl Default for Scope {
     }
 }
 
-/// The pod that this process runs in.
+/// The pod in which this process runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnPod {
-    /// Its namespace.
+    /// The namespace of the pod.
     pub namespace: String,
-    /// Its name: `<deployment>-<hash>-` cut to 58 bytes, and five random characters, where a
-    /// Deployment made it, and `<statefulset>-<number>` where a StatefulSet did.
+    /// The name of the pod. If a Deployment created it, `<deployment>-<hash>-`, truncated to 58 bytes, and five
+    /// random characters. If a StatefulSet created it, `<statefulset>-<number>`.
     pub name: String,
 }
 
-/// How many bytes of a `generateName` the API server keeps, and how many random characters it adds
-/// (`SimpleNameGenerator` of k8s.io/apiserver).
+/// The number of bytes of a `generateName` that the API server keeps, and the number of random characters that
+/// it appends (`SimpleNameGenerator` of k8s.io/apiserver).
 const KEPT: usize = 58;
 const RANDOM: usize = 5;
 
-/// The longest hash of a pod template: a 32-bit number in decimal digits, each as one letter or
-/// digit.
+/// The maximum length of a pod template hash: the number of decimal digits of a 32-bit number, each of which is
+/// encoded as one letter or digit.
 const MAX_HASH: usize = 10;
 
 impl OwnPod {
-    /// Whether this workload may have made the pod: of several Deployments with long names that
-    /// begin alike, each may.
+    /// Whether a workload may have created the pod. If the names of several Deployments have the same long
+    /// prefix, this is true for each of them.
     pub fn belongs_to(&self, kind: &Kind, namespace: &str, name: &str) -> bool {
         let may_be_of = match kind.pods() {
             Pods::ByHash => Self::may_be_of_deployment,
@@ -196,7 +194,7 @@ impl OwnPod {
         self.namespace == namespace && may_be_of(self, name)
     }
 
-    /// Whether this workload may have made the pod, or scales one that may.
+    /// Whether a workload may have created the pod, or scales a workload that may have.
     pub(crate) fn is_of(&self, kind: &Kind, workload: &Workload) -> bool {
         let namespace = workload.namespace();
         let target = workload.scale_target(kind);
@@ -209,7 +207,8 @@ impl OwnPod {
             .name
             .strip_prefix(name)
             .and_then(|rest| rest.strip_prefix('-'));
-        ordinal.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        ordinal.is_some_and(|ordinal| !ordinal.is_empty() && is_number(ordinal))
     }
 
     fn may_be_of_deployment(&self, deployment: &str) -> bool {
@@ -240,15 +239,15 @@ impl OwnPod {
 }
 
 impl Settings {
-    /// What texts are read with now.
+    /// The context for parsing annotations, with the current calendars.
     pub fn parse_context(&self) -> ParseContext {
         ParseContext {
             default_zone: self.default_zone,
             tzdata: self.tzdata.clone(),
             kinds: Arc::clone(&self.kinds),
             calendars: self.calendars.current(),
-            notice: Some(self.notice).filter(|it| !it.is_zero()),
-            ready_within: Some(self.ready_within).filter(|it| *it != READY_WITHIN),
+            notice: (!self.notice.is_zero()).then_some(self.notice),
+            ready_within: (self.ready_within != READY_WITHIN).then_some(self.ready_within),
         }
     }
 }
@@ -287,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pod_knows_the_deployment_that_made_it() {
+    fn the_deployment_of_a_pod_is_recognized_by_its_name() {
         let pod = OwnPod {
             namespace: "ops".into(),
             name: "day-shift-7c9f8d6b5-x2x4z".into(),
@@ -298,9 +297,9 @@ mod tests {
         assert!(!pod.belongs_to(&Kind::DEPLOYMENT, "ops", "day-shift-7c9f8d6b5"));
     }
 
-    /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
+    /// The name is `<deployment>-<hash>-`, truncated to 58 bytes, and five random characters.
     #[test]
-    fn a_pod_with_a_long_name_does_too() {
+    fn the_deployment_of_a_pod_with_a_truncated_name_is_recognized() {
         let long: String = ('a'..='z').cycle().take(70).collect();
         for length in 40..=70 {
             let deployment = &long[..length];
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_no_deployment_made_belongs_to_none() {
+    fn a_pod_without_a_deployment_belongs_to_none() {
         for name in ["", "x2x4z", "web", "web-0", "-x2x4z", "web-x2x4z"] {
             let pod = OwnPod {
                 namespace: "ops".into(),
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_with_a_number_belongs_to_the_stateful_set_of_its_name() {
+    fn the_stateful_set_of_a_pod_is_recognized_by_its_name() {
         let pod = OwnPod {
             namespace: "ops".into(),
             name: "dayshift-0".into(),

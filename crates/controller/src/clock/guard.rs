@@ -1,34 +1,34 @@
-//! The time of a step, and whether the wall clock is right: a controller with a wrong clock does not
-//! act. Nothing here reads a clock.
+//! The time of a step, and the check of the wall clock. A controller with a wrong clock does nothing. The
+//! driver reads the clocks.
 
 use std::{mem, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// How often the server is asked for its time while the clock is wrong.
-const QUESTION_INTERVAL: Duration = Duration::from_secs(5);
+/// How often the controller requests the server's time while the clock is wrong.
+const REQUEST_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The time of a step, by every clock that matters.
+/// The time of a step, by all clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Now {
     /// The wall time.
     pub(crate) wall: DateTime<Utc>,
-    /// The time since the controller began, by a clock that no step of the wall clock changes.
+    /// The time since the start of the controller, by a monotonic clock.
     pub(crate) elapsed: Duration,
-    /// How far the wall clock is ahead of the API server's; `None` before the server's first time.
+    /// How far the wall clock is ahead of the API server's; `None` before the first response.
     pub(crate) ahead: Option<TimeDelta>,
 }
 
 impl Now {
-    /// The wall time at another elapsed time, unless the clock is stepped before. A time that has
-    /// passed is now.
+    /// The wall time at an elapsed time, if the wall clock is not stepped before. Returns the current time for
+    /// an elapsed time in the past.
     pub(crate) fn wall_at(&self, elapsed: Duration) -> DateTime<Utc> {
         let left = elapsed.saturating_sub(self.elapsed);
         let left = TimeDelta::from_std(left).unwrap_or_default();
         self.wall.checked_add_signed(left).unwrap_or(self.wall)
     }
 
-    /// How long ago that was.
+    /// The duration since an elapsed time.
     pub(crate) const fn since(&self, elapsed: Duration) -> Duration {
         self.elapsed.saturating_sub(elapsed)
     }
@@ -37,56 +37,56 @@ impl Now {
 /// The time of an observation.
 #[derive(Clone, Copy)]
 pub(crate) struct SeenAt {
+    /// The wall time, corrected by the skew if the wall clock is wrong.
     pub(crate) by_clock: DateTime<Utc>,
     /// The elapsed time, if the wall clock is wrong.
     pub(crate) elapsed: Option<Duration>,
 }
 
-/// Changes of the clock since the last check.
+/// The changes of the clock since the last check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockChange {
-    /// Whether it was set back: our own state may be from the future.
+    /// Whether it was set back. Then states that dayshift wrote may be from the future.
     pub(crate) was_set_back: bool,
     /// Whether it has become wrong, or right again.
     pub(crate) validity_changed: bool,
 }
 
-/// Compares the wall clock with the API server's, and with the elapsed time.
+/// Checks the wall clock against the API server's clock and the elapsed time.
 pub(crate) struct ClockGuard {
-    /// How far it may differ from the server's; `None` disables the comparison.
+    /// The maximum allowed difference from the server's clock; `None` disables the comparison.
     max_skew: Option<TimeDelta>,
     skew: Option<TimeDelta>,
     is_wrong: bool,
-    /// When the server was asked for its time last.
-    asked: Option<Duration>,
+    /// When the server's time was last requested.
+    requested_at: Option<Duration>,
     /// The wall and elapsed time at the last check.
     checked: Option<(DateTime<Utc>, Duration)>,
 }
 
 impl ClockGuard {
-    /// A clock that may differ from the server's by `max_skew`; `None` disables the comparison.
+    /// Creates a guard that allows a difference of `max_skew`; `None` disables the comparison.
     pub(crate) const fn new(max_skew: Option<TimeDelta>) -> Self {
         Self {
             max_skew,
             skew: None,
             is_wrong: false,
-            asked: None,
+            requested_at: None,
             checked: None,
         }
     }
 
-    /// While it is wrong nothing is due and nothing is written.
+    /// Whether the clock is wrong. While it is, no boundary is due and no workload is changed.
     pub(crate) const fn is_wrong(&self) -> bool {
         self.is_wrong
     }
 
-    /// How far it is ahead of the server's; `None` if unknown, or the comparison is disabled.
+    /// How far the clock is ahead of the server's; `None` if unknown or if the comparison is disabled.
     pub(crate) const fn skew(&self) -> Option<TimeDelta> {
         self.skew
     }
 
-    /// The time of an observation: by the server's clock if our own is wrong, so that observations
-    /// are dated correctly meanwhile.
+    /// The time of an observation at `now`. While the clock is wrong, the server's time is used.
     pub(crate) fn seen_at(&self, now: Now) -> SeenAt {
         let ahead = self.skew.filter(|_| self.is_wrong);
         SeenAt {
@@ -95,7 +95,7 @@ impl ClockGuard {
         }
     }
 
-    /// Checks the clock.
+    /// Checks the clock. Returns the changes since the last check.
     pub(crate) fn check(&mut self, now: Now) -> ClockChange {
         ClockChange {
             validity_changed: self.update_skew(now),
@@ -103,7 +103,7 @@ impl ClockGuard {
         }
     }
 
-    /// Whether it has become wrong or right since the last check.
+    /// Updates the skew. Returns whether the clock has become wrong or right since the last check.
     fn update_skew(&mut self, now: Now) -> bool {
         let Some(max) = self.max_skew else {
             return false;
@@ -113,7 +113,7 @@ impl ClockGuard {
         mem::replace(&mut self.is_wrong, is_wrong) != is_wrong
     }
 
-    /// Whether it was set back since the last check.
+    /// Returns whether the clock was set back by more than a second since the last check.
     fn take_set_back(&mut self, now: Now) -> bool {
         let checked = self.checked.replace((now.wall, now.elapsed));
         checked.is_some_and(|(before, elapsed)| {
@@ -122,17 +122,21 @@ impl ClockGuard {
         })
     }
 
-    /// When to ask the server for its time, if at all.
-    pub(crate) fn next_question(&self, now: Now) -> Option<Duration> {
-        let next = self.asked.map_or(now.elapsed, |at| at + QUESTION_INTERVAL);
+    /// When to request the server's time; `None` while the clock is right.
+    pub(crate) fn next_time_request(&self, now: Now) -> Option<Duration> {
+        let next = self
+            .requested_at
+            .map_or(now.elapsed, |at| at + REQUEST_INTERVAL);
         self.is_wrong.then_some(next)
     }
 
-    /// Whether to ask the server for its time now; then it counts as asked.
-    pub(crate) fn take_question(&mut self, now: Now) -> bool {
-        let is_due = self.next_question(now).is_some_and(|at| now.elapsed >= at);
+    /// Returns whether to request the server's time now, and records the request.
+    pub(crate) fn take_time_request(&mut self, now: Now) -> bool {
+        let is_due = self
+            .next_time_request(now)
+            .is_some_and(|at| now.elapsed >= at);
         if is_due {
-            self.asked = Some(now.elapsed);
+            self.requested_at = Some(now.elapsed);
         }
         is_due
     }
@@ -151,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_clock_dates_observations_by_the_server() {
+    fn while_the_clock_is_wrong_observations_have_the_time_of_the_server() {
         let mut guard = ClockGuard::new(Some(TimeDelta::seconds(30)));
         assert!(!guard.check(now(0, 0, 30)).validity_changed);
         let change = guard.check(now(101, 1, 100));
@@ -162,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_back_is_noticed_and_a_step_forward_is_not_one() {
+    fn only_a_step_back_is_reported_as_set_back() {
         let mut guard = ClockGuard::new(None);
         assert!(!guard.check(now(100, 0, 0)).was_set_back);
         assert!(!guard.check(now(200, 1, 0)).was_set_back);
@@ -171,12 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn the_server_is_asked_every_five_seconds_while_the_clock_is_wrong() {
+    fn the_server_time_is_requested_every_five_seconds_while_the_clock_is_wrong() {
         let mut guard = ClockGuard::new(Some(TimeDelta::seconds(30)));
-        assert!(!guard.take_question(now(0, 0, 0)));
+        assert!(!guard.take_time_request(now(0, 0, 0)));
         guard.check(now(100, 0, 100));
         let asked: Vec<u64> = (0..12)
-            .filter(|second| guard.take_question(now(100, *second, 100)))
+            .filter(|second| guard.take_time_request(now(100, *second, 100)))
             .collect();
         assert_eq!(asked, [0, 5, 10]);
     }

@@ -1,4 +1,4 @@
-//! Checks the clock, and orders the work that becomes due.
+//! The times of the controller: whether its clock is right, and which work is due. Reads no clock.
 
 pub(crate) mod guard;
 pub(crate) mod scheduler;

@@ -1,4 +1,4 @@
-//! The in-memory scheduler: due times in order.
+//! A priority queue of items by the instant at which each is due.
 
 use std::{
     cmp::Reverse,
@@ -6,19 +6,19 @@ use std::{
     hash::Hash,
 };
 
-/// Jobs by the instant at which each is due, at most one instant a job.
+/// Items by the instant at which each is due. Each item has at most one instant.
 ///
-/// A heap of instants, beside the one that counts for each job. Moving or cancelling a job leaves
-/// its old place in the heap, which is skipped at the top; the heap is rebuilt when most places are
-/// such. Setting and taking cost O(log n), spread over many calls; asking for the next costs O(1).
+/// A map contains the current instant of each item, and a heap contains the order. If an item is moved or
+/// canceled, its old entry remains in the heap until it is at the top. The heap is rebuilt when most entries
+/// are stale. [`Self::set`] and [`Self::take_due`] take amortized O(log n), and [`Self::next`] takes O(1).
 #[derive(Clone, Debug)]
-pub struct Scheduler<Job, Instant> {
-    heap: BinaryHeap<Reverse<(Instant, Job)>>,
-    due: HashMap<Job, Instant>,
+pub struct Scheduler<Item, Instant> {
+    heap: BinaryHeap<Reverse<(Instant, Item)>>,
+    due: HashMap<Item, Instant>,
 }
 
-impl<Job: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> {
-    /// A scheduler with nothing to do.
+impl<Item: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Item, Instant> {
+    /// Creates an empty scheduler.
     pub fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
@@ -26,68 +26,68 @@ impl<Job: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> 
         }
     }
 
-    /// Sets the instant of the job, in place of any before.
-    pub fn set(&mut self, job: Job, at: Instant) {
-        if self.due.insert(job.clone(), at) == Some(at) {
+    /// Sets the instant of an item, or changes it.
+    pub fn set(&mut self, item: Item, at: Instant) {
+        if self.due.insert(item.clone(), at) == Some(at) {
             return;
         }
-        self.heap.push(Reverse((at, job)));
-        self.pass_over_stale();
+        self.heap.push(Reverse((at, item)));
+        self.drop_stale();
         if self.heap.len() > 2 * self.due.len() + 64 {
             self.heap = self
                 .due
                 .iter()
-                .map(|(job, at)| Reverse((*at, job.clone())))
+                .map(|(item, at)| Reverse((*at, item.clone())))
                 .collect();
         }
     }
 
-    /// Cancels the job.
-    pub fn cancel(&mut self, job: &Job) {
-        if self.due.remove(job).is_some() {
-            self.pass_over_stale();
+    /// Removes an item.
+    pub fn cancel(&mut self, item: &Item) {
+        if self.due.remove(item).is_some() {
+            self.drop_stale();
         }
     }
 
-    /// The soonest instant at which any job is due.
+    /// The earliest instant of all items.
     pub fn next(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// Takes one job that is due at `now`, the longest due first.
-    pub fn take_due(&mut self, now: Instant) -> Option<(Job, Instant)> {
+    /// Takes the item with the earliest instant, if it is due at `now`.
+    pub fn take_due(&mut self, now: Instant) -> Option<(Item, Instant)> {
         self.heap.peek().filter(|Reverse((at, _))| *at <= now)?;
-        let Reverse((at, job)) = self.heap.pop()?;
-        self.due.remove(&job);
-        self.pass_over_stale();
-        Some((job, at))
+        let Reverse((at, item)) = self.heap.pop()?;
+        self.due.remove(&item);
+        self.drop_stale();
+        Some((item, at))
     }
 
-    /// When a job is due; `None` if it is not set.
-    pub fn get(&self, job: &Job) -> Option<Instant> {
-        self.due.get(job).copied()
+    /// The instant of an item; `None` if it is not set.
+    pub fn get(&self, item: &Item) -> Option<Instant> {
+        self.due.get(item).copied()
     }
 
-    /// How many jobs there are.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.due.len()
     }
 
-    /// Whether there is no job.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.due.is_empty()
     }
 
-    fn pass_over_stale(&mut self) {
-        while let Some(Reverse((at, job))) = self.heap.peek()
-            && self.due.get(job) != Some(at)
+    fn drop_stale(&mut self) {
+        while let Some(Reverse((at, item))) = self.heap.peek()
+            && self.due.get(item) != Some(at)
         {
             self.heap.pop();
         }
     }
 }
 
-impl<Job: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Default for Scheduler<Job, Instant> {
+impl<Item: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Default for Scheduler<Item, Instant> {
     fn default() -> Self {
         Self::new()
     }
@@ -99,15 +99,15 @@ mod tests {
 
     fn drain(scheduler: &mut Scheduler<u32, i64>, now: i64) -> Vec<u32> {
         std::iter::from_fn(|| scheduler.take_due(now))
-            .map(|(job, _)| job)
+            .map(|(item, _)| item)
             .collect()
     }
 
     #[test]
-    fn gives_what_is_due_and_the_longest_due_first() {
+    fn due_items_are_taken_in_the_order_of_their_instants() {
         let mut scheduler = Scheduler::new();
-        for (job, at) in [(1, 30), (2, 10), (3, 20), (4, 40)] {
-            scheduler.set(job, at);
+        for (item, at) in [(1, 30), (2, 10), (3, 20), (4, 40)] {
+            scheduler.set(item, at);
         }
         assert_eq!(scheduler.next(), Some(10));
         assert_eq!(drain(&mut scheduler, 30), [2, 3, 1]);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_is_due_once_however_often_it_moves() {
+    fn an_item_that_was_moved_is_due_only_once() {
         let mut scheduler = Scheduler::new();
         for at in [10, 20, 10, 30, 10] {
             scheduler.set(7, at);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn old_places_do_not_pile_up() {
+    fn stale_entries_do_not_accumulate() {
         let mut scheduler = Scheduler::new();
         for at in 0..100_000 {
             scheduler.set(1, at);

@@ -1,4 +1,4 @@
-//! The one timer queue of the controller.
+//! All timers of the controller, by wall time or by elapsed time. The core fires those that are due.
 
 use std::time::Duration;
 
@@ -9,45 +9,45 @@ use crate::{
     ids::Id,
 };
 
-/// Something that becomes due.
+/// Identifies a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Timer {
     /// A request in flight becomes slow.
     SlowRequests,
-    /// The server should be asked how far its history is.
+    /// The current resourceVersion of the server should be requested.
     History,
-    /// The server should be asked for its time, because the clock is wrong.
+    /// The server's time should be requested, because the clock is wrong.
     ServerTime,
     /// The circuit breaker closes.
     Server,
-    /// One object may ask for a missing permission.
+    /// One object should retry after a missing permission.
     Permissions,
     /// A write to an object is retried.
     Retry(Id),
     /// The Jobs of a CronJob are checked again.
     Jobs(Id),
-    /// An Event that had to wait should be sent.
+    /// A delayed Event should be sent.
     Events,
     /// A summary of reverts should be reported.
     RevertDigest,
-    /// Counts that dayshift has set are no longer watched.
+    /// The revert window of a count ends.
     RevertWindow,
     /// An object should be ready.
     ReadyBy(Id),
-    /// An object that is not ready gives its start slot up.
+    /// The start slot of an object that is not ready expires.
     SlotEnds(Id),
     /// An Event about waiting starts is due.
     StartsWait,
-    /// Notices of stops are due.
+    /// Stop notices are due.
     StopNotices,
 }
 
 impl Timer {
-    /// The timers that fire while the clock is wrong, too.
+    /// The timers that fire even while the clock is wrong.
     const ALWAYS: [Self; 3] = [Self::SlowRequests, Self::History, Self::ServerTime];
 }
 
-/// When something is due: by the wall clock, which a person may set, or by the elapsed time.
+/// When a timer is due: by the wall clock, which can be set, or by the elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deadline {
     Wall(DateTime<Utc>),
@@ -66,11 +66,10 @@ impl From<Duration> for Deadline {
     }
 }
 
-/// Everything that becomes due, and when.
+/// All timers.
 ///
-/// Boundaries have a heap of their own: the next one is a metric, and there is one for each object. A
-/// wall clock that is set moves boundaries and must not move back-offs, so the two kinds of deadlines
-/// do not share a heap.
+/// Boundaries are kept separately, because the next boundary is a metric and each object has one. Wall and
+/// elapsed deadlines are kept separately, because setting the wall clock moves boundaries but not backoffs.
 #[derive(Default)]
 pub(crate) struct Timers {
     boundaries: Scheduler<Id, DateTime<Utc>>,
@@ -79,8 +78,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Sets the next boundary of an object, or the end of its override, in place of any before;
-    /// `None` cancels it.
+    /// Sets or changes the next boundary of an object, or the end of its override. `None` cancels it.
     pub(crate) fn set_boundary(&mut self, id: Id, at: Option<DateTime<Utc>>) {
         match at {
             Some(at) => self.boundaries.set(id, at),
@@ -88,7 +86,7 @@ impl Timers {
         }
     }
 
-    /// Sets a timer, in place of any before.
+    /// Sets or changes a timer.
     pub(crate) fn set(&mut self, timer: Timer, at: impl Into<Deadline>) {
         match at.into() {
             Deadline::Wall(at) => self.wall.set(timer, at),
@@ -96,7 +94,7 @@ impl Timers {
         }
     }
 
-    /// Sets a timer, or cancels it.
+    /// Sets a timer, or cancels it if `at` is `None`.
     pub(crate) fn arm(&mut self, timer: Timer, at: Option<impl Into<Deadline>>) {
         match at {
             Some(at) => self.set(timer, at),
@@ -118,17 +116,17 @@ impl Timers {
         self.wall.cancel(&Timer::SlotEnds(id));
     }
 
-    /// The soonest boundary of all objects.
+    /// The next boundary of all objects.
     pub(crate) fn next_boundary(&self) -> Option<DateTime<Utc>> {
         self.boundaries.next()
     }
 
-    /// Takes one boundary that is due, the longest due first.
+    /// Takes the earliest boundary, if it is due.
     pub(crate) fn pop_boundary(&mut self, now: Now) -> Option<(Id, DateTime<Utc>)> {
         self.boundaries.take_due(now.wall)
     }
 
-    /// Takes one other timer that is due, and its deadline.
+    /// Takes another timer that is due, and its deadline.
     pub(crate) fn pop_due(&mut self, now: Now) -> Option<(Timer, Deadline)> {
         if let Some((timer, at)) = self.elapsed.take_due(now.elapsed) {
             return Some((timer, at.into()));
@@ -174,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stepped_wall_clock_moves_boundaries_and_no_back_off() {
+    fn a_step_of_the_wall_clock_moves_boundaries_but_not_backoffs() {
         let (one, other) = (Id::new(1), Id::new(2));
         let mut timers = Timers::default();
         timers.set_boundary(one, Some(at(100)));
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn only_questions_to_the_server_fire_while_the_clock_is_wrong() {
+    fn only_requests_to_the_server_fire_while_the_clock_is_wrong() {
         let mut timers = Timers::default();
         timers.set_boundary(Id::new(1), Some(at(1)));
         timers.set(Timer::StopNotices, at(2));
@@ -202,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_is_forgotten_has_no_timers_left() {
+    fn forgetting_an_object_cancels_its_timers() {
         let id = Id::new(7);
         let mut timers = Timers::default();
         timers.set_boundary(id, Some(at(1)));

@@ -411,7 +411,7 @@ impl Core {
             && let Some(pass) = self.jobs.pop()
         {
             if self.settings.dry_run {
-                self.jobs.log_would(pass, &mut self.timers, now);
+                self.jobs.log_dry_run(pass, &mut self.timers, now);
                 continue;
             }
             let namespace = pass.namespace.clone();
@@ -546,7 +546,7 @@ impl Core {
             self.store.refresh_memories(now.wall);
             self.mark_all();
         }
-        if self.clock.take_question(now) {
+        if self.clock.take_time_request(now) {
             self.request_server_time(now, effects);
         }
     }
@@ -598,7 +598,7 @@ impl Core {
         let held_until = self.throttle.server_until();
         timers.arm(Timer::SlowRequests, self.flight.next_slow());
         timers.arm(Timer::History, self.store.history.next_question());
-        timers.arm(Timer::ServerTime, self.clock.next_question(now));
+        timers.arm(Timer::ServerTime, self.clock.next_time_request(now));
         timers.arm(
             Timer::Server,
             held_until.filter(|until| *until > now.elapsed),

@@ -303,8 +303,8 @@ impl Core {
             Some(FailureLog::Failed) => {
                 tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff");
             }
-            Some(FailureLog::StillFails(so_far)) => {
-                tracing::warn!(kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
+            Some(FailureLog::StillFails(duration)) => {
+                tracing::warn!(kind, error = %text, "the watch still fails {duration}; retrying with backoff");
             }
         }
         let name = self.watches.namespace(watch);

@@ -200,10 +200,11 @@ impl Core {
             change.replicas = made;
         }
         if let Some(object) = object {
-            self.reverts.wrote(id, object, from, &change, elapsed);
+            self.reverts
+                .record_write(id, object, from, &change, elapsed);
             if change.kind.is_transition() {
                 let (timers, is_start) = (&mut self.timers, change.replicas > from);
-                Readiness::transitioned(id, object, timers, is_start, elapsed);
+                Readiness::record_transition(id, object, timers, is_start, elapsed);
             }
         }
         self.clear_write_failures(id);
@@ -332,7 +333,7 @@ impl Core {
         }
         match self.throttle.blame(id, why, now) {
             Blame::Server => self.telemetry.set(Condition::Reachable, false),
-            Blame::Ask => self.probe(id, now, effects),
+            Blame::Probe => self.probe(id, now, effects),
             Blame::Object => {}
         }
         if why.kind.is_server_failure() {

@@ -109,7 +109,7 @@ fn at_most_five_conflicts_in_a_row_are_retried_at_once() {
     assert_eq!(
         rig.tick_next(),
         ["patch web: stop 3 -> 0"],
-        "after a back-off"
+        "after a backoff"
     );
 }
 

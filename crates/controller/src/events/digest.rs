@@ -1,4 +1,5 @@
-//! Events about reverted counts, if many in one namespace are reverted at once.
+//! Limits the Events about reverts: if many counts in a namespace are reverted, most of them are reported in one
+//! summary.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -7,39 +8,39 @@ use dayshift_workload::{Prefix, events::EventText};
 
 use crate::clock::guard::Now;
 
-/// How many objects of a namespace get an Event of their own within [`PERIOD`]; one Event sums up
-/// the rest.
+/// The maximum number of separate Events of a namespace within [`PERIOD`]. Further reverts are reported in a
+/// summary.
 const MAX_EVENTS: usize = 5;
 
 /// The period of [`MAX_EVENTS`].
 const PERIOD: Duration = Duration::from_secs(10 * 60);
 
-/// How long the first summary of a period gathers objects.
+/// How long reverts are gathered for the first summary of a period.
 const GATHERED_FOR: Duration = Duration::from_secs(5);
 
-/// How many managers a summary names.
+/// The maximum number of field managers in a summary.
 const MAX_MANAGERS: usize = 3;
 
-/// With fewer namespaces than this none is forgotten.
+/// Namespaces are not pruned below this number.
 const MIN_PRUNED: usize = 64;
 
-/// Recent Events of each namespace, and the next summary.
+/// The recent reverts of each namespace.
 #[derive(Default)]
 pub(crate) struct RevertDigest {
-    namespaces: BTreeMap<Arc<str>, Recent>,
-    /// How many namespaces were left after the last pruning.
+    namespaces: BTreeMap<Arc<str>, RecentReverts>,
+    /// The number of namespaces after the last pruning.
     kept: usize,
 }
 
-struct Recent {
+struct RecentReverts {
     since: Duration,
     events: usize,
-    is_summed: bool,
-    rest: Option<Rest>,
+    has_summary: bool,
+    summary: Option<RevertSummary>,
 }
 
-/// The objects without an Event of their own.
-struct Rest {
+/// The reverts for the next summary.
+struct RevertSummary {
     first: EventObject,
     count: usize,
     managers: BTreeMap<String, usize>,
@@ -47,35 +48,35 @@ struct Rest {
 }
 
 impl RevertDigest {
-    /// Whether an object gets an Event of its own; otherwise it is added to the summary.
+    /// Returns whether to send a separate Event about a revert. If not, adds the revert to the summary.
     pub(crate) fn admit(&mut self, object: &EventObject, manager: &str, now: Now) -> bool {
         self.prune(now);
         let namespace = object.namespace.clone();
         let recent = self.namespaces.entry(namespace);
-        let recent = recent.or_insert_with(|| Recent::new(now.elapsed));
+        let recent = recent.or_insert_with(|| RecentReverts::new(now.elapsed));
         if recent.is_over(now) {
-            *recent = Recent::new(now.elapsed);
+            *recent = RecentReverts::new(now.elapsed);
         }
         if recent.events < MAX_EVENTS {
             recent.events += 1;
             return true;
         }
-        let due = if recent.is_summed {
+        let due = if recent.has_summary {
             recent.since + PERIOD
         } else {
             now.elapsed + GATHERED_FOR
         };
-        let rest = recent.rest.get_or_insert_with(|| Rest {
+        let summary = recent.summary.get_or_insert_with(|| RevertSummary {
             first: object.clone(),
             count: 0,
             managers: BTreeMap::new(),
             due: due.max(now.elapsed),
         });
-        rest.count += 1;
-        if let Some(count) = rest.managers.get_mut(manager) {
+        summary.count += 1;
+        if let Some(count) = summary.managers.get_mut(manager) {
             *count += 1;
-        } else if rest.managers.len() < MAX_MANAGERS {
-            rest.managers.insert(manager.to_owned(), 1);
+        } else if summary.managers.len() < MAX_MANAGERS {
+            summary.managers.insert(manager.to_owned(), 1);
         }
         false
     }
@@ -83,28 +84,31 @@ impl RevertDigest {
     /// When the next summary is due.
     pub(crate) fn next(&self) -> Option<Duration> {
         let all = self.namespaces.values();
-        all.filter_map(|recent| Some(recent.rest.as_ref()?.due))
+        all.filter_map(|recent| Some(recent.summary.as_ref()?.due))
             .min()
     }
 
-    /// Takes a summary that is due, as an Event of the first of its objects.
+    /// Takes a summary that is due, as an Event about the first of its objects.
     pub(crate) fn take_due(
         &mut self,
         prefix: &Prefix,
         now: Now,
     ) -> Option<(EventObject, EventText)> {
         let mut all = self.namespaces.values_mut();
-        let (recent, rest) = all.find_map(|recent| {
-            let rest = recent.rest.take_if(|rest| rest.due <= now.elapsed)?;
-            Some((recent, rest))
+        let (recent, summary) = all.find_map(|recent| {
+            let summary = recent
+                .summary
+                .take_if(|summary| summary.due <= now.elapsed)?;
+            Some((recent, summary))
         })?;
-        recent.is_summed = true;
-        let namespace = &rest.first.namespace;
-        let event = EventText::reverted_together(namespace, rest.count, &rest.managers, prefix);
-        Some((rest.first, event))
+        recent.has_summary = true;
+        let namespace = &summary.first.namespace;
+        let event =
+            EventText::reverted_together(namespace, summary.count, &summary.managers, prefix);
+        Some((summary.first, event))
     }
 
-    /// Forgets namespaces whose period is over, whenever their number has doubled.
+    /// Forgets namespaces whose period is over, if the number of namespaces has doubled.
     fn prune(&mut self, now: Now) {
         if self.namespaces.len() >= 2 * self.kept.max(MIN_PRUNED) {
             self.namespaces.retain(|_, recent| !recent.is_over(now));
@@ -113,18 +117,18 @@ impl RevertDigest {
     }
 }
 
-impl Recent {
+impl RecentReverts {
     const fn new(since: Duration) -> Self {
         Self {
             since,
             events: 0,
-            is_summed: false,
-            rest: None,
+            has_summary: false,
+            summary: None,
         }
     }
 
     fn is_over(&self, now: Now) -> bool {
-        now.elapsed >= self.since + PERIOD && self.rest.is_none()
+        now.elapsed >= self.since + PERIOD && self.summary.is_none()
     }
 }
 
@@ -147,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn five_objects_have_events_of_their_own_and_one_event_sums_up_the_rest() {
+    fn five_reverts_have_separate_events_and_the_others_are_summarized() {
         let mut digest = RevertDigest::default();
         let dev = namespace("dev");
         let own = (0..9).filter(|_| digest.admit(&dev, "helm", at(0))).count();
@@ -162,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_that_come_and_go_leave_nothing_behind() {
+    fn the_number_of_namespaces_is_bounded() {
         let mut digest = RevertDigest::default();
         for number in 0..10_000 {
             let object = namespace(&format!("team-{number}"));

@@ -1,6 +1,5 @@
-//! Events for users: each condition is reported once.
-//!
-//! What is reported to users: Events and lines of the log, each condition once.
+//! Reports to users: Events and log lines. Each condition is reported once, until it ends or its period is over.
+//! The Events are sent by the [`Recorder`].
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -26,25 +25,25 @@ use crate::{
 pub(crate) mod digest;
 pub(crate) mod recorder;
 
-/// With fewer permissions than this none is forgotten.
+/// Reports about permissions are not pruned below this number.
 const MIN_PRUNED: usize = 64;
 
-/// Reports to users what happens to objects, and nothing twice.
+/// Sends Events, and remembers which conditions were reported.
 ///
-/// What was reported about an object is kept in the object; what holds for all objects of a kind in a
-/// namespace is kept here.
+/// Reports about one object are stored in that object. Reports about all objects of a kind in a namespace are
+/// stored here.
 pub(crate) struct Events {
     pub(crate) recorder: Recorder,
     pub(crate) digest: RevertDigest,
     permissions: HashMap<Permission, Reported>,
-    /// How many permissions were left after the last pruning.
+    /// The number of permissions after the last pruning.
     kept: usize,
     prefix: Prefix,
     telemetry: Arc<Telemetry>,
 }
 
 impl Events {
-    /// Nothing was reported yet.
+    /// Creates the component without reports.
     pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
         Self {
             recorder: Recorder::new(settings, Arc::clone(&telemetry)),
@@ -67,12 +66,12 @@ impl Events {
         self.announce(object, event, now);
     }
 
-    /// The prefix of the keys that Events name.
+    /// The prefix of the annotations and labels in the text of Events.
     pub(crate) const fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// Logs and queues an Event, unless it was reported about this object already.
+    /// Logs and queues an Event, unless the reason was already reported about this object.
     pub(crate) fn warn_once(
         &mut self,
         object: &mut Object,
@@ -87,7 +86,7 @@ impl Events {
         }
     }
 
-    /// Whether to report a missing permission now; then it counts as reported.
+    /// Returns whether to report a missing permission now, and records the report.
     pub(crate) fn take_missing(&mut self, object: &WorkloadRef, reason: Reason, now: Now) -> bool {
         let permission = permission(object);
         if !self.permissions.contains_key(&permission)
@@ -103,7 +102,7 @@ impl Events {
         reported.report_if_new(reason, "", now)
     }
 
-    /// A permission is there again: when it is missing once more, that is reported.
+    /// Records that a permission is no longer missing. If it is missing again, that is reported.
     pub(crate) fn clear_missing(&mut self, object: &WorkloadRef, reason: Reason) {
         if self.permissions.is_empty() {
             return;
@@ -117,8 +116,8 @@ impl Events {
         }
     }
 
-    /// Reports in the log and, once until it is over, in an Event that writes to an object fail:
-    /// this many in a row.
+    /// Reports that writes to an object fail, for the time `failures` in a row: always in the log, and in an Event
+    /// if the reason was not reported yet.
     pub(crate) fn write_failed(
         &mut self,
         object: &mut Object,
@@ -129,7 +128,7 @@ impl Events {
     ) {
         let name = object.name().clone();
         tracing::warn!(kind = %name.kind, object = %name, failures, "{why}");
-        // A missing permission is reported on one object for all of its kind and namespace.
+        // A missing permission is reported on one object, for all objects of its kind in the namespace.
         let is_for_all = reason == Reason::Forbidden;
         let is_new = if is_for_all {
             self.take_missing(&name, reason, now)
@@ -143,13 +142,13 @@ impl Events {
         }
     }
 
-    /// Counts a count of ours that another controller has reverted.
+    /// Counts a revert in the metrics.
     pub(crate) fn count_revert(&self, by: ManagerKind, object: &WorkloadRef) {
         self.telemetry.revert(by, &object.namespace);
     }
 
-    /// An admission webhook or policy has changed our count: reports it in the log, and returns the
-    /// Event, unless `enforce` repeats a correction that was reported before.
+    /// Reports that an admission webhook or policy has changed the count of a patch to `made`: in the metrics
+    /// and in the log. Returns the Event, unless it was reported before and the change is a correction.
     pub(crate) fn overruled(
         &mut self,
         reported: Option<&mut Object>,

@@ -1,4 +1,5 @@
-//! The Events that wait to be sent. Their failures affect nothing else.
+//! The queue of Events. Events have slots and backoffs of their own, so their failures do not affect other
+//! requests.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -21,19 +22,19 @@ use crate::{
     throttle::window::Window,
 };
 
-/// How many Events are in flight at once.
+/// The maximum number of Events in flight.
 const SLOTS: usize = 8;
 
-/// More Events than this are dropped: the labels show the same.
+/// The maximum length of the queue. Further Events are dropped. The labels contain the same information.
 const MAX_WAITING: usize = 20_000;
 
-/// How many times an Event is sent before it is dropped.
+/// The maximum number of attempts to send an Event.
 const MAX_TRIES: u32 = 5;
 
-/// While starts and stops wait, one Event is sent in this time.
+/// The interval between two Events while starts and stops wait.
 const TRICKLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// With fewer namespaces than this none is forgotten.
+/// Backoffs of namespaces are not pruned below this number.
 const MIN_PRUNED: usize = 64;
 
 /// An Event to be sent.
@@ -43,24 +44,24 @@ pub(crate) struct PendingEvent {
     pub(crate) at: DateTime<Utc>,
 }
 
-/// An Event, and how many times it was sent.
+/// An Event, and the number of failed attempts to send it.
 #[derive(Clone)]
 pub(crate) struct EventAttempt {
     pub(crate) event: Arc<PendingEvent>,
     tries: u32,
 }
 
-/// The Events that wait to be sent, with back-offs of their own.
+/// The queue of Events.
 pub(crate) struct Recorder {
     waiting: FairQueue<EventAttempt>,
-    /// The back-off of all Events, after a failure of the server.
+    /// The backoff of all Events, after a failure of the server.
     server: Backoff,
-    /// The back-off of the Events of a namespace.
+    /// The backoff of the Events in each namespace.
     namespaces: HashMap<Arc<str>, Backoff>,
-    /// How many namespaces were left after the last pruning.
+    /// The number of namespaces after the last pruning.
     kept: usize,
     window: Window,
-    /// Since when starts and stops wait, or when the last Event was sent meanwhile.
+    /// When starts and stops began to wait, or when the last Event was sent since then. `None` if none waits.
     busy_since: Option<Duration>,
     is_dry_run: bool,
     random: fastrand::Rng,
@@ -68,7 +69,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// No Event waits.
+    /// Creates an empty queue.
     pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
         Self {
             waiting: FairQueue::default(),
@@ -86,7 +87,7 @@ impl Recorder {
     /// Queues an Event, or logs it in a dry run.
     pub(crate) fn record(&mut self, object: EventObject, text: EventText, at: DateTime<Utc>) {
         if self.is_dry_run {
-            tracing::info!(kind = %object.kind, %object, reason = %text.reason, "would tell: {}", text.text);
+            tracing::info!(kind = %object.kind, %object, reason = %text.reason, "would report: {}", text.text);
             return;
         }
         let event = Arc::new(PendingEvent { object, text, at });
@@ -106,7 +107,7 @@ impl Recorder {
         self.busy_since = self.busy_since.or(Some(now.elapsed)).filter(|_| is_busy);
     }
 
-    /// Takes the next Event that may be sent now.
+    /// Takes the next Event that can be sent now.
     pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<EventAttempt> {
         let limits = limits(Class::Event, self.window.size(), false);
         let waits_for_others = self.next_trickle() > Some(now.elapsed);
@@ -127,7 +128,7 @@ impl Recorder {
         Some(attempt)
     }
 
-    /// Applies the response to an Event. Without one, it is sent again.
+    /// Applies the response to an Event. Without a usable response, the Event is queued again.
     pub(crate) fn finish(
         &mut self,
         attempt: EventAttempt,
@@ -180,7 +181,7 @@ impl Recorder {
         backoff.fail(&Delays::OBJECT, None, now, random);
     }
 
-    /// When the next Event may be sent that may not be now; `None` if that does not depend on time.
+    /// The next time at which a delayed Event can be sent; `None` if no Event waits for a time.
     pub(crate) fn next(&self, now: Now) -> Option<Duration> {
         if self.waiting.is_empty() {
             return None;
@@ -195,7 +196,7 @@ impl Recorder {
         self.busy_since.map(|since| since + TRICKLE_INTERVAL)
     }
 
-    /// How many wait.
+    /// The number of queued Events.
     pub(crate) const fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_finds_too_many_waiting_is_counted_as_dropped() {
+    fn events_are_counted_as_dropped_if_the_queue_is_full() {
         let (mut recorder, telemetry) = recorder();
         let dropped = |count: usize| {
             let line = format!("dayshift_events_total{{outcome=\"dropped\"}} {count}\n");
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_that_come_and_go_leave_nothing_behind() {
+    fn the_number_of_backoffs_is_bounded() {
         let (mut recorder, _) = recorder();
         for number in 0..10_000_u64 {
             let namespace = format!("team-{number}");

@@ -1,4 +1,5 @@
-//! The Jobs of CronJobs that ask for it: suspended after a stop, resumed after a start.
+//! The Jobs of CronJobs with `stop-jobs`: they are suspended after a stop and resumed after a start. This file
+//! plans the checks, and `jobs_report` applies their results.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -21,14 +22,14 @@ use crate::{
     object::Object,
 };
 
-/// The CronJobs of a namespace whose Jobs should be checked.
+/// A check of the Jobs of some CronJobs in a namespace.
 #[derive(Debug)]
 pub(crate) struct JobsPass {
     pub(crate) namespace: Arc<str>,
     pub(crate) cron_jobs: Vec<CronJobTarget>,
 }
 
-/// What one CronJob wants of its Jobs.
+/// A CronJob, and the desired state of its Jobs.
 #[derive(Clone, Debug)]
 pub(crate) struct CronJobTarget {
     pub(crate) id: Id,
@@ -36,31 +37,33 @@ pub(crate) struct CronJobTarget {
     pub(crate) desired: DesiredJobs,
 }
 
-/// The result of a pass.
+/// The result of a [`JobsPass`].
 pub(crate) struct JobsPassResult {
     pub(crate) namespace: Arc<str>,
     /// The patches for each CronJob; none if the Jobs could not be listed.
     pub(crate) cron_jobs: Vec<(CronJobTarget, Vec<JobPatch>)>,
-    /// Why they could not.
+    /// Why the Jobs could not be listed.
     pub(crate) list_error: Option<ReadError>,
 }
 
-/// A patch of one Job, by its name.
+/// An attempt to patch one Job.
 pub(crate) struct JobPatch {
     pub(crate) job: Box<str>,
     pub(crate) change: JobChange,
     pub(crate) result: Result<(), PatchError>,
 }
 
-/// The CronJobs whose Jobs follow them. All of a namespace are checked together, with one list.
+/// The CronJobs with `stop-jobs`. Those of a namespace are checked together, with one list.
 ///
-/// A CronJob whose Jobs cannot be changed has a back-off of its own. It outlives its object while
-/// Jobs should be resumed.
+/// A CronJob whose Jobs cannot be changed has a backoff of its own. A CronJob that no longer manages its Jobs
+/// remains here until they are resumed.
 pub(crate) struct Jobs {
     known: HashMap<Id, CronJob>,
-    /// Those to be checked now, by namespace, and whose turn it is.
+    /// The CronJobs to check now, by namespace.
     waiting: HashMap<Arc<str>, BTreeSet<Id>>,
+    /// The namespaces in `waiting`, the next one first.
     turns: VecDeque<Arc<str>>,
+    /// The namespaces with a pass in flight.
     in_flight: HashSet<Arc<str>>,
     random: fastrand::Rng,
 }
@@ -68,12 +71,12 @@ pub(crate) struct Jobs {
 struct CronJob {
     object: WorkloadRef,
     desired: DesiredJobs,
-    /// Passes in a row that have left something to do.
+    /// The number of passes in a row that have failed.
     failures: u32,
 }
 
 impl Jobs {
-    /// None yet. The seed is that of the jitter.
+    /// Creates the component without CronJobs. `seed` is for the jitter.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             known: HashMap::new(),
@@ -84,7 +87,7 @@ impl Jobs {
         }
     }
 
-    /// Applies what an object wants of its Jobs by now.
+    /// Applies the desired state of the Jobs of an object. If it has changed, plans a check.
     pub(crate) fn observe(&mut self, id: Id, object: &Object, timers: &mut Timers) {
         if !object.observed.inputs.counts().has(Key::StopJobs) {
             return;
@@ -108,7 +111,7 @@ impl Jobs {
         }
     }
 
-    /// Queues a CronJob to be checked now.
+    /// Queues a check of a CronJob.
     pub(crate) fn queue(&mut self, id: Id) {
         let Some(cron_job) = self.known.get(&id) else {
             return;
@@ -121,7 +124,7 @@ impl Jobs {
         waiting.insert(id);
     }
 
-    /// Takes the next pass, for a namespace without one in flight.
+    /// Takes the next pass of a namespace that has none in flight.
     pub(crate) fn pop(&mut self) -> Option<JobsPass> {
         let is_free = |namespace: &Arc<str>| !self.in_flight.contains(namespace);
         let turn = self.turns.iter().position(is_free)?;
@@ -143,13 +146,13 @@ impl Jobs {
         })
     }
 
-    /// A pass over a namespace has ended.
-    pub(super) fn ended(&mut self, namespace: &str) {
+    /// Records that the pass of a namespace has ended.
+    pub(super) fn end_pass(&mut self, namespace: &str) {
         self.in_flight.remove(namespace);
     }
 
-    /// All Jobs of a CronJob are as it wants them.
-    pub(super) fn settled(&mut self, target: &CronJobTarget, timers: &mut Timers, now: Now) {
+    /// Records that all Jobs of a CronJob are in the desired state.
+    pub(super) fn record_success(&mut self, target: &CronJobTarget, timers: &mut Timers, now: Now) {
         let Some(cron_job) = self.known.get_mut(&target.id) else {
             return;
         };
@@ -160,7 +163,7 @@ impl Jobs {
                 self.known.remove(&target.id);
             }
             DesiredJobs::Suspended { created_until } => {
-                // Its controller may not have seen the stop yet.
+                // Its controller may create Jobs until it has processed the stop.
                 if let Ok(left) = (created_until - now.wall).to_std() {
                     let later = now.elapsed + left + Duration::from_millis(1);
                     timers.set(Timer::Jobs(target.id), later);
@@ -170,9 +173,9 @@ impl Jobs {
         }
     }
 
-    /// Some Jobs of a CronJob are not as it wants them: they are checked again after one of these
-    /// delays. Returns when, and how many passes in a row have failed.
-    pub(super) fn failed(
+    /// Records that some Jobs of a CronJob are not in the desired state, and plans a check after one of these
+    /// delays. Returns its time, and the number of failures in a row.
+    pub(super) fn record_failure(
         &mut self,
         target: &CronJobTarget,
         delays: &Delays,
@@ -181,7 +184,7 @@ impl Jobs {
     ) -> Option<(Duration, u32)> {
         let cron_job = self.known.get_mut(&target.id)?;
         if target.desired != cron_job.desired {
-            return None; // It waits for the next pass.
+            return None; // The desired state has changed. It waits for the next pass.
         }
         cron_job.failures = cron_job.failures.saturating_add(1);
         let then = now.elapsed + delays.delay(cron_job.failures, &mut self.random);
@@ -189,16 +192,16 @@ impl Jobs {
         Some((then, cron_job.failures))
     }
 
-    /// A permission is missing for all CronJobs of a namespace: those that have failed are checked
-    /// together then.
-    pub(super) fn put_off(&mut self, namespace: &str, then: Duration, timers: &mut Timers) {
+    /// Plans the next check of all CronJobs in a namespace that have failed at the same time, because a
+    /// permission is missing.
+    pub(super) fn postpone(&mut self, namespace: &str, then: Duration, timers: &mut Timers) {
         let is_in = |known: &CronJob| known.failures > 0 && *known.object.namespace == *namespace;
         for (id, _) in self.known.iter().filter(|(_, known)| is_in(known)) {
             timers.set(Timer::Jobs(*id), then);
         }
     }
 
-    /// Forgets an object that is gone. Jobs that it no longer wants suspended are still resumed.
+    /// Removes an object that was deleted or forgotten. It remains if its Jobs still have to be resumed.
     pub(crate) fn remove(&mut self, id: Id, timers: &mut Timers) {
         let is_needed = |known: &CronJob| known.desired == DesiredJobs::Unmanaged;
         if self.known.get(&id).is_some_and(|known| !is_needed(known)) {

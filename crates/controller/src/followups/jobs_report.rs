@@ -1,4 +1,4 @@
-//! The result of a pass over Jobs: its report, and the time of the next check.
+//! Applies the result of a pass over Jobs: metrics, Events, the log, and the time of the next check.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     telemetry::{metrics::Telemetry, outcome::Outcome},
 };
 
-/// Where the result of a pass is reported.
+/// The components to which the result of a pass is reported.
 pub(crate) struct JobsReporter<'a> {
     pub(crate) store: &'a mut Store,
     pub(crate) events: &'a mut Events,
@@ -27,91 +27,92 @@ pub(crate) struct JobsReporter<'a> {
 }
 
 impl Jobs {
-    /// Ends a pass of a dry run: logs what it would do.
-    pub(crate) fn log_would(&mut self, pass: JobsPass, timers: &mut Timers, now: Now) {
-        self.ended(&pass.namespace);
+    /// Logs what a pass would do, in a dry run, and ends it.
+    pub(crate) fn log_dry_run(&mut self, pass: JobsPass, timers: &mut Timers, now: Now) {
+        self.end_pass(&pass.namespace);
         for target in pass.cron_jobs {
             let object = &target.object;
             let would = match target.desired {
-                DesiredJobs::Suspended { .. } => "suspend the Jobs that it has running",
-                _ => "resume the Jobs that a stop has suspended, if any",
+                DesiredJobs::Suspended { .. } => "suspend its running Jobs",
+                _ => "resume its suspended Jobs",
             };
             tracing::info!(kind = %object.kind, %object, "would {would}");
-            self.settled(&target, timers, now);
+            self.record_success(&target, timers, now);
         }
     }
 
     /// Applies the result of a pass.
-    pub(crate) fn finish(&mut self, passed: JobsPassResult, report: &mut JobsReporter<'_>) {
+    pub(crate) fn finish(&mut self, result: JobsPassResult, reporter: &mut JobsReporter<'_>) {
         let JobsPassResult {
             namespace,
             cron_jobs,
             list_error,
-        } = passed;
-        self.ended(&namespace);
+        } = result;
+        self.end_pass(&namespace);
         let mut attempts = cron_jobs.iter().flat_map(|(_, attempts)| attempts);
         if list_error.is_none() && attempts.all(is_permitted) {
             for (target, _) in &cron_jobs {
-                let events = &mut report.events;
+                let events = &mut reporter.events;
                 events.clear_missing(&target.object, Reason::JobsForbidden);
             }
         }
         let mut missing_until = None;
         for (target, attempts) in cron_jobs {
-            report.changes(&target, &attempts);
+            reporter.report_changes(&target, &attempts);
             let failure = match &list_error {
                 Some(error) => Some(JobsFailure::from_list(error)),
                 None => attempts.iter().find_map(JobsFailure::from_attempt),
             };
             if let Some(failure) = failure {
-                let until = self.fail(&target, &failure, report);
+                let until = self.fail(&target, &failure, reporter);
                 missing_until = until.or(missing_until);
                 continue;
             }
-            self.settled(&target, report.timers, report.now);
-            if let Some(object) = report.store.get_unpublished(target.id) {
+            self.record_success(&target, reporter.timers, reporter.now);
+            if let Some(object) = reporter.store.get_unpublished(target.id) {
                 object.clear_reports(&[Reason::JobsFailed]);
             }
         }
         if let Some(then) = missing_until {
-            self.put_off(&namespace, then, report.timers);
+            self.postpone(&namespace, then, reporter.timers);
         }
     }
 
-    /// Plans another pass. Returns until when a permission is taken to be missing.
+    /// Reports a failure, and plans the next check. Returns its time if a permission is missing, which affects
+    /// the whole namespace.
     fn fail(
         &mut self,
         target: &CronJobTarget,
         failure: &JobsFailure,
-        report: &mut JobsReporter<'_>,
+        reporter: &mut JobsReporter<'_>,
     ) -> Option<Duration> {
-        let now = report.now;
-        let (then, failures) = self.failed(target, failure.delays, report.timers, now)?;
+        let now = reporter.now;
+        let (then, failures) = self.record_failure(target, failure.delays, reporter.timers, now)?;
         let (object, why) = (&target.object, &failure.why);
         let Some(reason) = failure.reason else {
             tracing::debug!(kind = %object.kind, %object, failures, "its Jobs: {why}");
             return None;
         };
         tracing::warn!(kind = %object.kind, %object, failures, "its Jobs: {why}");
-        // A missing permission is reported once for all of the namespace.
+        // A missing permission is reported once for the namespace.
         let is_for_all = reason == Reason::JobsForbidden;
         let is_new = if is_for_all {
-            report.events.take_missing(object, reason, now)
+            reporter.events.take_missing(object, reason, now)
         } else {
-            let known = report.store.get_unpublished(target.id);
+            let known = reporter.store.get_unpublished(target.id);
             known.is_none_or(|known| known.rare().reported.report_if_new(reason, "", now))
         };
         if is_new {
             let event = EventText::jobs_failed(why, is_for_all.then_some(&*object.namespace));
-            report.events.announce(object, event, now);
+            reporter.events.announce(object, event, now);
         }
         is_for_all.then_some(then)
     }
 }
 
 impl JobsReporter<'_> {
-    /// Counts the changes that were made, and reports them in the log and in an Event of the CronJob.
-    fn changes(&mut self, target: &CronJobTarget, attempts: &[JobPatch]) {
+    /// Counts the attempts, and reports the successful ones in the log and in an Event of the CronJob.
+    fn report_changes(&mut self, target: &CronJobTarget, attempts: &[JobPatch]) {
         for attempt in attempts {
             let error = attempt.result.as_ref().err();
             let outcome = error.map_or(Outcome::Done, Outcome::from_error);
@@ -133,10 +134,10 @@ impl JobsReporter<'_> {
     }
 }
 
-/// Why Jobs are not as they should be yet.
+/// Why some Jobs are not in the desired state.
 struct JobsFailure {
     why: String,
-    /// The condition to report; `None` if the next pass may well succeed.
+    /// The condition to report; `None` if the next pass will probably succeed.
     reason: Option<Reason>,
     delays: &'static Delays,
 }
@@ -154,7 +155,7 @@ impl JobsFailure {
         }
     }
 
-    /// A Job that is gone is as good as suspended.
+    /// Returns `None` for a success, and for a Job that was deleted.
     fn from_attempt(attempt: &JobPatch) -> Option<Self> {
         let error = attempt.result.as_ref().err()?;
         let (reason, delays) = match error {
@@ -171,7 +172,7 @@ impl JobsFailure {
     }
 }
 
-/// Whether an attempt shows no missing permission.
+/// Whether an attempt did not fail because of a missing permission.
 const fn is_permitted(attempt: &JobPatch) -> bool {
     !matches!(&attempt.result, Err(PatchError::Forbidden(_)))
 }

@@ -1,5 +1,5 @@
-//! What follows a change: does the object become ready, is its count reverted, do its Jobs follow,
-//! and is its next stop near.
+//! The work before and after changes: stop notices, readiness after a start, reverts of a count, and the Jobs
+//! of CronJobs.
 
 pub(crate) mod jobs;
 pub(crate) mod jobs_report;

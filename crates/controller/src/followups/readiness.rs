@@ -1,5 +1,5 @@
-//! Objects that were started, until they are ready or should be: if they are not, one read and one
-//! Event.
+//! Measures how long started objects take to become ready, and reports those that are not ready in time: with
+//! one read, to find the reason, and one Event.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -18,24 +18,24 @@ use crate::{
     telemetry::metrics::Telemetry,
 };
 
-/// An object that is not ready and should be, to be read for the reason.
+/// An object that is not ready in time, which will be read to find the reason.
 #[derive(Clone, Debug)]
 pub(crate) struct NotReady {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
 }
 
-/// Objects that were started, until they are ready or should be.
+/// The objects that are not ready in time and will be read.
 ///
-/// By when each should be ready is in its labels: a controller that restarts knows it, too, and one
-/// that starts after that time does not report it a second time.
+/// The deadline of each object follows from its labels, so a restarted controller knows it too. A controller
+/// that starts after the deadline does not report the object.
 pub(crate) struct Readiness {
     waiting: VecDeque<NotReady>,
     telemetry: Arc<Telemetry>,
 }
 
 impl Readiness {
-    /// None yet.
+    /// Creates the component without objects.
     pub(crate) const fn new(telemetry: Arc<Telemetry>) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -43,8 +43,8 @@ impl Readiness {
         }
     }
 
-    /// A transition was made, by a patch that was sent then.
-    pub(crate) fn transitioned(
+    /// Records a transition by a patch that was sent at `sent`.
+    pub(crate) fn record_transition(
         id: Id,
         object: &mut Object,
         timers: &mut Timers,
@@ -61,7 +61,7 @@ impl Readiness {
         }
     }
 
-    /// Applies how much of an object is ready.
+    /// Applies the readiness of an object: measures its start, or sets the timer of its deadline.
     pub(crate) fn observe(&self, id: Id, object: &mut Object, timers: &mut Timers, now: Now) {
         if object.observed.is_ready() == Some(true) {
             let start = object.start.as_mut();
@@ -72,12 +72,12 @@ impl Readiness {
                 self.telemetry.starts.record_ready(kind, took);
             }
         } else if let Some(due) = ready_due(object).filter(|due| *due > now.wall) {
-            // One that is due already was queued, or was reported.
+            // An object whose deadline has passed was already queued or reported.
             timers.set(Timer::ReadyBy(id), due);
         }
     }
 
-    /// An object should be ready by now: queues it to be read for the reason, if it is not.
+    /// Queues an object to be read if its deadline is `at` and it is not ready.
     pub(crate) fn due(&mut self, id: Id, object: &Object, at: DateTime<Utc>) {
         if ready_due(object) == Some(at) {
             let object = object.name().clone();
@@ -90,7 +90,7 @@ impl Readiness {
         self.waiting.pop_front()
     }
 
-    /// Reports why an object is not ready, if that is known now.
+    /// Reports that an object is not ready, with the reason if the read has shown it.
     pub(crate) fn finish(
         not_ready: &NotReady,
         result: &Result<WithManagers, ReadError>,
@@ -118,7 +118,7 @@ impl Readiness {
     }
 }
 
-/// By when an object should be ready.
+/// The time by which a started object should be ready; `None` if it is ready or was not started.
 fn ready_due(object: &Object) -> Option<DateTime<Utc>> {
     object.observed.ready_due(object.parsed.ready_within())
 }

@@ -1,4 +1,5 @@
-//! Counts that dayshift has set recently, and those that another controller has reverted.
+//! Detects that another controller has reverted a count that dayshift set, and finds its field manager with
+//! one read.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -23,30 +24,30 @@ use crate::{
     store::Store,
 };
 
-/// The reverts to look up, and when counts are no longer watched. The counts themselves are in their
-/// objects.
+/// The reverts to look up, and the ends of revert windows. The counts are stored in their objects.
 ///
-/// A count is forgotten when it is reverted, so each revert is looked up once.
+/// A count is forgotten after a revert, so each revert is looked up once.
 pub(crate) struct Reverts {
-    /// For how long a count is watched; zero for none.
+    /// How long a count is checked for reverts; zero disables that.
     window: Duration,
-    /// When counts are no longer watched, in whole seconds, the soonest first.
+    /// The ends of the revert windows, in whole seconds of elapsed time, the earliest first.
     ends: VecDeque<(u32, Id)>,
     waiting: VecDeque<Lookup>,
 }
 
-/// A reverted object, to be read to learn which field manager it was.
+/// A reverted object, which will be read to find the field manager.
 pub(crate) struct Lookup {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
     reverted: Revert,
-    /// Whether `enforce` has corrected it as often as it may.
+    /// Whether `enforce` has reached the correction limit.
     gave_up: bool,
+    /// The elapsed time when the revert was observed.
     seen: Duration,
 }
 
 impl Reverts {
-    /// No counts yet; each will be watched for this long.
+    /// Creates the component. Each count will be checked for the duration `window`.
     pub(crate) const fn new(window: Duration) -> Self {
         Self {
             window,
@@ -55,9 +56,9 @@ impl Reverts {
         }
     }
 
-    /// The server has made a change of ours, which was sent at this time: without a response it
-    /// becomes known much later.
-    pub(crate) fn wrote(
+    /// Records a successful change that was sent at `sent`. Without a response, this can be much earlier than
+    /// now.
+    pub(crate) fn record_write(
         &mut self,
         id: Id,
         object: &mut Object,
@@ -84,14 +85,14 @@ impl Reverts {
         }
     }
 
-    /// When the next count is no longer watched.
+    /// When the next revert window has ended.
     pub(crate) fn next_end(&self) -> Option<Duration> {
-        // A moment later: at its end it is still watched.
+        // A millisecond later, because the window includes its end.
         let first = self.ends.front();
         first.map(|(end, _)| Duration::from_secs((*end).into()) + Duration::from_millis(1))
     }
 
-    /// Forgets counts that are no longer watched.
+    /// Forgets counts whose revert window has ended.
     pub(crate) fn forget_ended(&mut self, store: &mut Store, now: Now) {
         while let Some((end, id)) = self.ends.front().copied()
             && Duration::from_secs(end.into()) < now.elapsed
@@ -107,23 +108,23 @@ impl Reverts {
         }
     }
 
-    /// How an object was reverted, if it was.
+    /// Returns the revert that an observation shows, if any.
     fn find(&self, set: &SetCount, observed: &Observed, now: Now) -> Option<Revert> {
         let after = now.since(set.at);
-        // Another dayshift has changed it since.
-        let is_others = observed.state().last.map(|last| last.timestamp()) > set.last;
+        // If `last` is newer, another controller of dayshift has changed the object since.
+        let is_by_another_instance = observed.state().last.map(|last| last.timestamp()) > set.last;
         let is_back = Revert::is_back(set.from, set.to, observed.replicas);
-        (is_back && !is_others && !observed.deleting && after <= self.window).then_some(Revert {
-            by: set.by,
-            from: set.from,
-            to: set.to,
-            now: observed.replicas,
-            after,
-        })
+        (is_back && !is_by_another_instance && !observed.deleting && after <= self.window)
+            .then_some(Revert {
+                by: set.by,
+                from: set.from,
+                to: set.to,
+                now: observed.replicas,
+                after,
+            })
     }
 
-    /// Checks whether the count of an object was reverted; then it is queued to be read for its
-    /// field managers.
+    /// Checks whether the count of an object was reverted. If so, queues it to be read for its field managers.
     pub(crate) fn observe(&mut self, id: Id, store: &mut Store, now: Now) {
         let Some(object) = store.get(id) else {
             return;
@@ -133,14 +134,14 @@ impl Reverts {
             .as_ref()
             .filter(|_| !object.work.is_in_flight())
         else {
-            return; // It may already show the change in flight.
+            return; // The observation may already contain the change in flight.
         };
         let Some(reverted) = self.find(set, &object.observed, now) else {
             return;
         };
         let name = object.name().clone();
         let gave_up = match store.decide(id, now.wall) {
-            // It is corrected, or set to another count: a repeated revert is reported then.
+            // The count will be set again. If that is reverted too, it is reported.
             Some(Decision::Write(change))
                 if change.kind.is_transition() || change.kind == ChangeKind::Enforce =>
             {
@@ -163,7 +164,7 @@ impl Reverts {
 
     /// Takes the next object to read.
     pub(crate) fn pop(&mut self, now: Now) -> Option<Lookup> {
-        // A lookup that has waited this long no longer shows which manager it was.
+        // After this time, the field managers may no longer show which of them reverted the count.
         while let Some(lookup) = self.waiting.pop_front() {
             if now.since(lookup.seen) <= self.window {
                 return Some(lookup);
@@ -172,7 +173,7 @@ impl Reverts {
         None
     }
 
-    /// Reports which field manager has reverted a count, if that is known now.
+    /// Reports a revert, with the field manager if the read has shown it.
     pub(crate) fn finish(
         lookup: &Lookup,
         result: &Result<WithManagers, ReadError>,
@@ -196,7 +197,7 @@ impl Reverts {
     }
 }
 
-/// The end of the second in which a time is. A process runs for less than 136 years.
+/// Rounds up to whole seconds. 32 bits are enough for 136 years.
 fn whole_seconds(time: Duration) -> u32 {
     let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     u32::try_from(seconds).unwrap_or(u32::MAX)
@@ -222,7 +223,7 @@ fn report(
     };
     events.count_revert(kind, object);
     let about = EventObject::from(object);
-    // An object that is gone by now has nothing to be compared with.
+    // The reports of a deleted object are forgotten, so its revert counts as new.
     let is_new = known.is_none_or(|known| {
         let reported = &mut known.rare().reported;
         reported.report_if_new(Reason::Reverted, &name, now)

@@ -1,4 +1,5 @@
-//! Notices before stops. They are kept in memory only.
+//! Stop notices: Events before stops. Simultaneous stops in a namespace get one Event on the Namespace. Notices
+//! are only in memory, so a restarted controller may send one again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,19 +20,20 @@ use crate::{
     telemetry::workload_metrics::NamespaceCounter,
 };
 
-/// If a notice was due before its stop was known, others of its namespace may come with it.
-const GATHER: TimeDelta = TimeDelta::seconds(2);
+/// The delay of a notice that was due before its stop was observed, so that it includes other workloads of the
+/// namespace that are observed at the same time.
+const GATHER_TIME: TimeDelta = TimeDelta::seconds(2);
 
-/// How many late ones of a namespace get a notice of their own.
-const MAX_ALONE: usize = 5;
+/// The maximum number of workloads with separate notices, if others of their group were announced before.
+const MAX_SEPARATE: usize = 5;
 
-/// The stops for which a notice is due.
+/// The stops for which notices will be sent.
 #[derive(Default)]
 pub(crate) struct Stops {
-    /// When each group is due.
+    /// The groups by the time of their notice.
     due: BTreeSet<(DateTime<Utc>, Arc<StopGroup>)>,
     groups: BTreeMap<Arc<StopGroup>, Members>,
-    /// Groups that were announced on their Namespaces.
+    /// The groups that were announced on their Namespaces.
     announced: BTreeSet<Arc<StopGroup>>,
 }
 
@@ -40,28 +42,29 @@ struct Members {
     ids: BTreeSet<Id>,
 }
 
-/// A group to be announced now.
+/// A group whose notice is due.
 struct DueNotice {
     group: Arc<StopGroup>,
     ids: BTreeSet<Id>,
-    /// Whether one Event is about all of them: others of the group may have been announced before.
+    /// Whether one Event on the Namespace is sent for all of them, instead of an Event for each. Not if the
+    /// group was announced before, without these workloads.
     is_together: bool,
 }
 
 impl Stops {
-    /// Applies when an object is stopped next.
+    /// Applies the next stop of an object.
     pub(crate) fn observe(&mut self, id: Id, store: &mut Store, now: DateTime<Utc>) {
         let group = stop_to_announce(id, store, now);
         let Some(object) = store.get_unpublished(id) else {
             return;
         };
         if group.is_some() || object.get_rare().is_some() {
-            self.expect(id, object, group, now);
+            self.set_group(id, object, group, now);
         }
     }
 
-    /// Sets the group of an object, in place of any before.
-    fn expect(
+    /// Moves an object to a group, or out of its group if it is `None`.
+    fn set_group(
         &mut self,
         id: Id,
         object: &mut Object,
@@ -78,7 +81,7 @@ impl Stops {
             return;
         };
         let due = group.stop.checked_sub_signed(group.notice);
-        let due = due.filter(|due| *due > now).unwrap_or(now + GATHER);
+        let due = due.filter(|due| *due > now).unwrap_or(now + GATHER_TIME);
         let group = match self.groups.get_key_value(&group) {
             Some((known, _)) => Arc::clone(known),
             None => Arc::new(group),
@@ -100,7 +103,7 @@ impl Stops {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// Takes one group to be announced now. Its objects count as announced.
+    /// Takes one group whose notice is due, and marks its objects as announced.
     fn take_due(&mut self, store: &mut Store, now: DateTime<Utc>) -> Option<DueNotice> {
         let (due, _) = self.due.first()?;
         if *due > now {
@@ -128,7 +131,7 @@ impl Stops {
         })
     }
 
-    /// Announces one group of stops that is due. Returns whether there was one.
+    /// Sends the notices of one group that is due. Returns `false` if no group is due.
     pub(crate) fn announce_due(
         &mut self,
         store: &mut Store,
@@ -139,7 +142,7 @@ impl Stops {
         let Some(due) = self.take_due(store, now.wall) else {
             return false;
         };
-        // The clock may have been set to a time after it.
+        // The clock may have been set to a time after the stop.
         if due.group.stop > now.wall {
             let announced = announce(&due, store, events, now);
             counter.add(&due.group.namespace, announced);
@@ -147,7 +150,7 @@ impl Stops {
         true
     }
 
-    /// An object leaves its group, if it is in one.
+    /// Removes an object from its group, if it is in one.
     pub(crate) fn leave(&mut self, id: Id, object: &mut Object) {
         let rare = object.get_rare_mut();
         let Some(group) = rare.and_then(|rare| rare.stop_group.take()) else {
@@ -178,7 +181,7 @@ fn stop_to_announce(id: Id, store: &Store, now: DateTime<Utc>) -> Option<StopGro
     })
 }
 
-/// Announces a stop. Returns of how many workloads.
+/// Sends the notices of a group. Returns the number of workloads that were announced.
 fn announce(due: &DueNotice, store: &Store, events: &mut Events, now: Now) -> u64 {
     let StopGroup {
         namespace, stop, ..
@@ -193,9 +196,9 @@ fn announce(due: &DueNotice, store: &Store, events: &mut Events, now: Now) -> u6
     let announced = if due.is_together {
         objects.len()
     } else {
-        objects.len().min(MAX_ALONE)
+        objects.len().min(MAX_SEPARATE)
     };
-    tracing::info!(%namespace, workloads = announced, of = objects.len(), %stop, "told of a stop to come");
+    tracing::info!(%namespace, workloads = announced, of = objects.len(), %stop, "stop notice sent");
     if due.is_together {
         let objects: Vec<_> = objects.iter().map(|(object, _)| *object).collect();
         let text = EventText::stop_notice_for_many(&objects, *stop, zone, events.prefix());

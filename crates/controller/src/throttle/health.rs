@@ -1,30 +1,32 @@
-//! Whose failure it is, if the response does not show that: one object's, or the server's.
+//! Finds out from several failures whether the server is unavailable or only requests about some objects
+//! fail. Used if a response alone does not show that.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use crate::ids::Id;
 
-/// The time limit of one request (`cluster::Writer`).
+/// The timeout of a request of `dayshift_cluster::Writer`.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// If this many different objects of more than one namespace fail, the server is at fault.
+/// If requests about this many objects of more than one namespace fail, the server is at fault.
 const MANY: usize = 16;
 
-/// Failures since the last response.
+/// The failures since the last response of the server.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     responded: Option<Duration>,
-    /// The objects that have failed since then, and their namespaces: only as many as decide.
+    /// The objects whose requests have failed since then: at most [`MANY`].
     failed: BTreeSet<Id>,
+    /// The namespaces of those objects: at most two.
     namespaces: BTreeSet<Arc<str>>,
-    /// The first two objects without a usable response since then.
+    /// Objects without a usable response since then: at most two.
     without_response: BTreeSet<Id>,
-    /// Whether a request that passes no admission is under way.
-    is_probed: bool,
+    /// Whether a probe is in flight.
+    is_probing: bool,
 }
 
 impl Health {
-    /// The server has responded.
+    /// Records that the server has responded.
     pub(super) fn responded(&mut self, now: Duration) {
         self.responded = Some(now);
         self.failed.clear();
@@ -32,9 +34,9 @@ impl Health {
         self.without_response.clear();
     }
 
-    /// A request about one object has failed. Returns whether the server is at fault: many others
-    /// have failed too since its last response.
-    pub(super) fn failed(&mut self, id: Id, namespace: &Arc<str>) -> bool {
+    /// Records that a request about an object has failed. Returns whether the server is at fault: requests
+    /// about many objects have failed since its last response.
+    pub(super) fn record_failure(&mut self, id: Id, namespace: &Arc<str>) -> bool {
         if self.failed.len() < MANY {
             self.failed.insert(id);
         }
@@ -44,28 +46,28 @@ impl Health {
         self.failed.len() >= MANY && self.namespaces.len() > 1
     }
 
-    /// A request about one object got no usable response. Returns whether the server counts as away:
-    /// others got none either, and there was no response at all for the time of one request. One
-    /// object does not show that, however long it lasts.
-    pub(super) fn not_served(&mut self, id: Id, now: Duration) -> bool {
+    /// Records that a request about an object got no usable response. Returns whether the server is considered
+    /// unavailable: requests about at least two objects got none, and there was no response at all for
+    /// [`REQUEST_TIMEOUT`]. One object is not enough, regardless of the duration.
+    pub(super) fn record_no_response(&mut self, id: Id, now: Duration) -> bool {
         if self.without_response.len() < 2 {
             self.without_response.insert(id);
         }
         self.without_response.len() > 1 && self.is_silent(now)
     }
 
-    /// A request has timed out. Returns whether to send the server a request that passes no
-    /// admission, because there was no response for the time of one request: a webhook that hangs
-    /// does not show that the server is away, for however many objects.
+    /// Records that a request has timed out. Returns whether to send a probe, because there was no response for
+    /// [`REQUEST_TIMEOUT`]. Timeouts alone do not show that the server is unavailable, because an admission
+    /// webhook that hangs can cause any number of them.
     pub(super) fn start_probe(&mut self, now: Duration) -> bool {
-        let starts = !self.is_probed && self.is_silent(now);
-        self.is_probed |= starts;
+        let starts = !self.is_probing && self.is_silent(now);
+        self.is_probing |= starts;
         starts
     }
 
-    /// The probe has ended, with a response or without.
+    /// Records the end of a probe.
     pub(super) const fn end_probe(&mut self, has_responded: bool, now: Duration) {
-        self.is_probed = false;
+        self.is_probing = false;
         if has_responded {
             self.responded = Some(now);
         }
@@ -91,19 +93,23 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_away_if_two_objects_and_nothing_else_get_no_response() {
+    fn the_server_is_unavailable_if_two_objects_get_no_response_and_there_is_no_other() {
         let (mut health, begun) = (Health::default(), Duration::ZERO);
-        assert!(!health.not_served(id(1), begun) && !health.not_served(id(1), begun));
-        assert!(health.not_served(id(2), begun));
+        assert!(
+            !health.record_no_response(id(1), begun) && !health.record_no_response(id(1), begun)
+        );
+        assert!(health.record_no_response(id(2), begun));
         health.remove(id(1));
-        assert!(!health.not_served(id(2), begun), "it is the only one now");
+        assert!(!health.record_no_response(id(2), begun), "the only object");
         health.responded(begun);
-        assert!(!health.not_served(id(2), begun) && !health.not_served(id(3), begun));
-        assert!(health.not_served(id(3), begun + REQUEST_TIMEOUT));
+        assert!(
+            !health.record_no_response(id(2), begun) && !health.record_no_response(id(3), begun)
+        );
+        assert!(health.record_no_response(id(3), begun + REQUEST_TIMEOUT));
     }
 
     #[test]
-    fn one_probe_at_a_time_asks_a_server_that_is_silent() {
+    fn one_probe_at_a_time_is_sent_while_the_server_does_not_respond() {
         let (mut health, begun) = (Health::default(), Duration::ZERO);
         assert!(health.start_probe(begun) && !health.start_probe(begun));
         health.end_probe(false, begun);
@@ -113,32 +119,38 @@ mod tests {
         assert!(health.start_probe(begun + REQUEST_TIMEOUT));
     }
 
-    /// Whether the last of these objects, of two namespaces, fails because of the server, with a
-    /// response before the objects of `after`.
-    fn is_servers(before: &[u32], after: &[u32]) -> bool {
+    /// Whether the server is at fault after requests about these objects of two namespaces have failed, with a
+    /// response between `before` and `after`.
+    fn is_server_at_fault(before: &[u32], after: &[u32]) -> bool {
         let mut health = Health::default();
         let namespaces = [Arc::from("a"), Arc::from("b")];
         let fail = |health: &mut Health, ids: &[u32]| {
             ids.iter().fold(false, |_, number| {
-                health.failed(id(*number), &namespaces[usize::from(*number > 100)])
+                health.record_failure(id(*number), &namespaces[usize::from(*number > 100)])
             })
         };
-        let is_servers = fail(&mut health, before);
+        let is_at_fault = fail(&mut health, before);
         if after.is_empty() {
-            return is_servers;
+            return is_at_fault;
         }
         health.responded(Duration::ZERO);
         fail(&mut health, after)
     }
 
     #[test]
-    fn failures_are_the_server_s_if_many_fail_and_nothing_succeeds() {
+    fn the_server_is_at_fault_if_many_objects_of_two_namespaces_fail_without_a_response() {
         let many: Vec<u32> = (93..109).collect();
-        assert!(is_servers(&many, &[]));
-        assert!(!is_servers(&many[1..], &[]), "these are too few");
+        assert!(is_server_at_fault(&many, &[]));
+        assert!(!is_server_at_fault(&many[1..], &[]), "too few");
         let of_one_namespace: Vec<u32> = (1..100).collect();
-        assert!(!is_servers(&of_one_namespace, &[]), "one namespace");
-        assert!(!is_servers(&[1, 101].repeat(50), &[]), "the same two again");
-        assert!(!is_servers(&many[..8], &many[8..]), "a response between");
+        assert!(!is_server_at_fault(&of_one_namespace, &[]), "one namespace");
+        assert!(
+            !is_server_at_fault(&[1, 101].repeat(50), &[]),
+            "only two objects"
+        );
+        assert!(
+            !is_server_at_fault(&many[..8], &many[8..]),
+            "a response between"
+        );
     }
 }

@@ -1,6 +1,5 @@
-//! Limits the requests in flight, and delays requests after failures.
-//!
-//! How much may be sent now: the circuit breaker, the window, and missing permissions.
+//! Limits the requests in flight, and delays requests after failures: the circuit breaker, the AIMD window,
+//! and missing permissions. Also decides whether the server or an object is to blame for a failure.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,8 +21,8 @@ pub(crate) mod window;
 
 /// Limits the requests that can be sent now, and delays requests after failures.
 ///
-/// The circuit breaker opens only by failures of the server: nothing is sent until its hold ends. An
-/// object's own failures are in its [`Work`](crate::object::work::Work).
+/// The circuit breaker opens only after failures of the server. Then nothing is sent until its backoff ends.
+/// The backoff of one object is in its [`Work`](crate::object::work::Work).
 pub(crate) struct Throttle {
     server: Backoff,
     window: Window,
@@ -32,21 +31,21 @@ pub(crate) struct Throttle {
     pub(crate) random: fastrand::Rng,
 }
 
-/// Whose failure it is that a request got no usable response.
+/// The cause of a failure without a usable response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blame {
-    /// The server's: it may not be reachable.
+    /// The server.
     Server,
-    /// The object's.
+    /// The object, or its admission webhook.
     Object,
-    /// The object's, as far as is known. A list, which passes no admission, should show whether the
-    /// server responds at all.
-    Ask,
+    /// Unknown, so the failure counts as that of the object. A probe should show whether the server responds
+    /// at all.
+    Probe,
 }
 
 impl Throttle {
-    /// Sends at most this many starts and stops of a namespace at once. The seed is that of the
-    /// jitter.
+    /// Creates a throttle that allows at most `max_in_flight` starts and stops of a namespace at once. `seed`
+    /// is for the jitter.
     pub(crate) fn new(max_in_flight: usize, seed: u64) -> Self {
         Self {
             server: Backoff::default(),
@@ -57,40 +56,40 @@ impl Throttle {
         }
     }
 
-    /// Whether requests may be sent: not while the server is away or too busy.
+    /// Whether requests can be sent: the circuit breaker is closed.
     pub(crate) fn may_send(&self, now: Now) -> bool {
         !self.server.is_active(now)
     }
 
-    /// Until when nothing is sent, or was.
+    /// When the circuit breaker closes, or has closed; `None` without a failure.
     pub(crate) fn server_until(&self) -> Option<Duration> {
         self.server.until()
     }
 
-    /// How many requests may be in flight.
+    /// How many requests can be in flight.
     pub(crate) const fn window(&self) -> usize {
         self.window.size()
     }
 
-    /// The server has responded to a write or a read.
+    /// Records that the server has responded to a write or a read.
     pub(crate) fn responded(&mut self, now: Now) {
         self.health.responded(now.elapsed);
         self.window.responded();
         self.server.succeed(now);
     }
 
-    /// A request about an object got no usable response: whose failure that is.
+    /// Determines the cause of a request about an object that got no usable response.
     pub(crate) fn blame(&mut self, id: Id, why: &Unavailable, now: Now) -> Blame {
         match why.kind {
             FailureKind::Unreachable | FailureKind::Overloaded => Blame::Server,
             FailureKind::Admission | FailureKind::KindBackend | FailureKind::TooLarge => {
                 Blame::Object
             }
-            FailureKind::TimedOut if self.health.start_probe(now.elapsed) => Blame::Ask,
+            FailureKind::TimedOut if self.health.start_probe(now.elapsed) => Blame::Probe,
             FailureKind::TimedOut => Blame::Object,
-            // Responses to others show whether the server is at fault.
+            // Responses to requests about other objects show whether the server is at fault.
             FailureKind::Failed | FailureKind::NotServed => {
-                match self.health.not_served(id, now.elapsed) {
+                match self.health.record_no_response(id, now.elapsed) {
                     true => Blame::Server,
                     false => Blame::Object,
                 }
@@ -98,8 +97,8 @@ impl Throttle {
         }
     }
 
-    /// The server has failed: stops sending for a while. Requests that were in flight together fail
-    /// together: returns false if this is no new failure.
+    /// Opens the circuit breaker after a failure of the server. Returns whether this is a new failure:
+    /// concurrent requests fail together and count once.
     pub(crate) fn server_failed(&mut self, why: &Unavailable, now: Now) -> bool {
         self.server.clear_if_expired(now);
         let is_new = self
@@ -111,8 +110,8 @@ impl Throttle {
         is_new
     }
 
-    /// A request about an object has failed by itself: opens the circuit breaker if many others of
-    /// several namespaces have, too.
+    /// Records a failed request about an object. Opens the circuit breaker if requests about many objects of
+    /// several namespaces have failed.
     pub(crate) fn object_failed(
         &mut self,
         id: Id,
@@ -120,12 +119,12 @@ impl Throttle {
         why: &Unavailable,
         now: Now,
     ) {
-        if why.kind == FailureKind::Failed && self.health.failed(id, namespace) {
+        if why.kind == FailureKind::Failed && self.health.record_failure(id, namespace) {
             self.server_failed(why, now);
         }
     }
 
-    /// A list that shows whether the server responds has ended.
+    /// Records the result of a probe.
     pub(crate) const fn end_probe(&mut self, has_responded: bool, now: Now) {
         self.health.end_probe(has_responded, now.elapsed);
     }

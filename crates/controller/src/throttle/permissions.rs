@@ -1,4 +1,5 @@
-//! Missing permissions: one object asks at a time, for all of its kind and namespace.
+//! Missing permissions to patch. While one is missing for a kind in a namespace, one object at a time retries
+//! on behalf of all (a half-open circuit breaker).
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -20,44 +21,44 @@ pub(crate) fn permission(object: &WorkloadRef) -> Permission {
     (object.kind.clone(), object.namespace.clone())
 }
 
-/// The permissions that are missing, as far as is known.
+/// The missing permissions, according to responses.
 #[derive(Default)]
 pub(crate) struct Permissions {
     missing: BTreeMap<Permission, Missing>,
-    /// The permission for which each of these objects waits, or asks.
+    /// The permission of each object that waits or retries.
     waits: HashMap<Id, Permission>,
-    /// Objects that were permitted while others of their permission were forbidden: a Role may name
-    /// objects, and those do not wait for the rest.
+    /// Objects that could be patched while the permission was missing for others: a Role can contain the names
+    /// of objects. They do not wait.
     granted: BTreeSet<Id>,
 }
 
-/// A missing permission, half-open when its hold ends.
+/// A missing permission.
 #[derive(Default)]
 struct Missing {
     backoff: Backoff,
-    /// Whether an object may ask when the hold ends.
+    /// Whether an object should retry when the backoff ends.
     is_armed: bool,
-    /// The objects that wait for it, in order, so that equal runs give equal results.
+    /// The objects that wait. They are ordered, so that equal runs have equal results.
     waiting: BTreeSet<Id>,
-    /// The object that asks, and has no response yet.
-    asks: Option<Id>,
-    /// The object that asked last.
-    turn: Id,
+    /// The object that retries and has no response yet.
+    retrying: Option<Id>,
+    /// The object that retried last.
+    last_retried: Id,
 }
 
 impl Missing {
-    /// Lets the next object ask, each in its turn: a response to one need not hold for all.
-    fn next_to_ask(&mut self) -> Option<Id> {
-        if self.asks.is_some() {
+    /// Takes the next object to retry. Objects take turns, because a permission can differ between them.
+    fn next_to_retry(&mut self) -> Option<Id> {
+        if self.retrying.is_some() {
             return None;
         }
         let mut later = self
             .waiting
-            .range((Bound::Excluded(self.turn), Bound::Unbounded));
+            .range((Bound::Excluded(self.last_retried), Bound::Unbounded));
         let next = later.next().or(self.waiting.first()).copied()?;
         self.waiting.remove(&next);
-        self.turn = next;
-        self.asks = Some(next);
+        self.last_retried = next;
+        self.retrying = Some(next);
         Some(next)
     }
 
@@ -67,8 +68,8 @@ impl Missing {
 }
 
 impl Permissions {
-    /// The permission to patch an object is missing: it waits with the others of its kind and
-    /// namespace. Returns how many times in a row it was missing.
+    /// Records that the permission to patch an object is missing. The object waits with the others of its kind
+    /// and namespace. Returns the number of failures in a row.
     pub(crate) fn forbid(
         &mut self,
         object: &WorkloadRef,
@@ -79,8 +80,8 @@ impl Permissions {
         let key = permission(object);
         self.granted.remove(&id);
         let missing = self.missing.entry(key.clone()).or_default();
-        missing.asks = missing.asks.filter(|asks| *asks != id);
-        if missing.asks.is_none() {
+        missing.retrying = missing.retrying.filter(|retrying| *retrying != id);
+        if missing.retrying.is_none() {
             missing.backoff.fail(&Delays::FORBIDDEN, None, now, random);
             missing.is_armed = true;
         }
@@ -90,8 +91,8 @@ impl Permissions {
         failures
     }
 
-    /// A patch of this object was not forbidden. Returns the objects that waited for that; `None`
-    /// if the permission was not missing.
+    /// Records that a patch of an object was permitted. Returns the objects that waited for the permission;
+    /// `None` if it was not missing.
     pub(crate) fn permit(&mut self, object: &WorkloadRef, id: Id) -> Option<BTreeSet<Id>> {
         if self.waits.is_empty() || self.granted.contains(&id) {
             return None;
@@ -99,7 +100,7 @@ impl Permissions {
         let missing = self.missing.remove(&permission(object))?;
         self.granted.insert(id);
         let mut released = missing.waiting;
-        released.extend(missing.asks);
+        released.extend(missing.retrying);
         for released in &released {
             self.waits.remove(released);
         }
@@ -108,14 +109,14 @@ impl Permissions {
         Some(released)
     }
 
-    /// Whether a patch of an object may be sent now; otherwise the object waits for the permission.
+    /// Whether a patch of an object can be sent now. If not, the object waits for the permission.
     pub(crate) fn admits(&mut self, object: &WorkloadRef, id: Id) -> bool {
         if self.waits.is_empty() || self.granted.contains(&id) {
             return true;
         }
         let key = permission(object);
         match self.missing.get_mut(&key) {
-            Some(missing) if missing.asks != Some(id) => {
+            Some(missing) if missing.retrying != Some(id) => {
                 missing.waiting.insert(id);
                 self.waits.insert(id, key);
                 false
@@ -124,25 +125,25 @@ impl Permissions {
         }
     }
 
-    /// Takes one object that may ask now.
+    /// Takes one object that should retry now.
     pub(crate) fn pop_due(&mut self, now: Now) -> Option<Id> {
         let due = |missing: &Missing| missing.next().is_some_and(|at| at <= now.elapsed);
         for missing in self.missing.values_mut().filter(|missing| due(missing)) {
             missing.is_armed = false;
-            if let Some(id) = missing.next_to_ask() {
+            if let Some(id) = missing.next_to_retry() {
                 return Some(id);
             }
         }
         None
     }
 
-    /// When the next object may ask.
+    /// When the next object should retry.
     pub(crate) fn next(&self) -> Option<Duration> {
         self.missing.values().filter_map(Missing::next).min()
     }
 
-    /// This object has nothing to ask for: lets the next one that waits for the same permission ask
-    /// in its place.
+    /// Removes an object that has nothing to send. If it was its turn to retry, the next object retries
+    /// instead.
     pub(crate) fn withdraw(&mut self, id: Id) {
         let Some(key) = self.waits.remove(&id) else {
             return;
@@ -151,8 +152,8 @@ impl Permissions {
             return;
         };
         missing.waiting.remove(&id);
-        missing.asks = missing.asks.filter(|asks| *asks != id);
-        if missing.asks.is_some() {
+        missing.retrying = missing.retrying.filter(|retrying| *retrying != id);
+        if missing.retrying.is_some() {
             return;
         }
         if missing.waiting.is_empty() {
@@ -168,7 +169,7 @@ impl Permissions {
         self.withdraw(id);
     }
 
-    /// Whether no permission is missing, as far as is known.
+    /// Whether no permission is known to be missing.
     pub(crate) fn has_all(&self) -> bool {
         self.waits.is_empty()
     }
@@ -197,14 +198,14 @@ mod tests {
         numbers.into_iter().map(Id::new).collect()
     }
 
-    /// Permissions, and the time.
-    struct GateState {
+    /// The permissions, and the current time.
+    struct Fixture {
         permissions: Permissions,
         random: fastrand::Rng,
         now: Now,
     }
 
-    impl GateState {
+    impl Fixture {
         fn new() -> Self {
             Self {
                 permissions: Permissions::default(),
@@ -230,12 +231,12 @@ mod tests {
             self.permissions.permit(&dev(), Id::new(number))
         }
 
-        /// The objects that may ask now.
+        /// The objects that should retry now.
         fn due(&mut self) -> Vec<Id> {
             std::iter::from_fn(|| self.permissions.pop_due(self.now)).collect()
         }
 
-        /// Lets time pass until objects may ask.
+        /// Advances to the next retry, and returns the objects that should retry.
         fn next_due(&mut self) -> Vec<Id> {
             self.now.elapsed = self.permissions.next().unwrap();
             self.due()
@@ -244,82 +245,82 @@ mod tests {
 
     #[test]
     fn a_permission_is_missing_for_one_kind_of_one_namespace() {
-        let mut scene = GateState::new();
-        assert!(scene.permissions.has_all());
-        scene.forbid(1);
-        assert!(!scene.permissions.has_all() && !scene.admits(2));
+        let mut fixture = Fixture::new();
+        assert!(fixture.permissions.has_all());
+        fixture.forbid(1);
+        assert!(!fixture.permissions.has_all() && !fixture.admits(2));
         let sets = web(&Kind::STATEFUL_SET, "dev");
         let prod = web(&Kind::DEPLOYMENT, "prod");
-        assert!(scene.permissions.admits(&sets, Id::new(3)));
-        assert!(scene.permissions.admits(&prod, Id::new(4)));
-        assert_eq!(scene.permissions.permit(&sets, Id::new(3)), None);
-        assert_eq!(scene.permit(9), Some(ids([1, 2])));
-        assert!(scene.permissions.has_all() && scene.admits(5));
+        assert!(fixture.permissions.admits(&sets, Id::new(3)));
+        assert!(fixture.permissions.admits(&prod, Id::new(4)));
+        assert_eq!(fixture.permissions.permit(&sets, Id::new(3)), None);
+        assert_eq!(fixture.permit(9), Some(ids([1, 2])));
+        assert!(fixture.permissions.has_all() && fixture.admits(5));
     }
 
     #[test]
-    fn one_object_asks_at_a_time_each_in_its_turn() {
-        let mut scene = GateState::new();
-        // They were in flight together.
+    fn objects_retry_one_at_a_time_in_turn() {
+        let mut fixture = Fixture::new();
+        // Three patches were in flight at once, so they count as one failure.
         for id in [1, 2, 3] {
-            assert_eq!(scene.forbid(id), 1);
+            assert_eq!(fixture.forbid(id), 1);
         }
-        assert!(!scene.admits(4));
-        for (failures, asks) in [(2, 1), (3, 2), (4, 3), (5, 4), (6, 1)] {
-            assert_eq!(scene.next_due(), [Id::new(asks)]);
-            assert!(scene.admits(asks) && !scene.admits(asks % 4 + 1));
-            scene.now.elapsed += Duration::from_secs(60);
-            assert_eq!(scene.due(), [], "until the response");
-            assert_eq!(scene.forbid(asks), failures);
+        assert!(!fixture.admits(4));
+        for (failures, retrying) in [(2, 1), (3, 2), (4, 3), (5, 4), (6, 1)] {
+            assert_eq!(fixture.next_due(), [Id::new(retrying)]);
+            assert!(fixture.admits(retrying) && !fixture.admits(retrying % 4 + 1));
+            fixture.now.elapsed += Duration::from_secs(60);
+            assert_eq!(fixture.due(), [], "until the response");
+            assert_eq!(fixture.forbid(retrying), failures);
         }
-        assert_eq!(scene.next_due(), [Id::new(2)]);
-        assert_eq!(scene.permit(2), Some(ids([1, 3, 4])));
-        assert_eq!(scene.permissions.next(), None);
+        assert_eq!(fixture.next_due(), [Id::new(2)]);
+        assert_eq!(fixture.permit(2), Some(ids([1, 3, 4])));
+        assert_eq!(fixture.permissions.next(), None);
     }
 
     #[test]
-    fn an_object_with_nothing_to_ask_lets_the_next_one_ask() {
-        let mut scene = GateState::new();
+    fn the_next_object_retries_if_one_is_removed_or_has_nothing_to_send() {
+        let mut fixture = Fixture::new();
         for id in 1..=4 {
-            scene.forbid(id);
+            fixture.forbid(id);
         }
-        scene.permissions.remove(Id::new(4));
-        assert_eq!(scene.next_due(), [Id::new(1)]);
-        scene.permissions.withdraw(Id::new(1));
-        assert_eq!(scene.due(), [Id::new(2)], "at once");
-        scene.permissions.remove(Id::new(2));
-        assert_eq!(scene.due(), [Id::new(3)]);
-        scene.permissions.remove(Id::new(3));
-        assert!(scene.permissions.has_all(), "nothing asks for it");
-        assert_eq!(scene.permissions.next(), None);
+        fixture.permissions.remove(Id::new(4));
+        assert_eq!(fixture.next_due(), [Id::new(1)]);
+        fixture.permissions.withdraw(Id::new(1));
+        assert_eq!(fixture.due(), [Id::new(2)], "at once");
+        fixture.permissions.remove(Id::new(2));
+        assert_eq!(fixture.due(), [Id::new(3)]);
+        fixture.permissions.remove(Id::new(3));
+        assert!(fixture.permissions.has_all(), "no object waits");
+        assert_eq!(fixture.permissions.next(), None);
     }
 
-    /// The Role names only the first one.
+    /// The Role allows only the first object, by its name.
     #[test]
     fn an_object_that_is_permitted_by_name_does_not_wait_for_the_others() {
-        let mut scene = GateState::new();
-        scene.forbid(2);
-        assert!(!scene.admits(1));
-        assert_eq!(scene.next_due(), [Id::new(1)]);
-        assert_eq!(scene.permit(1), Some(ids([2])));
-        assert_eq!(scene.forbid(2), 1);
-        assert!(scene.admits(1));
-        assert_eq!(scene.permit(1), None, "no news");
-        scene.forbid(1);
-        assert!(!scene.admits(1), "it is taken away");
+        let mut fixture = Fixture::new();
+        fixture.forbid(2);
+        assert!(!fixture.admits(1));
+        assert_eq!(fixture.next_due(), [Id::new(1)]);
+        assert_eq!(fixture.permit(1), Some(ids([2])));
+        assert_eq!(fixture.forbid(2), 1);
+        assert!(fixture.admits(1));
+        assert_eq!(fixture.permit(1), None, "already granted");
+        fixture.forbid(1);
+        assert!(!fixture.admits(1), "the permission was removed");
     }
 
     #[test]
-    fn namespaces_that_come_and_go_leave_nothing_behind() {
-        let mut scene = GateState::new();
+    fn deleted_namespaces_leave_no_state() {
+        let mut fixture = Fixture::new();
         for number in 0..10_000 {
             let object = web(&Kind::DEPLOYMENT, &format!("team-{number}"));
-            let (id, now) = (Id::new(number), scene.now);
-            let permissions = &mut scene.permissions;
-            permissions.forbid(&object, id, now, &mut scene.random);
+            let (id, now) = (Id::new(number), fixture.now);
+            let permissions = &mut fixture.permissions;
+            permissions.forbid(&object, id, now, &mut fixture.random);
             permissions.remove(id);
         }
-        let permissions = &scene.permissions;
+        let permissions = &fixture.permissions;
         assert!(permissions.missing.is_empty() && permissions.granted.is_empty());
         assert!(permissions.has_all());
     }

@@ -1,18 +1,18 @@
-//! The number of requests in flight, which falls while the server is too busy.
+//! The AIMD window: the maximum number of requests in flight, which decreases if the server is overloaded.
 
 use dayshift_cluster::write::FailureKind;
 
-/// How many requests may be in flight at once: additive increase, multiplicative decrease.
+/// The maximum number of requests in flight: additive increase, multiplicative decrease (AIMD).
 #[derive(Debug)]
 pub(crate) struct Window {
     max: usize,
     size: usize,
-    /// How many responses came since the size last changed.
+    /// The number of responses since the size last changed or the server failed.
     responses: usize,
 }
 
 impl Window {
-    /// A window of this size at most, and at first.
+    /// Creates a window with this initial and maximum size.
     pub(crate) const fn new(max: usize) -> Self {
         Self {
             max,
@@ -21,12 +21,12 @@ impl Window {
         }
     }
 
-    /// How many may be in flight now.
+    /// The current size.
     pub(crate) const fn size(&self) -> usize {
         self.size
     }
 
-    /// The server has failed: halves the window if the server is too busy.
+    /// Applies a failure of the server. Halves the window if the server is overloaded.
     pub(crate) fn failed(&mut self, why: FailureKind) {
         self.responses = 0;
         if why == FailureKind::Overloaded {
@@ -34,8 +34,8 @@ impl Window {
         }
     }
 
-    /// The server has responded. After as many responses as may be in flight at most, one more
-    /// request may: slowly enough to spare a server that stays busy.
+    /// Applies a response. The window grows by one after `max` responses, which is slow enough for a server that
+    /// remains overloaded.
     pub(crate) fn responded(&mut self) {
         self.responses += 1;
         if self.responses >= self.max {
@@ -51,7 +51,7 @@ mod tests {
 
     const MAX: usize = 32;
 
-    /// The window after so many failures.
+    /// A window after this many failures.
     fn after(failures: u32, kind: FailureKind) -> Window {
         let mut window = Window::new(MAX);
         (0..failures).for_each(|_| window.failed(kind));
@@ -59,12 +59,12 @@ mod tests {
     }
 
     #[test]
-    fn halves_when_the_server_is_too_busy_and_not_when_it_is_away() {
+    fn halves_if_the_server_is_overloaded_but_not_if_it_is_unreachable() {
         for (failures, size) in [(0, 32), (1, 16), (2, 8), (5, 1), (9, 1)] {
-            let busy = after(failures, FailureKind::Overloaded);
-            assert_eq!(busy.size(), size, "{failures}");
-            let away = after(failures, FailureKind::Unreachable);
-            assert_eq!(away.size(), MAX, "{failures}: it was away");
+            let overloaded = after(failures, FailureKind::Overloaded);
+            assert_eq!(overloaded.size(), size, "{failures}");
+            let unreachable = after(failures, FailureKind::Unreachable);
+            assert_eq!(unreachable.size(), MAX, "{failures}: unreachable");
         }
     }
 
