@@ -7,7 +7,7 @@
     clippy::unwrap_used,
     clippy::print_stderr,
     missing_docs,
-    reason = "a benchmark may stop where it stands, and prints"
+    reason = "benchmarks can panic and print"
 )]
 
 mod manifest;
@@ -66,7 +66,7 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         address,
         program: Mutex::new(program),
     };
-    // Until all are listed, a page reports that.
+    // Until all are listed, the page says so.
     let all = format!("{DEPLOYMENTS} workloads");
     while !served.get("/timeline").contains(&all) {
         std::thread::sleep(Duration::from_millis(100));

@@ -38,7 +38,7 @@ fn decide_at_the_first_observation(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| new.decide(black_box(at(NIGHT, -60))));
 }
 
-/// In bytes, as it is sent.
+/// Builds a patch and serializes it.
 #[divan::bench]
 fn patch_of_a_start(bencher: Bencher<'_, '_>) {
     let stopped = Stopped::observe();
@@ -83,7 +83,7 @@ fn pop_all(bencher: Bencher<'_, '_>, jobs: u32) {
         });
 }
 
-/// As after a transition: one job gets another due time.
+/// Changes the due time of one job, as after a transition.
 #[divan::bench(args = JOBS)]
 fn move_one(bencher: Bencher<'_, '_>, jobs: u32) {
     let mut scheduler = scheduler(jobs);

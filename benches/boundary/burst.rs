@@ -1,4 +1,4 @@
-//! The figures of one boundary, from the audit log.
+//! Measurements of one boundary, from the audit log.
 
 use serde::Serialize;
 
@@ -80,7 +80,7 @@ impl Burst {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a place in a list"
+    reason = "an index into a list"
 )]
 pub(crate) fn percentile(values: &[i64], part: f64) -> i64 {
     let mut sorted = values.to_vec();

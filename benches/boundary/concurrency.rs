@@ -1,4 +1,4 @@
-//! The best number of requests in flight, over HTTP/2 and over HTTP/1.1.
+//! Finds the best number of concurrent requests, over HTTP/2 and over HTTP/1.1.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ impl fmt::Display for Concurrency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:9} {:3} in flight {:6.0}/s; first {:5.1} ms, p10 {:5.0} ms; served in {:5.1} ms; {} too many",
+            "{:9} {:3} in flight {:6.0}/s; first {:5.1} ms, p10 {:5.0} ms; served in {:5.1} ms; {} with 429",
             format!("{:?}", self.transport),
             self.in_flight,
             self.rate,

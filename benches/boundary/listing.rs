@@ -1,6 +1,6 @@
 //! The cost of listing every Deployment once, compared with the time until `ready`.
 //!
-//! Each way runs in a process of its own, so that its memory can be measured.
+//! Each method runs in a process of its own, so that its memory can be measured.
 
 use std::{
     env,
@@ -26,10 +26,10 @@ use tokio::runtime;
 
 use super::{baseline::http1, process::Process};
 
-/// A way to list them all.
+/// A method to list all Deployments.
 #[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Way {
-    /// JSON in pages of 500, decoded completely: the way of kube and k8s-openapi.
+    /// JSON in pages of 500, decoded completely, as kube and k8s-openapi do.
     Whole,
     /// JSON in pages of 500, decoded into dayshift's type.
     Json500,
@@ -61,7 +61,7 @@ pub(crate) struct Listing {
     pub(crate) before: u64,
 }
 
-/// Lists in each way, one after another.
+/// Measures each method, one after another.
 pub(crate) fn all(kubeconfig: &Path) -> Vec<Listing> {
     let ways = Way::value_variants().iter();
     ways.map(|way| in_a_process(*way, kubeconfig)).collect()
@@ -79,7 +79,7 @@ fn in_a_process(way: Way, kubeconfig: &Path) -> Listing {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Lists in one way, and prints the result.
+/// Measures one method, and prints the result.
 pub(crate) fn one(way: Way, kubeconfig: &Path) {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,7 +1,7 @@
 //! "Everything at 09:00" on a real API server: the lateness and rate of the patches of one boundary, compared
 //! with a baseline client that sends the same patches with the same number in flight. Also: single transitions
 //! at a steady rate, many namespaces with a Role each, starts with dependencies, the number in flight over
-//! HTTP/2 and HTTP/1.1, and ways to list.
+//! HTTP/2 and HTTP/1.1, and methods to list.
 //!
 //! ```text
 //! cargo bench --bench boundary -- [--deployments 100,1000,10000] [--json FILE]
@@ -71,25 +71,24 @@ struct Options {
     #[arg(long, default_value_t = 60)]
     idle: u16,
 
-    /// The number of seconds with a single boundary in each, and then with ten in each. 0 leaves it out
+    /// The number of seconds with a single boundary in each, and then with ten in each. 0 skips this part
     #[arg(long, value_name = "SECONDS", default_value_t = 100)]
     steady: u16,
 
-    /// Numbers of namespaces that have a Role and a watch of each kind; one run for each. 0 leaves them
-    /// out
+    /// Numbers of namespaces that have a Role and a watch of each kind; one run for each. 0 skips them
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [300])]
     namespaces: Vec<u16>,
 
-    /// Numbers in flight to compare, over HTTP/2 and HTTP/1.1. 0 leaves it out
+    /// Numbers of concurrent requests to compare, over HTTP/2 and HTTP/1.1. 0 skips this part
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 8, 16, 32, 64, 128])]
     flights: Vec<u16>,
 
-    /// The number of starts that wait for others, in chains and in a star, compared with as many
-    /// without dependencies. 0 leaves them out
+    /// The number of starts that wait for dependencies, in chains and in a star, compared with as
+    /// many without dependencies. 0 skips them
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1000])]
     waits: Vec<u16>,
 
-    /// Write the figures to this file as well
+    /// Also write the measurements to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -101,11 +100,11 @@ struct Options {
     #[arg(long)]
     log: bool,
 
-    /// The argument with which cargo runs a benchmark, but not a test
+    /// cargo passes this argument to benchmarks, but not to tests
     #[arg(long, hide = true)]
     bench: bool,
 
-    /// List once in this way and end, for [`listing::all`]
+    /// List once with this method and exit, for [`listing::all`]
     #[arg(long, hide = true, requires = "kubeconfig")]
     list: Option<Way>,
 

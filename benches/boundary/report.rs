@@ -1,4 +1,4 @@
-//! The figures of a run, as a table and as JSON.
+//! The measurements of a run, as a table and as JSON.
 
 use std::{fmt, time::Duration};
 
@@ -31,10 +31,10 @@ pub(crate) struct Figures {
     /// The size of the first Deployment in JSON, in bytes.
     pub(crate) bytes: usize,
     pub(crate) in_flight: usize,
-    /// Ways to list them, together with as many Deployments without annotations.
+    /// Methods to list them, together with as many Deployments without annotations.
     pub(crate) listings: Vec<Listing>,
-    /// From the start of the program until it was ready: the first time, and with all workloads
-    /// adopted.
+    /// From the start of the program until it was ready: in the first run, and in a second run, when
+    /// all workloads had been adopted.
     pub(crate) ready: [f64; 2],
     /// The writes until all were adopted.
     pub(crate) adoption_writes: usize,
@@ -110,7 +110,7 @@ impl fmt::Display for Figures {
         }
         writeln!(
             f,
-            "ready after            {:8.0} ms; {:.0} ms where all are adopted",
+            "ready after            {:8.0} ms; {:.0} ms if all were adopted before",
             self.ready[0], self.ready[1]
         )?;
         writeln!(f, "writes to adopt        {:8}", self.adoption_writes)?;
@@ -145,7 +145,7 @@ impl fmt::Display for Round {
         )?;
         writeln!(
             f,
-            "  all answered         {:8.0} ms, {:.0}/s; served in {:.1} ms (p50)",
+            "  last response        {:8.0} ms, {:.0}/s; served in {:.1} ms (p50)",
             burst.answered, burst.rate, burst.served_p50
         )?;
         writeln!(
@@ -168,10 +168,10 @@ impl fmt::Display for Round {
         )?;
         writeln!(
             f,
-            "  answers              {:8} done, {} conflicts, {} too many (429), {} failed",
+            "  responses            {:8} successful, {} conflicts, {} with 429, {} other errors",
             burst.transitions, burst.conflicts, burst.too_many, burst.failures
         )?;
-        writeln!(f, "  Events answered      {:8.0} ms", burst.events_answered)
+        writeln!(f, "  last Event response  {:8.0} ms", burst.events_answered)
     }
 }
 

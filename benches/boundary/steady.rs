@@ -34,7 +34,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, each_second: usize, seconds: 
     let kubeconfig = plane.install();
     let number = each_second * seconds;
     let teams = load::namespaces(&plane, "steady", number);
-    // Time to create and adopt them: a hundred a second on a busy machine.
+    // The time to create and adopt them: 100 a second on a busy machine.
     let begin = soon(20 + i64::try_from(number / 50).unwrap());
     let plans: Vec<Plan> = (0..seconds)
         .map(|second| Plan(vec![begin.plus(i64::try_from(second).unwrap()).0]))

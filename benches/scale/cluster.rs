@@ -29,10 +29,10 @@ pub(crate) enum Workloads {
     Inheriting,
 }
 
-/// This many objects change in turn, one in each second.
+/// The number of objects that change in turn, one in each second.
 const CHANGES: u32 = 60;
 
-/// The time of a slow server for a patch: with 32 in flight it completes 167 a second.
+/// How long a slow server takes for a patch: 32 in flight are 167 a second.
 const SLOW: Duration = Duration::from_millis(192);
 
 const HOURS: &str = "Mon-Fri 09:00-19:00";
@@ -54,7 +54,7 @@ impl Workloads {
         }
     }
 
-    /// One in this many has a schedule.
+    /// One of this many Deployments has a schedule.
     const fn share(self) -> u32 {
         match self {
             Self::Deployments { share } => share,
@@ -166,7 +166,7 @@ impl Cluster {
         }
     }
 
-    /// Gives their Namespace these hours.
+    /// Sets the `dayshift/hours` of their Namespace.
     fn annotate(&self, hours: &str) {
         let (namespace, _) = self.workloads.place(0);
         let key = "dayshift/hours";

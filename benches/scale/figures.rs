@@ -1,4 +1,4 @@
-//! The figures of a run, as a table and as JSON.
+//! The measurements of a run, as a table and as JSON.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 /// One cluster.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
-    /// The workloads in words.
+    /// A description of the workloads.
     pub(crate) what: &'static str,
     /// The number of workloads of all kinds.
     pub(crate) workloads: u32,
@@ -81,7 +81,7 @@ const ROWS: [(&str, Column); 17] = [
     ("boundary: CPU, s", |run| format!("{:.3}", run.stop.seconds)),
     ("  each transition, µs", |run| each(&run.stop)),
     ("  memory, peak, MB", |run| megabytes(run.stop.peak)),
-    ("  each, of a slow server, µs", |run| each(&run.slow)),
+    ("  each, with a slow server, µs", |run| each(&run.slow)),
     ("an idle minute, µs", |run| each(&run.idle)),
     ("memory, steady, MB", |run| megabytes(run.idle.held)),
     ("  each with a schedule, bytes", |run| {

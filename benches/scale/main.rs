@@ -1,5 +1,5 @@
-//! The limits of scale: up to 100,000 Deployments in a cluster in memory. No other program should
-//! use the processors meanwhile.
+//! The cost of the controller with up to 100,000 Deployments in an in-memory cluster. Run no other
+//! programs at the same time.
 //!
 //! ```text
 //! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 Deployments;

@@ -15,8 +15,8 @@ use super::texts::{check_printable, is_label_value};
 const MAX_EVENTS: usize = 24;
 
 /// Runs a scenario. A line `name: text` is an annotation, and `label/name: text` a label of
-/// dayshift (the fingerprint can be `ours`). Other lines are events: `=3` is a manual count, `+60`
-/// lets seconds pass, and `!` restarts dayshift.
+/// dayshift (`ours` stands for the fingerprint of the object). Other lines are events: `=3` sets
+/// the replicas manually, `+60` lets 60 seconds pass, and `!` restarts dayshift.
 pub fn run_scenario(text: &str) {
     let prefix = Prefix::default();
     let annotations: Vec<_> = text
@@ -131,7 +131,10 @@ impl Scenario {
                 }
             }
         }
-        panic!("decisions never settle: {:?} at {}", self.object, self.now);
+        panic!(
+            "every decision changes the object again: {:?} at {}",
+            self.object, self.now
+        );
     }
 
     fn decide(&self, parsed: &ParsedInputs) -> Decision {

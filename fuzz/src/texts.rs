@@ -71,7 +71,7 @@ pub fn check_error(text: &str, error: &Diagnostic) {
     assert!(pointed.is_some(), "{span:?} is outside of {text:?}");
     assert!(
         !span.is_empty() || text.is_empty(),
-        "{error} is nowhere in {text:?}"
+        "{error} points at no part of {text:?}"
     );
     check_printable(&error.to_string());
 }

@@ -54,18 +54,18 @@ struct Connection {
 }
 
 impl Api {
-    /// A client with the name `client` in the request log, and the default namespace `default`. It must be
+    /// A client that the request log calls `client`, with the default namespace `default`. It must be
     /// created within a tokio runtime.
     pub fn client(&self) -> kube::Client {
         self.client_as("client")
     }
 
-    /// A client with this name in the request log. It is also the default field manager.
+    /// A client that the request log calls `name`, which is also its default field manager.
     pub fn client_as(&self, who: &str) -> kube::Client {
         kube::Client::new(self.connection(who), "default")
     }
 
-    /// The service below such a client, for a test that builds its own client.
+    /// The service of such a client, for a test that builds its own client.
     pub fn connection(
         &self,
         who: &str,
@@ -269,7 +269,7 @@ pub(crate) fn form(headers: &HeaderMap, call: &Call) -> Result<Form, Status> {
     let form = form.ok_or_else(Status::no_such_form)?;
     match (call.verb, form) {
         ("list", Form::Metadata(_)) => Err(Status::form_of_a_list(&call.resource)),
-        // A watch that asks for a list ends without an error.
+        // A watch with `MetadataList` ends at once, without an error.
         ("list" | "watch", _) => Ok(form),
         (_, Form::MetadataList(_)) => Err(Status::form_of_an_object(&call.resource)),
         _ => Ok(form),
@@ -384,7 +384,7 @@ const OBJECT_TYPES: &str =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json, \
                            application/strategic-merge-patch+json, application/apply-patch+yaml";
-/// The server does not know the lists of a custom kind, so it cannot merge them.
+/// The schema of a custom kind does not say how to merge its lists, so the server rejects the patch.
 const CUSTOM_PATCH_TYPES: &str =
     "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 

@@ -74,7 +74,7 @@ impl Kinds {
         }
     }
 
-    /// Updates the served kinds.
+    /// Collects the served kinds after a change of `all`.
     fn list(&mut self) {
         let served = self.all.iter().filter(|(_, served)| *served);
         self.served = served.map(|(kind, _)| Arc::clone(kind)).collect();

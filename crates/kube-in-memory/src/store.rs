@@ -28,7 +28,7 @@ struct Table {
     oldest: u64,
     /// The last snapshot of an older revision, for the next page of the same list.
     snapshot: Option<(u64, Arc<Objects>)>,
-    /// The ends of objects with a lifetime, in order.
+    /// When objects with a lifetime expire, in order.
     ends: VecDeque<(DateTime<Utc>, Arc<str>, u64)>,
     changed: Notifier,
 }
@@ -257,7 +257,7 @@ impl Store {
         table.changed.notify();
     }
 
-    /// Deletes objects at the end of their lifetime, like etcd leases.
+    /// Deletes expired objects, like etcd leases.
     fn end_lifetimes(&mut self, resource: &Resource, now: DateTime<Utc>) {
         while let Some((end, key, created)) = self.tables[resource.index].ends.front().cloned()
             && end <= now

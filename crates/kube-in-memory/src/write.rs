@@ -101,7 +101,7 @@ impl Write<'_> {
         new["apiVersion"] = json!(self.resource.api_version());
         apply_patch(&mut new, form, &patch)?;
         check_kind(self.resource, self.name, &new)?;
-        // An empty kind is that of the object.
+        // An empty kind means the kind of the request.
         new["kind"] = json!(self.resource.kind);
         if let Err(why) = decode(self.resource, &mut new, Some(&old)) {
             return Err(undecodable_result(&new, &why));

@@ -1,4 +1,4 @@
-//! Random requests: each gets a response, and stored objects stay readable.
+//! Random requests: each gets a response, and stored objects can still be read.
 
 use http::Request;
 use kube::client::Body;
@@ -105,21 +105,21 @@ async fn send(api: &Api, method: &str, content: &str, body: &Value) -> u16 {
 
 /// Whether `body` sets a resourceVersion that is not a number. A real server responds with 500
 /// (`tests/parity/recorded/patches.json`).
-fn names_no_version(body: &Value) -> bool {
+fn has_invalid_resource_version(body: &Value) -> bool {
     match body {
         Value::Object(members) => members.iter().any(|(name, value)| {
             let is_number = value
                 .as_str()
                 .is_none_or(|text| text.parse::<u64>().is_ok());
-            name == "resourceVersion" && !is_number || names_no_version(value)
+            name == "resourceVersion" && !is_number || has_invalid_resource_version(value)
         }),
-        Value::Array(items) => items.iter().any(names_no_version),
+        Value::Array(items) => items.iter().any(has_invalid_resource_version),
         Value::String(path) => path.ends_with("/resourceVersion"),
         _ => false,
     }
 }
 
-fn on_web(method: &str, content: &str, bodies: &[Value]) {
+fn check_requests(method: &str, content: &str, bodies: &[Value]) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -131,7 +131,7 @@ fn on_web(method: &str, content: &str, bodies: &[Value]) {
             let code = send(&api, method, content, body).await;
             let expected = [200, 400, 404, 409, 422].contains(&code);
             assert!(
-                expected || code == 500 && names_no_version(body),
+                expected || code == 500 && has_invalid_resource_version(body),
                 "{code} for {body}"
             );
             for object in api.list("Deployment") {
@@ -148,7 +148,7 @@ fn on_web(method: &str, content: &str, bodies: &[Value]) {
 #[test]
 fn invalid_resource_version_is_rejected() {
     let patch = json!({"metadata": {"-1": "web", "resourceVersion": ":p.9&"}, "selector": []});
-    on_web("PATCH", "application/merge-patch+json", &[patch]);
+    check_requests("PATCH", "application/merge-patch+json", &[patch]);
 }
 
 proptest! {
@@ -157,16 +157,16 @@ proptest! {
     #[test]
     fn any_json_patch(patches in prop::collection::vec(prop::collection::vec(any_operation(), 1..4), 1..6)) {
         let patches: Vec<_> = patches.into_iter().map(Value::from).collect();
-        on_web("PATCH", "application/json-patch+json", &patches);
+        check_requests("PATCH", "application/json-patch+json", &patches);
     }
 
     #[test]
     fn any_merge_patch(patches in prop::collection::vec(any_json(), 1..6)) {
-        on_web("PATCH", "application/merge-patch+json", &patches);
+        check_requests("PATCH", "application/merge-patch+json", &patches);
     }
 
     #[test]
     fn any_object(objects in prop::collection::vec(any_json(), 1..4)) {
-        on_web("PUT", "application/json", &objects);
+        check_requests("PUT", "application/json", &objects);
     }
 }

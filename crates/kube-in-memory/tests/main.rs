@@ -6,7 +6,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::needless_pass_by_value,
-    reason = "a test may stop where it stands; what only a real server needs is not used here"
+    reason = "tests can panic, and some helpers are only for a real server"
 )]
 
 mod custom;

@@ -1,4 +1,4 @@
-//! Namespaces as a controller sees them that watches their metadata, and their deletion.
+//! Watches of Namespace metadata, as a controller needs them, and deletions of Namespaces.
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::Namespace;

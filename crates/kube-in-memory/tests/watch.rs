@@ -58,8 +58,8 @@ async fn take(events: &mut Events, count: usize) -> Vec<String> {
     seen
 }
 
-/// Asserts that no event arrives during this time.
-async fn quiet(events: &mut Events, time: Duration) {
+/// Asserts that no event arrives within `time`.
+async fn assert_no_event(events: &mut Events, time: Duration) {
     assert!(
         timeout(time, pin!(next(events))).await.is_err(),
         "unexpected event"
@@ -115,7 +115,7 @@ async fn quiet_watch_is_renewed_without_a_list() {
     let api = cluster("2026-11-20T10:00:00Z");
     let mut events = watch(&api, watcher::Config::default());
     assert_eq!(take(&mut events, 2).await, ["init", "ready"]);
-    quiet(&mut events, Duration::from_secs(24 * 3600)).await;
+    assert_no_event(&mut events, Duration::from_secs(24 * 3600)).await;
     assert_eq!(count(&api, "list"), 1);
     assert_eq!(count(&api, "watch"), 24 * 3600 / 290 + 1);
     api.create(deployment("web")).unwrap();
@@ -128,7 +128,7 @@ async fn interrupted_watch_misses_no_event() {
     api.create(deployment("web")).unwrap();
     let mut events = watch(&api, watcher::Config::default());
     assert_eq!(take(&mut events, 3).await, ["init", "+web", "ready"]);
-    quiet(&mut events, Duration::from_secs(1)).await;
+    assert_no_event(&mut events, Duration::from_secs(1)).await;
     api.close_watches();
     api.scale("default", "web", 5).unwrap();
     assert_eq!(next(&mut events).await, "=web");
@@ -145,7 +145,7 @@ async fn expired_watch_lists_again() {
         take(&mut events, 4).await,
         ["init", "+old", "+web", "ready"]
     );
-    quiet(&mut events, Duration::from_secs(1)).await;
+    assert_no_event(&mut events, Duration::from_secs(1)).await;
     api.close_watches();
     api.delete("default", "old").unwrap();
     api.compact();
@@ -155,7 +155,7 @@ async fn expired_watch_lists_again() {
     );
 }
 
-/// The message is that of a restarted server. One that was never restarted knows all earlier versions.
+/// kube-apiserver sends this message after a restart; before, its watch cache contains all versions.
 #[tokio::test(start_paused = true)]
 async fn old_resource_version_ends_the_watch_with_an_error() {
     let api = cluster("2026-11-20T10:00:00Z");
@@ -184,7 +184,7 @@ async fn selector_watch_shows_objects_that_begin_and_cease_to_match() {
     api.label("default", "web", "team", Some("b")).unwrap();
     api.scale("default", "web", 4).unwrap();
     assert_eq!(take(&mut events, 3).await, ["=web", "=web", "-web"]);
-    quiet(&mut events, Duration::from_secs(1)).await;
+    assert_no_event(&mut events, Duration::from_secs(1)).await;
 }
 
 #[tokio::test(start_paused = true)]

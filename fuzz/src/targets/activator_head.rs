@@ -3,7 +3,7 @@
 use dayshift_activator::probe::{Protocol, protocol};
 use dayshift_text::is_unprintable;
 
-/// The activator reads no longer head.
+/// The maximum size of a head that the activator reads.
 const MAX_HEAD: usize = 16 * 1024;
 
 /// Checks one input.

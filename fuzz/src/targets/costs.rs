@@ -14,8 +14,8 @@ const READING: u64 = 10_000_000;
 /// million.
 const DECIDING: u64 = 5_000_000;
 
-/// Checks one input, in which lines `name: text` are annotations. `steps` returns the number of
-/// steps since the start.
+/// Checks one input: its lines `name: text` are annotations. `steps` returns the number of steps
+/// since the start of the process.
 pub fn run(bytes: &[u8], steps: impl Fn() -> u64) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;

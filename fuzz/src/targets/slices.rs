@@ -1,5 +1,5 @@
-//! Lines: EndpointSlices as JSON, as the users of a namespace can write them if no admission policy keeps
-//! them from it.
+//! Lines: EndpointSlices as JSON, as users can write them in their own namespace if no admission policy
+//! denies it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,13 +44,13 @@ pub fn run(bytes: &[u8]) {
         if !slice["metadata"].is_object() {
             continue;
         }
-        // Their RBAC permits only their own namespace.
+        // The user's Role permits only writes in the user's own namespace.
         slice["metadata"]["namespace"] = json!(USER);
         activator.observe_slice(slice.to_string().as_bytes());
         let after = activator.assign();
         check(&after);
         for (port, number) in after {
-            // No time passes, so no number is free for another Service.
+            // No time passes, so no port number can be reused for another Service.
             let owner = owners.entry(number).or_insert_with(|| port.clone());
             assert_eq!(*owner, port, "{number} was given to another Service");
         }

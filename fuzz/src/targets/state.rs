@@ -20,7 +20,7 @@ pub fn run(bytes: &[u8]) {
         let Some(written) = written.text(label) else {
             continue;
         };
-        // If the API server rejects a value, it cannot be on an object.
+        // The API server rejects such a value, so no object can have it.
         assert!(
             is_label_value(written) || !is_label_value(text),
             "{label:?} {written:?}"

@@ -64,8 +64,8 @@ pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     check_template(&new["spec"]["template"], "spec.template", causes);
 }
 
-/// Validates a pod template at this path. The server reports the errors of any pod before those of a Job's
-/// pod.
+/// Validates a pod template at this path. The server first reports errors that apply to all pod templates,
+/// then those that apply only to Jobs.
 pub(super) fn check_template(template: &Value, field: &str, causes: &mut Vec<Cause>) {
     pod_template::check(template, field, causes);
     let policy = &template["spec"]["restartPolicy"];

@@ -10,7 +10,7 @@ use crate::objects::{
     stateful_set,
 };
 
-/// The functions that decode, complete and check objects.
+/// The functions that decode objects, set their defaults and validate them.
 type Functions = (DecodeObject, CompleteObject, CheckObject);
 
 /// A namespaced built-in kind. `names` are its group, version, kind, plural and short name.

@@ -26,7 +26,7 @@ impl Backend<'_> {
     }
 
     /// Denies scaling a Deployment in this namespace to zero.
-    pub async fn refuse_zero(&self, client: &Client, namespace: &str) {
+    pub async fn deny_zero(&self, client: &Client, namespace: &str) {
         let message = "one has to run";
         match self {
             Self::Memory(api) => api.on_admission(move |asked| {

@@ -51,7 +51,7 @@ fn path(file: &str) -> PathBuf {
 pub fn compare(case: &Case, recorded: &[Value], found: &[Value]) -> Result<(), String> {
     if recorded.is_empty() {
         return Err(format!(
-            "{}: the real server's answer is not recorded",
+            "{}: the response of the real server is not recorded",
             case.name
         ));
     }

@@ -54,7 +54,7 @@ pub async fn run_in(
     for step in &case.steps {
         match step.before {
             Some(Before::Compaction) => backend.compact(),
-            Some(Before::Policy) => backend.refuse_zero(client, namespace).await,
+            Some(Before::Policy) => backend.deny_zero(client, namespace).await,
             Some(Before::Served(kind)) => backend.serve(client, kind).await,
             Some(Before::Withdrawn(kind)) => backend.withdraw(client, kind).await,
             None => {}
