@@ -1,11 +1,20 @@
 //! A day of one cluster: the controller starts, adopts, observes one changed object a second, stops
 //! everything at 19:00, is idle, and starts everything at 09:00 while the API server is slow.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::{Settings, Telemetry, run as run_controller};
+use futures::{FutureExt as _, future::BoxFuture};
 use kube_in_memory::{Api, Fault};
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, time::sleep};
@@ -87,6 +96,37 @@ struct Cluster {
     telemetry: Arc<Telemetry>,
     count: u32,
     workloads: Workloads,
+    longest_poll: LongestPoll,
+}
+
+/// The longest CPU time of one poll of the controller since the last call of `take`, without the API
+/// server: another task on the same thread waits at most this long.
+#[derive(Clone, Default)]
+struct LongestPoll(Arc<AtomicU64>);
+
+impl LongestPoll {
+    fn take(&self) -> Duration {
+        Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// The controller, with a measurement of each poll.
+struct PollTimer {
+    controller: BoxFuture<'static, ()>,
+    longest: LongestPoll,
+}
+
+impl Future for PollTimer {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let (begun, excluded) = (cpu(), Totals::here().time);
+        let result = self.controller.poll_unpin(context);
+        let time = cpu() - begun - (Totals::here().time - excluded);
+        let nanos = u64::try_from(time.as_nanos()).unwrap();
+        self.longest.0.fetch_max(nanos, Ordering::Relaxed);
+        result
+    }
 }
 
 /// Measures a cluster with this many Deployments.
@@ -108,7 +148,9 @@ pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
         edit.beyond(before)
     });
     let busy = cluster.measure(CHANGES, Cluster::change_each_second);
+    cluster.longest_poll.take();
     let stop = cluster.measure(scheduled, |it| it.pass_until("2026-11-20T19:00:10Z"));
+    let longest_poll = cluster.longest_poll.take();
     uncounted(|| cluster.assert_stopped());
     let idle = cluster.measure(60, |it| it.pass_until("2026-11-20T20:00:10Z"));
     uncounted(|| cluster.answer_patches_after(SLOW));
@@ -121,6 +163,7 @@ pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
         ready: ready.beyond(before),
         busy: busy.beyond(before),
         stop: stop.beyond(before),
+        longest_poll_ms: longest_poll.as_secs_f64() * 1e3,
         idle: idle.beyond(before),
         slow: start.beyond(before),
     };
@@ -163,6 +206,7 @@ impl Cluster {
             telemetry,
             count,
             workloads,
+            longest_poll: LongestPoll::default(),
         }
     }
 
@@ -214,7 +258,10 @@ impl Cluster {
             self.telemetry.clone(),
             std::future::pending(),
         );
-        self.runtime.spawn(controller);
+        self.runtime.spawn(PollTimer {
+            controller: controller.map(drop).boxed(),
+            longest: self.longest_poll.clone(),
+        });
         drop(context);
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Figures {
     pub(crate) busy: Phase,
     /// One boundary of all of them; per transition.
     pub(crate) stop: Phase,
+    /// The longest CPU time of one poll of the controller at that boundary.
+    pub(crate) longest_poll_ms: f64,
     /// An hour without a boundary; per minute.
     pub(crate) idle: Phase,
     /// One boundary of all of them with a slow API server; per transition.
@@ -60,7 +62,7 @@ impl Phase {
 
 type Column = fn(&Figures) -> String;
 
-const ROWS: [(&str, Column); 17] = [
+const ROWS: [(&str, Column); 18] = [
     ("", |run| run.what.to_owned()),
     ("workloads", |run| run.workloads.to_string()),
     ("with a schedule", |run| run.scheduled.to_string()),
@@ -80,6 +82,9 @@ const ROWS: [(&str, Column); 17] = [
     ("a change each second, µs", |run| each(&run.busy)),
     ("boundary: CPU, s", |run| format!("{:.3}", run.stop.seconds)),
     ("  each transition, µs", |run| each(&run.stop)),
+    ("  longest poll, ms", |run| {
+        format!("{:.3}", run.longest_poll_ms)
+    }),
     ("  memory, peak, MB", |run| megabytes(run.stop.peak)),
     ("  each, with a slow server, µs", |run| each(&run.slow)),
     ("an idle minute, µs", |run| each(&run.idle)),

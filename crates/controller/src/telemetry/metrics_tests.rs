@@ -176,7 +176,7 @@ fn without_scrapes_memory_is_bounded_and_no_count_is_lost() {
     for number in 0..10_000 {
         scraped
             .counter
-            .count(&format!("preview-{number}").into(), 1);
+            .add(&format!("preview-{number}").into(), 1);
     }
     assert_eq!(scraped.counter.pending(), MAX_KNOWN + 1);
     let after = scraped.scrape(&["dev".into()]);

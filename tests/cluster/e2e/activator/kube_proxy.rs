@@ -144,9 +144,9 @@ fn run(mode: &str) {
     await_stand_in(&team, "web", false);
     team.await_pods("web", 2);
     let before = eventually("kube-proxy sends connections to the pods", || {
-        let before = all(&activators, Activator::handed_on);
+        let before = all(&activators, Activator::forwarded);
         ping(address).unwrap();
-        (all(&activators, Activator::handed_on) == before).then_some(before)
+        (all(&activators, Activator::forwarded) == before).then_some(before)
     });
     let begin = Instant::now();
     for _ in 0..50 {
@@ -158,9 +158,9 @@ fn run(mode: &str) {
     );
     let (answered, rate) = measured(address).unwrap();
     println!("{mode}: a direct one was answered after {answered:?}, then {rate:.0} MB/s came back");
-    let handed_on = all(&activators, Activator::handed_on);
+    let forwarded = all(&activators, Activator::forwarded);
     assert_eq!(
-        handed_on, before,
+        forwarded, before,
         "connections to ready pods do not pass through the activator"
     );
 

@@ -95,7 +95,7 @@ fn act(proxy: &Proxy, session: &str, fields: &[(&str, &str)]) -> String {
 }
 
 fn users_of_a_login_proxy_act_with_their_own_permissions(plane: &ControlPlane) {
-    assert_users_act_with_their_own_permissions(plane, Proxy::of_a_few_lines);
+    assert_users_act_with_their_own_permissions(plane, Proxy::minimal);
 }
 
 fn oauth2_proxy_users_act_with_their_own_permissions(plane: &ControlPlane) {
