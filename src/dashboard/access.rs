@@ -3,6 +3,7 @@
 use std::{fmt::Write as _, io, net::SocketAddr};
 
 use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
+use ring::rand::{SecureRandom as _, SystemRandom};
 use subtle::ConstantTimeEq as _;
 
 /// The name of the key in the query of an address.
@@ -111,7 +112,9 @@ impl Token {
     /// The system has no random numbers.
     pub(super) fn random() -> io::Result<Self> {
         let mut bytes = [0; BYTES];
-        getrandom::getrandom(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        SystemRandom::new()
+            .fill(&mut bytes)
+            .map_err(|_| io::Error::other("the system has no random numbers"))?;
         let mut text = String::with_capacity(2 * BYTES);
         for byte in bytes {
             // Writing to a string never fails.

@@ -2,11 +2,9 @@
 //! commands.
 
 use std::{
-    ffi::OsString,
-    fs::{self, File, OpenOptions},
+    fs,
     io::{self, BufWriter, IsTerminal, Write},
     path::{Path, PathBuf},
-    process,
 };
 
 use clap::builder::BoolishValueParser;
@@ -18,6 +16,7 @@ use dayshift_manifest::{
 use dayshift_operations::{LiveName, LiveQuery, LiveSchedules};
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
+use tempfile::NamedTempFile;
 
 use crate::cli::{
     args::{
@@ -454,44 +453,12 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 fn write_beside(path: &Path, text: &str) -> io::Result<()> {
     let permissions = fs::metadata(path)?.permissions();
-    let (mut file, beside) = create_beside(path)?;
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| file.set_permissions(permissions))
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // The first error is more useful than an error of this cleanup.
-        let _ = fs::remove_file(&beside);
-    }
-    written
-}
-
-const MAX_TRIES: u32 = 100;
-
-/// Creates a temporary file in the same directory. Existing files and links with that name, for
-/// example of another process, are never overwritten.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    let mut created = Err(io::ErrorKind::AlreadyExists.into());
-    for number in 0..MAX_TRIES {
-        let beside = beside(path, number);
-        created = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&beside)
-            .map(|file| (file, beside));
-        let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
-        if !created.as_ref().is_err_and(is_taken) {
-            break;
-        }
-    }
-    created
-}
-
-fn beside(path: &Path, number: u32) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".dayshift-{}-{number}", process::id()));
-    path.with_file_name(name)
+    let directory = path.parent().unwrap_or_else(|| Path::new("."));
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(permissions)?;
+    file.persist(path)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -501,20 +468,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keeps_existing_files_with_the_temporary_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::write(at("web.yaml"), "old").unwrap();
-        fs::set_permissions(at("web.yaml"), fs::Permissions::from_mode(0o640)).unwrap();
-        fs::write(at("secret"), "mine").unwrap();
-        for number in 0..3 {
-            symlink(at("secret"), beside(&at("web.yaml"), number)).unwrap();
-        }
-        replace(&at("web.yaml"), "new").unwrap();
-        let read = |name: &str| fs::read_to_string(at(name)).unwrap();
-        assert_eq!((&*read("web.yaml"), &*read("secret")), ("new", "mine"));
-        let mode = fs::metadata(at("web.yaml")).unwrap().permissions().mode();
+    fn replacing_a_file_keeps_its_permissions_and_leaves_no_other_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("web.yaml");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let link = directory.path().join("link.yaml");
+        symlink(&path, &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
-        assert!(!beside(&at("web.yaml"), 3).exists(), "nothing is left over");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
     }
 }
