@@ -272,12 +272,6 @@ impl Calendars {
         known.filter_map(|(name, read)| Some((name, &**read.as_ref().ok()?)))
     }
 
-    /// Whether the calendar with this name is unreadable.
-    pub fn is_unreadable(&self, name: &str) -> bool {
-        let mut known = self.known.iter();
-        known.any(|(known, read)| known.as_str() == name && read.is_err())
-    }
-
     /// Whether the calendars that a loose reading of the text finds are all known and readable.
     pub(crate) fn contain_all_in(&self, text: &str) -> bool {
         let has = |name: &str| {

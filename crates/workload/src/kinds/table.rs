@@ -279,11 +279,6 @@ impl SpecMember {
             name => Self::Named(NAMED.get(name).copied()?),
         })
     }
-
-    /// Whether a definition can name it. The others have another use.
-    pub const fn may_be_named(self) -> bool {
-        matches!(self, Self::Replicas | Self::Suspend | Self::Named(_))
-    }
 }
 
 impl Kind {
