@@ -64,7 +64,7 @@ fn nine_days(seed: u64, begin: &str) {
             if down_until.is_none() {
                 object.minute(at);
             } else {
-                object.look(at);
+                object.should_run(at);
             }
         }
         // Boundaries are at multiples of a quarter of an hour; these times never are.

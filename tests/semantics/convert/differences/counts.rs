@@ -18,7 +18,7 @@ fn object(annotations: &[(&str, &str)], now: &str, replicas: u32) -> Object {
     for (name, text) in &change(&conversion).set {
         object.edit(name.strip_prefix("dayshift/").unwrap(), Some(text));
     }
-    object.obey();
+    object.apply();
     object
 }
 
@@ -46,7 +46,7 @@ pub(super) fn keeps_a_manual_count_until_the_next_boundary() {
     assert_eq!(web.replicas(), 2);
     web.until("2027-07-06 20:00");
     assert_eq!(web.replicas(), 0);
-    web.edit("enforce", Some("true")).scale(2).obey();
+    web.edit("enforce", Some("true")).scale(2).apply();
     assert_eq!(web.replicas(), 0);
     // The other tools also start it in office hours after a manual stop.
     web.until("2027-07-07 10:00").scale(0);
