@@ -174,9 +174,7 @@ fn without_scrapes_memory_is_bounded_and_no_count_is_lost() {
     let scraped = ScrapedCounter::new();
     let before = scraped.scrape(&[]);
     for number in 0..10_000 {
-        scraped
-            .counter
-            .add(&format!("preview-{number}").into(), 1);
+        scraped.counter.add(&format!("preview-{number}").into(), 1);
     }
     assert_eq!(scraped.counter.pending(), MAX_KNOWN + 1);
     let after = scraped.scrape(&["dev".into()]);
