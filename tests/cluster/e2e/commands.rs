@@ -52,7 +52,7 @@ fn sleep_resume_and_pause_take_effect_and_are_shown(plane: &ControlPlane) {
 
     let message = dayshift(&team, "pause web");
     let resume = format!("`dayshift resume deploy/web -n {}`", team.name());
-    let paused = format!("{subject} paused, replicas 3; nothing is done until {resume}\n");
+    let paused = format!("{subject} paused, replicas 3; dayshift changes nothing until {resume}\n");
     assert_eq!(message, paused);
     let line = format!("dayshift wake web --for 1h -n {}", team.name());
     let refused = plane.shell(&line);

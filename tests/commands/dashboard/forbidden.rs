@@ -88,7 +88,7 @@ fn pages_mention_unreadable_namespaces_only_without_workloads() {
         panic!("{}", page.text());
     };
     let expected =
-        "Namespaces cannot be read, so a workload that inherits its schedule is seen only ";
+        "Namespaces cannot be read, so a workload that inherits its schedule is shown ";
     assert!(banner.starts_with(expected), "{banner}");
     assert!(banner.contains(&refusal("list", "namespaces")), "{banner}");
 }

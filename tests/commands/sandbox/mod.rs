@@ -184,7 +184,7 @@ fn invalid_objects_give_status_1_with_their_position() {
     for expected_text in [
         "error[not-text]: `5` is a number in YAML, but the API server accepts only text\n",
         " --> standard input:23:24\n",
-        "error[bad-object]: the API server refuses `Loud` as metadata.name: ",
+        "error[bad-object]: the API server rejects `Loud` as metadata.name: ",
         " --> standard input:37:9\n",
     ] {
         assert!(
@@ -201,7 +201,7 @@ fn unreadable_files_give_3_and_invalid_objects_1() {
     let none = deployment("Loud", &[("stop", "\"19:00\"")]);
     for (args, input, status, expected_text) in [
         (&["/nowhere.yaml"][..], "", 3, "cannot read /nowhere.yaml"),
-        (&["-"], &none, 1, "refuses `Loud`"),
+        (&["-"], &none, 1, "rejects `Loud`"),
     ] {
         let ended = sandbox(args, input);
         assert_eq!((ended.status, ended.out.as_str()), (status, ""), "{args:?}");

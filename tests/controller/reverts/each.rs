@@ -97,7 +97,7 @@ fn names_each_conflicting_manager() {
             Writer::new("evil\u{1b}[2J\u{202e}"),
             "evil\\u{1b}[2J\\u{202e}",
             "other",
-            "have it leave",
+            "configure it to ignore",
         ),
     ] {
         let scenario = stopped();
