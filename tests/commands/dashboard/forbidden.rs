@@ -87,8 +87,7 @@ fn pages_mention_unreadable_namespaces_only_without_workloads() {
     let [banner] = banners(&page)[..] else {
         panic!("{}", page.text());
     };
-    let expected =
-        "Namespaces cannot be read, so a workload that inherits its schedule is shown ";
+    let expected = "Namespaces cannot be read, so a workload that inherits its schedule is shown ";
     assert!(banner.starts_with(expected), "{banner}");
     assert!(banner.contains(&refusal("list", "namespaces")), "{banner}");
 }
