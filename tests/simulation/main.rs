@@ -229,10 +229,10 @@ fn report_failure(scenario: &Scenario) {
     let short = shrink::shortest(scenario);
     let outcome = outcome_of(&short);
     panic!(
-        "{}\nat first: {why}\nThe scenario:\n{short}What happened:\n  {}\n\
+        "{}\nThe first failure: {why}\nThe scenario:\n{short}What happened:\n  {}\n\
          To repeat it: SIMULATION_SEED={} cargo test --test simulation\n\
          To repeat its shortest form: SIMULATION_SCENARIO=FILE, with this in the file; in \
-         a folder of tests/simulation/regressions it stays a regression test:\n{}",
+         a directory in tests/simulation/regressions it stays a regression test:\n{}",
         outcome.failure.as_deref().unwrap_or("it does not fail"),
         outcome.trace.join("\n  "),
         scenario.seed,
