@@ -51,7 +51,7 @@ use std::{
     time::Instant,
 };
 
-use checker::check_settled::Look;
+use checker::check_settled::CheckResult;
 use harness::{
     run::{ScenarioOutcome, run},
     shrink,
@@ -62,13 +62,13 @@ use scenario::{definition::Scenario, stored};
 const SEEDS: u64 = 400;
 
 /// The maximum number of these inconclusive results in a thousand checks.
-const MAX_INCONCLUSIVE: [(Look, usize); 6] = [
-    (Look::Unknown, 0),
-    (Look::Dry, 30),
-    (Look::Recovering, 5),
-    (Look::OfAnother, 20),
-    (Look::Waits, 5),
-    (Look::GivenUp, 10),
+const MAX_INCONCLUSIVE: [(CheckResult, usize); 6] = [
+    (CheckResult::Unknown, 0),
+    (CheckResult::Dry, 30),
+    (CheckResult::Recovering, 5),
+    (CheckResult::OfAnother, 20),
+    (CheckResult::Waits, 5),
+    (CheckResult::GivenUp, 10),
 ];
 
 fn number(variable: &str) -> Option<u64> {
@@ -144,7 +144,7 @@ fn random_scenarios_follow_the_rules() {
 }
 
 /// Fails if too many checks are inconclusive: a checker that accepts everything finds no defects.
-fn assert_few_inconclusive(looks: &BTreeMap<Look, usize>) {
+fn assert_few_inconclusive(looks: &BTreeMap<CheckResult, usize>) {
     let all: usize = looks.values().sum();
     for (look, most) in MAX_INCONCLUSIVE {
         let count = looks.get(&look).copied().unwrap_or_default();

@@ -264,7 +264,7 @@ impl Connection {
         };
         let targets = route.targets.iter();
         let wake = targets.clone().filter(|target| target.is_wakeable(now));
-        // The wake that this request asks for.
+        // The wake that this request causes.
         let asked = wake.map(|target| now + target.wake.lasts.min(self.shared.settings.max_wake));
         let asked = asked.max().filter(|_| outcome == Outcome::Starting);
         ServiceStatus {

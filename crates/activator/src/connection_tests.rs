@@ -119,7 +119,7 @@ async fn address_that_belongs_to_no_selected_pod_gets_no_connection() {
         let end = client.read_to_end(&mut got);
         // A pod that accepts the connection would keep it open.
         let end = timeout(Duration::from_secs(20), end).await;
-        assert!(end.is_ok(), "{why}: handed to a pod");
+        assert!(end.is_ok(), "{why}: forwarded to a pod");
         assert!(got.is_empty(), "{why}");
         served.await.unwrap();
         assert_eq!(fixture.metric("refused"), 1, "{why}");

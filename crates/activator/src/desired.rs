@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn number_that_two_ports_claim_goes_to_neither() {
+    fn number_that_two_ports_claim_is_assigned_to_neither() {
         let mut cluster = Cluster::new().asleep();
         cluster.service(json!({
             "selector": {"app": "web"}, "ipFamilies": ["IPv4"],
@@ -654,7 +654,7 @@ mod tests {
         let ends = "2026-11-25T23:59:00Z";
         let wake = json!({"dayshift/wake-on-request": "2h", "dayshift/wake-until": ends});
         cluster.workload("stopped", 0, wake);
-        assert!(cluster.index.changes() > before, "that is news");
+        assert!(cluster.index.changes() > before, "the index has changed");
         assert_eq!(cluster.desired().changes_at, Some(at(ends)));
         let later = cluster.desired_at(at(ends));
         assert_eq!(later.changes_at, None);

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn released_objects_leave_nothing_behind() {
+    fn released_objects_occupy_no_memory() {
         let mut budget = MemoryBudget::default();
         let team = Arc::from("team");
         assert!(budget.replace(&team, 0, 100));

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn restart_with_two_slices_that_claim_one_number_believes_neither() {
+    async fn restart_with_two_slices_that_claim_one_number_ignores_both() {
         let both = [request("a-attacker", "web", 1), request("victim", "web", 1)];
         let hints = [port("a-attacker", "web"), port("victim", "web")].map(|port| (port, 20_003));
         let assigned = table(10).assign(&both, &hints.into());
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn namespace_with_too_many_ports_leaves_the_others_theirs() {
+    async fn namespace_with_too_many_ports_does_not_reduce_those_of_others() {
         let mut table = table(100);
         let mut requests: Vec<_> = (0..100)
             .map(|number| request("a-greedy", &format!("s{number}"), 100))
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn share_leaves_small_demands_whole() {
+    fn small_demands_are_met_completely() {
         for (demands, capacity, expected) in [
             (vec![], 10, usize::MAX),
             (vec![3, 4], 10, usize::MAX),

@@ -435,7 +435,7 @@ mod tests {
         }
     }
 
-    fn told(
+    fn body_of(
         head: &Head,
         outcome: Outcome<'_>,
         status: &ServiceStatus,
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn starting_page_shows_progress_stages_and_times_without_names() {
-        let (head, page) = told(
+        let (head, page) = body_of(
             &browser(),
             Outcome::Starting,
             &status(),
@@ -487,7 +487,7 @@ mod tests {
             contact: Some("#platform <help>".to_owned()),
             ..PageSettings::default()
         };
-        let (_, page) = told(&browser(), Outcome::Starting, &status(), &page);
+        let (_, page) = body_of(&browser(), Outcome::Starting, &status(), &page);
         for part in [
             "<p class=\"subject\">web</p>",
             "sts/db: ready",
@@ -506,7 +506,7 @@ mod tests {
             zone: status().zone,
             ..ServiceStatus::default()
         };
-        let (head, page) = told(
+        let (head, page) = body_of(
             &browser(),
             Outcome::Closed,
             &closed,
@@ -523,7 +523,7 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
-        let (_, text) = told(
+        let (_, text) = body_of(
             &Head::default(),
             Outcome::Closed,
             &closed,
@@ -540,7 +540,7 @@ mod tests {
             accepts_json: true,
             ..Head::default()
         };
-        let (head, body) = told(
+        let (head, body) = body_of(
             &program,
             Outcome::TimedOut,
             &status(),
@@ -555,7 +555,7 @@ mod tests {
         assert_eq!(json["awakeUntil"], "2026-11-25T16:27:00+09:00");
         assert_eq!(json["stages"][1]["ready"], 0);
         assert!(!body.contains("web") && json["name"].is_null(), "{body}");
-        let (_, text) = told(
+        let (_, text) = body_of(
             &Head::default(),
             Outcome::Stopped("it is paused"),
             &status(),
@@ -575,7 +575,7 @@ mod tests {
             host: "<b>&\"".to_owned(),
             ..browser()
         };
-        let (head, page) = told(&browser, Outcome::Starting, &status(), &page);
+        let (head, page) = body_of(&browser, Outcome::Starting, &status(), &page);
         let begin =
             "<h1>This service is starting</h1><p>&lt;b&gt;&amp;&quot; 16:27 UTC+09:00</p><progress";
         assert!(page.starts_with(begin), "{page}");
@@ -584,7 +584,7 @@ mod tests {
 
     #[test]
     fn response_permits_no_scripts_and_requests() {
-        let (head, _) = told(
+        let (head, _) = body_of(
             &browser(),
             Outcome::Starting,
             &status(),

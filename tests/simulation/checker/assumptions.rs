@@ -22,7 +22,7 @@ use crate::{
     },
     scenario::{
         holidays::Holidays,
-        kinds::{self, Row},
+        kinds::{self, KindInfo},
         prefix,
     },
 };
@@ -45,7 +45,7 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
 }
 
 /// The kind as dayshift's type.
-pub fn kind_of(row: &Row) -> Kind {
+pub fn kind_of(row: &KindInfo) -> Kind {
     static WIDGET: LazyLock<Kind> = LazyLock::new(|| {
         let found = SourceFile::new("kinds.yaml", kinds::KIND_FILE).kind_definitions();
         let (widget, _) = found.definitions.into_iter().next().unwrap();

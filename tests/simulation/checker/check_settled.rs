@@ -16,7 +16,7 @@ use crate::{
 
 /// The result of checking one object for one controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Look {
+pub enum CheckResult {
     /// The object is in the state that the rules require.
     Settled,
     /// The checker did not observe its creation.
@@ -46,7 +46,7 @@ impl Observer {
             return;
         }
         if !self.records.contains_key(&object.uid) {
-            *self.looks.entry(Look::Unknown).or_default() += 1;
+            *self.looks.entry(CheckResult::Unknown).or_default() += 1;
             return;
         }
         for by in processes {
@@ -68,9 +68,9 @@ impl Observer {
                         return self.fail(at, &format!("{by} is refused {name} and tells nobody"));
                     }
                     let look = if is_failing {
-                        Look::Failing
+                        CheckResult::Failing
                     } else {
-                        Look::Recovering
+                        CheckResult::Recovering
                     };
                     *self.looks.entry(look).or_default() += 1;
                 }
@@ -108,9 +108,14 @@ impl Observer {
 
     /// Checks that no work is left for this process: it has observed the current object, and the rules
     /// require no write.
-    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<Look, String> {
+    fn is_settled_for(
+        &self,
+        by: &str,
+        object: &Object,
+        now: Instants,
+    ) -> Result<CheckResult, String> {
         if self.processes[by].is_dry {
-            return Ok(Look::Dry);
+            return Ok(CheckResult::Dry);
         }
         if !self.processes[by].shown.knows_namespaces() {
             return Err(format!("{by} does not know the Namespaces"));
@@ -119,7 +124,7 @@ impl Observer {
         let known = self.processes[by].shown.known(namespace, name, now.truth);
         let Some(known) = known.first() else {
             if object.has_no_schedule_or_state() {
-                return Ok(Look::Settled);
+                return Ok(CheckResult::Settled);
             }
             return Err(format!("{by} does not know {}", object.full_name()));
         };
@@ -129,7 +134,7 @@ impl Observer {
         let outcomes = self.outcomes(by, known, now.clock);
         if outcomes.iter().any(Option::is_none) {
             self.newest_has_applied(by, known, now.clock.div_euclid(1000))?;
-            return Ok(Look::Settled);
+            return Ok(CheckResult::Settled);
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
         let is_corrective = |it: &Outcome| {
@@ -143,14 +148,14 @@ impl Observer {
         let second = now.clock.div_euclid(1000);
         let is_of_another = |it: &Outcome| it.corrects_only_next(object, second);
         if counted > 0 && outcomes.iter().all(is_of_another) {
-            return Ok(Look::OfAnother);
+            return Ok(CheckResult::OfAnother);
         }
         let waits = |it: &Outcome| {
             let due = known.last_correction(it);
             due.is_some_and(|due| now.clock <= due) || lost > 0 && it.replicas == object.replicas
         };
         if outcomes.iter().any(|it| is_corrective(it) && waits(it)) {
-            return Ok(Look::Waits);
+            return Ok(CheckResult::Waits);
         }
         let is_at_limit = counted >= usize::from(MAX_CORRECTIONS);
         if is_at_limit && outcomes.iter().any(is_corrective) {
@@ -158,7 +163,7 @@ impl Observer {
             if self.exact && is_sure && known.limit_events == 0 && self.event_troubles == 0 {
                 return Err(format!("{by} does not say that it has its hands off"));
             }
-            return Ok(Look::GivenUp);
+            return Ok(CheckResult::GivenUp);
         }
         Err(format!(
             "{} has not settled for {by}{}",

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     checker::{
         assumptions::Assumptions,
-        check_settled::Look,
+        check_settled::CheckResult,
         description::describe,
         objects::object::{Object, SCOPE},
         reporting::{Reports, Unreported},
@@ -125,7 +125,7 @@ pub struct Observer {
     pub failure: Option<String>,
     pub writes: usize,
     /// The results of the checks of settled objects.
-    pub looks: BTreeMap<Look, usize>,
+    pub looks: BTreeMap<CheckResult, usize>,
     /// Writes since the last step of the scenario.
     pub since: usize,
     /// The server's clock, which is always right.
@@ -292,7 +292,7 @@ impl Observer {
 
     /// A Namespace was changed; a controller must never do that.
     pub fn wrote_namespace(&mut self, at: i64) {
-        self.fail(at, "a scaler has written to a Namespace");
+        self.fail(at, "a controller has written to a Namespace");
     }
 
     /// A user changed the annotations of a Namespace.

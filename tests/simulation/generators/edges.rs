@@ -41,12 +41,12 @@ impl Scenario {
             _ => {}
         }
         // Three controllers with different settings could conflict more often than they may correct.
-        if self.scalers == 2 && random.u8(..3) == 0 {
+        if self.controllers == 2 && random.u8(..3) == 0 {
             let place = |_| PLACES[random.usize(..PLACES.len())].0.name().to_owned();
-            self.zones = (0..self.scalers).map(place).collect();
+            self.zones = (0..self.controllers).map(place).collect();
         }
         if random.u8(..12) == 0 {
-            self.dry.push(self.scalers - 1);
+            self.dry.push(self.controllers - 1);
         }
         self.in_flight = random.choice([0, 0, 1, 2, 4]).unwrap();
     }
@@ -101,7 +101,7 @@ impl Scenario {
 impl Steps<'_> {
     /// Sets a clock, or lets it drift, for a while.
     pub(crate) fn clock(&mut self, at: u32) {
-        let scaler = self.scaler();
+        let controller = self.controller();
         let is_fault_free = self.scenario.kind == Kind::NoFaults;
         let by = if is_fault_free || self.random.bool() {
             // A deviation of 30 s might be detected, and one of 31 s must be.
@@ -118,18 +118,18 @@ impl Steps<'_> {
         if self.random.u8(..4) == 0 {
             let drift = self.random.choice([200, 25_000, 100_000]).unwrap();
             let drift = if by > Some(0) { drift } else { -drift };
-            self.add(at, Op::Drift(scaler, drift));
+            self.add(at, Op::Drift(controller, drift));
             let back = at + self.random.u32(MINUTE..20 * MINUTE);
-            self.add(back, Op::ClockRight(scaler));
+            self.add(back, Op::ClockRight(controller));
             return;
         }
-        self.add(at, Op::Clock(scaler, by.unwrap()));
+        self.add(at, Op::Clock(controller, by.unwrap()));
         let back = if is_fault_free {
             at + self.random.u32(2000..20 * MINUTE)
         } else {
             self.back(at)
         };
-        self.add(back, Op::ClockRight(scaler));
+        self.add(back, Op::ClockRight(controller));
     }
 
     /// For some time, writes to one object, or Events, have a fault.

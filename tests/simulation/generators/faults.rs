@@ -20,49 +20,49 @@ impl Steps<'_> {
     }
 
     pub(super) fn restart(&mut self, at: u32) {
-        let scaler = self.scaler();
+        let controller = self.controller();
         let op = if self.random.bool() {
-            Op::Stop(scaler)
+            Op::Stop(controller)
         } else {
-            Op::Kill(scaler)
+            Op::Kill(controller)
         };
         self.add(at, op);
         let back = self.back(at);
-        self.add(back, Op::Up(scaler));
+        self.add(back, Op::Up(controller));
     }
 
     pub(super) fn kill(&mut self, at: u32) {
-        let scaler = self.scaler();
+        let controller = self.controller();
         let stage = self
             .random
             .choice([Stage::Before, Stage::OnTheWay, Stage::After])
             .unwrap();
         let writes = self.random.u32(..3);
-        self.add(at, Op::KillIn(scaler, writes, stage));
+        self.add(at, Op::KillIn(controller, writes, stage));
         let back = self.back(at);
-        self.add(back, Op::Up(scaler));
+        self.add(back, Op::Up(controller));
     }
 
     pub(super) fn faults(&mut self, at: u32) {
-        let scaler = self.scaler();
+        let controller = self.controller();
         let faults: Vec<_> = (0..self.random.usize(1..6)).map(|_| self.fault()).collect();
         let percent = self.random.choice([10, 30, 60, 90, 100]).unwrap();
         let op = if self.random.u8(..4) == 0 {
-            Op::NamespaceFaults(scaler, faults, percent)
+            Op::NamespaceFaults(controller, faults, percent)
         } else {
-            Op::Faults(scaler, faults, percent)
+            Op::Faults(controller, faults, percent)
         };
         self.add(at, op);
         if self.random.bool() {
             let cut = at + self.random.u32(..5000);
-            self.add(cut, Op::Cut(scaler));
+            self.add(cut, Op::Cut(controller));
         }
         let back = at
             + self
                 .random
                 .choice([1000, 20_000, 3 * MINUTE, 20 * MINUTE])
                 .unwrap();
-        self.add(back, Op::Faults(scaler, Vec::new(), 0));
+        self.add(back, Op::Faults(controller, Vec::new(), 0));
     }
 
     fn fault(&mut self) -> Fault {

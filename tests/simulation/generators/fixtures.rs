@@ -8,7 +8,7 @@ use crate::{
     scenario::{
         definition::Kind,
         fault::{Fault, Trouble},
-        op::{Hold, Op, Slot},
+        op::{Op, PauseChange, Slot},
     },
 };
 
@@ -16,7 +16,7 @@ const SECOND: u32 = 1000;
 
 /// The state of an object before a fixture.
 const WITHOUT_OVERRIDES: [fn(Slot) -> Op; 4] = [
-    |slot| Op::Pause(slot, Hold::Lifted),
+    |slot| Op::Pause(slot, PauseChange::Lifted),
     |slot| Op::Wake(slot, None),
     |slot| Op::Sleep(slot, None),
     |slot| Op::Fix(slot),
@@ -123,8 +123,8 @@ impl Steps<'_> {
         let (begin, lift) = match self.random.u8(..4) {
             0 => (Op::Wake(slot, Some(until)), Op::Wake(slot, None)),
             1 => (
-                Op::Pause(slot, Hold::Forever),
-                Op::Pause(slot, Hold::Lifted),
+                Op::Pause(slot, PauseChange::Forever),
+                Op::Pause(slot, PauseChange::Lifted),
             ),
             _ => (Op::Sleep(slot, Some(until)), Op::Sleep(slot, None)),
         };
@@ -154,13 +154,13 @@ impl Steps<'_> {
 
     /// A clock that deviates by one to five times the allowed skew passes a boundary too early or too late.
     fn set_the_clock_over(&mut self, at: u32) {
-        let scaler = self.scaler();
+        let controller = self.controller();
         let wrong = self.random.i32(31_100..150_000);
         let by = if self.random.bool() { wrong } else { -wrong };
         let set = at.saturating_sub(self.random.u32(160 * SECOND..5 * MINUTE));
-        self.add(set, Op::Clock(scaler, by));
+        self.add(set, Op::Clock(controller, by));
         let right = at + self.random.u32(3 * MINUTE..5 * MINUTE);
-        self.add(right, Op::ClockRight(scaler));
+        self.add(right, Op::ClockRight(controller));
     }
 
     /// An object is being deleted when its boundary is due.
@@ -174,31 +174,31 @@ impl Steps<'_> {
     /// A user scales at the boundary, but the controller observes that late, or its own requests arrive late.
     fn scale_unseen(&mut self, slot: Slot, at: u32) {
         let late = self.random.choice([2000, 11_000]).unwrap();
-        let (scaler, count) = (self.scaler(), self.random.u32(1..9));
+        let (controller, count) = (self.controller(), self.random.u32(1..9));
         if self.random.bool() {
             let faults = vec![Fault::EventLate(late)];
-            self.add(at.saturating_sub(1500), Op::Faults(scaler, faults, 100));
+            self.add(at.saturating_sub(1500), Op::Faults(controller, faults, 100));
             let scaled = at.saturating_sub(self.random.u32(1..1000));
             self.add(scaled, Op::Scale(slot, count));
         } else {
             let faults = vec![Fault::Late(late)];
-            self.add(at.saturating_sub(1500), Op::Faults(scaler, faults, 100));
+            self.add(at.saturating_sub(1500), Op::Faults(controller, faults, 100));
             let scaled = at + self.random.u32(1..2000);
             self.add(scaled, Op::Scale(slot, count));
         }
-        self.add(at + 20 * SECOND, Op::Faults(scaler, Vec::new(), 0));
+        self.add(at + 20 * SECOND, Op::Faults(controller, Vec::new(), 0));
     }
 
     /// Each watch event is followed by an older one, while a user scales.
     fn show_old_events(&mut self, slot: Slot, at: u32) {
-        let scaler = self.scaler();
+        let controller = self.controller();
         let begun = at.saturating_sub(MINUTE);
-        self.add(begun, Op::Cut(scaler));
-        self.add(begun, Op::Faults(scaler, vec![Fault::EventStale], 100));
+        self.add(begun, Op::Cut(controller));
+        self.add(begun, Op::Faults(controller, vec![Fault::EventStale], 100));
         for _ in 0..3 {
             let (scaled, count) = (begun + self.random.u32(..2 * MINUTE), self.count());
             self.add(scaled, Op::Scale(slot, count));
         }
-        self.add(at + 2 * MINUTE, Op::Faults(scaler, Vec::new(), 0));
+        self.add(at + 2 * MINUTE, Op::Faults(controller, Vec::new(), 0));
     }
 }

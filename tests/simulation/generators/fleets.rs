@@ -8,7 +8,7 @@ use crate::{
     scenario::{
         calendar::{Plan, Rule},
         fault::Trouble,
-        op::{Hold, NAMED, Op},
+        op::{NAMED, Op, PauseChange},
         times::{At, Style},
     },
 };
@@ -20,7 +20,7 @@ impl Steps<'_> {
     /// From a minute before its boundary, each write to the fleet hangs or fails, and users make other
     /// changes.
     pub(crate) fn write_fleet(&mut self) {
-        self.scenario.scalers = self.random.choice([1, 1, 1, 2]).unwrap();
+        self.scenario.controllers = self.random.choice([1, 1, 1, 2]).unwrap();
         self.scenario.in_flight = self.random.choice([0, 0, 0, 8]).unwrap();
         self.scenario.is_mixed = false;
         self.scenario.length = 2 * HOUR;
@@ -36,9 +36,9 @@ impl Steps<'_> {
         }
         let size = self.random.choice([20, 45, 70]).unwrap();
         self.add(2000, Op::MakeFleet(size, 3, fleet));
-        for scaler in 0..self.scenario.scalers {
+        for controller in 0..self.scenario.controllers {
             let at = self.random.u32(2000..3000);
-            self.add(at, Op::Up(scaler));
+            self.add(at, Op::Up(controller));
         }
         let troubles = [
             Trouble::Hangs,
@@ -88,7 +88,7 @@ impl Steps<'_> {
         match self.random.u8(..8) {
             0..=1 => Op::Wake(slot, Some(until)),
             2..=3 => Op::Sleep(slot, Some(until)),
-            4 => Op::Pause(slot, Hold::For(until)),
+            4 => Op::Pause(slot, PauseChange::For(until)),
             5 => Op::Scale(slot, self.count()),
             _ => {
                 let plan = self.random.usize(..self.scenario.plans.len());

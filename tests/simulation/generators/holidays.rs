@@ -143,16 +143,16 @@ impl Steps<'_> {
         self.read(random, at);
         let back = at + random.u32(1000..40 * MINUTE);
         if random.bool() {
-            let scaler = random.usize(..self.scenario.scalers);
-            self.add(at + (back - at) / 2, Op::Kill(scaler));
-            self.add(at + (back - at) / 2, Op::Up(scaler));
+            let controller = random.usize(..self.scenario.controllers);
+            self.add(at + (back - at) / 2, Op::Kill(controller));
+            self.add(at + (back - at) / 2, Op::Up(controller));
         }
         if random.bool() {
             self.toggle(random, dates, back);
         }
         self.add(back, Op::Calendar(name, dates.clone()));
-        for scaler in 0..self.scenario.scalers {
-            self.add(back, Op::Up(scaler));
+        for controller in 0..self.scenario.controllers {
+            self.add(back, Op::Up(controller));
         }
         self.read(random, back);
     }
@@ -160,16 +160,16 @@ impl Steps<'_> {
     /// Each controller reads the files every 10 s, after its kubelet has written them. One controller might
     /// be restarted instead, or read later.
     fn read(&mut self, random: &mut Rng, at: u32) {
-        for scaler in 0..self.scenario.scalers {
+        for controller in 0..self.scenario.controllers {
             let late = random.choice([0, 1, 10_000, 2 * MINUTE]).unwrap();
             let at = at + random.u32(..=late);
             match random.u8(..6) {
                 0 => {
                     let back = at + random.choice([0, 500, 30 * MINUTE]).unwrap();
-                    self.add(at, Op::Kill(scaler));
-                    self.add(back, Op::Up(scaler));
+                    self.add(at, Op::Kill(controller));
+                    self.add(back, Op::Up(controller));
                 }
-                _ => self.add(at, Op::ReadCalendars(scaler)),
+                _ => self.add(at, Op::ReadCalendars(controller)),
             }
         }
     }

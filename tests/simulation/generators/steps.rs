@@ -9,7 +9,7 @@ use crate::{
     scenario::{
         definition::{Kind, Scenario},
         intent::Bad,
-        op::{Asked, Hold, NAMED, Op, Step},
+        op::{NAMED, NamespaceChange, Op, PauseChange, Step},
     },
 };
 
@@ -40,7 +40,7 @@ impl Scenario {
             let edited = edited(random, &plans[0], zone, begin);
             plans.push(edited);
         }
-        let scalers = random.choice([1, 1, 1, 1, 1, 2, 2, 3]).unwrap();
+        let controllers = random.choice([1, 1, 1, 1, 1, 2, 2, 3]).unwrap();
         let mut scenario = Self {
             seed,
             kind,
@@ -51,7 +51,7 @@ impl Scenario {
             },
             zone,
             plans,
-            scalers,
+            controllers,
             guarded: random.u8(..3) != 0,
             catch_up: random.choice([72, 72, 72, 1, 7, 24]).unwrap(),
             scoped: random.u8(..5) == 0,
@@ -115,7 +115,7 @@ impl Steps<'_> {
                 let before = at.saturating_sub(self.random.u32(..2000));
                 self.add(
                     before,
-                    Op::Defaults(usize::from(slot > 1), Asked::Plan(Some(plan))),
+                    Op::Defaults(usize::from(slot > 1), NamespaceChange::Plan(Some(plan))),
                 );
                 Op::MakePlain(slot, count)
             } else if with_state {
@@ -126,9 +126,9 @@ impl Steps<'_> {
             };
             self.add(at, op);
         }
-        for scaler in 0..self.scenario.scalers {
+        for controller in 0..self.scenario.controllers {
             let at = self.random.u32(..3000);
-            self.add(at, Op::Up(scaler));
+            self.add(at, Op::Up(controller));
         }
         let boundaries = self.boundaries();
         let mut at: Vec<u32> = (0..self.random.u32(3..14))
@@ -163,7 +163,8 @@ impl Steps<'_> {
     /// Lets some pauses end exactly at a boundary, or a second before or after it.
     fn end_pauses_at(&mut self, boundaries: &[u32]) {
         for step in &mut self.scenario.steps {
-            let (Op::Pause(_, hold) | Op::Defaults(_, Asked::Pause(hold))) = &mut step.op else {
+            let (Op::Pause(_, hold) | Op::Defaults(_, NamespaceChange::Pause(hold))) = &mut step.op
+            else {
                 continue;
             };
             let later = boundaries.iter().filter(|boundary| **boundary > step.at);
@@ -171,10 +172,10 @@ impl Steps<'_> {
             let Some(boundary) = self.random.choice(later) else {
                 continue;
             };
-            if matches!(hold, Hold::For(_)) && self.random.bool() {
+            if matches!(hold, PauseChange::For(_)) && self.random.bool() {
                 let seconds = boundary / 1000 - step.at / 1000;
                 let beside = self.random.choice([0, 0, 0, -1, 1, 600]).unwrap();
-                *hold = Hold::For(i32::try_from(seconds).unwrap() + beside);
+                *hold = PauseChange::For(i32::try_from(seconds).unwrap() + beside);
             }
         }
     }
@@ -281,14 +282,14 @@ impl Steps<'_> {
             36..=39 => return self.kill(at),
             40..=43 => return self.clock(at),
             44 => Op::Compact,
-            45 => Op::Cut(self.scaler()),
+            45 => Op::Cut(self.controller()),
             _ => return self.faults(at),
         };
         self.add(at, op);
     }
 
-    pub(crate) fn scaler(&mut self) -> usize {
-        self.random.usize(..self.scenario.scalers)
+    pub(crate) fn controller(&mut self) -> usize {
+        self.random.usize(..self.scenario.controllers)
     }
 
     pub(crate) fn count(&mut self) -> u32 {
@@ -303,26 +304,29 @@ impl Steps<'_> {
     fn default(&mut self, at: u32) {
         let place = usize::from(self.random.u8(..4) == 0);
         let change = match self.random.u8(..14) {
-            10 => Asked::Exclude(self.random.bool()),
+            10 => NamespaceChange::Exclude(self.random.bool()),
             11..=13 => match self.overlay(0) {
-                Op::Wake(_, until) => Asked::Wake(until),
-                Op::Sleep(_, until) => Asked::Sleep(until),
-                Op::Pause(_, hold) => Asked::Pause(hold),
-                _ => Asked::Fix,
+                Op::Wake(_, until) => NamespaceChange::Wake(until),
+                Op::Sleep(_, until) => NamespaceChange::Sleep(until),
+                Op::Pause(_, hold) => NamespaceChange::Pause(hold),
+                _ => NamespaceChange::Fix,
             },
             0..=4 => {
                 let plan = self.random.usize(..self.scenario.plans.len());
-                Asked::Plan((self.random.u8(..5) != 0).then_some(plan))
+                NamespaceChange::Plan((self.random.u8(..5) != 0).then_some(plan))
             }
-            5 => Asked::Replicas(self.maybe(0..6)),
-            6 => Asked::StopReplicas(self.maybe(1..3)),
-            7 => Asked::Break(self.random.choice(Bad::ALL).unwrap()),
-            _ => Asked::Fix,
+            5 => NamespaceChange::Replicas(self.maybe(0..6)),
+            6 => NamespaceChange::StopReplicas(self.maybe(1..3)),
+            7 => NamespaceChange::Break(self.random.choice(Bad::ALL).unwrap()),
+            _ => NamespaceChange::Fix,
         };
         self.add(at, Op::Defaults(place, change));
         let is_override = matches!(
             change,
-            Asked::Pause(_) | Asked::Wake(_) | Asked::Sleep(_) | Asked::Exclude(_)
+            NamespaceChange::Pause(_)
+                | NamespaceChange::Wake(_)
+                | NamespaceChange::Sleep(_)
+                | NamespaceChange::Exclude(_)
         );
         if is_override && self.random.u8(..3) != 0 {
             // An object in the Namespace has its own schedule at the same time.
@@ -344,9 +348,9 @@ impl Steps<'_> {
         match self.random.u8(..8) {
             0..=2 => Op::Wake(slot, is_set.then_some(until)),
             3..=5 => Op::Sleep(slot, is_set.then_some(until)),
-            _ if !is_set => Op::Pause(slot, Hold::Lifted),
-            _ if self.random.bool() => Op::Pause(slot, Hold::For(until)),
-            _ => Op::Pause(slot, Hold::Forever),
+            _ if !is_set => Op::Pause(slot, PauseChange::Lifted),
+            _ if self.random.bool() => Op::Pause(slot, PauseChange::For(until)),
+            _ => Op::Pause(slot, PauseChange::Forever),
         }
     }
 

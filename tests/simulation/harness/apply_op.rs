@@ -15,15 +15,15 @@ use crate::{
         scalers::{namespaces::Namespaces, reads::Reads, shown::Shown},
     },
     harness::{
+        controller::ControllerProcess,
         run::{Harness, SETTLING},
-        scaler::Scaler,
         user_ops,
     },
     scenario::{
         calendar::Plan,
         definition::Scenario,
         fault::Trouble,
-        kinds::{self, Row},
+        kinds::{self, KindInfo},
         op::{NAMED, Op, Slot, place},
         prefix,
     },
@@ -53,10 +53,10 @@ impl Harness<'_> {
     async fn carry_out(&mut self, op: &Op) {
         match op {
             Op::Up(number) => self.start(*number),
-            Op::Kill(number) => self.scalers[*number].kill(),
-            Op::Stop(number) => self.scalers[*number].stop().await,
+            Op::Kill(number) => self.controllers[*number].kill(),
+            Op::Stop(number) => self.controllers[*number].stop().await,
             Op::KillIn(number, writes, stage) => {
-                self.scalers[*number].faults.kill_in(*writes, *stage);
+                self.controllers[*number].faults.kill_in(*writes, *stage);
             }
             Op::Rezone(zone) => {
                 self.zone = *zone;
@@ -75,19 +75,19 @@ impl Harness<'_> {
                 self.files.give(*name, *is_given);
                 self.restart_all();
             }
-            Op::Clock(number, by) => self.set_clock(*number, |scaler| scaler.step(*by)),
-            Op::ClockRight(number) => self.set_clock(*number, Scaler::clock_right),
+            Op::Clock(number, by) => self.set_clock(*number, |controller| controller.step(*by)),
+            Op::ClockRight(number) => self.set_clock(*number, ControllerProcess::clock_right),
             Op::Faults(number, faults, percent) => {
-                let scaler = &mut self.scalers[*number];
-                scaler.faults.turn(faults, *percent);
-                scaler.is_faulty = !faults.is_empty();
+                let controller = &mut self.controllers[*number];
+                controller.faults.turn(faults, *percent);
+                controller.is_faulty = !faults.is_empty();
             }
             Op::NamespaceFaults(number, faults, percent) => {
-                let scaler = &mut self.scalers[*number];
-                scaler.faults.turn_of_namespaces(faults, *percent);
-                scaler.is_faulty = !faults.is_empty();
+                let controller = &mut self.controllers[*number];
+                controller.faults.turn_of_namespaces(faults, *percent);
+                controller.is_faulty = !faults.is_empty();
             }
-            Op::Drift(number, by) => self.scalers[*number].drift = *by,
+            Op::Drift(number, by) => self.controllers[*number].drift = *by,
             Op::Trouble(slot, trouble) => {
                 self.trouble_object(*slot, *trouble);
             }
@@ -101,7 +101,7 @@ impl Harness<'_> {
                 let now = self.now();
                 self.observer().record_event_troubles(now);
             }
-            Op::Cut(number) => self.scalers[*number].faults.cut(),
+            Op::Cut(number) => self.controllers[*number].faults.cut(),
             Op::Compact => self.api.compact(),
             Op::Suspend(time) => self.suspend((*time).into()),
             Op::Quiet => self.check_objects(),
@@ -125,9 +125,9 @@ impl Harness<'_> {
         self.observer().troubled.set(namespace, &name, trouble, now);
     }
 
-    pub(super) fn set_clock(&mut self, number: usize, set: impl FnOnce(&mut Scaler)) {
-        set(&mut self.scalers[number]);
-        if let Some(process) = &self.scalers[number].process {
+    pub(super) fn set_clock(&mut self, number: usize, set: impl FnOnce(&mut ControllerProcess)) {
+        set(&mut self.controllers[number]);
+        if let Some(process) = &self.controllers[number].process {
             self.observer().clock_set(&process.by);
         }
     }
@@ -135,8 +135,8 @@ impl Harness<'_> {
     pub(super) fn suspend(&mut self, milliseconds: i64) {
         let by = TimeDelta::milliseconds(milliseconds);
         self.truth.step(by);
-        for scaler in &self.scalers {
-            scaler.clock.step(by);
+        for controller in &self.controllers {
+            controller.clock.step(by);
         }
         let now = self.truth.now().timestamp_millis();
         let mut observer = self.observer();
@@ -146,10 +146,10 @@ impl Harness<'_> {
 
     /// Restarts all controllers with new arguments: all end before the first one starts.
     fn restart_all(&mut self) {
-        for number in 0..self.scalers.len() {
-            self.scalers[number].kill();
+        for number in 0..self.controllers.len() {
+            self.controllers[number].kill();
         }
-        for number in 0..self.scalers.len() {
+        for number in 0..self.controllers.len() {
             self.start(number);
         }
     }
@@ -159,7 +159,7 @@ impl Harness<'_> {
         let Some(holidays) = self.files.at_start() else {
             return;
         };
-        let scaler = &mut self.scalers[number];
+        let controller = &mut self.controllers[number];
         let started = self.truth.now().timestamp_millis();
         let scenario = self.scenario;
         let own = scenario
@@ -194,7 +194,7 @@ impl Harness<'_> {
             seed: self.scenario.seed,
             ..Settings::default()
         };
-        if let Some(by) = scaler.start(
+        if let Some(by) = controller.start(
             number,
             (&self.api, &self.truth),
             settings,
@@ -215,7 +215,7 @@ impl Harness<'_> {
                 guarded: self.scenario.guarded,
                 catch_up: self.scenario.catch_up,
                 started,
-                clock: scaler.clock.clone(),
+                clock: controller.clock.clone(),
                 shown: Shown::of(namespaces, Arc::new(holidays)),
                 reads: Reads::default(),
                 calendars_read: 0,
@@ -241,7 +241,7 @@ fn own_pod(scenario: &Scenario) -> OwnPod {
 
 /// The value of `--kinds`: all kinds of the scenario's objects.
 fn kinds_of(scenario: &Scenario) -> Vec<Kind> {
-    let is_any = |row: &&Row| (0..=NAMED).any(|slot| scenario.kind_of(slot) == *row);
+    let is_any = |row: &&KindInfo| (0..=NAMED).any(|slot| scenario.kind_of(slot) == *row);
     let rows = kinds::ALL.into_iter().filter(is_any);
     rows.map(assumptions::kind_of).collect()
 }

@@ -6,7 +6,7 @@ use dayshift_controller::CalendarPublisher;
 
 use crate::{
     checker::{assumptions, observer::Observer},
-    harness::{run::Harness, scaler::Running},
+    harness::{controller::Running, run::Harness},
     scenario::holidays::{Dates, Holidays, NAMES, Name},
 };
 
@@ -88,7 +88,7 @@ impl Harness<'_> {
     /// A running controller reads the files.
     pub(super) fn read_calendars(&mut self, number: usize) {
         let mut observer = self.observer.lock().unwrap();
-        if let Some(Running { by, files, .. }) = &mut self.scalers[number].process {
+        if let Some(Running { by, files, .. }) = &mut self.controllers[number].process {
             files.read(&self.files, by, &mut observer);
         }
     }

@@ -1,11 +1,11 @@
 //! The unchanged controller, the cluster in memory, and everything that happens to both.
 
 pub mod apply_op;
+pub mod controller;
 pub mod faults;
 pub mod files;
 pub mod listen;
 pub mod run;
-pub mod scaler;
 mod served;
 pub mod shrink;
 mod snapshots;

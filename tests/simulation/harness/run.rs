@@ -15,15 +15,15 @@ use tokio::time::sleep;
 
 use crate::{
     checker::{
-        check_settled::Look,
+        check_settled::CheckResult,
         objects::object::{NEVER, Object},
         observer::Observer,
         rules::timeline::Timelines,
     },
     harness::{
+        controller::{ControllerProcess, Crashes, Running},
         files::Files,
         listen::listen,
-        scaler::{Crashes, Running, Scaler},
         troubles::Troubles,
     },
     scenario::{
@@ -45,7 +45,7 @@ pub struct Harness<'a> {
     pub(crate) api: Api,
     pub(super) truth: Clock,
     pub(super) observer: Arc<Mutex<Observer>>,
-    pub(super) scalers: Vec<Scaler>,
+    pub(super) controllers: Vec<ControllerProcess>,
     crashes: Crashes,
     pub(super) troubles: Troubles,
     pub(crate) slot_intents: Vec<SlotIntent>,
@@ -78,7 +78,7 @@ pub struct ScenarioOutcome {
     pub failure: Option<String>,
     pub writes: usize,
     pub faults: usize,
-    pub looks: BTreeMap<Look, usize>,
+    pub looks: BTreeMap<CheckResult, usize>,
 }
 
 /// The plans; then each plan combined with each other one, for an object that inherits from a Namespace with
@@ -114,7 +114,8 @@ impl<'a> Harness<'a> {
             let truth = truth.clone();
             move || truth.now()
         });
-        for [group, version, plural, kind] in kinds::ALL.into_iter().filter_map(kinds::Row::custom)
+        for [group, version, plural, kind] in
+            kinds::ALL.into_iter().filter_map(kinds::KindInfo::custom)
         {
             api.serve_custom(group, version, plural, kind);
         }
@@ -145,15 +146,15 @@ impl<'a> Harness<'a> {
             _ => 0,
         });
         let objects = NAMED + fleets.max().unwrap_or(0);
-        let scaler = |number: usize| {
+        let controller = |number: usize| {
             let seed = scenario.seed.wrapping_mul(31).wrapping_add(number as u64);
-            Scaler::of(seed, scenario.begin, crashes.clone())
+            ControllerProcess::of(seed, scenario.begin, crashes.clone())
         };
         Self {
             scenario,
             truth,
             observer,
-            scalers: (0..scenario.scalers).map(scaler).collect(),
+            controllers: (0..scenario.controllers).map(controller).collect(),
             slot_intents: vec![SlotIntent::default(); objects],
             defaults: std::array::from_fn(|_| Intent::default()),
             snapshots: vec![Vec::new(); objects],
@@ -210,11 +211,11 @@ impl<'a> Harness<'a> {
         // unknown.
         self.pass(1).await;
         self.files.mend();
-        for number in 0..self.scalers.len() {
+        for number in 0..self.controllers.len() {
             self.read_calendars(number);
-            self.scalers[number].faults.end();
-            self.scalers[number].is_faulty = false;
-            self.set_clock(number, Scaler::clock_right);
+            self.controllers[number].faults.end();
+            self.controllers[number].is_faulty = false;
+            self.set_clock(number, ControllerProcess::clock_right);
             self.start(number);
         }
         self.troubles.end();
@@ -263,8 +264,8 @@ impl<'a> Harness<'a> {
     async fn pass_until(&mut self, at: i64) {
         let mut set = self.now();
         while self.now() < at {
-            let drifting: Vec<_> = (0..self.scalers.len())
-                .filter(|number| self.scalers[*number].drift != 0)
+            let drifting: Vec<_> = (0..self.controllers.len())
+                .filter(|number| self.controllers[*number].drift != 0)
                 .collect();
             let left = at - self.now();
             if drifting.is_empty() {
@@ -274,7 +275,7 @@ impl<'a> Harness<'a> {
             let passed = self.now() - set;
             set += passed;
             for number in drifting {
-                self.set_clock(number, |scaler| scaler.drifts(passed));
+                self.set_clock(number, |controller| controller.drifts(passed));
             }
             self.pass(1).await;
         }
@@ -307,7 +308,7 @@ impl<'a> Harness<'a> {
     pub(super) fn check_objects(&mut self) {
         let now = self.now();
         let (is_guarded, is_fault_free) = (self.scenario.guarded, self.is_fault_free());
-        let is_faulty = |it: &Scaler| {
+        let is_faulty = |it: &ControllerProcess| {
             let off = it.off.num_milliseconds().abs();
             let is_right = off == 0 || is_fault_free && (!is_guarded || off <= 30_000);
             // A controller whose clock is surely wrong does nothing.
@@ -315,25 +316,26 @@ impl<'a> Harness<'a> {
         };
         // Work that becomes due in this second might or might not be done in this millisecond.
         let is_instant = now % 1000 == 0;
-        if is_instant || now < self.troubled || self.scalers.iter().any(is_faulty) {
+        if is_instant || now < self.troubled || self.controllers.iter().any(is_faulty) {
             return;
         }
         if is_guarded && is_fault_free {
             self.are_unready_by_wrong_clocks();
         }
-        for number in 0..self.scalers.len() {
+        for number in 0..self.controllers.len() {
             let ended = |it: &Running| it.task.is_finished();
-            if self.scalers[number]
+            if self.controllers[number]
                 .process
                 .take_if(|it| ended(it))
                 .is_some()
             {
-                let text = format!("scaler {number} has been ended");
+                let text = format!("controller {number} has been ended");
                 self.observer().note(now, &text);
             }
         }
-        let is_asked = |it: &&Scaler| !is_guarded || it.off.num_milliseconds().abs() <= 30_000;
-        let running = self.scalers.iter().filter(is_asked);
+        let is_asked =
+            |it: &&ControllerProcess| !is_guarded || it.off.num_milliseconds().abs() <= 30_000;
+        let running = self.controllers.iter().filter(is_asked);
         let running = running.filter_map(|it| it.process.as_ref());
         let running: Vec<_> = running.map(|it| it.by.clone()).collect();
         for object in self.objects() {
@@ -343,9 +345,9 @@ impl<'a> Harness<'a> {
 
     fn outcome(self) -> ScenarioOutcome {
         let faults = self
-            .scalers
+            .controllers
             .iter()
-            .map(|scaler| scaler.faults.happened())
+            .map(|controller| controller.faults.happened())
             .sum::<usize>()
             + self.troubles.happened();
         self.has_failed();

@@ -14,7 +14,7 @@ impl Harness<'_> {
     /// Checks, without faults, that each running controller is ready, and that its metrics count its writes.
     pub(super) fn are_ready(&self) {
         let now = self.now();
-        let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
+        let running = self.controllers.iter().filter_map(|it| it.process.as_ref());
         for it in running.filter(|it| !it.task.is_finished()) {
             if let Err(why) = it.telemetry.ready() {
                 let why = format!("{} is not ready: {why:?}", it.by);
@@ -34,8 +34,8 @@ impl Harness<'_> {
     /// the server's.
     pub(super) fn are_unready_by_wrong_clocks(&self) {
         let now = self.now();
-        for scaler in &self.scalers {
-            let Some(process) = scaler.process.as_ref() else {
+        for controller in &self.controllers {
+            let Some(process) = controller.process.as_ref() else {
                 continue;
             };
             let since = {
@@ -44,10 +44,10 @@ impl Harness<'_> {
                 known.started.max(known.clock_set)
             };
             let is_known = since + NOTICED <= now;
-            let is_wrong = scaler.off.num_milliseconds().abs() > MAX_OFF;
+            let is_wrong = controller.off.num_milliseconds().abs() > MAX_OFF;
             let is_ready = !process.task.is_finished() && process.telemetry.ready().is_ok();
             if is_wrong && is_known && is_ready {
-                let why = format!("{} is ready, {} off", process.by, scaler.off);
+                let why = format!("{} is ready, {} off", process.by, controller.off);
                 self.observer().fail(now, &why);
             }
         }

@@ -13,7 +13,7 @@ use crate::{
     scenario::{
         intent::{Enforce, Intent, Pause},
         kinds,
-        op::{Asked, Hold, NAMED, Op, PLACES, Slot, place},
+        op::{NAMED, NamespaceChange, Op, PLACES, PauseChange, Slot, place},
         prefix,
     },
 };
@@ -104,9 +104,9 @@ impl Harness<'_> {
             }
             Op::Pause(_, until) => self.change_intent(slot, |intent| {
                 intent.pause = match until {
-                    Hold::Lifted => None,
-                    Hold::Forever => Some(Pause::Forever),
-                    Hold::For(seconds) => Some(Pause::Until(then.0 + i64::from(*seconds))),
+                    PauseChange::Lifted => None,
+                    PauseChange::Forever => Some(Pause::Forever),
+                    PauseChange::For(seconds) => Some(Pause::Until(then.0 + i64::from(*seconds))),
                 };
             }),
             Op::Wake(_, until) => self.change_intent(slot, |intent| {
@@ -154,23 +154,25 @@ impl Harness<'_> {
     }
 
     /// Changes the annotations of a Namespace.
-    fn annotate_namespace(&mut self, place: usize, change: Asked) {
+    fn annotate_namespace(&mut self, place: usize, change: NamespaceChange) {
         let now = self.now().div_euclid(1000);
         let at = |seconds: i32| now + i64::from(seconds);
         let before = self.defaults[place].texts(&self.scenario.plans);
         let intent = &mut self.defaults[place];
         match change {
-            Asked::Plan(plan) => intent.plan = plan,
-            Asked::Replicas(count) => intent.replicas = count,
-            Asked::StopReplicas(count) => intent.stop_replicas = count,
-            Asked::Pause(Hold::Lifted) => intent.pause = None,
-            Asked::Pause(Hold::Forever) => intent.pause = Some(Pause::Forever),
-            Asked::Pause(Hold::For(seconds)) => intent.pause = Some(Pause::Until(at(seconds))),
-            Asked::Wake(until) => intent.wake = until.map(at),
-            Asked::Sleep(until) => intent.sleep = until.map(at),
-            Asked::Exclude(exclude) => intent.exclude = exclude,
-            Asked::Break(bad) => intent.bad = Some(bad),
-            Asked::Fix => intent.bad = None,
+            NamespaceChange::Plan(plan) => intent.plan = plan,
+            NamespaceChange::Replicas(count) => intent.replicas = count,
+            NamespaceChange::StopReplicas(count) => intent.stop_replicas = count,
+            NamespaceChange::Pause(PauseChange::Lifted) => intent.pause = None,
+            NamespaceChange::Pause(PauseChange::Forever) => intent.pause = Some(Pause::Forever),
+            NamespaceChange::Pause(PauseChange::For(seconds)) => {
+                intent.pause = Some(Pause::Until(at(seconds)))
+            }
+            NamespaceChange::Wake(until) => intent.wake = until.map(at),
+            NamespaceChange::Sleep(until) => intent.sleep = until.map(at),
+            NamespaceChange::Exclude(exclude) => intent.exclude = exclude,
+            NamespaceChange::Break(bad) => intent.bad = Some(bad),
+            NamespaceChange::Fix => intent.bad = None,
         }
         let after = self.defaults[place].texts(&self.scenario.plans);
         let patch = annotations_from(&before, &after);

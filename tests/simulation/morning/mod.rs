@@ -2,16 +2,16 @@
 //!
 //! - `scenario`: the objects and events, from a seed
 //! - `world`: the controller, pods that become ready, users, and kills
-//! - `seen`: the oracle's knowledge of an object, and its due start
+//! - `known`: the oracle's knowledge of an object, and its due start
 //! - `notices`: Events about starts that wait for a slot
 //! - `oracle`: which starts are allowed, only from the documentation: `docs/guides/start-order.md`
 //!
 //! Dependencies on Services have their own tests in `tests/controller/starts/waits/services.rs`.
 
+mod known;
 mod notices;
 mod oracle;
 mod scenario;
-mod seen;
 mod world;
 
 use std::{
@@ -29,7 +29,7 @@ const SHARE: usize = 4;
 #[test]
 fn no_start_precedes_its_dependency_or_waits_forever() {
     if let Some(seed) = number("SIMULATION_MORNING") {
-        return fail_if_wrong(seed, true);
+        return assert_passes(seed, true);
     }
     let seeds: Vec<_> = seeds().into_iter().step_by(SHARE).collect();
     let next = AtomicUsize::new(0);
@@ -58,7 +58,7 @@ fn no_start_precedes_its_dependency_or_waits_forever() {
         seeds.len()
     );
     if let Some(seed) = failed {
-        fail_if_wrong(seed, false);
+        assert_passes(seed, false);
     }
     assert!(waited * 5 > starts, "too few starts wait");
     assert!(
@@ -67,7 +67,7 @@ fn no_start_precedes_its_dependency_or_waits_forever() {
     );
 }
 
-fn fail_if_wrong(seed: u64, is_asked: bool) {
+fn assert_passes(seed: u64, prints_trace: bool) {
     let morning = Morning::of(seed);
     let outcome = world::run(&morning);
     if let Some(why) = &outcome.failure {
@@ -78,7 +78,7 @@ fn fail_if_wrong(seed: u64, is_asked: bool) {
         outcome.failure.is_none(),
         "{morning:#?}\n  {trace}\nTo repeat it: SIMULATION_MORNING={seed} cargo test --test simulation no_start"
     );
-    if is_asked {
+    if prints_trace {
         eprintln!("{morning:#?}\n  {trace}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::seen::{MOMENT, Milli, Place, SOON, Seen};
+use super::known::{KnownWorkload, MOMENT, Milli, Place, SOON};
 
 /// The interval between Events while a start waits.
 const AGAIN: Milli = 5 * 60_000;
@@ -58,7 +58,7 @@ impl Notices {
     /// Checks the Events of the controller that has run since `up`.
     pub(super) fn check(
         &mut self,
-        seen: &BTreeMap<Place, Seen>,
+        seen: &BTreeMap<Place, KnownWorkload>,
         max: Option<usize>,
         (up, now): (Milli, Milli),
     ) -> Result<(), String> {
@@ -74,7 +74,7 @@ impl Notices {
         {
             let all = of(&namespace);
             let most = all.iter().filter(|it| it.may_wait(at)).count();
-            let waits = |it: &&&Seen| it.waiting_since(at, up).is_some();
+            let waits = |it: &&&KnownWorkload| it.waiting_since(at, up).is_some();
             let least = all.iter().filter(waits).count().max(1);
             let outcome = |count: usize| {
                 let starts = if count == 1 {
@@ -113,7 +113,7 @@ impl Notices {
     }
 }
 
-impl Seen {
+impl KnownWorkload {
     /// Whether the start might have waited for a slot at this time, or since the last check.
     fn may_wait(&self, at: Milli) -> bool {
         let was_down = self.replicas == 0 || self.started.is_some_and(|it| it.0 >= at);

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{
+    known::{DueStart, KnownWorkload, MOMENT, Milli, Place, SOON, time_of_label},
     notices::Notices,
-    scenario::{Morning, Second, Thing},
-    seen::{Due, MOMENT, Milli, Place, SOON, Seen, time_of_label},
+    scenario::{Morning, MorningWorkload, Second},
 };
 
 /// How long a start requested by a user waits for dependencies that are stopped.
@@ -16,7 +16,7 @@ const SETTLING: Milli = 5_000;
 
 pub(super) struct Oracle {
     max_starting: Option<usize>,
-    seen: BTreeMap<Place, Seen>,
+    seen: BTreeMap<Place, KnownWorkload>,
     /// When the running controller was started.
     pub(super) up: Option<Milli>,
     last_up: Milli,
@@ -29,8 +29,11 @@ pub(super) struct Oracle {
 
 impl Oracle {
     pub(super) fn of(morning: &Morning) -> Self {
-        let place = |it: &Thing| (it.namespace.to_owned(), it.name.clone());
-        let seen = morning.objects.iter().map(|it| (place(it), Seen::of(it)));
+        let place = |it: &MorningWorkload| (it.namespace.to_owned(), it.name.clone());
+        let seen = morning
+            .objects
+            .iter()
+            .map(|it| (place(it), KnownWorkload::of(it)));
         Self {
             max_starting: morning.max_starting,
             seen: seen.collect(),
@@ -64,7 +67,7 @@ impl Oracle {
         self.note(
             now,
             if is_up {
-                "a scaler begins"
+                "a controller starts"
             } else {
                 "it is killed"
             },
@@ -88,7 +91,7 @@ impl Oracle {
         }
     }
 
-    fn get(&mut self, place: &Place) -> &mut Seen {
+    fn get(&mut self, place: &Place) -> &mut KnownWorkload {
         self.seen.get_mut(place).unwrap()
     }
 
@@ -196,7 +199,7 @@ impl Oracle {
         &self,
         place: &Place,
         needed: &Place,
-        due: Due,
+        due: DueStart,
         now: Milli,
     ) -> Option<&'static str> {
         let it = self.seen.get(needed).filter(|it| !it.is_gone)?;
@@ -255,18 +258,18 @@ impl Oracle {
             all.filter(move |((of, _), _)| *of == namespace)
                 .map(|(_, seen)| seen)
         };
-        let holds = |seen: &&Seen| {
+        let holds = |seen: &&KnownWorkload| {
             seen.slot_until(up)
                 .is_some_and(|until| until > now + MOMENT)
         };
         // The waiting start might have got a slot at the same time.
-        let held = |seen: &&Seen| {
+        let held = |seen: &&KnownWorkload| {
             let was_ready = seen.ready_since.is_some_and(|since| now - since <= SOON);
             let until = seen.slot_until(up);
             was_ready || until.is_some_and(|until| until > now - SOON)
         };
         let own = of(&place.0).filter(holds).count();
-        let waits = |seen: &Seen| {
+        let waits = |seen: &KnownWorkload| {
             let free = seen.free_since.is_some_and(|since| now - since > SOON);
             free && seen.replicas == 0 && !seen.is_gone && !seen.is_refused
         };
@@ -337,7 +340,7 @@ impl Oracle {
             return;
         };
         let has_place = self.max_starting.is_none_or(|max| {
-            let holds = |it: &&Seen| {
+            let holds = |it: &&KnownWorkload| {
                 let (started, _) = it.started.unwrap_or((i64::MIN / 2, 0));
                 // A recovering dependency might be observed late, and a ready one might have been ready until
                 // just now. A restarted controller relies on the label, which a wake sets again.

@@ -14,14 +14,14 @@ pub(super) const END: Second = NINE + 50 * 60;
 pub(super) struct Morning {
     pub(super) seed: u64,
     pub(super) max_starting: Option<usize>,
-    pub(super) objects: Vec<Thing>,
+    pub(super) objects: Vec<MorningWorkload>,
     /// Ordered by time.
-    pub(super) steps: Vec<(Second, Step)>,
+    pub(super) steps: Vec<(Second, MorningStep)>,
 }
 
 /// A Deployment.
 #[derive(Clone, Debug)]
-pub(super) struct Thing {
+pub(super) struct MorningWorkload {
     pub(super) namespace: &'static str,
     pub(super) name: String,
     pub(super) replicas: i32,
@@ -36,7 +36,7 @@ pub(super) struct Thing {
 
 /// A step.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum MorningStep {
     Kill,
     Start,
     WakeUntil(usize, Second),
@@ -67,28 +67,31 @@ impl Morning {
             })
             .collect();
         let objects = (0..count)
-            .map(|number| Thing::of(&mut random, &places, number))
+            .map(|number| MorningWorkload::of(&mut random, &places, number))
             .collect();
         let mut steps = Vec::new();
         let mut at = NINE - 50;
         for _ in 0..random.usize(..8) {
             at += random.i64(1..400);
-            let thing = random.usize(..count);
+            let workload = random.usize(..count);
             let later = at + random.i64(5..1500);
             let step = match random.u8(..12) {
                 0 | 1 => {
-                    steps.push((at, Step::Kill));
+                    steps.push((at, MorningStep::Kill));
                     at += random.i64(1..120);
-                    (at, Step::Start)
+                    (at, MorningStep::Start)
                 }
-                2 | 3 => (at, Step::WakeUntil(thing, later)),
-                4 => (at, Step::SleepUntil(thing, later)),
-                5 => (at, Step::Resume(thing)),
-                6 => (at, Step::Hours(thing, NINE + 60 * random.i64(-30..30))),
-                7 => (at, Step::Delete(thing)),
-                8 => (at, Step::Touch(thing)),
-                9 | 10 => (at, Step::Flicker(thing, random.u64(1..90))),
-                _ => (at, Step::Refuse(thing, later)),
+                2 | 3 => (at, MorningStep::WakeUntil(workload, later)),
+                4 => (at, MorningStep::SleepUntil(workload, later)),
+                5 => (at, MorningStep::Resume(workload)),
+                6 => (
+                    at,
+                    MorningStep::Hours(workload, NINE + 60 * random.i64(-30..30)),
+                ),
+                7 => (at, MorningStep::Delete(workload)),
+                8 => (at, MorningStep::Touch(workload)),
+                9 | 10 => (at, MorningStep::Flicker(workload, random.u64(1..90))),
+                _ => (at, MorningStep::Refuse(workload, later)),
             };
             steps.push(step);
         }
@@ -101,7 +104,7 @@ impl Morning {
     }
 }
 
-impl Thing {
+impl MorningWorkload {
     fn of(random: &mut Rng, places: &[(&'static str, String)], number: usize) -> Self {
         let (namespace, name) = places[number].clone();
         let others = places.iter().filter(|it| it.0 == namespace);

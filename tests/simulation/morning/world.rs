@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};
 
 use super::{
+    known::{Milli, Place},
     oracle::Oracle,
-    scenario::{END, Morning, NINE, Second, Step, Thing},
-    seen::{Milli, Place},
+    scenario::{END, Morning, MorningStep, MorningWorkload, NINE, Second},
 };
 
 /// The result of a morning.
-pub(super) struct Outcome {
+pub(super) struct MorningResult {
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
     pub(super) starts: usize,
@@ -34,7 +34,7 @@ pub(super) struct Outcome {
 const LOOK: Milli = 800;
 const DAY: &str = "2026-11-24T00:00:00Z";
 
-pub(super) fn run(morning: &Morning) -> Outcome {
+pub(super) fn run(morning: &Morning) -> MorningResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -45,7 +45,7 @@ pub(super) fn run(morning: &Morning) -> Outcome {
         world.evening().await;
         world.pass_morning().await;
         let mut oracle = world.oracle();
-        Outcome {
+        MorningResult {
             failure: oracle.failure.take(),
             trace: std::mem::take(&mut oracle.trace),
             starts: oracle.starts,
@@ -61,7 +61,7 @@ struct World<'m> {
     day: DateTime<Utc>,
     api: Api,
     oracle: Arc<Mutex<Oracle>>,
-    scaler: Option<JoinHandle<()>>,
+    controller: Option<JoinHandle<()>>,
     /// The objects whose patches are denied, each with the end of that.
     refused: Arc<Mutex<BTreeMap<Place, Milli>>>,
     /// The generation that the pods of each object have.
@@ -75,7 +75,7 @@ struct World<'m> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Pods {
     /// The new spec is observed, and no pod is ready.
-    Seen,
+    KnownWorkload,
     Ready,
 }
 
@@ -96,7 +96,7 @@ impl<'m> World<'m> {
             day,
             api,
             oracle: Arc::new(Mutex::new(Oracle::of(morning))),
-            scaler: None,
+            controller: None,
             refused: Arc::default(),
             generations: BTreeMap::new(),
             revision: 0,
@@ -114,20 +114,20 @@ impl<'m> World<'m> {
 
     /// Creates all objects; they run and are stopped at 18:00.
     async fn evening(&mut self) {
-        for thing in &self.morning.objects {
-            self.api.create(manifest(thing)).unwrap();
+        for workload in &self.morning.objects {
+            self.api.create(manifest(workload)).unwrap();
         }
         self.start();
         sleep(Duration::from_secs(90)).await;
-        for thing in &self.morning.objects {
-            assert_eq!(self.replicas(thing), 0, "{}", thing.name);
+        for workload in &self.morning.objects {
+            assert_eq!(self.replicas(workload), 0, "{}", workload.name);
         }
         self.kill();
         let night = self.day + TimeDelta::seconds(NINE - 60);
         sleep((night - self.clock.now()).to_std().unwrap()).await;
         self.listen();
         for number in 0..self.morning.objects.len() {
-            self.show(number, Pods::Seen);
+            self.show(number, Pods::KnownWorkload);
         }
         self.start();
         let now = self.now();
@@ -154,16 +154,16 @@ impl<'m> World<'m> {
         let revision = self.api.revision();
         let is_news = std::mem::replace(&mut self.revision, revision) != revision;
         for number in (0..self.morning.objects.len()).filter(|_| is_news) {
-            let thing = &self.morning.objects[number];
-            let Some(object) = self.get(thing) else {
+            let workload = &self.morning.objects[number];
+            let Some(object) = self.get(workload) else {
                 continue;
             };
             let generation = object["metadata"]["generation"].as_i64().unwrap();
-            let place = place(thing);
+            let place = place(workload);
             if self.generations.insert(place, generation) != Some(generation) {
                 self.pods.retain(|it| it.1 != number);
-                self.pods.insert((now, number, Pods::Seen));
-                if let Some(after) = thing.ready_after {
+                self.pods.insert((now, number, Pods::KnownWorkload));
+                if let Some(after) = workload.ready_after {
                     let after = Milli::try_from(after).unwrap();
                     self.pods.insert((now + after, number, Pods::Ready));
                 }
@@ -177,8 +177,8 @@ impl<'m> World<'m> {
 
     /// Writes the status.
     fn show(&mut self, number: usize, pods: Pods) {
-        let thing = &self.morning.objects[number];
-        let Some(object) = self.get(thing) else {
+        let workload = &self.morning.objects[number];
+        let Some(object) = self.get(workload) else {
             return;
         };
         let count = object["spec"]["replicas"].as_i64().unwrap();
@@ -189,44 +189,44 @@ impl<'m> World<'m> {
         });
         let set = self
             .api
-            .set_status("Deployment", thing.namespace, &thing.name, status);
+            .set_status("Deployment", workload.namespace, &workload.name, status);
         set.unwrap();
         let now = self.now();
         self.oracle()
-            .record_readiness(&place(thing), now, ready > 0);
+            .record_readiness(&place(workload), now, ready > 0);
     }
 
-    fn apply(&mut self, step: &Step, now: Milli) {
-        let thing = |number: &usize| &self.morning.objects[*number];
+    fn apply(&mut self, step: &MorningStep, now: Milli) {
+        let workload = |number: &usize| &self.morning.objects[*number];
         let minute = |second: Second| {
             let at = self.day + TimeDelta::seconds(second);
             at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
         };
         match step {
-            Step::Kill => {
+            MorningStep::Kill => {
                 self.kill();
                 self.oracle().record_scaler(now, false);
             }
-            Step::Start => {
+            MorningStep::Start => {
                 self.start();
                 self.oracle().record_scaler(now, true);
             }
-            Step::WakeUntil(number, until) => {
-                if self.annotate(thing(number), "wake-until", Some(&minute(*until))) {
+            MorningStep::WakeUntil(number, until) => {
+                if self.annotate(workload(number), "wake-until", Some(&minute(*until))) {
                     self.oracle()
-                        .record_wake(&place(thing(number)), now, *until);
+                        .record_wake(&place(workload(number)), now, *until);
                 }
             }
-            Step::SleepUntil(number, until) => {
-                if self.annotate(thing(number), "sleep-until", Some(&minute(*until))) {
+            MorningStep::SleepUntil(number, until) => {
+                if self.annotate(workload(number), "sleep-until", Some(&minute(*until))) {
                     self.oracle()
-                        .record_sleep(&place(thing(number)), now, *until);
+                        .record_sleep(&place(workload(number)), now, *until);
                 }
             }
-            Step::Resume(number) => {
-                let thing = thing(number);
+            MorningStep::Resume(number) => {
+                let workload = workload(number);
                 let holds = |key: &str| {
-                    let object = self.get(thing)?;
+                    let object = self.get(workload)?;
                     let key = format!("dayshift/{key}");
                     let text = object["metadata"]["annotations"][key].as_str()?.to_owned();
                     Some(text.parse::<DateTime<Utc>>().unwrap() > self.clock.now())
@@ -238,69 +238,70 @@ impl<'m> World<'m> {
                     let wake = holds("wake-until").is_some();
                     let sleep = holds("sleep-until").is_some();
                     if wake {
-                        self.annotate(thing, "wake-until", None);
+                        self.annotate(workload, "wake-until", None);
                     }
                     if sleep {
-                        self.annotate(thing, "sleep-until", None);
+                        self.annotate(workload, "sleep-until", None);
                     }
                     if wake || sleep {
-                        self.oracle().record_resume(&place(thing), now);
+                        self.oracle().record_resume(&place(workload), now);
                     }
                 }
             }
-            Step::Hours(number, start) => {
-                let thing = thing(number);
-                if self.annotate(thing, "hours", Some(&hours(*start))) {
-                    self.oracle().record_hours(&place(thing), now, *start);
+            MorningStep::Hours(number, start) => {
+                let workload = workload(number);
+                if self.annotate(workload, "hours", Some(&hours(*start))) {
+                    self.oracle().record_hours(&place(workload), now, *start);
                 }
             }
-            Step::Delete(number) => {
-                let thing = thing(number);
-                if self.api.delete(thing.namespace, &thing.name).is_ok() {
-                    self.oracle().record_deletion(&place(thing), now);
+            MorningStep::Delete(number) => {
+                let workload = workload(number);
+                if self.api.delete(workload.namespace, &workload.name).is_ok() {
+                    self.oracle().record_deletion(&place(workload), now);
                 }
             }
-            Step::Touch(number) => {
-                let thing = thing(number);
+            MorningStep::Touch(number) => {
+                let workload = workload(number);
                 let text = now.to_string();
                 let key = "example.com/touched";
                 drop(
                     self.api
-                        .annotate(thing.namespace, &thing.name, key, Some(&text)),
+                        .annotate(workload.namespace, &workload.name, key, Some(&text)),
                 );
             }
-            Step::Flicker(number, seconds) => {
+            MorningStep::Flicker(number, seconds) => {
                 let is_ready = |it: &Value| it["status"]["readyReplicas"].as_i64() > Some(0);
-                if self.get(thing(number)).is_some_and(|it| is_ready(&it)) {
+                if self.get(workload(number)).is_some_and(|it| is_ready(&it)) {
                     let back = now + Milli::try_from(*seconds).unwrap() * 1000;
-                    self.pods.insert((now, *number, Pods::Seen));
+                    self.pods.insert((now, *number, Pods::KnownWorkload));
                     self.pods.insert((back, *number, Pods::Ready));
                 }
             }
-            Step::Refuse(number, until) => {
-                let place = place(thing(number));
+            MorningStep::Refuse(number, until) => {
+                let place = place(workload(number));
                 self.oracle().record_refusal(&place);
                 self.refused.lock().unwrap().insert(place, until * 1000);
             }
         }
     }
 
-    fn annotate(&self, thing: &Thing, key: &str, text: Option<&str>) -> bool {
+    fn annotate(&self, workload: &MorningWorkload, key: &str, text: Option<&str>) -> bool {
         let key = format!("dayshift/{key}");
         let before = self
-            .get(thing)
+            .get(workload)
             .map(|it| it["metadata"]["annotations"][&key].clone());
         let is_news = before.is_some_and(|it| it.as_str() != text);
-        let (namespace, name) = (thing.namespace, &thing.name);
+        let (namespace, name) = (workload.namespace, &workload.name);
         is_news && self.api.annotate(namespace, name, &key, text).is_ok()
     }
 
-    fn get(&self, thing: &Thing) -> Option<Value> {
-        self.api.get("Deployment", thing.namespace, &thing.name)
+    fn get(&self, workload: &MorningWorkload) -> Option<Value> {
+        self.api
+            .get("Deployment", workload.namespace, &workload.name)
     }
 
-    fn replicas(&self, thing: &Thing) -> i64 {
-        let object = self.get(thing).unwrap();
+    fn replicas(&self, workload: &MorningWorkload) -> i64 {
+        let object = self.get(workload).unwrap();
         object["spec"]["replicas"].as_i64().unwrap()
     }
 
@@ -355,45 +356,45 @@ impl<'m> World<'m> {
         };
         let clock = self.clock.clone();
         let telemetry = Arc::new(Telemetry::new(clock.now()));
-        self.scaler = Some(tokio::spawn(async move {
+        self.controller = Some(tokio::spawn(async move {
             run_scaler(client, clock, settings, telemetry, std::future::pending()).await;
         }));
     }
 
     fn kill(&mut self) {
-        if let Some(scaler) = self.scaler.take() {
-            scaler.abort();
+        if let Some(controller) = self.controller.take() {
+            controller.abort();
         }
     }
 }
 
-fn place(thing: &Thing) -> Place {
-    (thing.namespace.to_owned(), thing.name.clone())
+fn place(workload: &MorningWorkload) -> Place {
+    (workload.namespace.to_owned(), workload.name.clone())
 }
 
 fn hours(start: Second) -> String {
     format!("{:02}:{:02}-18:00", start / 3600, start / 60 % 60)
 }
 
-fn manifest(thing: &Thing) -> Value {
-    let mut annotations = json!({"dayshift/hours": hours(thing.start)});
-    if !thing.after.is_empty() {
-        annotations["dayshift/after"] = json!(thing.after);
+fn manifest(workload: &MorningWorkload) -> Value {
+    let mut annotations = json!({"dayshift/hours": hours(workload.start)});
+    if !workload.after.is_empty() {
+        annotations["dayshift/after"] = json!(workload.after);
     }
-    if let Some((text, _)) = thing.ready_within {
+    if let Some((text, _)) = workload.ready_within {
         annotations["dayshift/ready-within"] = json!(text);
     }
     json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {
-            "namespace": thing.namespace, "name": thing.name, "annotations": annotations,
+            "namespace": workload.namespace, "name": workload.name, "annotations": annotations,
         },
         "spec": {
-            "replicas": thing.replicas,
-            "selector": {"matchLabels": {"app": thing.name}},
+            "replicas": workload.replicas,
+            "selector": {"matchLabels": {"app": workload.name}},
             "template": {
-                "metadata": {"labels": {"app": thing.name}},
+                "metadata": {"labels": {"app": workload.name}},
                 "spec": {"containers": [{"name": "web", "image": "web"}]},
             },
         },

@@ -22,13 +22,13 @@ const SHARE: usize = 16;
 #[cfg_attr(not(target_os = "linux"), ignore = "an address of its own on loopback")]
 fn only_counted_requests_wake_a_workload() {
     if let Some(seed) = number("SIMULATION_NIGHT") {
-        return fail_if_wrong(seed);
+        return assert_passes(seed);
     }
     let (mut nights, mut wakes) = (0, 0);
     for seed in seeds().into_iter().step_by(SHARE) {
         let outcome = world::run(&Night::of(seed));
         if outcome.failure.is_some() {
-            return fail_if_wrong(seed);
+            return assert_passes(seed);
         }
         nights += 1;
         wakes += outcome.wakes;
@@ -37,7 +37,7 @@ fn only_counted_requests_wake_a_workload() {
     assert!(wakes >= nights, "too few workloads are woken");
 }
 
-fn fail_if_wrong(seed: u64) {
+fn assert_passes(seed: u64) {
     let night = Night::of(seed);
     let outcome = world::run(&night);
     let trace = outcome.trace.join("\n  ");

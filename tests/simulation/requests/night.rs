@@ -6,14 +6,14 @@ use fastrand::Rng;
 #[derive(Debug)]
 pub(super) struct Night {
     pub(super) seed: u64,
-    pub(super) objects: Vec<Thing>,
+    pub(super) objects: Vec<NightWorkload>,
     /// Each step, and the seconds before it.
-    pub(super) steps: Vec<(u64, Step)>,
+    pub(super) steps: Vec<(u64, NightStep)>,
 }
 
 /// A Deployment with a Service of the same name.
 #[derive(Clone, Debug)]
-pub(super) struct Thing {
+pub(super) struct NightWorkload {
     pub(super) namespace: &'static str,
     pub(super) name: String,
     /// The value of `dayshift/wake-on-request`.
@@ -26,7 +26,7 @@ pub(super) struct Thing {
 
 /// A step for the object with that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum NightStep {
     Request(usize, Client),
     Pause(usize),
     /// Removes every override.
@@ -48,7 +48,7 @@ impl Night {
     pub(super) fn of(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed.wrapping_mul(79));
         let count = random.usize(1..6);
-        let mut objects: Vec<Thing> = Vec::new();
+        let mut objects: Vec<NightWorkload> = Vec::new();
         for number in 0..count {
             let wakes = [
                 None,
@@ -60,7 +60,7 @@ impl Night {
             let namespace = ["dev", "dev", "test"][random.usize(..3)];
             let others = objects.iter().filter(|it| it.namespace == namespace);
             let others: Vec<_> = others.map(|it| it.name.clone()).collect();
-            objects.push(Thing {
+            objects.push(NightWorkload {
                 namespace,
                 name: format!("web-{number}"),
                 wake: random.choice(wakes).unwrap(),
@@ -71,12 +71,12 @@ impl Night {
         let steps = (0..random.usize(3..12)).map(|_| {
             let number = random.usize(..count);
             let step = match random.u8(..10) {
-                0 => Step::Pause(number),
-                1 => Step::Resume(number),
-                2 => Step::Restart,
-                3 => Step::Request(number, Client::Probe),
-                4 => Step::Request(number, Client::Health),
-                _ => Step::Request(number, Client::Browser),
+                0 => NightStep::Pause(number),
+                1 => NightStep::Resume(number),
+                2 => NightStep::Restart,
+                3 => NightStep::Request(number, Client::Probe),
+                4 => NightStep::Request(number, Client::Health),
+                _ => NightStep::Request(number, Client::Browser),
             };
             (random.u64(20..400), step)
         });

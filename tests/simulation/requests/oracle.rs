@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDateTime, NaiveTime, SubsecRound as _, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::night::{Client, Thing};
+use super::night::{Client, NightWorkload};
 
 /// The namespace and name of an object.
 pub(super) type Place = (String, String);
 
 /// The current objects by namespace and name.
-pub(super) type Objects = BTreeMap<Place, (Thing, Value)>;
+pub(super) type Objects = BTreeMap<Place, (NightWorkload, Value)>;
 
 #[derive(Default)]
 pub(super) struct Oracle {
@@ -84,11 +84,11 @@ impl Oracle {
         client: Client,
         now: DateTime<Utc>,
     ) -> Answer {
-        let (thing, object) = &objects[place];
-        let Some((lasts, counts)) = thing.wake.map(|it| read_wake(it, now)) else {
+        let (workload, object) = &objects[place];
+        let Some((lasts, counts)) = workload.wake.map(|it| read_wake(it, now)) else {
             return Answer::Refused;
         };
-        if client == Client::Probe || client == Client::Health && thing.ignores_health {
+        if client == Client::Probe || client == Client::Health && workload.ignores_health {
             return Answer::Ignored;
         }
         match needed_state(object, now) {
@@ -186,20 +186,20 @@ fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place
     let mut next = 0;
     while let Some(place) = seen.get(next).cloned() {
         next += 1;
-        let (thing, object) = &objects[&place];
+        let (workload, object) = &objects[&place];
         if place != *root {
-            let counts = thing.wake.map(|it| read_wake(it, now).1);
+            let counts = workload.wake.map(|it| read_wake(it, now).1);
             match needed_state(object, now) {
                 NeededState::Asleep if counts == Some(true) => woken.push(place.clone()),
                 NeededState::Starts => {}
                 NeededState::Up => continue,
                 NeededState::Asleep | NeededState::Off => {
-                    without.push(format!("deploy/{}", thing.name));
+                    without.push(format!("deploy/{}", workload.name));
                     continue;
                 }
             }
         }
-        for name in &thing.after {
+        for name in &workload.after {
             let needed = (place.0.clone(), name.clone());
             if !seen.contains(&needed) {
                 seen.push(needed);

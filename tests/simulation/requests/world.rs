@@ -28,12 +28,12 @@ use tokio::{
 };
 
 use super::{
-    night::{Client, Night, Step, Thing},
+    night::{Client, Night, NightStep, NightWorkload},
     oracle::{Answer, Objects, Oracle, Place},
 };
 
 /// The result of a night.
-pub(super) struct Outcome {
+pub(super) struct NightResult {
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
     pub(super) wakes: usize,
@@ -52,7 +52,7 @@ fn address() -> IpAddr {
     Ipv4Addr::new(127, 64 + high % 64, middle, low).into()
 }
 
-pub(super) fn run(night: &Night) -> Outcome {
+pub(super) fn run(night: &Night) -> NightResult {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
@@ -69,7 +69,7 @@ pub(super) fn run(night: &Night) -> Outcome {
             world.oracle().check_wakes(now);
         }
         let mut oracle = world.oracle();
-        Outcome {
+        NightResult {
             failure: oracle.failure.take(),
             trace: std::mem::take(&mut oracle.trace),
             wakes: oracle.wakes,
@@ -120,9 +120,9 @@ impl<'n> World<'n> {
 
     /// Creates all objects; they run and are stopped at 18:00.
     async fn evening(&mut self) {
-        for thing in &self.night.objects {
-            self.api.create(deployment(thing)).unwrap();
-            self.api.create(service(thing)).unwrap();
+        for workload in &self.night.objects {
+            self.api.create(deployment(workload)).unwrap();
+            self.api.create(service(workload)).unwrap();
         }
         self.listen();
         let settings = dayshift_controller::Settings {
@@ -142,8 +142,8 @@ impl<'n> World<'n> {
         sleep(Duration::from_secs(90)).await;
         // The activator starts with ports in its slices, as after a restart, because the API in memory cannot
         // apply slices.
-        for (thing, port) in self.night.objects.iter().zip(&self.ports) {
-            self.api.create(slice(thing, *port)).unwrap();
+        for (workload, port) in self.night.objects.iter().zip(&self.ports) {
+            self.api.create(slice(workload, *port)).unwrap();
         }
         self.start();
         sleep(SOON).await;
@@ -181,17 +181,17 @@ impl<'n> World<'n> {
         }));
     }
 
-    async fn apply(&mut self, step: Step) {
+    async fn apply(&mut self, step: NightStep) {
         let now = self.clock.now();
         self.oracle().note(now, &format!("{step:?}"));
         match step {
-            Step::Request(number, client) => self.ask(number, client).await,
-            Step::Pause(number) => self.annotate(number, "pause", Some("true")),
-            Step::Resume(number) => {
+            NightStep::Request(number, client) => self.ask(number, client).await,
+            NightStep::Pause(number) => self.annotate(number, "pause", Some("true")),
+            NightStep::Resume(number) => {
                 self.annotate(number, "pause", None);
                 self.annotate(number, "wake-until", None);
             }
-            Step::Restart => {
+            NightStep::Restart => {
                 if let Some(activator) = self.activator.take() {
                     activator.abort();
                     drop(activator.await);
@@ -202,16 +202,18 @@ impl<'n> World<'n> {
     }
 
     fn annotate(&self, number: usize, key: &str, text: Option<&str>) {
-        let thing = &self.night.objects[number];
+        let workload = &self.night.objects[number];
         let key = format!("dayshift/{key}");
-        let set = self.api.annotate(thing.namespace, &thing.name, &key, text);
+        let set = self
+            .api
+            .annotate(workload.namespace, &workload.name, &key, text);
         set.unwrap();
     }
 
     async fn ask(&self, number: usize, client: Client) {
-        let (thing, now) = (&self.night.objects[number], self.clock.now());
+        let (workload, now) = (&self.night.objects[number], self.clock.now());
         let expected = {
-            let (objects, place) = (self.objects(), place(thing));
+            let (objects, place) = (self.objects(), place(workload));
             self.oracle().expect_response(&objects, &place, client, now)
         };
         let path = if client == Client::Health {
@@ -219,7 +221,7 @@ impl<'n> World<'n> {
         } else {
             "/a/b"
         };
-        let host = format!("{}.example.com", thing.name);
+        let host = format!("{}.example.com", workload.name);
         let agent = if client == Client::Probe {
             "kube-probe/1.36"
         } else {
@@ -250,9 +252,11 @@ impl<'n> World<'n> {
     }
 
     fn objects(&self) -> Objects {
-        let all = self.night.objects.iter().map(|thing| {
-            let object = self.api.get("Deployment", thing.namespace, &thing.name);
-            (place(thing), (thing.clone(), object.unwrap()))
+        let all = self.night.objects.iter().map(|workload| {
+            let object = self
+                .api
+                .get("Deployment", workload.namespace, &workload.name);
+            (place(workload), (workload.clone(), object.unwrap()))
         });
         all.collect()
     }
@@ -285,20 +289,20 @@ impl<'n> World<'n> {
     }
 }
 
-fn place(thing: &Thing) -> Place {
-    (thing.namespace.to_owned(), thing.name.clone())
+fn place(workload: &NightWorkload) -> Place {
+    (workload.namespace.to_owned(), workload.name.clone())
 }
 
-fn deployment(thing: &Thing) -> Value {
+fn deployment(workload: &NightWorkload) -> Value {
     let mut annotations = json!({"dayshift/hours": "09:00-18:00"});
-    if let Some(wake) = thing.wake {
+    if let Some(wake) = workload.wake {
         annotations["dayshift/wake-on-request"] = json!(wake);
     }
-    if thing.ignores_health && thing.wake.is_some() {
+    if workload.ignores_health && workload.wake.is_some() {
         annotations["dayshift/wake-on-request-ignore"] = json!("/healthz");
     }
-    if !thing.after.is_empty() {
-        let names: Vec<_> = thing
+    if !workload.after.is_empty() {
+        let names: Vec<_> = workload
             .after
             .iter()
             .map(|it| format!("deploy/{it}"))
@@ -309,40 +313,40 @@ fn deployment(thing: &Thing) -> Value {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {
-            "namespace": thing.namespace, "name": thing.name, "annotations": annotations,
+            "namespace": workload.namespace, "name": workload.name, "annotations": annotations,
         },
         "spec": {
             "replicas": 2,
-            "selector": {"matchLabels": {"app": thing.name}},
+            "selector": {"matchLabels": {"app": workload.name}},
             "template": {
-                "metadata": {"labels": {"app": thing.name}},
+                "metadata": {"labels": {"app": workload.name}},
                 "spec": {"containers": [{"name": "web", "image": "web"}]},
             },
         },
     })
 }
 
-fn service(thing: &Thing) -> Value {
+fn service(workload: &NightWorkload) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"namespace": thing.namespace, "name": thing.name},
+        "metadata": {"namespace": workload.namespace, "name": workload.name},
         "spec": {
-            "selector": {"app": thing.name}, "clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"],
+            "selector": {"app": workload.name}, "clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"],
             "ports": [{"name": "http", "port": 80}],
         },
     })
 }
 
-fn slice(thing: &Thing, port: u16) -> Value {
+fn slice(workload: &NightWorkload, port: u16) -> Value {
     json!({
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
         "metadata": {
-            "namespace": thing.namespace,
-            "name": format!("{}-dayshift", thing.name),
+            "namespace": workload.namespace,
+            "name": format!("{}-dayshift", workload.name),
             "labels": {
-                "kubernetes.io/service-name": thing.name,
+                "kubernetes.io/service-name": workload.name,
                 "endpointslice.kubernetes.io/managed-by": "dayshift",
             },
         },

@@ -10,7 +10,7 @@ use crate::scenario::{
     as_text,
     calendar::{Plan, show},
     holidays::Name,
-    kinds::{self, Row},
+    kinds::{self, KindInfo},
     op::{NAMED, Slot, Step},
 };
 
@@ -25,7 +25,7 @@ pub struct Scenario {
     #[serde(with = "as_text")]
     pub zone: Tz,
     pub plans: Vec<Plan>,
-    pub scalers: usize,
+    pub controllers: usize,
     /// Whether the controllers compare their clocks with the server's.
     pub guarded: bool,
     /// The controllers' `--catch-up`, in hours.
@@ -105,7 +105,7 @@ impl Scenario {
     }
 
     /// The kind of the object of a slot.
-    pub const fn kind_of(&self, slot: Slot) -> &'static Row {
+    pub const fn kind_of(&self, slot: Slot) -> &'static KindInfo {
         if self.is_switch(slot) {
             kinds::SWITCHES[self.switch_kind]
         } else if self.has_sets && slot >= NAMED / 2 && slot < NAMED {
@@ -124,7 +124,7 @@ impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             kind,
-            scalers,
+            controllers,
             zone,
             guarded,
             catch_up,
@@ -150,7 +150,7 @@ impl fmt::Display for Scenario {
         let begin = show(self.begin.timestamp());
         writeln!(
             f,
-            "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
+            "{kind:?}, {begin}, {controllers} controllers in {zone}, guarded: {guarded}, catch up: \
              {catch_up} h, scoped: {scoped} \
              {selector:?}, namespaces: {namespaces:?} without {excluded:?} by {namespace_selector:?}, prefix: {prefix:?}, without \
              defaults: {without_defaults}, as a pod of the first: {scales_itself}, zones: {zones:?}, dry: \

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// A kind as the server defines it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct KindInfo {
     pub name: &'static str,
     pub api_version: &'static str,
     /// The path of the API group and version.
@@ -39,7 +39,7 @@ pub struct Switch {
 
 const COUNTS: &[&str] = &["replicas", "stop-replicas", "scale"];
 
-pub const DEPLOYMENT: Row = Row {
+pub const DEPLOYMENT: KindInfo = KindInfo {
     name: "Deployment",
     api_version: "apps/v1",
     root: "/apis/apps/v1",
@@ -48,14 +48,14 @@ pub const DEPLOYMENT: Row = Row {
     switch: None,
 };
 
-pub const STATEFUL_SET: Row = Row {
+pub const STATEFUL_SET: KindInfo = KindInfo {
     name: "StatefulSet",
     plural: "statefulsets",
     mark: "serviceName",
     ..DEPLOYMENT
 };
 
-pub const CRON_JOB: Row = Row {
+pub const CRON_JOB: KindInfo = KindInfo {
     name: "CronJob",
     api_version: "batch/v1",
     root: "/apis/batch/v1",
@@ -69,7 +69,7 @@ pub const CRON_JOB: Row = Row {
     }),
 };
 
-pub const SCALED_OBJECT: Row = Row {
+pub const SCALED_OBJECT: KindInfo = KindInfo {
     name: "ScaledObject",
     api_version: "keda.sh/v1alpha1",
     root: "/apis/keda.sh/v1alpha1",
@@ -99,7 +99,7 @@ const PAUSE: Switch = Switch {
 };
 
 /// A built-in kind definition whose switch is a field.
-pub const XTRA_DB: Row = Row {
+pub const XTRA_DB: KindInfo = KindInfo {
     name: "PerconaXtraDBCluster",
     api_version: "pxc.percona.com/v1",
     root: "/apis/pxc.percona.com/v1",
@@ -109,7 +109,7 @@ pub const XTRA_DB: Row = Row {
 };
 
 /// A built-in kind definition whose switch is an annotation.
-pub const CLOUD_NATIVE_PG: Row = Row {
+pub const CLOUD_NATIVE_PG: KindInfo = KindInfo {
     name: "Cluster",
     api_version: "postgresql.cnpg.io/v1",
     root: "/apis/postgresql.cnpg.io/v1",
@@ -126,7 +126,7 @@ pub const CLOUD_NATIVE_PG: Row = Row {
 };
 
 /// The kind that [`KIND_FILE`] defines.
-pub const WIDGET: Row = Row {
+pub const WIDGET: KindInfo = KindInfo {
     name: "Widget",
     api_version: "example.com/v1",
     root: "/apis/example.com/v1",
@@ -157,7 +157,7 @@ pub const KIND_FILE: &str = "
 ";
 
 /// The kinds with an on/off field.
-pub const SWITCHES: [&Row; 5] = [
+pub const SWITCHES: [&KindInfo; 5] = [
     &CRON_JOB,
     &SCALED_OBJECT,
     &XTRA_DB,
@@ -165,7 +165,7 @@ pub const SWITCHES: [&Row; 5] = [
     &WIDGET,
 ];
 
-pub const ALL: [&Row; 7] = [
+pub const ALL: [&KindInfo; 7] = [
     &CRON_JOB,
     &SCALED_OBJECT,
     &XTRA_DB,
@@ -175,7 +175,7 @@ pub const ALL: [&Row; 7] = [
     &DEPLOYMENT,
 ];
 
-impl Row {
+impl KindInfo {
     /// The path of an object.
     pub fn path(&self, namespace: &str, name: &str) -> String {
         let Self { root, plural, .. } = self;
@@ -293,7 +293,7 @@ pub fn json_of(text: &str) -> Value {
 }
 
 /// The kind, namespace and name of the object at a path.
-pub fn object_at(path: &str) -> Option<(&'static Row, &str, &str)> {
+pub fn object_at(path: &str) -> Option<(&'static KindInfo, &str, &str)> {
     ALL.into_iter().find_map(|kind| {
         let rest = path.strip_prefix(kind.root)?.strip_prefix("/namespaces/")?;
         let (namespace, rest) = rest.split_once('/')?;
@@ -304,7 +304,7 @@ pub fn object_at(path: &str) -> Option<(&'static Row, &str, &str)> {
 
 /// Whether a path is that of a collection of objects.
 pub fn is_collection(path: &str) -> bool {
-    let ends = |kind: &Row| {
+    let ends = |kind: &KindInfo| {
         path.rsplit_once('/')
             .is_some_and(|(_, end)| end == kind.plural)
     };

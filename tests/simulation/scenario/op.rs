@@ -72,7 +72,7 @@ pub enum Op {
     StopReplicas(Slot, Option<u32>),
     /// Changes the plan and `stop-replicas` in one edit.
     PlanAndStopReplicas(Slot, Option<usize>, Option<u32>),
-    Pause(Slot, Hold),
+    Pause(Slot, PauseChange),
     Wake(Slot, Option<i32>),
     Sleep(Slot, Option<i32>),
     Enforce(Slot, bool),
@@ -103,7 +103,7 @@ pub enum Op {
     /// Creates an object without any annotation.
     MakePlain(Slot, u32),
     /// Changes the annotations of a Namespace.
-    Defaults(Place, Asked),
+    Defaults(Place, NamespaceChange),
     Up(usize),
     Kill(usize),
     Stop(usize),
@@ -144,11 +144,11 @@ pub enum Op {
 
 /// A change of the annotations of a Namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Asked {
+pub enum NamespaceChange {
     Plan(Option<usize>),
     Replicas(Option<u32>),
     StopReplicas(Option<u32>),
-    Pause(Hold),
+    Pause(PauseChange),
     Wake(Option<i32>),
     Sleep(Option<i32>),
     Exclude(bool),
@@ -158,7 +158,7 @@ pub enum Asked {
 
 /// A change of a pause. Times are in seconds after the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Hold {
+pub enum PauseChange {
     Lifted,
     Forever,
     For(i32),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scenario::kinds::Row;
+use crate::scenario::kinds::KindInfo;
 
 /// The programs that act in scenarios, by their names in `managedFields` and in Events
 /// (`docs/guides/troubleshooting.md`). A user with kubectl is not reported by name.
@@ -18,7 +18,7 @@ const PROGRAMS: [(&str, &str); 2] = [
 /// owns it.
 pub fn programs_that_set_the_count(object: &Value) -> Vec<&'static str> {
     let entries = object["metadata"]["managedFields"].as_array();
-    let path = match Row::of_spec(&object["spec"]).switch {
+    let path = match KindInfo::of_spec(&object["spec"]).switch {
         None => vec!["spec", "replicas"],
         Some(it) if it.is_annotation => vec!["metadata", "annotations", it.member],
         Some(it) => ["spec", it.member].into_iter().chain(it.inner).collect(),

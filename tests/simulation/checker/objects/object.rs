@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     checker::objects::{phase::Phase, texts},
-    scenario::{kinds::Row, prefix},
+    scenario::{kinds::KindInfo, prefix},
 };
 
 /// The label that the controllers' selector uses.
@@ -39,7 +39,7 @@ pub struct Object {
     pub name: String,
     /// The count. An object with an on/off field has 1 while it runs, else 0.
     pub replicas: u32,
-    pub kind: &'static Row,
+    pub kind: &'static KindInfo,
     /// The member of the object that contains its on/off field, and the label that saves its value.
     pub switch: Value,
     pub saved_value: Option<String>,
@@ -69,7 +69,7 @@ impl Object {
         let metadata = &value["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
         let defaults = BTreeMap::new();
-        let kind = Row::of_spec(&value["spec"]);
+        let kind = KindInfo::of_spec(&value["spec"]);
         let switch = kind.switch.map(|it| it.member_of(value));
         let saved_value = &metadata["labels"][prefix::full("saved-value")];
         let mut texts = BTreeMap::new();
@@ -277,7 +277,7 @@ impl State {
 /// The object without the fields that dayshift may write, and without those that the server changes
 /// at each write.
 fn rest(value: &Value) -> Value {
-    let switch = Row::of_spec(&value["spec"]).switch;
+    let switch = KindInfo::of_spec(&value["spec"]).switch;
     let annotation = switch.filter(|it| it.is_annotation).map(|it| it.member);
     let mut rest = value.clone();
     let metadata = rest["metadata"].as_object_mut().unwrap();

@@ -1,6 +1,6 @@
 //! The oracle's knowledge of an object, and its due start.
 
-use super::scenario::Thing;
+use super::scenario::MorningWorkload;
 
 /// Milliseconds since the beginning of the day.
 pub(super) type Milli = i64;
@@ -16,7 +16,7 @@ const EVENING: Milli = 18 * 3_600_000;
 pub(super) type Place = (String, String);
 
 /// The oracle's knowledge of an object.
-pub(super) struct Seen {
+pub(super) struct KnownWorkload {
     pub(super) named: Vec<Place>,
     pub(super) within: Milli,
     pub(super) ready_within: Milli,
@@ -43,7 +43,7 @@ pub(super) struct Seen {
 
 /// A due start.
 #[derive(Clone, Copy)]
-pub(super) struct Due {
+pub(super) struct DueStart {
     pub(super) since: Milli,
     /// Whether a user requested the start, as opposed to a boundary.
     pub(super) is_request: bool,
@@ -61,14 +61,14 @@ fn read_after(namespace: &str, text: &str) -> (Vec<Place>, Milli) {
     (places.collect(), number.parse::<Milli>().unwrap() * unit)
 }
 
-impl Seen {
-    pub(super) fn of(thing: &Thing) -> Self {
-        let (named, within) = read_after(thing.namespace, &thing.after);
+impl KnownWorkload {
+    pub(super) fn of(workload: &MorningWorkload) -> Self {
+        let (named, within) = read_after(workload.namespace, &workload.after);
         Self {
             named,
             within,
-            ready_within: thing.ready_within.map_or(600, |it| it.1) * 1000,
-            start: thing.start * 1000,
+            ready_within: workload.ready_within.map_or(600, |it| it.1) * 1000,
+            start: workload.start * 1000,
             replicas: 0,
             is_gone: false,
             ready_since: None,
@@ -86,12 +86,12 @@ impl Seen {
     }
 
     /// The start that is due at `now`, whether or not the object already runs.
-    pub(super) fn due(&self, now: Milli) -> Option<Due> {
+    pub(super) fn due(&self, now: Milli) -> Option<DueStart> {
         if self.is_gone {
             return None;
         }
         if now < self.wake_until {
-            return Some(Due {
+            return Some(DueStart {
                 since: self.edited,
                 is_request: true,
             });
@@ -104,7 +104,7 @@ impl Seen {
         let is_request = self.edited >= by_clock && self.wake_until == 0;
         let since = if is_request { self.edited } else { by_clock };
         let is_open = self.start <= now && now < EVENING;
-        is_open.then_some(Due { since, is_request })
+        is_open.then_some(DueStart { since, is_request })
     }
 
     /// The time of the next start, if no start is due.

@@ -23,7 +23,7 @@ use crate::{
     scenario::holidays::Holidays,
 };
 
-pub struct Scaler {
+pub struct ControllerProcess {
     pub clock: Clock,
     pub off: TimeDelta,
     /// The drift of the clock, in millionths.
@@ -49,7 +49,7 @@ pub struct Running {
     stop: oneshot::Sender<()>,
 }
 
-impl Scaler {
+impl ControllerProcess {
     /// A controller that is not started yet; its faults are drawn from the seed.
     pub fn of(seed: u64, now: DateTime<Utc>, crashes: Crashes) -> Self {
         Self {
@@ -116,7 +116,10 @@ impl Scaler {
                 Ok(()) => "ended by itself".to_owned(),
                 Err(panic) => format!("panicked: {}", message(&*panic)),
             };
-            crashes.lock().unwrap().push(format!("scaler {name} {why}"));
+            crashes
+                .lock()
+                .unwrap()
+                .push(format!("controller {name} {why}"));
         });
         self.faults.runs(task.abort_handle());
         self.process = Some(Running {
