@@ -10,7 +10,7 @@ mod summary;
 mod timeline;
 mod user_action;
 
-pub use simulation::{Played, Simulation, is_fragment, lacks};
+pub use simulation::{RunningSimulation, Simulation, is_fragment, missing_fields};
 pub use summary::{Requests, Summary, Usage};
 pub use timeline::{EventKind, MAX_IDLE, Speed, SpeedError, TimelineEvent};
-pub use user_action::{Act, UserAction, example_actions};
+pub use user_action::{UserAction, UserChange, example_actions};

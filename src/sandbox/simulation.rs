@@ -39,12 +39,12 @@ pub struct Simulation {
 
 /// A cluster in memory after a simulated period. Its controller still runs.
 #[derive(Debug)]
-pub struct Played {
+pub struct RunningSimulation {
     simulation: Simulation,
     until: DateTime<Utc>,
     stopped: bool,
     end: oneshot::Sender<()>,
-    scaler: JoinHandle<()>,
+    controller: JoinHandle<()>,
     requests: Arc<Mutex<Requests>>,
 }
 
@@ -143,7 +143,7 @@ impl Simulation {
         without_server_fields(&mut manifest);
         let stored = self.api.apply(manifest).map_err(Box::new)?;
         if let Ok(namespace) = serde_json::from_value(stored) {
-            self.observer.learn(&namespace);
+            self.observer.add_namespace(&namespace);
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Simulation {
         Ok(played.finish().await)
     }
 
-    /// Like [`Self::run`], but the controller keeps running, and [`Played::go_on`] continues.
+    /// Like [`Self::run`], but the controller keeps running, for [`RunningSimulation::run_in_real_time`].
     ///
     /// # Errors
     ///
@@ -198,12 +198,12 @@ impl Simulation {
         speed: Speed,
         mut emit: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
-    ) -> io::Result<Played> {
+    ) -> io::Result<RunningSimulation> {
         // The end itself is not part of the period.
         let last = until - TimeDelta::milliseconds(1);
         actions.sort_by_key(|action| Reverse(action.at));
         let requests = self.count_requests();
-        let (end, scaler) = self.start_scaler();
+        let (end, controller) = self.start_controller();
         let real = RealTime::begin();
         let from = self.from;
         let shown = |at: DateTime<Utc>| real.reach(speed.shown_after(at - from));
@@ -216,14 +216,14 @@ impl Simulation {
                 () = &mut stop => stopped = true,
                 (kind, change) = next_of(&mut self.changes) => {
                     if let Some(event) = self.observe(&kind, change) {
-                        stopped = comes_first(&mut stop, shown(event.at)).await;
+                        stopped = completes_first(&mut stop, shown(event.at)).await;
                         emit(&event)?;
                     }
                 }
                 () = self.clock.sleep_until(due) => match actions.pop() {
                     Some(action) if action.at < until => {
-                        if let Some(event) = self.carry_out(&action) {
-                            stopped = comes_first(&mut stop, shown(event.at)).await;
+                        if let Some(event) = self.perform(&action) {
+                            stopped = completes_first(&mut stop, shown(event.at)).await;
                             emit(&event)?;
                         }
                     }
@@ -232,14 +232,14 @@ impl Simulation {
             }
         }
         if !stopped {
-            comes_first(&mut stop, shown(until)).await;
+            completes_first(&mut stop, shown(until)).await;
         }
-        Ok(Played {
+        Ok(RunningSimulation {
             until: if stopped { self.clock.now() } else { until },
             simulation: self,
             stopped,
             end,
-            scaler,
+            controller,
             requests,
         })
     }
@@ -259,21 +259,21 @@ impl Simulation {
     }
 
     /// Starts the controller of `dayshift run`. It ends when the sender is dropped.
-    fn start_scaler(&self) -> (oneshot::Sender<()>, JoinHandle<()>) {
+    fn start_controller(&self) -> (oneshot::Sender<()>, JoinHandle<()>) {
         let (end, ended) = oneshot::channel();
-        let scaler = dayshift_controller::run(
+        let controller = dayshift_controller::run(
             self.api.client_as("dayshift"),
             self.clock.clone(),
             self.settings.clone(),
             Arc::clone(&self.telemetry),
             async { drop(ended.await) },
         );
-        (end, tokio::spawn(scaler))
+        (end, tokio::spawn(controller))
     }
 
-    /// Makes a user's change. Nothing is shown if the object does not exist or does not change. A request
-    /// that wakes nothing is shown at once.
-    fn carry_out(&mut self, action: &UserAction) -> Option<TimelineEvent> {
+    /// Makes a user's change. Returns an event only for a request that wakes nothing: other changes are
+    /// observed later, unless the object does not exist or does not change.
+    fn perform(&mut self, action: &UserAction) -> Option<TimelineEvent> {
         let object = self
             .observer
             .object(&action.kind, &action.namespace, &action.name)?;
@@ -309,13 +309,13 @@ impl Simulation {
     }
 }
 
-impl Played {
+impl RunningSimulation {
     /// Whether `stop` ended the run early.
     pub const fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// The figures so far.
+    /// The summary so far.
     pub fn summary(&self) -> Summary {
         let observer = &self.simulation.observer;
         Summary {
@@ -323,7 +323,7 @@ impl Played {
             until: self.until,
             usages: observer.usages(self.until),
             lateness: observer.lateness(),
-            refusals: observer.refusals(),
+            rejections: observer.rejections(),
             requests: *lock(&self.requests),
         }
     }
@@ -333,7 +333,7 @@ impl Played {
         let summary = self.summary();
         drop(self.end);
         // The controller has no requests in flight, so it ends at once.
-        let _ = self.scaler.await;
+        let _ = self.controller.await;
         summary
     }
 
@@ -352,7 +352,7 @@ impl Played {
     /// # Errors
     ///
     /// An error of `emit`, which ends the run.
-    pub async fn go_on(
+    pub async fn run_in_real_time(
         &mut self,
         mut emit: impl FnMut(&TimelineEvent) -> io::Result<()>,
         stop: impl Future<Output = ()>,
@@ -374,7 +374,7 @@ impl Played {
 }
 
 /// Whether `one` completes before `other`.
-async fn comes_first(one: impl Future<Output = ()>, other: impl Future<Output = ()>) -> bool {
+async fn completes_first(one: impl Future<Output = ()>, other: impl Future<Output = ()>) -> bool {
     tokio::select! {
         biased;
         () = one => true,
@@ -382,8 +382,8 @@ async fn comes_first(one: impl Future<Output = ()>, other: impl Future<Output = 
     }
 }
 
-/// Whether a manifest lacks the selector and pod template that an API server requires. For a CronJob, the job
-/// template.
+/// Whether a manifest lacks the fields that an API server requires: the selector and pod template, or the job
+/// template of a CronJob.
 pub fn is_fragment(manifest: &Value) -> bool {
     let spec = &manifest["spec"];
     match manifest["kind"].as_str().and_then(shape) {
@@ -399,7 +399,7 @@ fn shape(kind: &str) -> Option<Shape> {
 }
 
 /// The fields that a fragment of this kind lacks.
-pub fn lacks(kind: &str) -> &'static str {
+pub fn missing_fields(kind: &str) -> &'static str {
     match shape(kind) {
         Some(Shape::Jobs) => "no spec.jobTemplate",
         _ => "no spec.selector and no spec.template",

@@ -1,4 +1,4 @@
-//! The figures of a run: running hours, requests to the API, and lateness.
+//! The summary of a run: running hours, requests to the API, and lateness.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Action;
@@ -8,7 +8,7 @@ use dayshift_workload::{
 };
 use kube_in_memory::RequestLine;
 
-/// The figures of a run.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The beginning of the run.
@@ -20,7 +20,7 @@ pub struct Summary {
     /// The largest delay between a boundary and its transition.
     pub lateness: TimeDelta,
     /// The number of rejected schedules.
-    pub refusals: usize,
+    pub rejections: usize,
     /// The API requests of the controller.
     pub requests: Requests,
 }
@@ -44,7 +44,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Begins with a workload as it is first observed.
+    /// The usage of a workload that was first observed at `at`.
     pub(super) fn new(at: DateTime<Utc>, observed: &Observed, held: StoppedCapacity) -> Self {
         Self {
             starts: 0,

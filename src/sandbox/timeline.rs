@@ -1,4 +1,4 @@
-//! From changes in the cluster to the events that a run shows, and how fast it shows them.
+//! Derives the events that a run shows from changes in the cluster, and how fast it shows them.
 
 use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 
@@ -59,10 +59,10 @@ pub enum EventKind {
     Enforce,
     /// The schedule was adopted, without scaling.
     Adopt,
-    /// The workload has no schedule.
+    /// The workload has no schedule, so dayshift ignores it.
     Ignore,
     /// The schedule is rejected for this reason, and the workload stays as it is.
-    Refuse(String),
+    Reject(String),
     /// The schedule was corrected, or a pause ended.
     Resume,
     /// The schedule was removed, without scaling.
@@ -87,7 +87,7 @@ pub(super) struct Observer {
     defaults: NamespaceDefaults,
     watched: BTreeMap<(String, Kind), Watched>,
     lateness: TimeDelta,
-    refusals: usize,
+    rejections: usize,
 }
 
 /// The state of one workload.
@@ -98,7 +98,7 @@ struct Watched {
     usage: Usage,
     /// The number of consecutive transitions that did not change the count.
     idle: u32,
-    /// The next change that a user makes.
+    /// The user action that explains the next change.
     action: Option<EventKind>,
 }
 
@@ -110,7 +110,7 @@ impl Observer {
             defaults: NamespaceDefaults::new(inheritance),
             watched: BTreeMap::new(),
             lateness: TimeDelta::zero(),
-            refusals: 0,
+            rejections: 0,
         }
     }
 
@@ -119,8 +119,8 @@ impl Observer {
         self.lateness
     }
 
-    pub(super) fn refusals(&self) -> usize {
-        self.refusals
+    pub(super) fn rejections(&self) -> usize {
+        self.rejections
     }
 
     /// The usage until `at` of every workload that had a schedule.
@@ -192,7 +192,7 @@ impl Observer {
     }
 
     /// Records a Namespace before its workloads are observed.
-    pub(super) fn learn(&mut self, namespace: &NamespaceMeta) {
+    pub(super) fn add_namespace(&mut self, namespace: &NamespaceMeta) {
         let observed = ObservedNamespace::new(namespace, &self.prefix);
         self.defaults.insert(&observed);
     }
@@ -225,7 +225,7 @@ impl Observer {
             self.watched.insert(name, one);
             return event;
         };
-        let before = one.show(at, observed, &self.context);
+        let before = one.update(at, observed, &self.context);
         let kind = one.kind(&before)?;
         let action = match kind {
             EventKind::Start => Some(Action::Start),
@@ -238,8 +238,8 @@ impl Observer {
             let boundary = one.observed.state().last.unwrap_or(at);
             self.lateness = self.lateness.max(at - boundary);
         }
-        if matches!(kind, EventKind::Refuse(_)) {
-            self.refusals += 1;
+        if matches!(kind, EventKind::Reject(_)) {
+            self.rejections += 1;
         }
         let same = action.is_some() && before.replicas == one.observed.replicas;
         one.idle = if same { one.idle.saturating_add(1) } else { 0 };
@@ -262,7 +262,12 @@ impl Watched {
     }
 
     /// Records the new state and returns the old one.
-    fn show(&mut self, at: DateTime<Utc>, observed: Observed, context: &ParseContext) -> Observed {
+    fn update(
+        &mut self,
+        at: DateTime<Utc>,
+        observed: Observed,
+        context: &ParseContext,
+    ) -> Observed {
         if observed.inputs != self.observed.inputs {
             self.parsed = read(&observed.inputs, context);
         }
@@ -283,20 +288,20 @@ impl Watched {
         let (old, new) = (before.state(), now.state());
         if now.labels == before.labels && now.error == before.error {
             let action = self.action.take();
-            return action.or_else(|| self.puts_back(before).then_some(EventKind::Enforce));
+            return action.or_else(|| self.is_enforced(before).then_some(EventKind::Enforce));
         }
         if let Some(error) = now.error.as_deref()
             && before.error.as_deref() != Some(error)
         {
-            return Some(EventKind::Refuse(error.to_owned()));
+            return Some(EventKind::Reject(error.to_owned()));
         }
-        let holds = (old.phase, old.next) != (new.phase, new.next);
+        let is_new = (old.phase, old.next) != (new.phase, new.next);
         match new.phase {
-            Some(Phase::Woken) if holds => new.next_at().map(EventKind::Wake),
-            Some(Phase::Slept) if holds => new.next_at().map(EventKind::Sleep),
-            Some(Phase::Paused) if holds => Some(EventKind::Pause(new.next_at())),
+            Some(Phase::Woken) if is_new => new.next_at().map(EventKind::Wake),
+            Some(Phase::Slept) if is_new => new.next_at().map(EventKind::Sleep),
+            Some(Phase::Paused) if is_new => Some(EventKind::Pause(new.next_at())),
             Some(Phase::Adopted) if old.phase == Some(Phase::Paused) => Some(EventKind::Resume),
-            _ if self.puts_back(before) => Some(EventKind::Enforce),
+            _ if self.is_enforced(before) => Some(EventKind::Enforce),
             Some(Phase::Running | Phase::Stopped) if is_due(&old, &new) && self.is_exact() => {
                 Some(EventKind::Scale)
             }
@@ -317,7 +322,7 @@ impl Watched {
     }
 
     /// Whether the controller reverted a count that a user raised.
-    fn puts_back(&self, before: &Observed) -> bool {
+    fn is_enforced(&self, before: &Observed) -> bool {
         let ParsedInputs::Scheduled(spec) = &self.parsed else {
             return false;
         };

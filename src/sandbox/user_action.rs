@@ -18,12 +18,12 @@ pub struct UserAction {
     /// The name of the workload.
     pub name: String,
     /// The change.
-    pub act: Act,
+    pub change: UserChange,
 }
 
 /// The kinds of changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum UserChange {
     /// Scales to this count.
     Scale(u32),
     /// Removes these annotations, which are full names.
@@ -41,33 +41,35 @@ impl UserAction {
             "default" => String::new(),
             _ => format!(" -n {namespace}"),
         };
-        match &self.act {
-            Act::Scale(count) => Some(format!("kubectl scale {object}{place} --replicas={count}")),
-            Act::Unannotate(names) => {
+        match &self.change {
+            UserChange::Scale(count) => {
+                Some(format!("kubectl scale {object}{place} --replicas={count}"))
+            }
+            UserChange::Unannotate(names) => {
                 let names: String = names.iter().map(|name| format!(" {name}-")).collect();
                 Some(format!("kubectl annotate {object}{place}{names}"))
             }
-            Act::Request => None,
+            UserChange::Request => None,
         }
     }
 
     /// The equivalent JSON merge patch.
     pub(super) fn patch(&self) -> Value {
-        match &self.act {
-            Act::Scale(count) => json!({"spec": {"replicas": count}}),
-            Act::Unannotate(names) => {
+        match &self.change {
+            UserChange::Scale(count) => json!({"spec": {"replicas": count}}),
+            UserChange::Unannotate(names) => {
                 let gone = names.iter().map(|name| (name.clone(), Value::Null));
                 json!({"metadata": {"annotations": gone.collect::<serde_json::Map<_, _>>()}})
             }
-            Act::Request => json!({}),
+            UserChange::Request => json!({}),
         }
     }
 }
 
 /// The time after its first stop at which `office-hours` is scaled up.
-const NIGHT_SHIFT: TimeDelta = TimeDelta::hours(3);
-/// The time after its first start at which `one-start`, which starts every minute, loses its schedule.
-const ENOUGH: TimeDelta = TimeDelta::seconds(30);
+const SCALE_DELAY: TimeDelta = TimeDelta::hours(3);
+/// The time after its first start at which the schedule of `one-start` is removed.
+const REMOVAL_DELAY: TimeDelta = TimeDelta::seconds(30);
 
 /// The user changes of the shipped examples: `office-hours` is scaled to one replica after its first stop,
 /// and the schedule of `one-start` is removed after its first start.
@@ -77,7 +79,7 @@ pub fn example_actions(
     prefix: &Prefix,
     context: &ParseContext,
 ) -> Vec<UserAction> {
-    let action = |name: &str, action: Action, later: TimeDelta, act: Act| {
+    let action = |name: &str, action: Action, later: TimeDelta, change: UserChange| {
         let workload = workloads
             .iter()
             .find(|workload| &*workload.object.name == name)?;
@@ -97,13 +99,18 @@ pub fn example_actions(
             kind: workload.object.kind.clone(),
             namespace: workload.object.namespace.to_string(),
             name: name.to_owned(),
-            act,
+            change,
         })
     };
     let schedule = [Key::Start, Key::Replicas].map(|key| prefix.annotation(key));
-    let raise = action("office-hours", Action::Stop, NIGHT_SHIFT, Act::Scale(1));
-    let leave = Act::Unannotate(schedule.to_vec());
-    let leave = action("one-start", Action::Start, ENOUGH, leave);
+    let raise = action(
+        "office-hours",
+        Action::Stop,
+        SCALE_DELAY,
+        UserChange::Scale(1),
+    );
+    let leave = UserChange::Unannotate(schedule.to_vec());
+    let leave = action("one-start", Action::Start, REMOVAL_DELAY, leave);
     raise.into_iter().chain(leave).collect()
 }
 
@@ -113,21 +120,21 @@ mod tests {
 
     #[test]
     fn action_equals_a_kubectl_command() {
-        let action = |namespace: &str, act| UserAction {
+        let action = |namespace: &str, change| UserAction {
             at: DateTime::UNIX_EPOCH,
             kind: Kind::DEPLOYMENT,
             namespace: namespace.into(),
             name: "web".into(),
-            act,
+            change,
         };
         let names = vec!["dayshift/start".to_owned(), "dayshift/stop".to_owned()];
         for (action, expected) in [
             (
-                action("default", Act::Scale(1)),
+                action("default", UserChange::Scale(1)),
                 "kubectl scale deployment/web --replicas=1",
             ),
             (
-                action("dev", Act::Unannotate(names)),
+                action("dev", UserChange::Unannotate(names)),
                 "kubectl annotate deployment/web -n dev dayshift/start- dayshift/stop-",
             ),
         ] {

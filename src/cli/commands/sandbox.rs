@@ -38,8 +38,8 @@ use crate::{
     dashboard::{self, Dashboard},
     examples::EXAMPLES,
     sandbox::{
-        Act, Played, Simulation, Speed, TimelineEvent, UserAction, example_actions, is_fragment,
-        lacks,
+        RunningSimulation, Simulation, Speed, TimelineEvent, UserAction, UserChange,
+        example_actions, is_fragment, missing_fields,
     },
 };
 
@@ -359,7 +359,7 @@ impl SandboxArgs {
         }
         let summary = played.finish().await;
         let is_all_taken = taken.len() == input.workloads.len();
-        Ok(if summary.refusals == 0 && is_all_taken {
+        Ok(if summary.rejections == 0 && is_all_taken {
             Exit::Done
         } else {
             Exit::Problems
@@ -484,7 +484,7 @@ fn examples(prefix: &Prefix) -> impl Iterator<Item = SourceFile> {
 /// Notes the fields that a cluster requires and that the manifest lacks.
 fn report_completion(workload: &ManifestWorkload) {
     let object = printable(&workload.object.full_name());
-    let lacks = lacks(workload.object.kind.name());
+    let lacks = missing_fields(workload.object.kind.name());
     // Errors are ignored, because there is no reader.
     let _ = writeln!(
         io::stderr(),
@@ -560,7 +560,7 @@ fn parse_request(
         kind,
         namespace: object.namespace.to_string(),
         name: object.name.to_string(),
-        act: Act::Request,
+        change: UserChange::Request,
     })
 }
 
@@ -573,7 +573,7 @@ fn invalid_request(text: &str, why: &str) -> clap::Error {
 
 /// Serves the dashboard while simulated time passes as fast as real time, until `stop`.
 pub(crate) async fn serve_played(
-    played: &mut Played,
+    played: &mut RunningSimulation,
     listener: TcpListener,
     dashboard: Dashboard,
     tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
@@ -588,7 +588,7 @@ pub(crate) async fn serve_played(
     )?;
     announce(&dashboard.url(address))?;
     tokio::select! {
-        ended = played.go_on(tell, stop) => ended,
+        ended = played.run_in_real_time(tell, stop) => ended,
         // Watching the in-memory API does not fail.
         _ = serve_pages(listener, &dashboard) => Ok(()),
     }

@@ -124,7 +124,7 @@ const fn verb(kind: &EventKind) -> (&'static str, Paint) {
         EventKind::Enforce => ("enforce", Paint::Blue),
         EventKind::Adopt => ("adopt", Paint::Faint),
         EventKind::Ignore => ("ignore", Paint::Faint),
-        EventKind::Refuse(_) => ("reject", Paint::Red),
+        EventKind::Reject(_) => ("reject", Paint::Red),
         EventKind::Resume => ("resume", Paint::Green),
         EventKind::Leave => ("leave", Paint::Faint),
         EventKind::UserAction(_) => ("manual", Paint::Yellow),
@@ -150,7 +150,7 @@ impl SandboxPage {
             EventKind::Enforce => format!("reverted; {}", next()),
             EventKind::Adopt => format!("adopted, nothing scaled; {}", next()),
             EventKind::Ignore => "has no schedule and is left unchanged".to_owned(),
-            EventKind::Refuse(error) => error.replace('\n', "; "),
+            EventKind::Reject(error) => error.replace('\n', "; "),
             EventKind::Leave => "the schedule was removed, nothing scaled".to_owned(),
             EventKind::UserAction(command) => command.clone(),
             EventKind::Request(until) => format!("wakes it until {}", self.clock(event, *until)),
@@ -385,7 +385,7 @@ mod tests {
                 "enforce default/web    2 -> 0     reverted; next stop 19:00",
             ),
             (
-                event(EventKind::Refuse("a: bad\nb: bad".into()), 3, 3, None),
+                event(EventKind::Reject("a: bad\nb: bad".into()), 3, 3, None),
                 "reject  default/web         3     a: bad; b: bad",
             ),
             (

@@ -1,7 +1,7 @@
 //! Overrides, pauses and enforcement in the sandbox.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::sandbox::{Act, EventKind, Simulation, Speed, TimelineEvent, UserAction};
+use dayshift::sandbox::{EventKind, Simulation, Speed, TimelineEvent, UserAction, UserChange};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::Settings;
 use dayshift_workload::Kind;
@@ -106,7 +106,7 @@ fn an_enforced_count_is_not_shown_as_a_manual_change() {
         at: utc("2026-11-20T20:00:00Z"),
         namespace: "default".into(),
         name: "web".into(),
-        act: Act::Scale(2),
+        change: UserChange::Scale(2),
     };
     let command = action.command().unwrap();
     let reported = a_day_of(&office(&[("enforce", "true")]), vec![action]);
