@@ -68,11 +68,11 @@ impl Clock {
         match &self.0 {
             ClockSource::System => Utc::now(),
             ClockSource::Simulated(clock) => {
-                let gone = TimeDelta::from_std(clock.begun.elapsed()).unwrap_or(TimeDelta::MAX);
+                let passed = TimeDelta::from_std(clock.begun.elapsed()).unwrap_or(TimeDelta::MAX);
                 let stepped = TimeDelta::microseconds(clock.stepped_by.load(Ordering::Relaxed));
                 clock
                     .start
-                    .checked_add_signed(gone + stepped)
+                    .checked_add_signed(passed + stepped)
                     .unwrap_or(DateTime::<Utc>::MAX_UTC)
             }
         }
@@ -186,7 +186,8 @@ impl Alarm {
     }
 }
 
-/// Real time that passes beside a simulated clock. It paces a simulation that people watch.
+/// A measurement of real time while a clock is simulated. Paces a simulation that a user watches, such as
+/// `dayshift sandbox`.
 #[derive(Clone, Copy, Debug)]
 pub struct RealTime {
     begun: std::time::Instant,
@@ -264,14 +265,14 @@ mod tests {
                 thread::sleep((at - Utc::now()).to_std().unwrap_or_default());
                 Utc::now() - at
             });
-            let mut naps = 0;
+            let mut sleeps = 0;
             while clock.now() < at {
                 clock.doze_until(at).await;
-                naps += 1;
+                sleeps += 1;
             }
             late.push(clock.now() - at);
             thread_late.push(thread.join().unwrap());
-            assert!(naps <= 20, "{naps} naps for {left}");
+            assert!(sleeps <= 20, "{sleeps} sleeps for {left}");
         }
         assert!(late.iter().all(|late| *late >= TimeDelta::zero()));
         let median = |mut late: Vec<TimeDelta>| {
@@ -279,9 +280,9 @@ mod tests {
             late[late.len() / 2]
         };
         let (late, thread_late) = (median(late), median(thread_late));
-        let apart = late - thread_late;
+        let difference = late - thread_late;
         assert!(
-            apart < TimeDelta::microseconds(600),
+            difference < TimeDelta::microseconds(600),
             "{late} and {thread_late}"
         );
     }

@@ -416,10 +416,10 @@ impl OverrideRequest {
                 };
                 let is_of_part = |one: &AnnotatedWorkload| parts[at].includes(&one.object);
                 let seen = match event {
-                    Ok(WorkloadEvent::Is(kind, seen)) => {
+                    Ok(WorkloadEvent::Applied(kind, seen)) => {
                         defaults.applied(seen.observe(&kind, &self.prefix))
                     }
-                    Ok(WorkloadEvent::Gone {
+                    Ok(WorkloadEvent::Deleted {
                         kind,
                         namespace,
                         name,

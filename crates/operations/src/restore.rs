@@ -137,7 +137,7 @@ impl Restore {
             .map(|observed| &*observed.object.namespace)
             .collect();
         for namespace in namespaces {
-            let jobs = match writer.jobs(namespace).await {
+            let jobs = match writer.list_jobs(namespace).await {
                 Ok(jobs) => jobs,
                 Err(error) => {
                     report(namespace, None, Err(error.into()));
@@ -171,7 +171,7 @@ impl Restore {
         cron_job: &str,
     ) -> Result<Option<JobChange>, RestoreError> {
         let read = async || {
-            let mut jobs = writer.jobs(namespace).await?.into_iter();
+            let mut jobs = writer.list_jobs(namespace).await?.into_iter();
             jobs.find(|job| job.uid == before.uid)
                 .ok_or(ReadError::Gone)
         };

@@ -76,8 +76,8 @@ impl Service<Request<Body>> for Compact {
 /// Whether objects at this path are decoded from protobuf.
 fn is_sent_as_protobuf(path: &str) -> bool {
     let built_in = Kind::BUILT_IN;
-    let mut rows = built_in.iter().map(KindApi::new);
-    rows.any(|row| row.message().is_some() && row.is_above(path))
+    let mut apis = built_in.iter().map(KindApi::new);
+    apis.any(|api| api.message().is_some() && api.is_above(path))
 }
 
 enum BodyFormat {
@@ -87,7 +87,7 @@ enum BodyFormat {
 }
 
 fn body_format(headers: &HeaderMap) -> BodyFormat {
-    let of = |text: &HeaderValue| {
+    let format_of = |text: &HeaderValue| {
         let text = text.to_str().ok()?;
         let parameters = text.strip_prefix(PROTOBUF)?;
         Some(if parameters.contains("stream=watch") {
@@ -98,7 +98,7 @@ fn body_format(headers: &HeaderMap) -> BodyFormat {
     };
     headers
         .get(header::CONTENT_TYPE)
-        .and_then(of)
+        .and_then(format_of)
         .unwrap_or(BodyFormat::Json)
 }
 
@@ -136,13 +136,13 @@ mod tests {
         let server = service_fn(move |_: Request<Body>| async move {
             let begin = Ok::<_, BoxError>(Frame::data(Bytes::from_static(sent)));
             let body = StreamBody::new(stream::iter([begin]).chain(stream::pending()));
-            let answer = Response::builder().header(header::CONTENT_TYPE, STREAM);
-            Ok::<_, BoxError>(answer.body(body)?)
+            let response = Response::builder().header(header::CONTENT_TYPE, STREAM);
+            Ok::<_, BoxError>(response.body(body)?)
         });
         let client = compact(Client::new(server, "default"));
         let since = Instant::now();
-        let answer = client.send(Request::new(Body::empty())).await.unwrap();
-        let read = timeout(Duration::from_secs(3600), answer.into_body().collect());
+        let response = client.send(Request::new(Body::empty())).await.unwrap();
+        let read = timeout(Duration::from_secs(3600), response.into_body().collect());
         let read = read.await.ok()?.unwrap().to_bytes();
         Some((read, since.elapsed()))
     }

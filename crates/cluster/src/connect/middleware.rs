@@ -50,19 +50,19 @@ pub fn instrument(client: Client, observe: impl Fn(Exchange) + Send + Sync + 'st
         let (client, observe) = (client.clone(), observe.clone());
         async move {
             let verb = verb(&request);
-            let answer = match verb {
+            let response = match verb {
                 "watch" => unlimited(&client, request).await,
                 _ => with_time_limit(&client, request).await,
             };
             observe(Exchange {
                 verb,
-                code: answer
+                code: response
                     .as_ref()
                     .ok()
                     .map(|response| response.status().as_u16()),
-                date: answer.as_ref().ok().and_then(date),
+                date: response.as_ref().ok().and_then(date),
             });
-            answer
+            response
         }
     });
     Client::new(service, namespace)
@@ -84,8 +84,8 @@ pub(crate) async fn with_time_limit(
     client: &Client,
     request: Request<Body>,
 ) -> Result<Response<TimeLimitedBody>, BoxError> {
-    let answer = timeout(REQUEST_TIMEOUT, client.send(request)).await??;
-    Ok(answer.map(|body| Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body))))
+    let response = timeout(REQUEST_TIMEOUT, client.send(request)).await??;
+    Ok(response.map(|body| Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body))))
 }
 
 /// Reads a whole body of at most [`MAX_RESPONSE`] bytes. If it is larger, the error is a
@@ -186,15 +186,15 @@ async fn send_with_retries(
     let mut remaining = MAX_RETRY_TIME;
     for _ in 1..TRIES {
         let Some(again) = copy(&request) else { break };
-        let answer = with_time_limit(client, request).await?;
-        let Some(pause) = requested_pause(answer.status(), answer.headers()) else {
-            return Ok(answer);
+        let response = with_time_limit(client, request).await?;
+        let Some(pause) = requested_pause(response.status(), response.headers()) else {
+            return Ok(response);
         };
         let Some(left) = remaining.checked_sub(pause) else {
-            return Ok(answer);
+            return Ok(response);
         };
         remaining = left;
-        drop(answer);
+        drop(response);
         on_pause(pause);
         sleep(pause).await;
         request = again;

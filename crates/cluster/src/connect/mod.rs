@@ -1,5 +1,5 @@
-//! Connecting to a cluster: which cluster, with which credentials, from flags, kubeconfig and
-//! environment. The other files make the connections and wrap the client.
+//! Connecting to a cluster. This file chooses the cluster and the credentials from flags, the kubeconfig and
+//! the environment. The other files open connections and wrap the client.
 
 pub(crate) mod compact;
 pub(crate) mod middleware;
@@ -131,12 +131,12 @@ pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectEr
 /// # Errors
 /// See [`connect`].
 pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
-    let silence = |config: &mut Config| {
+    let non_interactive = |config: &mut Config| {
         if let Some(program) = &mut config.auth_info.exec {
             program.interactive_mode = Some(ExecInteractiveMode::Never);
         }
     };
-    connect_with(connection, silence).await
+    connect_with(connection, non_interactive).await
 }
 
 /// Like [`connect`], but without the kubeconfig's impersonation, for a client that
@@ -145,11 +145,11 @@ pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), 
 /// # Errors
 /// See [`connect`].
 pub async fn connect_as_itself(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
-    let itself = |config: &mut Config| {
+    let without_impersonation = |config: &mut Config| {
         config.auth_info.impersonate = None;
         config.auth_info.impersonate_groups = None;
     };
-    connect_with(connection, itself).await
+    connect_with(connection, without_impersonation).await
 }
 
 impl Connection {

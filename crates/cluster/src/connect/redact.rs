@@ -80,7 +80,7 @@ fn credential_message(error: &AuthError) -> Option<String> {
     let program = "the credential program of the kubeconfig";
     match error {
         AuthError::AuthExecRun { out, .. } => Some(format!(
-            "{program} failed with {}; run it by hand to see what it says",
+            "{program} failed with {}; run it manually to see its output",
             out.status
         )),
         AuthError::AuthExecParse(_) => {

@@ -73,23 +73,23 @@ struct ClientGeneration {
     /// `None` if kube's own client makes the connections.
     connections: Option<Arc<Connections>>,
     /// Set when the server has rejected the credentials.
-    refused: Arc<AtomicBool>,
+    is_rejected: Arc<AtomicBool>,
 }
 
 impl ReloadingClient {
     async fn send(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
         let generation = self.generation();
-        let answer = generation.client.send(request).await;
-        match &answer {
-            Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => {
-                generation.refused.store(true, Ordering::Relaxed);
+        let response = generation.client.send(request).await;
+        match &response {
+            Ok(response) if response.status() == StatusCode::UNAUTHORIZED => {
+                generation.is_rejected.store(true, Ordering::Relaxed);
             }
             Err(error) if is_connect_error(error) => {
                 self.reload_authorities(&generation.config).await;
             }
             _ => {}
         }
-        answer
+        response
     }
 
     /// Returns the client to use. kube reads a token file once a minute; if the server has rejected the
@@ -98,7 +98,7 @@ impl ReloadingClient {
         let mut current = self.lock();
         let is_in_file = current.config.auth_info.token_file.is_some();
         if is_in_file
-            && current.refused.load(Ordering::Relaxed)
+            && current.is_rejected.load(Ordering::Relaxed)
             && let Ok(generation) = current.read_token_again()
         {
             *current = generation;
@@ -138,7 +138,7 @@ impl ClientGeneration {
         Self::with(Arc::new(config), connections)
     }
 
-    /// The same connections with the token that the file contains now.
+    /// Creates a generation with the same connections and the current token of the file.
     fn read_token_again(&self) -> Result<Self, Error> {
         Self::with(Arc::clone(&self.config), self.connections.clone())
     }
@@ -160,7 +160,7 @@ impl ClientGeneration {
             client,
             config,
             connections,
-            refused: Arc::default(),
+            is_rejected: Arc::default(),
         })
     }
 }
@@ -216,7 +216,7 @@ pub(crate) struct Connections {
     connector: Connector,
     watches: ConnectionPool,
     others: ConnectionPool,
-    /// Held by the watch that keeps the first connection of the other requests open.
+    /// The token of the watch that keeps the first connection of `others` open.
     keeper: Mutex<Weak<()>>,
 }
 
@@ -244,12 +244,12 @@ impl Connections {
         };
         let PooledConnection { client, streams } = pool.with_stream(&self.connector);
         async move {
-            let answer = client.request(request).await?;
+            let response = client.request(request).await?;
             let keep: KeepStream = Box::new(move |error| {
                 let _until_the_body_is_dropped = (&streams, &keeper);
                 error
             });
-            Ok(answer.map(|body| body.map_err(keep)))
+            Ok(response.map(|body| body.map_err(keep)))
         }
     }
 

@@ -282,8 +282,8 @@ fn switch_patch<'p>(
         let saved = saved.and_then(|text| switch.from_label(text));
         saved.unwrap_or_else(|| switch.default_running())
     };
-    // The number of members to write together: those that are missing, and those that contain nothing
-    // but the field.
+    // The number of members to write together: those that are missing, or those that contain only the
+    // field.
     let above = match (&field.value, &wanted) {
         (SwitchValue::Absent(missing), _) => *missing,
         (_, SwitchValue::Absent(missing)) => field.alone.min(*missing),
@@ -307,7 +307,9 @@ fn switch_patch<'p>(
 
 /// Wraps a value in objects with these member names.
 fn nested(names: &[String], value: Value) -> Value {
-    names.iter().rfold(value, |it, name| json!({ name: it }))
+    names
+        .iter()
+        .rfold(value, |inner, name| json!({ name: inner }))
 }
 
 /// The value as JSON; `None` if the field is absent.

@@ -280,9 +280,9 @@ const QUANTITY_TEXT: u32 = 1;
 /// Sums the requests of a `PodTemplateSpec` in protobuf. Malformed parts request nothing.
 pub(crate) fn requests_in_protobuf(template: &[u8]) -> ResourceRequests {
     let mut pod = PodRequests::default();
-    let of = |wanted| move |(field, bytes)| (field == wanted).then_some(bytes);
+    let content_of = |wanted| move |(field, bytes)| (field == wanted).then_some(bytes);
     for (field, bytes) in Fields(template)
-        .filter_map(of(TEMPLATE_SPEC))
+        .filter_map(content_of(TEMPLATE_SPEC))
         .flat_map(Fields)
     {
         match field {

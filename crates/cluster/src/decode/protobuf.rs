@@ -26,15 +26,15 @@ use crate::decode::{
 /// A response that is not protobuf of the announced type.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Malformed {
-    #[error("the API server's answer is not Kubernetes protobuf")]
+    #[error("the API server's response is not Kubernetes protobuf")]
     Magic,
     #[error("the API server announces an event of {0} bytes, and at most {MAX_EVENT} are read")]
     TooLong(usize),
-    #[error("the API server's answer is broken: {0}")]
+    #[error("the API server's response is malformed: {0}")]
     Message(#[from] prost::DecodeError),
-    #[error("the API server has answered with a {0}, which was not asked for")]
+    #[error("the API server has responded with a {0}, which was not requested")]
     Kind(String),
-    #[error("the API server's answer cannot be written as JSON: {0}")]
+    #[error("the API server's response cannot be converted to JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
@@ -50,9 +50,9 @@ pub(crate) const MAX_EVENT: usize = 4 << 20;
 ///
 /// # Errors
 /// If the bytes are anything else.
-pub(crate) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
+pub(crate) fn to_json(response: Bytes) -> Result<Vec<u8>, Malformed> {
     let mut json = Vec::new();
-    write(answer, &mut json)?;
+    write(response, &mut json)?;
     Ok(json)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
 pub(crate) struct Frames(BytesMut);
 
 impl Frames {
-    /// Whether an event has begun and not ended.
+    /// Whether a part of an event is buffered.
     pub(crate) fn are_within_event(&self) -> bool {
         !self.0.is_empty()
     }
@@ -582,7 +582,7 @@ mod tests {
         assert!(
             secret
                 .to_string()
-                .contains("a Secret, which was not asked for")
+                .contains("a Secret, which was not requested")
         );
         let not_text = MapEntry {
             key: "k".to_owned(),

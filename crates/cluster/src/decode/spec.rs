@@ -375,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unexpected_values_do_not_hide_the_count() {
+    fn unexpected_values_do_not_make_the_count_unreadable() {
         for odd in [
             json!("no"),
             json!(-1),
@@ -401,7 +401,7 @@ mod tests {
 
     /// `serde_json` rejects text with values below 128 levels.
     #[test]
-    fn deeply_nested_values_do_not_hide_the_count() {
+    fn deeply_nested_values_do_not_make_the_count_unreadable() {
         let deep = format!("{}7{}", "[".repeat(5_000), "]".repeat(5_000));
         for name in [
             "suspend",

@@ -42,7 +42,7 @@ impl ObjectStatus {
             }
             ReadyForm::Condition(name) => {
                 let mut all = self.conditions.iter();
-                all.find(|(it, _)| *it == name)
+                all.find(|(known, _)| *known == name)
                     .map_or(Readiness::Unknown, |(_, holds)| Readiness::Condition {
                         holds: *holds,
                         is_current,
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unexpected_status_hides_no_object() {
+    fn an_unexpected_status_does_not_make_the_object_unreadable() {
         let mut odd = vec![json!("no"), json!(-1), json!(1.5), json!(true), Value::Null];
         odd.extend([json!([{"readyReplicas": 3}]), json!({"a": {"b": []}})]);
         for odd in odd {

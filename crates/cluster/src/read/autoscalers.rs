@@ -200,8 +200,8 @@ impl ScalerKind {
     async fn is_served(self, client: &Client) -> bool {
         let request = Request::get(format!("/apis/{}", self.group)).body(Vec::new());
         let Ok(request) = request else { return true };
-        let answer = client.request::<serde_json::Value>(request).await;
-        !matches!(answer, Err(Error::Api(status)) if status.code == 404)
+        let response = client.request::<serde_json::Value>(request).await;
+        !matches!(response, Err(Error::Api(status)) if status.code == 404)
     }
 }
 

@@ -109,9 +109,9 @@ pub async fn kind_access(
     kinds: &[Kind],
     namespace: Option<&str>,
 ) -> Result<Vec<KindAccess>, FindError> {
-    let asked = kinds.iter().map(|kind| access_to(client, kind, namespace));
-    let answers: Vec<_> = stream::iter(asked).buffered(KINDS_AT_ONCE).collect().await;
-    answers.into_iter().collect()
+    let checks = kinds.iter().map(|kind| access_to(client, kind, namespace));
+    let results: Vec<_> = stream::iter(checks).buffered(KINDS_AT_ONCE).collect().await;
+    results.into_iter().collect()
 }
 
 async fn access_to(
@@ -223,7 +223,7 @@ async fn is_allowed(client: &Client, attributes: &Value) -> Result<Option<bool>,
         Err(Error::Api(status)) if (400..500).contains(&status.code) && status.code != 429 => {
             Ok(None)
         }
-        answer => answer.map_err(query_error),
+        result => result.map_err(query_error),
     }
 }
 

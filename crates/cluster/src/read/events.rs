@@ -84,10 +84,10 @@ impl WaitingStarts {
         };
         let list_in = |namespace| list_events(client, namespace, &fields, is_own);
         let mut last_events = HashMap::new();
-        let mut answers = stream::iter(namespaces)
+        let mut results = stream::iter(namespaces)
             .map(list_in)
             .buffer_unordered(AT_ONCE);
-        while let Some(events) = answers.next().await {
+        while let Some(events) = results.next().await {
             for event in events.unwrap_or_default() {
                 let namespace = event.object.strip_prefix("Namespace/");
                 let is_wait = event.reason == EventReason::StartsWait.to_string();
@@ -115,7 +115,8 @@ pub struct CorrectionLimits {
 }
 
 impl CorrectionLimits {
-    /// Reads the Events in the namespaces of a query, as far as the user may list them.
+    /// Reads the Events in the namespaces of a query. Namespaces in which the user may not list Events are
+    /// skipped.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let reason = EventReason::CorrectionLimitReached.to_string();
         let fields = format!("reportingComponent={REPORTER},reason={reason}");
@@ -125,10 +126,10 @@ impl CorrectionLimits {
         };
         let events_of = |namespace| list_events(client, namespace, &fields, is_own);
         let mut reached = HashMap::new();
-        let mut answers = stream::iter(namespaces)
+        let mut results = stream::iter(namespaces)
             .map(events_of)
             .buffer_unordered(AT_ONCE);
-        while let Some(events) = answers.next().await {
+        while let Some(events) = results.next().await {
             for event in events.unwrap_or_default() {
                 if let Some(at) = event.at.filter(|_| event.reason == reason) {
                     let key = (event.namespace.into(), event.object.into());
@@ -148,13 +149,13 @@ impl CorrectionLimits {
     }
 }
 
-/// Lists the Events of a namespace, or of all, that match a field selector and `is_taken`, the newest
-/// first.
+/// Lists the Events of a namespace, or of all namespaces, that match a field selector and a predicate, the
+/// newest first.
 async fn list_events(
     client: &Client,
     namespace: Option<&str>,
     fields: &str,
-    is_taken: impl Fn(&Value) -> bool,
+    predicate: impl Fn(&Value) -> bool,
 ) -> Result<Vec<ListedEvent>, FindError> {
     let path_of = |api: &str| match namespace {
         Some(namespace) => format!("{api}/namespaces/{namespace}/events"),
@@ -168,8 +169,8 @@ async fn list_events(
     }
     match list {
         RawList::Items(items) => {
-            let taken = items.iter().filter(|event| is_taken(event));
-            let mut events: Vec<_> = taken.map(listed_event).collect();
+            let matching = items.iter().filter(|event| predicate(event));
+            let mut events: Vec<_> = matching.map(listed_event).collect();
             events.sort_by_key(|event| std::cmp::Reverse(event.at));
             Ok(events)
         }
@@ -184,8 +185,8 @@ fn is_own(event: &Value) -> bool {
     names.iter().any(|name| event[*name] == REPORTER)
 }
 
-/// The object that an Event is about. Works for both Event APIs.
-fn about(event: &Value) -> Option<&Value> {
+/// The object of an Event. Works for both Event APIs.
+fn object_of(event: &Value) -> Option<&Value> {
     let fields = ["involvedObject", "regarding"].into_iter();
     fields
         .map(|field| &event[field])
@@ -194,10 +195,12 @@ fn about(event: &Value) -> Option<&Value> {
 
 /// Whether the Event is about this object, and not about an earlier object with the same name.
 fn is_of(event: &Value, object: &WorkloadRef) -> bool {
-    about(event).is_some_and(|about| {
-        about["kind"] == object.kind.name()
-            && about["name"] == *object.name
-            && about["uid"].as_str().is_none_or(|uid| *uid == *object.uid)
+    object_of(event).is_some_and(|regarding| {
+        regarding["kind"] == object.kind.name()
+            && regarding["name"] == *object.name
+            && regarding["uid"]
+                .as_str()
+                .is_none_or(|uid| *uid == *object.uid)
     })
 }
 
@@ -210,7 +213,7 @@ fn listed_event(event: &Value) -> ListedEvent {
     let times = ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"];
     let at = last.or_else(|| times.iter().find_map(|name| event[*name].as_str()));
     let at = at.or_else(|| event["metadata"]["creationTimestamp"].as_str());
-    let field = |field: &str| about(event).and_then(|object| object[field].as_str());
+    let field = |field: &str| object_of(event).and_then(|object| object[field].as_str());
     ListedEvent {
         namespace: field("namespace").unwrap_or_default().to_owned(),
         object: [field("kind"), field("name")]

@@ -81,15 +81,15 @@ impl NamespaceDefaults {
     pub async fn found(self, client: &Client, query: &Query, prefix: &Prefix) -> Self {
         let mut defaults = self;
         let api = Api::<NamespaceMeta>::all(client.clone());
-        let answers = match &*query.namespaces() {
+        let results = match &*query.namespaces() {
             [] => vec![listed(&api, None).await],
             names => {
                 let read = async |name: &&str| api.get_opt(name).await.map(Vec::from_iter);
                 join_all(names.iter().map(read)).await
             }
         };
-        for answer in answers {
-            match answer {
+        for result in results {
+            match result {
                 Ok(namespaces) => {
                     for namespace in &namespaces {
                         defaults.insert(&ObservedNamespace::new(namespace, prefix));
@@ -108,7 +108,7 @@ impl NamespaceDefaults {
         defaults
     }
 
-    /// Knows the controller's defaults and no Namespace yet.
+    /// Creates the defaults of the controller, without those of Namespaces.
     pub fn new(inheritance: Inheritance) -> Self {
         Self {
             inheritance,
@@ -116,7 +116,7 @@ impl NamespaceDefaults {
         }
     }
 
-    /// Knows one Namespace.
+    /// Creates the defaults of one Namespace.
     pub fn known(namespace: &ObservedNamespace) -> Self {
         let mut known = Self::default();
         known.insert(namespace);
@@ -152,10 +152,10 @@ impl NamespaceDefaults {
             return observed.with_inherited();
         }
         let namespace = &*observed.object.namespace;
-        let of_scaler = || self.inheritance.in_force(namespace, None);
+        let of_controller = || self.inheritance.in_force(namespace, None);
         let defaults = match self.known.get(namespace) {
             Some(known) => Some(known.clone()),
-            None if self.unreadable.is_none() => of_scaler(),
+            None if self.unreadable.is_none() => of_controller(),
             None => None,
         };
         observed.with_defaults(defaults)
@@ -179,10 +179,10 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     match client.request::<serde_json::Value>(request).await {
         Ok(_) => Some(true),
         Err(Error::Api(status)) if status.code == 404 && status.reason == "NotFound" => {
-            let is_it = status
+            let is_about_namespace = status
                 .details
                 .is_some_and(|details| details.kind == "namespaces");
-            is_it.then_some(false)
+            is_about_namespace.then_some(false)
         }
         Err(_) => None,
     }

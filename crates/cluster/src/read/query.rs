@@ -66,7 +66,7 @@ impl Query {
     /// Selects all objects of these kinds in these namespaces, or in all if there are none. A label
     /// selector restricts them further.
     pub fn all(kinds: &[Kind], namespaces: &[String], selector: Option<String>) -> Self {
-        let of = |namespace: Option<&String>| {
+        let parts_in = |namespace: Option<&String>| {
             let part = move |kind: &Kind| QueryPart {
                 kind: kind.clone(),
                 namespace: namespace.cloned(),
@@ -74,12 +74,12 @@ impl Query {
             };
             kinds.iter().map(part).collect::<Vec<_>>()
         };
-        let mut parts = of(None);
+        let mut parts = parts_in(None);
         if !namespaces.is_empty() {
             let each: BTreeSet<_> = namespaces.iter().collect();
             parts = each
                 .into_iter()
-                .flat_map(|namespace| of(Some(namespace)))
+                .flat_map(|namespace| parts_in(Some(namespace)))
                 .collect();
         }
         Self { parts, selector }
@@ -114,12 +114,12 @@ impl Query {
     /// The parts of the query, one for each kind in each namespace or for each name, with a query for
     /// that part.
     pub fn parts(&self) -> Vec<(QueryPart, Self)> {
-        let alone = |part: &QueryPart| Self {
+        let single = |part: &QueryPart| Self {
             parts: vec![part.clone()],
             selector: self.selector.clone(),
         };
         let each = self.parts.iter();
-        each.map(|part| (part.clone(), alone(part))).collect()
+        each.map(|part| (part.clone(), single(part))).collect()
     }
 
     /// The query reduced to some of its parts.
@@ -221,14 +221,14 @@ pub async fn find<D: WorkloadView>(
         workloads: Vec::new(),
         missing: Vec::new(),
     };
-    let mut refused = Vec::new();
+    let mut unreadable = Vec::new();
     // One list after the other, because each can be long.
     let at_once = if query.is_by_name() { AT_ONCE } else { 1 };
-    let mut answers = stream::iter(parts)
+    let mut results = stream::iter(parts)
         .map(|(part, _)| async move { (find_part(client, query, &part).await, part) })
         .buffered(at_once);
-    while let Some((answer, part)) = answers.next().await {
-        match (answer, part) {
+    while let Some((result, part)) = results.next().await {
+        match (result, part) {
             (
                 Ok(workloads),
                 QueryPart {
@@ -250,14 +250,14 @@ pub async fn find<D: WorkloadView>(
                 found.workloads.extend(of_kind);
             }
             (Err(error), part) if error.is_refusal() => {
-                refused.push(UnreadablePart { part, error });
+                unreadable.push(UnreadablePart { part, error });
             }
             (Err(error), _) => return Err(error),
         }
     }
-    match refused.first() {
-        Some(first) if refused.len() == all => Err(first.error.clone()),
-        _ => Ok((found, refused)),
+    match unreadable.first() {
+        Some(first) if unreadable.len() == all => Err(first.error.clone()),
+        _ => Ok((found, unreadable)),
     }
 }
 
@@ -288,7 +288,7 @@ where
         + DeserializeOwned,
 {
     let kind = &part.kind;
-    let answer = async {
+    let result = async {
         discover(client, kind).await?;
         let api = api_of::<D>(client, kind, part.namespace.as_deref());
         match &part.name {
@@ -299,13 +299,13 @@ where
     let verb = if part.name.is_some() { "get" } else { "list" };
     let place = place_of(part.namespace.as_slice());
     let sorted = |error| FindError::classify(verb, kind, &place, error);
-    answer.await.map_err(sorted)
+    result.await.map_err(sorted)
 }
 
 impl Query {
     /// The query without its unreadable parts.
     #[must_use]
-    pub fn without(&self, refused: &[UnreadablePart]) -> Self {
-        self.only(|part| !refused.iter().any(|unreadable| unreadable.part == *part))
+    pub fn without(&self, unreadable: &[UnreadablePart]) -> Self {
+        self.only(|part| !unreadable.iter().any(|unread| unread.part == *part))
     }
 }

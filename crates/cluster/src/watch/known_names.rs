@@ -1,4 +1,5 @@
-//! The names that a watch has shown, and the sweep of vanished objects at the end of each list.
+//! The names that a watch has reported. At the end of each list, they show which objects were deleted
+//! unnoticed.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -24,15 +25,15 @@ impl ObjectName {
     }
 }
 
-/// The names that one watch has shown and that were not deleted since.
+/// The names of the existing objects that one watch has reported.
 ///
-/// At the end of a list, names that it does not contain are removed. A list that breaks off removes
-/// nothing, because the next list has another number.
+/// At the end of a list, names that it does not contain are removed. A list that is interrupted removes
+/// nothing: only the names of the last list are compared.
 #[derive(Debug, Default)]
 pub(super) struct KnownNames {
-    /// The number of the newest list or change that has shown a name, by namespace.
+    /// For each name, by namespace, the number of the list during or after which it was last reported.
     namespaces: HashMap<Arc<str>, HashMap<Arc<str>, u32>>,
-    /// The number of the newest list.
+    /// The number of the current or last list.
     list: u32,
 }
 
@@ -72,8 +73,8 @@ impl KnownNames {
         name
     }
 
-    /// Ends a complete list. Returns how many objects it contains, and the names that it lacks in
-    /// order, which are removed.
+    /// Ends a complete list. Returns the number of objects in it, and the sorted names that it does not
+    /// contain, which are removed.
     pub(super) fn end_list(&mut self) -> (usize, Vec<ObjectName>) {
         let list = self.list;
         let mut gone = Vec::new();
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_breaks_off_removes_nothing() {
+    fn an_interrupted_list_removes_nothing() {
         let mut known = KnownNames::default();
         known.begin_list();
         for name in ["api", "web"] {

@@ -32,13 +32,13 @@ use crate::{
 pub type WorkloadEvents<D> =
     Pin<Box<dyn Stream<Item = Result<WorkloadEvent<D>, FindError>> + Send>>;
 
-/// An event of a watched workload.
+/// An event about a workload, or about the watch itself.
 #[derive(Clone, Debug)]
 pub enum WorkloadEvent<D> {
     /// The current state of the object, initially or after a change.
-    Is(Kind, Box<D>),
+    Applied(Kind, Box<D>),
     /// The object was deleted or left the scope of the watch, perhaps while the watch was interrupted.
-    Gone {
+    Deleted {
         /// The kind of the object.
         kind: Kind,
         /// The namespace of the object.
@@ -96,12 +96,12 @@ fn watch_part<D: WorkloadView>(
     let (random, kind) = (fastrand::Rng::new(), kind.clone());
     let watch = Reflector::for_kind(client.clone(), &kind, namespace, selectors, random);
     Box::pin(watch.into_stream().filter_map(move |event| {
-        let seen = match event {
+        let reported = match event {
             ReflectorEvent::Opened { .. } | ReflectorEvent::Init => None,
             ReflectorEvent::Applied { object, .. } => {
-                Some(Ok(WorkloadEvent::Is(kind.clone(), Box::new(object))))
+                Some(Ok(WorkloadEvent::Applied(kind.clone(), Box::new(object))))
             }
-            ReflectorEvent::Deleted { name, .. } => Some(Ok(WorkloadEvent::Gone {
+            ReflectorEvent::Deleted { name, .. } => Some(Ok(WorkloadEvent::Deleted {
                 kind: kind.clone(),
                 namespace: name.namespace.as_ref().to_owned(),
                 name: name.name.as_ref().to_owned(),
@@ -113,7 +113,7 @@ fn watch_part<D: WorkloadView>(
                 Err(error) => Ok(WorkloadEvent::Interrupted(error)),
             }),
         };
-        ready(seen)
+        ready(reported)
     }))
 }
 

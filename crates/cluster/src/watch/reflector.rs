@@ -192,7 +192,7 @@ impl<D: Resource + Decode> Reflector<D> {
     /// Starts a list: as a stream (`sendInitialEvents`, since Kubernetes 1.34), which takes half the
     /// time of a list, otherwise in pages (`docs/decisions/api-server/watch-list.md`).
     async fn start_list(&mut self) -> Step<D> {
-        self.source.find().await?;
+        self.source.discover_kind().await?;
         if self.list != ListMode::Streamed {
             self.state = WatchState::Paging(Page::none());
             return Ok(None);
@@ -217,7 +217,7 @@ impl<D: Resource + Decode> Reflector<D> {
         }
     }
 
-    /// Switches this list to pages.
+    /// Requests the list in pages from now on, instead of as a stream.
     fn list_in_pages(&mut self, why: &dyn Display) {
         tracing::debug!(%why, "listing in pages instead of a stream");
         self.list = ListMode::Paged(PAGE);
@@ -431,7 +431,7 @@ impl<D: Resource + Decode> Reflector<D> {
             .unwrap_or(ReflectorEvent::Listed { objects })
     }
 
-    /// A list starts.
+    /// Records that a list starts.
     fn init(&mut self) -> ReflectorEvent<D> {
         self.known().begin_list();
         ReflectorEvent::Init
@@ -448,7 +448,7 @@ impl<D: Resource + Decode> Reflector<D> {
     fn fail(&mut self, error: WatchError) -> ReflectorEvent<D> {
         let absence = error.absence();
         if absence == Some(Absence::NotServed) && self.source.may_have_moved() {
-            self.source.is_lost = true;
+            self.source.needs_rediscovery = true;
             self.state = WatchState::Unlisted;
         }
         let delays = match absence {
@@ -576,8 +576,8 @@ impl Pauses {
         }
         self.failures = self.failures.saturating_add(1);
         let delay = delays.delay(self.failures, &mut self.random);
-        let asked = retry_after.unwrap_or_default().min(MAX_RETRY_AFTER);
-        let until = now + delay.max(asked);
+        let requested = retry_after.unwrap_or_default().min(MAX_RETRY_AFTER);
+        let until = now + delay.max(requested);
         self.last_ended = Some(until);
         until
     }

@@ -34,10 +34,10 @@ pub(crate) struct WatchSource {
     client: Client,
     collection: Collection,
     namespace: Option<String>,
-    /// Which of them.
+    /// The label and field selectors.
     selectors: WatchParams,
-    /// Whether the server did not have the kind under its known version in the last response.
-    pub(crate) is_lost: bool,
+    /// Whether the last response was that the server does not serve the kind in its known version.
+    pub(crate) needs_rediscovery: bool,
 }
 
 /// The collection that is watched.
@@ -87,19 +87,19 @@ impl WatchSource {
             collection,
             namespace: namespace.map(str::to_owned),
             selectors,
-            is_lost: false,
+            needs_rediscovery: false,
         }
     }
 
     /// Asks the API server for the version of the kind if it is unknown or outdated.
-    pub(crate) async fn find(&mut self) -> Result<(), WatchError> {
+    pub(crate) async fn discover_kind(&mut self) -> Result<(), WatchError> {
         let found = match self.collection.kind() {
-            Some(kind) if self.is_lost => discover_again(&self.client, kind).await,
+            Some(kind) if self.needs_rediscovery => discover_again(&self.client, kind).await,
             Some(kind) => discover(&self.client, kind).await,
             None => Ok(()),
         };
         found.map_err(|error| WatchError::new("list", error))?;
-        self.is_lost = false;
+        self.needs_rediscovery = false;
         Ok(())
     }
 
@@ -173,8 +173,8 @@ impl WatchSource {
     ) -> Result<Body, WatchError> {
         let failed = |error| WatchError::new(verb, error);
         let request = request.map_err(|error| failed(Error::BuildRequest(error)))?;
-        let answer = self.client.send(request.map(Body::from)).await;
-        accepted(verb, answer.map_err(failed)?).await
+        let response = self.client.send(request.map(Body::from)).await;
+        accepted(verb, response.map_err(failed)?).await
     }
 }
 
@@ -230,7 +230,7 @@ impl<D: Decode> Page<D> {
         let next = non_empty(list.metadata.continue_);
         if next.is_some() && next == text {
             return Err(failed(Error::Service(
-                "a page names itself as the next".into(),
+                "a page has its own continue token".into(),
             )));
         }
         let version = version
@@ -248,9 +248,9 @@ impl<D: Decode> Page<D> {
 /// Returns the body of a successful response, otherwise the error.
 pub(crate) async fn accepted(
     verb: &'static str,
-    answer: Response<Body>,
+    response: Response<Body>,
 ) -> Result<Body, WatchError> {
-    let (parts, body) = answer.into_parts();
+    let (parts, body) = response.into_parts();
     if parts.status.is_success() {
         return Ok(body);
     }
@@ -393,7 +393,7 @@ impl WatchError {
 
     /// The response to a request has no version from which a watch could continue.
     pub(crate) fn no_version(verb: &'static str) -> Self {
-        let why = "the answer has no metadata.resourceVersion";
+        let why = "the response has no metadata.resourceVersion";
         Self::new(verb, Error::Service(why.into()))
     }
 

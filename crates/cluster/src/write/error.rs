@@ -68,7 +68,7 @@ impl Unavailable {
     /// No response arrived within this time.
     pub fn timed_out(after: Duration) -> Self {
         Self {
-            reason: format!("no answer within {} s", after.as_secs()),
+            reason: format!("no response within {} s", after.as_secs()),
             retry_after: None,
             kind: FailureKind::TimedOut,
         }
@@ -98,17 +98,17 @@ pub enum FailureKind {
     #[error("admission failed")]
     Admission,
     /// Only the backend of this kind, behind the API server: an aggregated API or a conversion webhook.
-    #[error("the API server cannot reach what serves this kind")]
+    #[error("the API server cannot reach the backend of this kind")]
     KindBackend,
     /// Unknown: a 404 that does not name the object. A proxy might be misconfigured, or the server might
     /// not have the kind.
-    #[error("the API server has nothing there")]
+    #[error("the API server does not serve this path")]
     NotServed,
     /// The request: its response is larger than the limit.
-    #[error("the answer is too large")]
+    #[error("the response is too large")]
     TooLarge,
     /// Unknown: there was no response within the time limit.
-    #[error("the API server has not answered")]
+    #[error("the API server has not responded")]
     TimedOut,
 }
 
@@ -136,7 +136,7 @@ impl ApiResponse {
         matches!(self, Self::Failure { code, .. } if code.as_u16() == 409)
     }
 
-    /// Returns the body of a success, or an error. `sort` classifies the codes that a retry cannot fix.
+    /// Returns the body of a success, or an error. `classify` classifies the codes that a retry cannot fix.
     pub(crate) fn body<E: From<Unavailable>>(
         self,
         classify: impl FnOnce(StatusCode, &Status) -> E,

@@ -105,9 +105,9 @@ impl Writer {
         writer
     }
 
-    /// A copy with another time limit for each request.
+    /// Copies the writer with another time limit for each request.
     #[must_use]
-    pub fn within(&self, limit: Duration) -> Self {
+    pub fn with_timeout(&self, limit: Duration) -> Self {
         Self {
             limit: Some(limit),
             ..self.clone()
@@ -151,8 +151,8 @@ impl Writer {
     /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read_namespace(&self, name: &str) -> Result<NamespaceMeta, ReadError> {
         let request = Request::get(format!("{NAMESPACES_PATH}/{name}"));
-        let answer = self.get(request).await?;
-        Ok(namespace_in(&answer, name)?)
+        let response = self.get(request).await?;
+        Ok(namespace_in(&response, name)?)
     }
 
     /// Writes a user's annotations on a Namespace if the changed ones are still as observed, and returns
@@ -167,10 +167,10 @@ impl Writer {
     ) -> Result<NamespaceMeta, PatchError> {
         let patch = namespace_patch(namespace, annotations, &self.prefix);
         let name = namespace.name_any();
-        let answer = self
-            .patched(format!("{NAMESPACES_PATH}/{name}"), &patch)
+        let response = self
+            .patch_path(format!("{NAMESPACES_PATH}/{name}"), &patch)
             .await?;
-        Ok(namespace_in(&answer, &name)?)
+        Ok(namespace_in(&response, &name)?)
     }
 
     /// Sends a patch of an object, and returns the new object.
@@ -182,18 +182,22 @@ impl Writer {
         object: &WorkloadRef,
         patch: &Patch,
     ) -> Result<Workload, PatchError> {
-        let answer = self.patched(KindApi::path_of(object), patch).await?;
+        let response = self.patch_path(KindApi::path_of(object), patch).await?;
         let members = SpecMembers::for_kind(&object.kind);
-        let workload: Workload = members.decode(&answer).map_err(malformed)?;
-        let is_requested = is_at(&workload, object) && workload.uid() == &*object.uid;
+        let workload: Workload = members.decode(&response).map_err(malformed)?;
+        let is_requested = is_requested_object(&workload, object) && workload.uid() == &*object.uid;
         Ok(expect_requested(workload, is_requested, object)?)
     }
 
-    pub(crate) async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
+    pub(crate) async fn patch_path(
+        &self,
+        path: String,
+        patch: &Patch,
+    ) -> Result<Bytes, PatchError> {
         let uri = format!("{path}?fieldManager={}", self.manager);
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
-        let body = as_go_writes(patch).map_err(malformed)?;
+        let body = serialize_like_go(patch).map_err(malformed)?;
         self.send(request, body).await?.body(PatchError::classify)
     }
 
@@ -202,10 +206,10 @@ impl Writer {
     /// # Errors
     /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
-        let answer = self.get(Request::get(KindApi::path_of(object))).await?;
+        let response = self.get(Request::get(KindApi::path_of(object))).await?;
         let members = SpecMembers::for_kind(&object.kind);
-        let workload: Workload = members.decode(&answer).map_err(malformed)?;
-        let is_requested = is_at(&workload, object);
+        let workload: Workload = members.decode(&response).map_err(malformed)?;
+        let is_requested = is_requested_object(&workload, object);
         Ok(expect_requested(workload, is_requested, object)?)
     }
 
@@ -215,9 +219,9 @@ impl Writer {
     /// If it does not exist, or the API server cannot be reached or rejects the request.
     pub async fn read_managers(&self, object: &WorkloadRef) -> Result<WithManagers, ReadError> {
         let request = Request::get(KindApi::path_of(object)).extension(FullObject);
-        let answer = self.get(request).await?;
-        let read: WithManagers = serde_json::from_slice(&answer).map_err(malformed)?;
-        let is_requested = is_at(&read.workload, object);
+        let response = self.get(request).await?;
+        let read: WithManagers = serde_json::from_slice(&response).map_err(malformed)?;
+        let is_requested = is_requested_object(&read.workload, object);
         Ok(expect_requested(read, is_requested, object)?)
     }
 
@@ -232,8 +236,8 @@ impl Writer {
         namespace: Option<&str>,
     ) -> Result<Version, ReadError> {
         let uri = format!("{}?limit=1", KindApi::new(kind).path(namespace));
-        let answer = self.get(Request::get(uri)).await?;
-        let list: Value = serde_json::from_slice(&answer).map_err(malformed)?;
+        let response = self.get(Request::get(uri)).await?;
+        let list: Value = serde_json::from_slice(&response).map_err(malformed)?;
         let version = list["metadata"]["resourceVersion"].as_str();
         Ok(Version::parse(version.unwrap_or_default()))
     }
@@ -255,18 +259,18 @@ impl Writer {
         let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
         let body = serde_json::to_vec(&event_body(object, event, at, &self.instance))
             .map_err(malformed)?;
-        let answer = self.send(request, body).await?;
+        let response = self.send(request, body).await?;
         // Another controller, or this one before a restart, has already sent it.
-        if event.once_of.is_some() && answer.is_conflict() {
+        if event.once_of.is_some() && response.is_conflict() {
             return Ok(());
         }
-        answer.body(AnnounceError::classify)?;
+        response.body(AnnounceError::classify)?;
         Ok(())
     }
 
     async fn get(&self, request: http::request::Builder) -> Result<Bytes, ReadError> {
-        let answer = self.send(request, Vec::new()).await?;
-        answer.body(ReadError::classify)
+        let response = self.send(request, Vec::new()).await?;
+        response.body(ReadError::classify)
     }
 
     pub(crate) async fn send(
@@ -307,7 +311,7 @@ impl Writer {
 
 /// Serializes a patch as the API server would. Its `test` compares the JSON text of strings, not their
 /// values (evanphx/json-patch v4), and Go's encoder escapes five characters that JSON allows.
-fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
+fn serialize_like_go(patch: &Patch) -> serde_json::Result<Vec<u8>> {
     let escaped = |character| matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
     let json = serde_json::to_string(patch)?;
     Ok(escape_json(&json, escaped).into_owned().into_bytes())
@@ -348,13 +352,13 @@ pub(crate) fn malformed(error: impl std::error::Error + 'static) -> Unavailable 
 }
 
 /// Whether the response contains the requested object.
-fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
+fn is_requested_object(workload: &Workload, object: &WorkloadRef) -> bool {
     (workload.namespace(), workload.name()) == (&*object.namespace, &*object.name)
 }
 
 /// Decodes the requested Namespace.
-fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
-    let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(malformed)?;
+fn namespace_in(response: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
+    let namespace: NamespaceMeta = serde_json::from_slice(response).map_err(malformed)?;
     let is_requested = namespace.metadata.name.as_deref() == Some(name);
     expect_requested(namespace, is_requested, &format_args!("Namespace {name}"))
 }
@@ -362,12 +366,12 @@ fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable>
 /// Returns the object if it is the requested one. A successful response can contain something else, such
 /// as a `Status`, if another server responded; then nothing was done.
 fn expect_requested<T>(
-    answer: T,
+    response: T,
     is_requested: bool,
     object: &dyn fmt::Display,
 ) -> Result<T, Unavailable> {
-    is_requested.then_some(answer).ok_or_else(|| Unavailable {
-        reason: format!("the answer does not show {object}"),
+    is_requested.then_some(response).ok_or_else(|| Unavailable {
+        reason: format!("the response does not show {object}"),
         retry_after: None,
         kind: FailureKind::Failed,
     })
@@ -441,20 +445,20 @@ impl Writer {
     ///
     /// # Errors
     /// If the API server cannot be reached or rejects the request.
-    pub async fn jobs(&self, namespace: &str) -> Result<Vec<Job>, ReadError> {
+    pub async fn list_jobs(&self, namespace: &str) -> Result<Vec<Job>, ReadError> {
         let suspended_by = self.prefix().suspended_by();
         let mut jobs = Vec::new();
         let (mut limit, mut rest) = (PAGE, String::new());
         loop {
             let uri = format!("{}?limit={limit}{rest}", jobs_path(namespace));
-            let answer = match self.send(Request::get(uri), Vec::new()).await {
+            let response = match self.send(Request::get(uri), Vec::new()).await {
                 Err(why) if why.kind == FailureKind::TooLarge && limit > 1 => {
                     limit = limit.div_ceil(10);
                     continue;
                 }
-                answer => answer?.body(ReadError::classify)?,
+                response => response?.body(ReadError::classify)?,
             };
-            let page: ObjectList<RawJob> = serde_json::from_slice(&answer).map_err(malformed)?;
+            let page: ObjectList<RawJob> = serde_json::from_slice(&response).map_err(malformed)?;
             jobs.extend(page.items.into_iter().map(|job| job.job(&suspended_by)));
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 // The server's token consists of base64url characters, which need no escaping.
@@ -477,7 +481,7 @@ impl Writer {
     ) -> Result<(), PatchError> {
         let uri = format!("{}/{}", jobs_path(namespace), job.name);
         let patch = job_patch(job, change, cron_job, self.prefix());
-        self.patched(uri, &patch.into_patch()).await?;
+        self.patch_path(uri, &patch.into_patch()).await?;
         Ok(())
     }
 }
@@ -498,8 +502,8 @@ mod tests {
             ("Sun, 22 Nov 2026 00:00:00 GMT", None),
         ] {
             let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
-            let asked = requested_pause(&headers).map(|asked| asked.as_secs());
-            assert_eq!(asked, expected, "{text}");
+            let pause = requested_pause(&headers).map(|pause| pause.as_secs());
+            assert_eq!(pause, expected, "{text}");
         }
     }
 }

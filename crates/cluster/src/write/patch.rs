@@ -21,11 +21,11 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     patch.test(&["metadata", "deletionTimestamp"], Value::Null);
-    let row = KindApi::new(&observed.object.kind);
-    let count = row.patch(observed, change);
+    let api = KindApi::new(&observed.object.kind);
+    let count = api.patch(observed, change);
     let is_changed = change.replicas != observed.replicas;
     // A missing annotation map is added as a whole.
-    let is_in_map = row.count_is_annotation() && !observed.has_annotations;
+    let is_in_map = api.count_is_annotation() && !observed.has_annotations;
     let with_map = is_in_map && is_changed;
     for (path, value) in count.tests.into_iter().filter(|_| !is_in_map) {
         patch.test(path, value);
@@ -171,14 +171,14 @@ impl Operations {
         }
     }
 
-    /// Tests and writes annotations. `paused` is a count in an annotation, which is added together with
-    /// a missing map.
+    /// Tests and writes annotations. If the count is an annotation and the object has none, `count` is its
+    /// new value, which is added together with the map.
     fn annotations(
         &mut self,
         observed: &Observed,
         change: &Change,
         prefix: &Prefix,
-        paused: Option<&Value>,
+        count: Option<&Value>,
     ) {
         const MAP: [&str; 2] = ["metadata", "annotations"];
         let inherited = prefix.inherited();
@@ -203,8 +203,8 @@ impl Operations {
                 .into_iter()
                 .filter_map(|(name, _, _, wanted)| Some((name, json!(wanted.as_deref()?))));
             let name = observed.object.kind.path().last().cloned();
-            let paused = name.zip(paused.cloned());
-            let texts: Map<_, _> = texts.chain(paused).collect();
+            let count = name.zip(count.cloned());
+            let texts: Map<_, _> = texts.chain(count).collect();
             if !texts.is_empty() {
                 self.add(&MAP, Value::Object(texts));
             }

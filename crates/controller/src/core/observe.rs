@@ -21,7 +21,7 @@ use crate::{
     },
     ids::WatchId,
     settings::Watched,
-    store::{ObjectChange, WatchSource, history::VersionQuestion},
+    store::{ObjectChange, ObservationOrigin, history::VersionQuestion},
     telemetry::readiness::Condition,
     watches::FailureLog,
 };
@@ -63,8 +63,8 @@ impl Core {
         }
     }
 
-    fn watch_source(&self, watch: WatchId, in_list: bool) -> WatchSource {
-        WatchSource {
+    fn observation_origin(&self, watch: WatchId, in_list: bool) -> ObservationOrigin {
+        ObservationOrigin {
             watch,
             epoch: self.watches.epoch(watch),
             in_list,
@@ -84,8 +84,8 @@ impl Core {
                 object,
                 in_list,
             } => {
-                let source = self.watch_source(watch, in_list);
-                self.apply_workload(kind, &name, &object, source, now);
+                let origin = self.observation_origin(watch, in_list);
+                self.apply_workload(kind, &name, &object, origin, now);
                 name
             }
             ObjectEvent::Deleted { name, uid } => {
@@ -109,11 +109,11 @@ impl Core {
         kind: &Kind,
         name: &ObjectName,
         workload: &Workload,
-        source: WatchSource,
+        origin: ObservationOrigin,
         now: Now,
     ) {
         let seen_at = self.clock.seen_at(now);
-        let id = match self.store.observe(kind, name, workload, source, seen_at) {
+        let id = match self.store.observe(kind, name, workload, origin, seen_at) {
             ObjectChange::None => return,
             ObjectChange::Readiness(id) => return self.observe_readiness(id, now),
             ObjectChange::Unmanaged { known } => {
@@ -154,8 +154,8 @@ impl Core {
                 object, in_list, ..
             } => {
                 self.note_existence(watch, true);
-                let source = self.watch_source(watch, in_list);
-                self.apply_namespace(&object, source, now, effects);
+                let origin = self.observation_origin(watch, in_list);
+                self.apply_namespace(&object, origin, now, effects);
             }
             ObjectEvent::Deleted { name, .. } => {
                 self.note_existence(watch, false);
@@ -190,7 +190,7 @@ impl Core {
     fn apply_namespace(
         &mut self,
         namespace: &NamespaceMeta,
-        source: WatchSource,
+        origin: ObservationOrigin,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
@@ -207,7 +207,7 @@ impl Core {
         let watch_of = |kind: &Kind| watches.watch_of(kind, &namespace.name);
         let (change, ids) = self
             .store
-            .observe_namespace(&namespace, source, seen_at, watch_of);
+            .observe_namespace(&namespace, origin, seen_at, watch_of);
         if change.is_changed {
             tracing::debug!(
                 namespace = &*namespace.name,

@@ -10,7 +10,7 @@ use crate::followups::jobs::{CronJobTarget, JobPatch, JobsPass, JobsPassResult};
 /// permission is missing. Then the remaining Jobs are left to the next pass.
 pub(super) async fn run(pass: JobsPass, writer: &Writer) -> JobsPassResult {
     let namespace = pass.namespace;
-    let (jobs, list_error) = match writer.jobs(&namespace).await {
+    let (jobs, list_error) = match writer.list_jobs(&namespace).await {
         Ok(jobs) => (jobs, None),
         Err(error) => (Vec::new(), Some(error)),
     };

@@ -55,20 +55,20 @@ impl Requests {
                 })
             }
             Request::Managers(object) => {
-                let writer = self.writer.within(LOOKUP_TIMEOUT);
+                let writer = self.writer.with_timeout(LOOKUP_TIMEOUT);
                 self.spawn(id, async move {
                     Response::Managers(Box::new(writer.read_managers(&object).await))
                 })
             }
             Request::Event(event) => {
-                let writer = self.writer.within(EVENT_TIMEOUT);
+                let writer = self.writer.with_timeout(EVENT_TIMEOUT);
                 self.spawn(id, async move {
                     let sent = writer.announce(&event.object, &event.text, event.at);
                     Response::Event(sent.await)
                 })
             }
             Request::Jobs(pass) => {
-                let writer = self.writer.within(LOOKUP_TIMEOUT);
+                let writer = self.writer.with_timeout(LOOKUP_TIMEOUT);
                 self.spawn(id, async move {
                     Response::Jobs(Box::new(jobs_pass::run(pass, &writer).await))
                 })
@@ -81,7 +81,7 @@ impl Requests {
                 })
             }
             Request::Probe(object) => {
-                let writer = self.writer.within(PROBE_TIMEOUT);
+                let writer = self.writer.with_timeout(PROBE_TIMEOUT);
                 self.spawn(id, async move {
                     let namespace = Some(&*object.namespace);
                     Response::Version(writer.current_version(&object.kind, namespace).await)

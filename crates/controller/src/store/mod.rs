@@ -27,7 +27,7 @@ use crate::{
 };
 
 pub(crate) use dependency_state::{Progress, reports_no_readiness};
-pub(crate) use namespace::WatchSource;
+pub(crate) use namespace::ObservationOrigin;
 pub(crate) use observe::ObjectChange;
 
 mod dependency_state;

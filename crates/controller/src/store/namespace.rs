@@ -14,9 +14,9 @@ use crate::{
     store::slices::Slices,
 };
 
-/// The origin of an observation.
+/// The watch from which an observation comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WatchSource {
+pub(crate) struct ObservationOrigin {
     pub(crate) watch: WatchId,
     /// The epoch of the watch. Its lists are newer than responses of earlier epochs.
     pub(crate) epoch: u32,

@@ -13,7 +13,7 @@ use dayshift_workload::{
 use crate::{
     ids::WatchId,
     settings::{Settings, Watched},
-    store::namespace::{Namespace, NamespaceRecord, WatchSource},
+    store::namespace::{Namespace, NamespaceRecord, ObservationOrigin},
 };
 
 /// What is known about the Namespaces of a watch, which are one or all.
@@ -204,33 +204,33 @@ impl Namespaces {
     pub(super) fn observe(
         &mut self,
         namespace: &ObservedNamespace,
-        source: WatchSource,
+        origin: ObservationOrigin,
         prefix: &Prefix,
     ) -> NamespaceChange {
-        self.with_invalid_count(&namespace.name, |all| all.apply(namespace, source, prefix))
+        self.with_invalid_count(&namespace.name, |all| all.apply(namespace, origin, prefix))
     }
 
     fn apply(
         &mut self,
         namespace: &ObservedNamespace,
-        source: WatchSource,
+        origin: ObservationOrigin,
         prefix: &Prefix,
     ) -> NamespaceChange {
         let has_no_effect = namespace.annotations.is_empty() && !self.are_selected;
         let is_new = self.record(&namespace.name).is_none();
-        if is_new && !source.in_list && self.is_late(namespace.version, source.watch) {
+        if is_new && !origin.in_list && self.is_late(namespace.version, origin.watch) {
             return NamespaceChange::default();
         }
         if is_new && has_no_effect {
-            let record = self.read(namespace, source.watch, prefix);
+            let record = self.read(namespace, origin.watch, prefix);
             self.set_record(&namespace.name, record);
             return NamespaceChange::default();
         }
         let mut has_returned = false;
         let known = self.by_name.get_mut(&*namespace.name);
         if let Some(known) = known.and_then(|known| known.record.as_mut()) {
-            known.watch = source.watch;
-            if !source.in_list && namespace.version.is_before(known.version) {
+            known.watch = origin.watch;
+            if !origin.in_list && namespace.version.is_before(known.version) {
                 return NamespaceChange::default();
             }
             has_returned = std::mem::take(&mut known.is_gone);
@@ -247,7 +247,7 @@ impl Namespaces {
                 };
             }
         }
-        let record = self.read(namespace, source.watch, prefix);
+        let record = self.read(namespace, origin.watch, prefix);
         let error = record.error.clone();
         let before = self.set_record(&namespace.name, record);
         // An error is reported again if the Namespace was deleted and created again.

@@ -16,7 +16,7 @@ use crate::{
     ids::{Id, WatchId},
     store::{
         Store,
-        namespace::{NamedObject, UnscheduledObject, WatchSource},
+        namespace::{NamedObject, ObservationOrigin, UnscheduledObject},
         namespaces::NamespaceChange,
     },
 };
@@ -45,7 +45,7 @@ impl Store {
         kind: &Kind,
         name: &ObjectName,
         workload: &Workload,
-        source: WatchSource,
+        origin: ObservationOrigin,
         seen_at: SeenAt,
     ) -> ObjectChange {
         let version = workload.version();
@@ -55,7 +55,7 @@ impl Store {
         let (known, is_late) = match known {
             Some(NamedObject::Scheduled(id)) => (Some(*id), false),
             Some(NamedObject::Unscheduled(unscheduled)) => {
-                (None, !source.in_list && unscheduled.is_newer_than(workload))
+                (None, !origin.in_list && unscheduled.is_newer_than(workload))
             }
             None => (None, false),
         };
@@ -65,7 +65,7 @@ impl Store {
             return ObjectChange::Unmanaged { known };
         }
         if let Some(id) = known
-            && !source.in_list
+            && !origin.in_list
             && self.is_echo(id, workload)
         {
             return ObjectChange::None;
@@ -88,7 +88,7 @@ impl Store {
             && let Some(object) = self.get(id)
             && object.observed.object == observed.object
         {
-            let may_be_late = !source.in_list || object.response_epoch == Some(source.epoch);
+            let may_be_late = !origin.in_list || object.response_epoch == Some(origin.epoch);
             if may_be_late && version.is_before(object.version) {
                 return ObjectChange::None;
             }
@@ -96,7 +96,7 @@ impl Store {
             let Some(object) = self.get_unpublished(id) else {
                 return ObjectChange::None;
             };
-            if !source.in_list && object.observe_readiness(&mut observed, version) {
+            if !origin.in_list && object.observe_readiness(&mut observed, version) {
                 self.get_mut(id);
                 return ObjectChange::Readiness(id);
             }
@@ -104,7 +104,7 @@ impl Store {
             return ObjectChange::Updated(id);
         }
         let created = workload.created();
-        match self.add(observed, created, version, source.watch, seen_at) {
+        match self.add(observed, created, version, origin.watch, seen_at) {
             Some(id) => ObjectChange::Added {
                 id,
                 replaced: known,
@@ -187,11 +187,11 @@ impl Store {
     pub(crate) fn observe_namespace(
         &mut self,
         observed: &ObservedNamespace,
-        source: WatchSource,
+        origin: ObservationOrigin,
         seen_at: SeenAt,
         watch_of: impl Fn(&Kind) -> WatchId,
     ) -> (NamespaceChange, Vec<Id>) {
-        let change = self.namespaces.observe(observed, source, &self.prefix);
+        let change = self.namespaces.observe(observed, origin, &self.prefix);
         if !change.is_changed {
             return (change, Vec::new());
         }
@@ -248,12 +248,12 @@ mod tests {
         by_clock: DateTime::UNIX_EPOCH,
         elapsed: None,
     };
-    const CHANGE: WatchSource = WatchSource {
+    const CHANGE: ObservationOrigin = ObservationOrigin {
         watch: 0,
         epoch: 0,
         in_list: false,
     };
-    const LIST: WatchSource = WatchSource {
+    const LIST: ObservationOrigin = ObservationOrigin {
         in_list: true,
         ..CHANGE
     };
@@ -285,14 +285,14 @@ mod tests {
         Store::new(&Settings::default())
     }
 
-    fn observe(store: &mut Store, workload: &Workload, source: WatchSource) -> ObjectChange {
+    fn observe(store: &mut Store, workload: &Workload, origin: ObservationOrigin) -> ObjectChange {
         let name = ObjectName::from_resource(workload);
-        store.observe(&Kind::DEPLOYMENT, &name, workload, source, EPOCH)
+        store.observe(&Kind::DEPLOYMENT, &name, workload, origin, EPOCH)
     }
 
     /// Observes an object, and returns its id if it is new or has changed.
-    fn changed_id(store: &mut Store, workload: &Workload, source: WatchSource) -> Option<Id> {
-        match observe(store, workload, source) {
+    fn changed_id(store: &mut Store, workload: &Workload, origin: ObservationOrigin) -> Option<Id> {
+        match observe(store, workload, origin) {
             ObjectChange::Updated(id) | ObjectChange::Added { id, .. } => Some(id),
             ObjectChange::None | ObjectChange::Readiness(_) | ObjectChange::Unmanaged { .. } => {
                 None
@@ -324,11 +324,11 @@ mod tests {
     /// A change can arrive after a newer response; a list contains the current state.
     #[test]
     fn an_older_version_is_ignored_in_a_change_and_applied_in_a_list() {
-        for (source, expected) in [(CHANGE, 3), (LIST, 5)] {
+        for (origin, expected) in [(CHANGE, 3), (LIST, 5)] {
             let mut store = store();
             let id = changed_id(&mut store, &web(100, 3), CHANGE).unwrap();
-            observe(&mut store, &web(90, 5), source);
-            assert_eq!(replicas(&store, id), expected, "{source:?}");
+            observe(&mut store, &web(90, 5), origin);
+            assert_eq!(replicas(&store, id), expected, "{origin:?}");
         }
     }
 
@@ -338,7 +338,7 @@ mod tests {
             let mut store = store();
             let id = changed_id(&mut store, &web(90, 3), LIST).unwrap();
             assert!(store.observe_response(id, &web(100, 4), version(90), 0, EPOCH));
-            observe(&mut store, &web(95, 5), WatchSource { epoch, ..LIST });
+            observe(&mut store, &web(95, 5), ObservationOrigin { epoch, ..LIST });
             assert_eq!(replicas(&store, id), expected, "{epoch}");
         }
     }
@@ -395,9 +395,9 @@ mod tests {
         }
     }
 
-    fn show_team(store: &mut Store, namespace: &ObservedNamespace, source: WatchSource) {
-        let source = WatchSource { watch: 1, ..source };
-        store.observe_namespace(namespace, source, EPOCH, |_| 0);
+    fn show_team(store: &mut Store, namespace: &ObservedNamespace, origin: ObservationOrigin) {
+        let origin = ObservationOrigin { watch: 1, ..origin };
+        store.observe_namespace(namespace, origin, EPOCH, |_| 0);
     }
 
     /// Both if this process has observed the annotations and if it has not.
@@ -458,8 +458,8 @@ mod tests {
         store.keep_unscheduled(id);
         store.remove(id);
         assert_eq!(store.find(&Kind::DEPLOYMENT, "team", "web"), None);
-        let source = WatchSource { watch: 1, ..LIST };
-        let (_, ids) = store.observe_namespace(&team(95, "19:00"), source, EPOCH, |_| 0);
+        let origin = ObservationOrigin { watch: 1, ..LIST };
+        let (_, ids) = store.observe_namespace(&team(95, "19:00"), origin, EPOCH, |_| 0);
         let id = store.find(&Kind::DEPLOYMENT, "team", "web");
         assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
         assert_eq!(replicas(&store, id.unwrap()), 3);

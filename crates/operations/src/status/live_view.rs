@@ -56,13 +56,13 @@ impl LiveView {
             self.outage = None;
         }
         match event {
-            WorkloadEvent::Is(kind, managed) => {
+            WorkloadEvent::Applied(kind, managed) => {
                 let workload = &managed.workload;
                 let (namespace, name) = (workload.namespace(), workload.name());
                 let key = (namespace.to_owned(), name.to_owned(), kind);
                 self.known.insert(key, *managed);
             }
-            WorkloadEvent::Gone {
+            WorkloadEvent::Deleted {
                 kind,
                 namespace,
                 name,
