@@ -1,5 +1,5 @@
-//! The cost of the controller with up to 100,000 Deployments in an in-memory cluster. Run no other
-//! programs at the same time.
+//! The cost of the controller with up to 100,000 Deployments in an in-memory cluster. No other
+//! program should run at the same time.
 //!
 //! ```text
 //! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 Deployments;

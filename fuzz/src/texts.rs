@@ -64,7 +64,7 @@ pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, Diagnostic>) -> Opt
     None
 }
 
-/// An error must point at existing bytes and be printable.
+/// An error should point at existing bytes, and its message should be printable.
 pub fn check_error(text: &str, error: &Diagnostic) {
     let span = error.span();
     let pointed = text.get(span.clone());
@@ -76,7 +76,7 @@ pub fn check_error(text: &str, error: &Diagnostic) {
     check_printable(&error.to_string());
 }
 
-/// A message must not contain characters that control a terminal.
+/// A message should not contain characters that control a terminal.
 pub fn check_printable(message: &str) {
     assert!(!message.chars().any(is_unprintable), "{message:?}");
     assert!(!message.is_empty());

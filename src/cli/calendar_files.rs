@@ -163,7 +163,7 @@ impl CalendarWatch {
         loop {
             self.remind(clock.now());
             clock.sleep_until(clock.now() + INTERVAL).await;
-            // A slow disk must not block the controller, so files are read on another thread.
+            // A slow disk should not block the controller, so files are read on another thread.
             let (targets, files) = (self.targets(), self.files.len());
             let read = tokio::task::spawn_blocking(move || {
                 let each = targets.into_iter();

@@ -98,7 +98,7 @@ pub(crate) fn block_on_paused_time<T>(work: impl Future<Output = T>) -> io::Resu
 fn run<T>(builder: &mut Builder, work: impl Future<Output = T>) -> io::Result<T> {
     let runtime = builder.enable_all().build()?;
     let done = runtime.block_on(work);
-    // A pending name lookup or sleep must not delay the exit.
+    // A pending name lookup or sleep should not delay the exit.
     runtime.shutdown_background();
     Ok(done)
 }

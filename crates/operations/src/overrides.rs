@@ -240,7 +240,7 @@ impl OverrideRequest {
             let annotations = command.signed(&observed.inputs, zone, self.written_reason(command));
             let is_applied = command.is_applied(&observed.state());
             // A rollback can restore the annotation together with its recorded start. Then the override
-            // has ended, and the start must be removed.
+            // has ended, and the start should be removed.
             let is_to_renew = !is_applied && observed.override_began.is_some();
             let changes = !annotations.is_empty() || is_to_renew;
             if !changes && (self.dry_run || is_applied && !self.until_ready) {

@@ -406,7 +406,7 @@ impl Schedule {
         }
     }
 
-    /// The first stop in `(from, to]` without delay. The range must be an hour at most.
+    /// The first stop in `(from, to]` without delay. The range should be at most an hour.
     fn first_stop(&self, from: i64, to: i64) -> Option<RawBoundary> {
         let mut after = from;
         loop {
@@ -430,7 +430,7 @@ impl Schedule {
         }
     }
 
-    /// The last stop in `(from, to]` without delay. The range must be an hour at most.
+    /// The last stop in `(from, to]` without delay. The range should be at most an hour.
     fn last_stop(&self, from: i64, to: i64) -> Option<RawBoundary> {
         let mut until = to;
         loop {

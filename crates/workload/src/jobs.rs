@@ -17,19 +17,19 @@ use crate::{
 /// CronJob controller observes the stop late, and its clock can differ.
 pub const LATE_JOB_TOLERANCE: TimeDelta = TimeDelta::seconds(15);
 
-/// The desired state of a CronJob's Jobs.
+/// The state in which a CronJob's Jobs should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DesiredJobs {
     /// `stop-jobs` is not set. If dayshift has suspended a Job, it is resumed.
     Unmanaged,
     /// The Jobs stay as they are, because nothing requires a stop or a start.
     Unchanged,
-    /// Jobs are suspended if they were created by then.
+    /// Jobs should be suspended if they were created by then.
     Suspended {
         /// Shortly after the stop. If a Job is created later, a user created it.
         created_until: DateTime<Utc>,
     },
-    /// The Jobs run.
+    /// All Jobs should run.
     Running,
 }
 

@@ -37,7 +37,7 @@ impl WakeOnRequest {
             }
             None => (text, None),
         };
-        // A proposal for one part must not replace the whole string.
+        // A proposal for one part should not replace the whole string.
         let of_whole = |error: Diagnostic| error.with_proposal(None);
         Ok(Self {
             lasts: parse_grace(lasts).map_err(of_whole)?,

@@ -134,7 +134,7 @@ fn collection(kind: &str) -> String {
     format!("/apis/{GROUP}/{VERSION}/{}", plural(kind))
 }
 
-/// Polls a path until the response is as expected. A definition takes effect within about a second.
+/// Polls a path until the response is as it should be. A definition takes effect within about a second.
 async fn until(client: &Client, path: &str, wanted: impl Fn(u16, &str) -> bool) {
     loop {
         let request = Request::get(path).body(Body::empty()).unwrap();

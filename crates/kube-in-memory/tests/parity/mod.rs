@@ -1,4 +1,4 @@
-//! The API in memory responds like a real server.
+//! The API in memory should respond like a real server.
 //!
 //! `cases/` has a table of requests, and `recorded/` the responses of kube-apiserver. `cargo test --test
 //! cluster api_parity` in the dayshift repository records them again and compares them, because it can start

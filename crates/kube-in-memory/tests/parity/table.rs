@@ -44,7 +44,7 @@ pub struct Step {
     pub only: Vec<&'static str>,
     /// Compare field managers, and whether a new version was stored.
     pub owners: bool,
-    /// The request must succeed, and its response is not compared.
+    /// The request should succeed, and its response is not compared.
     pub given: bool,
     /// The action on the server before the request.
     pub before: Option<Before>,

@@ -21,8 +21,8 @@ pub(crate) fn day(name: &str) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-/// The desired count in each minute of the week. For a schedule without counts it is 1 while the
-/// workload runs and 0 while it is stopped.
+/// The number of replicas that should run in each minute of the week. For a schedule without counts
+/// it is 1 while the workload should run and 0 while it should be stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WeekCounts {
     /// Each minute, from 0 on, at which another count begins, with that count.

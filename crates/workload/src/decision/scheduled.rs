@@ -503,8 +503,8 @@ impl ScheduledDecision<'_> {
 }
 
 impl ScheduledDecision<'_> {
-    /// No boundary is due. Labels that differ from the expected ones are corrected, and so is the
-    /// count if it is enforced.
+    /// No boundary is due. Labels that are not as they should be are corrected, and so is the count
+    /// if it is enforced.
     pub(crate) fn between_boundaries(&self) -> Decision {
         let expected = self.expected_labels();
         let enforced = self.enforced();
@@ -686,7 +686,7 @@ enum Enforced {
     },
 }
 
-/// The expected labels `last` and `next`.
+/// The values that the labels `last` and `next` should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ExpectedLabels {
     last: DateTime<Utc>,

@@ -189,7 +189,7 @@ impl Inputs {
     /// The fingerprint of this schedule on the object with this UID.
     pub fn fingerprint(&self, uid: &str) -> Fingerprint {
         let schedule = FINGERPRINTED.into_iter().filter_map(|key| {
-            // The controller's time zone is a flag. If it changes, that must not adopt every
+            // The controller's time zone is a flag. If it changes, that should not adopt every
             // workload.
             let is_flag = key == Key::Timezone && self.origin(key) == Some(Origin::Controller);
             let text = self.text(key).filter(|_| !is_flag)?;

@@ -1,5 +1,5 @@
-//! Proposals for rejected text. Each row of these tests specifies when the text should happen. The
-//! proposal must be valid, and must happen at exactly these times.
+//! Proposals for rejected text. Each row of these tests specifies the times that the text should
+//! mean. The proposal should be valid and mean exactly these times.
 
 mod others;
 mod times;

@@ -132,7 +132,7 @@ fn lowering_within_the_grace_period_resets_it() {
     assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
 }
 
-/// Autoscalers do this repeatedly, and it must not extend the grace period.
+/// Autoscalers do this repeatedly, and it should not extend the grace period.
 #[test]
 fn raising_further_within_the_grace_period_does_not_extend_it() {
     let mut object = at_night_with_grace(3);
