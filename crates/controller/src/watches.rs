@@ -193,8 +193,8 @@ impl Watches {
             .is_some_and(|watch| watch.absence.is_some())
     }
 
-    /// Returns what to log about a watch that has just failed, and records it as logged. An absence is logged
-    /// once, and other failures at growing intervals.
+    /// The line that should be logged about a watch that has just failed, if any. Records it as logged. An
+    /// absence is logged once, and other failures at growing intervals.
     pub(crate) fn take_log_entry(&mut self, watch: WatchId, now: Duration) -> Option<FailureLog> {
         let watch = self.0.get_mut(watch)?;
         if watch.absence.is_some() {

@@ -122,7 +122,7 @@ impl ClockGuard {
         })
     }
 
-    /// When to request the server's time; `None` while the clock is right.
+    /// When the server's time should be requested; `None` while the clock is right.
     pub(crate) fn next_time_request(&self, now: Now) -> Option<Duration> {
         let next = self
             .requested_at
@@ -130,7 +130,7 @@ impl ClockGuard {
         self.is_wrong.then_some(next)
     }
 
-    /// Returns whether to request the server's time now, and records the request.
+    /// Whether the server's time should be requested now. If so, records the request.
     pub(crate) fn take_time_request(&mut self, now: Now) -> bool {
         let is_due = self
             .next_time_request(now)

@@ -67,8 +67,8 @@ impl Core {
         false
     }
 
-    /// Updates readiness, stop notices, Jobs and reverts after a change of an object. Returns whether to
-    /// decide about the object: it is idle, and the clock is right.
+    /// Updates readiness, stop notices, Jobs and reverts after a change of an object. Returns whether the
+    /// object should be decided about: it is idle, and the clock is right.
     fn follow(&mut self, id: Id, now: Now) -> bool {
         self.observe_readiness(id, now);
         self.stops.observe(id, &mut self.store, now.wall);

@@ -82,7 +82,7 @@ pub(crate) struct Core {
     pub(crate) jobs: Jobs,
     pub(crate) stops: Stops,
     pub(crate) events: Events,
-    /// The objects to decide about, in order.
+    /// The objects that should be decided about, in order.
     agenda: VecDeque<Id>,
     /// The remaining budget of this step.
     budget: Budget,
@@ -614,7 +614,7 @@ impl Core {
         timers.arm(Timer::StopNotices, self.stops.next());
     }
 
-    /// When the next step is needed if there is no input before.
+    /// When the next step should be made if there is no input before.
     pub(crate) fn next_wake(&self, now: Now) -> DateTime<Utc> {
         if self.more {
             return now.wall;

@@ -127,8 +127,8 @@ impl Driver {
         }
     }
 
-    /// Makes one step, and carries out its effects. Returns its time, and whether to write the requests
-    /// before any other work. The clocks are read before the step, so no request is sent too early.
+    /// Makes one step, and carries out its effects. Returns its time, and whether the requests should be
+    /// written before any other work. The clocks are read before the step, so no request is sent too early.
     fn step(&mut self, input: Input) -> (Now, bool) {
         let now = self.clocks.now();
         self.core.step(now, input, &mut self.effects);

@@ -48,7 +48,7 @@ struct RevertSummary {
 }
 
 impl RevertDigest {
-    /// Returns whether to send a separate Event about a revert. If not, adds the revert to the summary.
+    /// Whether a separate Event about a revert should be sent. If not, adds the revert to the summary.
     pub(crate) fn admit(&mut self, object: &EventObject, manager: &str, now: Now) -> bool {
         self.prune(now);
         let namespace = object.namespace.clone();

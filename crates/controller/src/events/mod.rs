@@ -86,7 +86,7 @@ impl Events {
         }
     }
 
-    /// Returns whether to report a missing permission now, and records the report.
+    /// Whether a missing permission should be reported now. If so, records the report.
     pub(crate) fn take_missing(&mut self, object: &WorkloadRef, reason: Reason, now: Now) -> bool {
         let permission = permission(object);
         if !self.permissions.contains_key(&permission)

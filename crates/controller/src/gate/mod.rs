@@ -136,8 +136,7 @@ impl Gate {
         Verdict::Hold { until }
     }
 
-    /// Checks the dependencies of a start. Returns when to check them again if it waits, and `None` if it does
-    /// not wait.
+    /// Checks the dependencies of a start. If it waits, returns when they should be checked again.
     fn wait_for_dependencies(
         &mut self,
         id: Id,
@@ -280,7 +279,7 @@ impl Gate {
         }
     }
 
-    /// Gives a free start slot to the next waiting start. Returns it, to be decided about again.
+    /// Gives a free start slot to the next waiting start, which should then be decided about again.
     pub(crate) fn grant(&mut self, store: &mut Store, watches: &Watches) -> Option<Id> {
         self.slots.max()?;
         self.slots.open_if(|| watches.were_all_tried());

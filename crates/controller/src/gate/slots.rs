@@ -141,7 +141,7 @@ impl StartSlots {
         SlotOutcome::Queued { is_new: true }
     }
 
-    /// Gives a free slot to the next waiting start. Returns it, to be decided about again.
+    /// Gives a free slot to the next waiting start, which should then be decided about again.
     pub(super) fn grant(&mut self, store: &mut Store) -> Option<Id> {
         while self.is_one_free() {
             let (id, number) = self.pop()?;

@@ -125,7 +125,7 @@ impl Report {
 }
 
 impl Reported {
-    /// Returns whether to report a condition now, and records the report. A condition is not reported
+    /// Whether a condition should be reported now. If so, records the report. A condition is not reported
     /// again if the last report for its reason has the same detail and is recent.
     pub(crate) fn report_if_new(&mut self, reason: Reason, detail: &str, now: Now) -> bool {
         let report = Report {

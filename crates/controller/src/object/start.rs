@@ -54,7 +54,7 @@ pub(crate) struct EndedWait {
 /// The holder of a start slot, of which there are `--max-starting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// A start that has waited for the slot and will be decided about again.
+    /// A start that has waited for the slot and should be decided about again.
     Granted,
     /// A start that was not made yet.
     Start,

@@ -242,7 +242,7 @@ impl Work {
         self.is_slow = true;
     }
 
-    /// Records that a boundary is due. Returns whether to queue the object as a transition. Failures of
+    /// Records that a boundary is due. Returns whether the object should be queued as a transition. Failures of
     /// earlier writes are cleared, so the transition is sent at once and has a backoff of its own.
     pub(crate) fn mark_due(&mut self, at: DateTime<Utc>, now: Now) -> bool {
         self.first_due.get_or_insert((at, now.elapsed));

@@ -104,7 +104,7 @@ impl Progress {
     }
 }
 
-/// Whether the objects of a kind have no field that reports readiness.
+/// Whether the objects of a kind have no field that reports readiness. They take no start slot.
 pub(crate) fn reports_no_readiness(kind: &Kind) -> bool {
     match kind.ready_form() {
         ReadyForm::Replicas | ReadyForm::Condition(_) => false,

@@ -95,7 +95,7 @@ impl History {
         Some(question)
     }
 
-    /// Returns whether to list all objects again, because of a rollback. If so, forgets all versions.
+    /// Whether all objects should be listed again, because of a rollback. If so, forgets all versions.
     pub(crate) fn take_relist(&mut self, now: Duration) -> bool {
         let is_soon = self
             .relisted_at

@@ -175,8 +175,8 @@ impl Store {
         }
     }
 
-    /// Drops annotations that exceed the text budget. Returns the objects to decide about: those whose
-    /// annotations were dropped, and those whose annotations fit again.
+    /// Drops annotations that exceed the text budget. Returns the objects that should be decided about: those
+    /// whose annotations were dropped, and those whose annotations fit again.
     pub(crate) fn settle_texts(&mut self, seen_at: SeenAt) -> Vec<Id> {
         let mut changed = self.text_budget.take_changed();
         changed.retain(|id| {

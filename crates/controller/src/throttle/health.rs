@@ -56,7 +56,7 @@ impl Health {
         self.without_response.len() > 1 && self.is_silent(now)
     }
 
-    /// Records that a request has timed out. Returns whether to send a probe, because there was no response for
+    /// Records that a request has timed out. Returns whether a probe should be sent, because there was no response for
     /// [`REQUEST_TIMEOUT`]. Timeouts alone do not show that the server is unavailable, because an admission
     /// webhook that hangs can cause any number of them.
     pub(super) fn start_probe(&mut self, now: Duration) -> bool {
