@@ -1,10 +1,10 @@
 //! The controller: a state machine without I/O, and a thin driver.
 //!
 //! [`run`] starts the `driver`, which reads the clocks, waits for watch events and responses, and steps
-//! the `core`. The core decides and returns the requests to send. `gate`, `followups` and `events` contain
-//! the rules for starts, for the time after a change, and for reports to users. `store`, `outbox` and
-//! `throttle` contain the observed objects, the queues of requests and the limits on sending. All of them
-//! use `object` and `clock`. `telemetry` publishes metrics and snapshots.
+//! the `core`. The core decides and returns the requests to send. `gate`, `followups` and `events`
+//! contain the rules for starts, for the time after a change, and for reports to users. `store`,
+//! `outbox` and `throttle` contain the observed objects, the queues of requests and the limits on
+//! sending. All of them use `object` and `clock`. `telemetry` publishes metrics and snapshots.
 
 mod calendar_feed;
 mod clock;

@@ -23,8 +23,8 @@ pub struct Settings {
     pub calendars: CalendarFeed,
     /// The part before the `/` of every annotation and label.
     pub prefix: Prefix,
-    /// The schedule of objects in scope that neither have nor inherit one and are not excluded. Does not apply
-    /// in the namespace of this process and in those of Kubernetes itself (`kube-…`).
+    /// The schedule of objects in scope that neither have nor inherit one and are not excluded. Does
+    /// not apply in the namespace of this process and in those of Kubernetes itself (`kube-…`).
     pub default_schedule: Option<DefaultSchedule>,
     /// The kinds that dayshift can scale, including those of `--kind-file`.
     pub kinds: Arc<KindTable>,
@@ -34,9 +34,9 @@ pub struct Settings {
     pub catch_up: TimeDelta,
     /// The maximum difference from the API server's clock; `None` disables the comparison.
     pub max_clock_skew: Option<TimeDelta>,
-    /// The maximum number of starts and stops of one namespace in flight. For all namespaces together, a
-    /// quarter more. In addition, there can be as many requests that take longer than a second, half as many
-    /// other writes, and 8 Events.
+    /// The maximum number of starts and stops of one namespace in flight. For all namespaces together,
+    /// a quarter more. In addition, there can be as many requests that take longer than a second, half
+    /// as many other writes, and 8 Events.
     pub max_in_flight: NonZeroUsize,
     /// The maximum number of started workloads that are not ready yet; `None` for no limit.
     pub max_starting: Option<NonZeroUsize>,
@@ -44,7 +44,8 @@ pub struct Settings {
     pub revert_window: Duration,
     /// How long before a stop its notice is sent; zero for no notice.
     pub notice: TimeDelta,
-    /// How long an object can take to become ready after a start before a Warning Event; zero for no Event.
+    /// How long an object can take to become ready after a start before a Warning Event; zero for no
+    /// Event.
     pub ready_within: TimeDelta,
     /// Publish a series for each workload.
     pub per_workload_metrics: bool,
@@ -77,8 +78,8 @@ pub struct Scope {
     pub namespace_selector: Option<String>,
     /// The label of Namespaces whose value is the team. If set, savings are published by team.
     pub team_label: Option<String>,
-    /// Whether the annotations of a Namespace are defaults for the objects in it. Requires the permission to
-    /// list and watch Namespaces.
+    /// Whether the annotations of a Namespace are defaults for the objects in it. Requires the
+    /// permission to list and watch Namespaces.
     pub namespace_defaults: bool,
     /// Whether starts can wait for Services. Requires the permission to list and watch EndpointSlices.
     pub services: bool,
@@ -126,8 +127,8 @@ impl From<DependencyKind> for Watched {
 }
 
 impl Scope {
-    /// All watches, and the namespace of each, `None` for all: Namespaces if they are needed, each kind, and
-    /// EndpointSlices if they are enabled. The position of a watch is its number.
+    /// All watches, and the namespace of each, `None` for all: Namespaces if they are needed, each
+    /// kind, and EndpointSlices if they are enabled. The position of a watch is its number.
     pub(crate) fn watches(&self) -> impl Iterator<Item = (Watched, Option<&str>)> {
         let namespaces: Vec<Option<&str>> = match &*self.namespaces {
             [] => vec![None],
@@ -140,9 +141,9 @@ impl Scope {
         let kinds = self.kinds.iter().cloned().map(Watched::Kind);
         let services = self.services.then_some(Watched::Services);
         let each = defaults.into_iter().chain(kinds).chain(services);
-        each.flat_map(move |what| {
+        each.flat_map(move |watched| {
             let namespaces = namespaces.clone().into_iter();
-            namespaces.map(move |name| (what.clone(), name))
+            namespaces.map(move |name| (watched.clone(), name))
         })
     }
 }
@@ -168,23 +169,23 @@ impl Default for Scope {
 pub struct OwnPod {
     /// The namespace of the pod.
     pub namespace: String,
-    /// The name of the pod. If a Deployment created it, `<deployment>-<hash>-`, truncated to 58 bytes, and five
-    /// random characters. If a StatefulSet created it, `<statefulset>-<number>`.
+    /// The name of the pod. If a Deployment created it, `<deployment>-<hash>-`, truncated to 58 bytes,
+    /// and five random characters. If a StatefulSet created it, `<statefulset>-<number>`.
     pub name: String,
 }
 
-/// The number of bytes of a `generateName` that the API server keeps, and the number of random characters that
-/// it appends (`SimpleNameGenerator` of k8s.io/apiserver).
+/// The number of bytes of a `generateName` that the API server keeps, and the number of random
+/// characters that it appends (`SimpleNameGenerator` of k8s.io/apiserver).
 const KEPT: usize = 58;
 const RANDOM: usize = 5;
 
-/// The maximum length of a pod template hash: the number of decimal digits of a 32-bit number, each of which is
-/// encoded as one letter or digit.
+/// The maximum length of a pod template hash: the number of decimal digits of a 32-bit number, each of
+/// which is encoded as one letter or digit.
 const MAX_HASH: usize = 10;
 
 impl OwnPod {
-    /// Whether a workload may have created the pod. If the names of several Deployments have the same long
-    /// prefix, this is true for each of them.
+    /// Whether a workload might have created the pod. If the names of several Deployments have the same
+    /// long prefix, this is true for each of them.
     pub fn belongs_to(&self, kind: &Kind, namespace: &str, name: &str) -> bool {
         let may_be_of = match kind.pods() {
             Pods::ByHash => Self::may_be_of_deployment,
@@ -194,7 +195,7 @@ impl OwnPod {
         self.namespace == namespace && may_be_of(self, name)
     }
 
-    /// Whether a workload may have created the pod, or scales a workload that may have.
+    /// Whether a workload might have created the pod, or scales a workload that might have.
     pub(crate) fn is_of(&self, kind: &Kind, workload: &Workload) -> bool {
         let namespace = workload.namespace();
         let target = workload.scale_target(kind);

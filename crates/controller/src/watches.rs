@@ -1,5 +1,5 @@
-//! The progress of each watch: whether it has listed its objects, is open, or fails. Publishes the conditions
-//! of readiness that depend on watches, and decides which failures are logged.
+//! The progress of each watch: whether it has listed its objects, is open, or fails. Publishes the
+//! conditions of readiness that depend on watches, and decides which failures are logged.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -139,8 +139,8 @@ impl Watches {
         }
     }
 
-    /// Records whether the Namespace of a watch exists. Returns its name if that has changed; a Namespace is
-    /// assumed to exist at first.
+    /// Records whether the Namespace of a watch exists. Returns its name if that has changed; a
+    /// Namespace is assumed to exist at first.
     pub(crate) fn note_existence(&mut self, watch: WatchId, exists: bool) -> Option<String> {
         let watch = self.0.get_mut(watch)?;
         let name = watch.namespace.clone()?;
@@ -162,8 +162,8 @@ impl Watches {
         }
     }
 
-    /// Whether the first list of a watch has ended. A list that fails or times out has ended too, so it delays
-    /// nothing.
+    /// Whether the first list of a watch has ended. A list that fails or times out has ended too, so it
+    /// delays nothing.
     pub(crate) fn was_tried(&self, watch: WatchId) -> bool {
         self.0.get(watch).is_none_or(|watch| watch.was_tried)
     }
@@ -193,8 +193,8 @@ impl Watches {
             .is_some_and(|watch| watch.absence.is_some())
     }
 
-    /// The line that should be logged about a watch that has just failed, if any. Records it as logged. An
-    /// absence is logged once, and other failures at growing intervals.
+    /// The line that should be logged about a watch that has just failed, if any. Records it as logged.
+    /// An absence is logged once, and other failures at growing intervals.
     pub(crate) fn take_log_entry(&mut self, watch: WatchId, now: Duration) -> Option<FailureLog> {
         let watch = self.0.get_mut(watch)?;
         if watch.absence.is_some() {
@@ -209,8 +209,8 @@ impl Watches {
 
     /// Publishes the state of the watches, and the kinds that cannot be watched.
     ///
-    /// A kind that the server does not serve or that RBAC forbids does not prevent readiness, because that may
-    /// be intended. At least one kind must be watched in each namespace.
+    /// A kind that the server does not serve or that RBAC forbids does not prevent readiness, because
+    /// that may be intended. At least one kind must be watched in each namespace.
     pub(crate) fn publish(&self, telemetry: &Telemetry) {
         let Self(watches) = self;
         let is_listed = |watch: &WatchState| watch.is_listed;
@@ -250,8 +250,8 @@ pub(crate) enum FailureLog {
     StillFails(String),
 }
 
-/// A series of failures of one watch. If a server accepts each watch and interrupts it at once, that is one
-/// long outage, not many short ones.
+/// A series of failures of one watch. If a server accepts each watch and interrupts it at once, that is
+/// one long outage, not many short ones.
 #[derive(Debug)]
 struct Outage {
     since: Duration,
@@ -292,8 +292,8 @@ impl Outage {
         self.ended = None;
     }
 
-    /// Records that the watch is open again. Returns the description of the outage for the log, if a failure
-    /// was logged.
+    /// Records that the watch is open again. Returns the description of the outage for the log, if a
+    /// failure was logged.
     fn end(&mut self, now: Duration) -> Option<String> {
         self.ended = Some(now);
         std::mem::take(&mut self.is_logged).then(|| self.describe(now))
@@ -322,7 +322,8 @@ impl Outage {
     }
 }
 
-/// Whether a predicate holds for each watch without an absence, and for at least one kind in each namespace.
+/// Whether a predicate holds for each watch without an absence, and for at least one kind in each
+/// namespace.
 fn holds_for_each(watches: &[WatchState], predicate: fn(&WatchState) -> bool) -> bool {
     let (matching, others): (Vec<_>, Vec<_>) = watches.iter().partition(|watch| predicate(watch));
     let is_of_kind = |watch: &WatchState| matches!(watch.watched, Watched::Kind(_));

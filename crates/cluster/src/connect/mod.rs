@@ -1,5 +1,5 @@
-//! Connecting to a cluster. This file chooses the cluster and the credentials from flags, the kubeconfig and
-//! the environment. The other files open connections and wrap the client.
+//! Connecting to a cluster. This file chooses the cluster and the credentials from flags, the
+//! kubeconfig and the environment. The other files open connections and wrap the client.
 
 pub(crate) mod compact;
 pub(crate) mod middleware;

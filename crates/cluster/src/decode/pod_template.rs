@@ -232,11 +232,11 @@ struct PodSpec {
 
 #[derive(Serialize)]
 struct PodResources {
-    requests: RequestedAmounts,
+    requests: RequestedQuantities,
 }
 
 #[derive(Serialize)]
-struct RequestedAmounts {
+struct RequestedQuantities {
     cpu: Nanos,
     memory: u64,
 }
@@ -251,7 +251,7 @@ impl Serialize for Nanos {
 
 impl From<ResourceRequests> for RequestsTemplate {
     fn from(requests: ResourceRequests) -> Self {
-        let requests = RequestedAmounts {
+        let requests = RequestedQuantities {
             cpu: Nanos(requests.cpu_nanos),
             memory: requests.memory_bytes,
         };
@@ -324,7 +324,7 @@ fn resources_in(bytes: &[u8]) -> Resources {
 }
 
 /// Adds an entry of a map from resources to quantities.
-fn add_quantity(amounts: &mut ResourceList, entry: &[u8]) {
+fn add_quantity(quantities: &mut ResourceList, entry: &[u8]) {
     let (mut resource, mut quantity) = (None, None);
     for (field, bytes) in Fields(entry) {
         match field {
@@ -337,7 +337,7 @@ fn add_quantity(amounts: &mut ResourceList, entry: &[u8]) {
         }
     }
     if let (Some(resource), Some(quantity)) = (resource, quantity) {
-        amounts.insert(resource, quantity);
+        quantities.insert(resource, quantity);
     }
 }
 
@@ -373,9 +373,9 @@ mod tests {
     /// Expected sums in millicores and MiB, calculated manually from the Kubernetes documentation of
     /// init containers, sidecars, pod overhead and pod-level resources.
     fn cases() -> Vec<(Value, u64, u64)> {
-        let asks = |cpu: &str, memory: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": memory}}});
+        let requests = |cpu: &str, memory: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": memory}}});
         let sidecar = |cpu: &str, memory: &str| {
-            let mut sidecar = asks(cpu, memory);
+            let mut sidecar = requests(cpu, memory);
             sidecar["restartPolicy"] = json!("Always");
             sidecar
         };
@@ -383,13 +383,13 @@ mod tests {
         let partly = json!({"resources": {
             "requests": {"cpu": "100m"}, "limits": {"cpu": "2", "memory": "1Gi"},
         }});
-        let web = asks("250m", "128Mi");
+        let web = requests("250m", "128Mi");
         vec![
             (json!({"containers": []}), 0, 0),
             (json!({"containers": [{"name": "web"}]}), 0, 0),
             (json!({"containers": [web]}), 250, 128),
             (
-                json!({"containers": [web, web, asks("1", "1Gi")]}),
+                json!({"containers": [web, web, requests("1", "1Gi")]}),
                 1500,
                 1280,
             ),
@@ -397,12 +397,12 @@ mod tests {
             (json!({"containers": [partly, web]}), 350, 1152),
             // An init container ends before the others start.
             (
-                json!({"containers": [web], "initContainers": [asks("1", "64Mi")]}),
+                json!({"containers": [web], "initContainers": [requests("1", "64Mi")]}),
                 1000,
                 128,
             ),
             (
-                json!({"containers": [web], "initContainers": [asks("100m", "1Gi"), asks("200m", "2Gi")]}),
+                json!({"containers": [web], "initContainers": [requests("100m", "1Gi"), requests("200m", "2Gi")]}),
                 250,
                 2048,
             ),
@@ -415,14 +415,14 @@ mod tests {
             // Containers after a sidecar run beside it, those before it do not.
             (
                 json!({"containers": [web], "initContainers": [
-                    asks("400m", "1Mi"), sidecar("50m", "32Mi"), asks("300m", "200Mi"),
+                    requests("400m", "1Mi"), sidecar("50m", "32Mi"), requests("300m", "200Mi"),
                 ]}),
                 400,
                 232,
             ),
             (
                 json!({"containers": [web], "initContainers": [
-                    sidecar("50m", "32Mi"), sidecar("20m", "8Mi"), asks("1", "1Mi"),
+                    sidecar("50m", "32Mi"), sidecar("20m", "8Mi"), requests("1", "1Mi"),
                 ]}),
                 1070,
                 168,
@@ -456,11 +456,11 @@ mod tests {
             ),
             // A malformed quantity is ignored and does not hide the others.
             (
-                json!({"containers": [asks("many", "128Mi"), web]}),
+                json!({"containers": [requests("many", "128Mi"), web]}),
                 250,
                 256,
             ),
-            (json!({"containers": [asks("-1", ""), web]}), 250, 128),
+            (json!({"containers": [requests("-1", ""), web]}), 250, 128),
             (
                 json!({"containers": [{"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": "1"}}}]}),
                 1000,
@@ -478,10 +478,10 @@ mod tests {
     }
 
     /// Encodes a map as the API server does: k8s.io/api/core/v1/generated.proto.
-    fn map(number: u32, amounts: &Value) -> Vec<u8> {
-        let each = amounts.as_object().into_iter().flatten();
-        each.flat_map(|(name, amount)| {
-            let quantity = field(1, amount.as_str().unwrap().as_bytes());
+    fn map(number: u32, quantities: &Value) -> Vec<u8> {
+        let each = quantities.as_object().into_iter().flatten();
+        each.flat_map(|(name, quantity)| {
+            let quantity = field(1, quantity.as_str().unwrap().as_bytes());
             let entry = [field(1, name.as_bytes()), field(2, &quantity)].concat();
             field(number, &entry)
         })

@@ -115,8 +115,8 @@ pub struct CorrectionLimits {
 }
 
 impl CorrectionLimits {
-    /// Reads the Events in the namespaces of a query. Namespaces in which the user may not list Events are
-    /// skipped.
+    /// Reads the Events in the namespaces of a query. Namespaces in which the user may not list Events
+    /// are skipped.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let reason = EventReason::CorrectionLimitReached.to_string();
         let fields = format!("reportingComponent={REPORTER},reason={reason}");
@@ -149,8 +149,8 @@ impl CorrectionLimits {
     }
 }
 
-/// Lists the Events of a namespace, or of all namespaces, that match a field selector and a predicate, the
-/// newest first.
+/// Lists the Events of a namespace, or of all namespaces, that match a field selector and a predicate,
+/// the newest first.
 async fn list_events(
     client: &Client,
     namespace: Option<&str>,

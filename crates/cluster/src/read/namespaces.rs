@@ -205,8 +205,8 @@ pub async fn selected_namespaces(
     })
 }
 
-/// The namespaces of a query that do not exist. Namespaces for which `is_found` holds are not checked.
-/// Empty if the user may not read Namespaces.
+/// The namespaces of a query that do not exist. Namespaces for which `is_found` returns true are not
+/// checked. Empty if the user may not read Namespaces.
 pub async fn missing_namespaces(
     client: &Client,
     query: &Query,

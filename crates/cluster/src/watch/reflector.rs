@@ -251,7 +251,7 @@ impl<D: Resource + Decode> Reflector<D> {
             // The continue token has expired (410). Request everything at once, as client-go does
             // (`pager.FullListIfExpired`).
             Err(error) if error.is_expired() && limit.is_some() => {
-                tracing::debug!(%error, "the server does not keep the pages; listing all at once");
+                tracing::debug!(%error, "the continue token has expired; listing all at once");
                 self.list = ListMode::Whole;
                 Ok(None)
             }
@@ -466,9 +466,9 @@ impl<D: Resource + Decode> Reflector<D> {
 pub enum ReflectorEvent<D> {
     /// The API server has accepted the watch.
     Opened {
-        /// The version from which the watch continues, if it must be verified because the watch failed, or
-        /// the server was unreachable and might have been restored from an older backup. A watch that starts
-        /// at a future version shows nothing, neither bookmarks nor an error (the cacher of
+        /// The version from which the watch continues, if it must be verified because the watch failed,
+        /// or the server was unreachable and might have been restored from an older backup. A watch
+        /// that starts at a future version shows nothing, neither bookmarks nor an error (the cacher of
         /// k8s.io/apiserver).
         unverified_version: Option<Version>,
     },

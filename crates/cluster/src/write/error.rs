@@ -136,7 +136,8 @@ impl ApiResponse {
         matches!(self, Self::Failure { code, .. } if code.as_u16() == 409)
     }
 
-    /// Returns the body of a success, or an error. `classify` classifies the codes that a retry cannot fix.
+    /// Returns the body of a success, or an error. `classify` classifies the codes that a retry cannot
+    /// fix.
     pub(crate) fn body<E: From<Unavailable>>(
         self,
         classify: impl FnOnce(StatusCode, &Status) -> E,

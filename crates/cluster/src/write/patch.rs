@@ -45,7 +45,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
 }
 
 /// Makes the JSON Patch that writes a user's annotations if the inputs of the object are as observed.
-/// Count and state may have changed, because the patch does not depend on them.
+/// Count and state might have changed, because the patch does not depend on them.
 ///
 /// A user's annotation starts a new override, so the patch removes the recorded start of an earlier one.
 /// Otherwise the new override could be taken for one that has ended and was restored.
@@ -171,8 +171,8 @@ impl Operations {
         }
     }
 
-    /// Tests and writes annotations. If the count is an annotation and the object has none, `count` is its
-    /// new value, which is added together with the map.
+    /// Tests and writes annotations. If the count is an annotation and the object has none, `count` is
+    /// its new value, which is added together with the map.
     fn annotations(
         &mut self,
         observed: &Observed,

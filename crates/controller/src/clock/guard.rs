@@ -20,8 +20,8 @@ pub(crate) struct Now {
 }
 
 impl Now {
-    /// The wall time at an elapsed time, if the wall clock is not stepped before. Returns the current time for
-    /// an elapsed time in the past.
+    /// The wall time at an elapsed time, if the wall clock is not stepped before. Returns the current
+    /// time for an elapsed time in the past.
     pub(crate) fn wall_at(&self, elapsed: Duration) -> DateTime<Utc> {
         let left = elapsed.saturating_sub(self.elapsed);
         let left = TimeDelta::from_std(left).unwrap_or_default();
@@ -46,7 +46,7 @@ pub(crate) struct SeenAt {
 /// The changes of the clock since the last check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockChange {
-    /// Whether it was set back. Then states that dayshift wrote may be from the future.
+    /// Whether it was set back. Then states that dayshift wrote might be from the future.
     pub(crate) was_set_back: bool,
     /// Whether it has become wrong, or right again.
     pub(crate) validity_changed: bool,

@@ -8,9 +8,10 @@ use std::{
 
 /// Items by the instant at which each is due. Each item has at most one instant.
 ///
-/// A map contains the current instant of each item, and a heap contains the order. If an item is moved or
-/// canceled, its old entry remains in the heap until it is at the top. The heap is rebuilt when most entries
-/// are stale. [`Self::set`] and [`Self::take_due`] take amortized O(log n), and [`Self::next`] takes O(1).
+/// A map contains the current instant of each item, and a heap contains the order. If an item is moved
+/// or canceled, its old entry remains in the heap until it is at the top. The heap is rebuilt when most
+/// entries are stale. [`Self::set`] and [`Self::take_due`] take amortized O(log n), and [`Self::next`]
+/// takes O(1).
 #[derive(Clone, Debug)]
 pub struct Scheduler<Item, Instant> {
     heap: BinaryHeap<Reverse<(Instant, Item)>>,

@@ -68,8 +68,9 @@ impl From<Duration> for Deadline {
 
 /// All timers.
 ///
-/// Boundaries are kept separately, because the next boundary is a metric and each object has one. Wall and
-/// elapsed deadlines are kept separately, because setting the wall clock moves boundaries but not backoffs.
+/// Boundaries are kept separately, because the next boundary is a metric and each object has one. Wall
+/// and elapsed deadlines are kept separately, because setting the wall clock moves boundaries but not
+/// backoffs.
 #[derive(Default)]
 pub(crate) struct Timers {
     boundaries: Scheduler<Id, DateTime<Utc>>,

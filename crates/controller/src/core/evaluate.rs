@@ -1,7 +1,7 @@
 //! The one place that decides about an object: it waits, is queued, or a request is sent.
 //!
-//! A patch is built in the same step as its decision, from the newest observation. If no slot is free, the
-//! decision is dropped and made again when the object has a slot.
+//! A patch is built in the same step as its decision, from the newest observation. If no slot is free,
+//! the decision is dropped and made again when the object has a slot.
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::write::guarded_patch;
@@ -121,8 +121,9 @@ impl Core {
         now: Now,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        // A boundary that becomes due before the change is sent makes the object more urgent. This decision
-        // includes the boundaries until now; if they remained due, they would end a backoff at once.
+        // A boundary that becomes due before the change is sent makes the object more urgent. This
+        // decision includes the boundaries until now; if they remained due, they would end a backoff at
+        // once.
         let next = change.state.next_at().filter(|next| *next > now.wall);
         self.timers.set_boundary(id, next);
         let Some(object) = self.store.get_mut(id) else {
@@ -277,7 +278,7 @@ impl Core {
         };
         object.memory.record_stop_notice(now.wall);
         let object = object.name();
-        tracing::info!(kind = %object.kind, %object, %due, "enforce stops it soon");
+        tracing::info!(kind = %object.kind, %object, %due, "enforce will stop it soon");
         self.events.announce_note(object, note, now);
     }
 

@@ -46,7 +46,7 @@ pub(crate) enum WatchInput {
     /// The server has granted the watch.
     Opened {
         /// The version from which the watch continues, if the server has not confirmed it: after a
-        /// restore of etcd, the server may be behind it.
+        /// restore of etcd, the server might be behind it.
         unverified_version: Option<Version>,
     },
     /// A list is complete, with this many objects.

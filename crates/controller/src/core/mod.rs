@@ -1,5 +1,5 @@
-//! The controller as a state machine: takes one input, changes the state, and returns the effects to carry
-//! out. Reads no clock, sends nothing and waits for nothing.
+//! The controller as a state machine: takes one input, changes the state, and returns the effects to
+//! carry out. Reads no clock, sends nothing and waits for nothing.
 //!
 //! This file contains the state, the step and the queues of a step. `evaluate` decides about one object,
 //! `observe` applies watch events, and `responses` applies responses.
@@ -61,7 +61,8 @@ pub(crate) enum Trigger {
     Queue(Class),
 }
 
-/// A running controller. Each component owns its own state, and the store contains all state of an object.
+/// A running controller. Each component owns its own state, and the store contains all state of an
+/// object.
 ///
 /// [`Core::step`] takes one input, changes the state, and returns the effects; it should be
 /// called again at [`Core::next_wake`]. With the same settings, the same inputs at the same times have
@@ -96,7 +97,7 @@ pub(crate) struct Core {
     no_namespace: Arc<str>,
 }
 
-/// How many decisions that send no request a step may still make.
+/// How many decisions that send no request a step can still make.
 #[derive(Clone, Copy, Debug, Default)]
 struct Budget {
     agenda: usize,
@@ -311,7 +312,7 @@ impl Core {
         }
     }
 
-    /// Puts all starts on the agenda that wait for dependencies, because a dependency may have changed.
+    /// Puts all starts on the agenda that wait for dependencies, because a dependency might have changed.
     pub(crate) fn mark_waiting_starts(&mut self) {
         for id in self.gate.waiting_for_dependencies() {
             self.mark(id);
@@ -374,7 +375,7 @@ impl Core {
                 return;
             };
             let object = self.store.get_mut(id);
-            // The object may have moved to another queue since.
+            // The object might have moved to another queue since.
             if object.is_some_and(|object| object.work.take_from(class)) {
                 let has_sent = self.evaluate(id, Trigger::Queue(class), now, effects);
                 self.budget.queues -= usize::from(!has_sent);
@@ -642,8 +643,8 @@ impl Core {
         self.timers.next_boundary()
     }
 
-    /// Publishes at most `max` of the objects that may have changed. Passes `None` for an object that was
-    /// deleted or is out of scope.
+    /// Publishes at most `max` of the objects that might have changed. Passes `None` for an object that
+    /// was deleted or is out of scope.
     pub(crate) fn publish(
         &mut self,
         max: usize,
@@ -653,7 +654,7 @@ impl Core {
         self.store.publish(max, now.wall, publish);
     }
 
-    /// Whether objects that may have changed are still unpublished.
+    /// Whether objects that might have changed are still unpublished.
     pub(crate) const fn has_unpublished(&self) -> bool {
         self.store.has_unpublished()
     }

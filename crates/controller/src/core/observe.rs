@@ -89,7 +89,7 @@ impl Core {
                 name
             }
             ObjectEvent::Deleted { name, uid } => {
-                // Requests that failed may have been about this object, so they no longer show that the
+                // Requests that failed might have been about this object, so they no longer show that the
                 // server is unreachable.
                 self.telemetry.set(Condition::Reachable, true);
                 if let Some(id) = self.store.delete(kind, &name, uid.as_deref()) {
@@ -166,7 +166,8 @@ impl Core {
     }
 
     /// Logs whether a namespace of `--namespace` exists. A misspelled name would otherwise look like an
-    /// empty namespace. Logs nothing with a selector, because a missing Namespace may only not match it.
+    /// empty namespace. Logs nothing with a selector, because the watch does not report Namespaces that
+    /// do not match it.
     fn note_existence(&mut self, watch: WatchId, exists: bool) {
         if self.settings.scope.namespace_selector.is_some() {
             return;
@@ -212,7 +213,7 @@ impl Core {
             tracing::debug!(
                 namespace = &*namespace.name,
                 objects = ids.len(),
-                "a Namespace has other defaults"
+                "the defaults of a Namespace have changed"
             );
         }
         if let Some(error) = change.error {

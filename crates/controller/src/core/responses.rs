@@ -1,5 +1,5 @@
-//! Applies responses. A failure delays only its own object, unless it shows that the server is unavailable
-//! or that a permission is missing.
+//! Applies responses. A failure delays only its own object, unless it shows that the server is
+//! unavailable or that a permission is missing.
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
@@ -86,7 +86,7 @@ impl Core {
                 self.apply_server_version(question, result, now);
             }
             (Purpose::Time, Response::Version(Err(error))) => {
-                tracing::warn!(error = %error, "cannot ask the API server for its time");
+                tracing::warn!(error = %error, "cannot read the time of the API server");
             }
             // A response to `Purpose::Time` needs no action, because the driver has read its `Date`.
             // Other pairs do not occur: the type of a response matches its request.
@@ -175,7 +175,7 @@ impl Core {
     }
 
     /// Records a successful change: memory, metrics, the log and Events. `made` is the count in the
-    /// response, which an admission webhook may have changed.
+    /// response, which an admission webhook might have changed.
     fn record_success(&mut self, sent: SentPatch, made: Replicas, now: Now) {
         let SentPatch {
             id,
@@ -234,8 +234,8 @@ impl Core {
         }
     }
 
-    /// Checks whether a patch without a response took effect: the object looks as the patch makes it. Then
-    /// records its success. Returns whether it took effect.
+    /// Checks whether a patch without a response took effect: the object looks as the patch makes it.
+    /// Then records its success. Returns whether it took effect.
     pub(super) fn confirm(&mut self, id: Id, now: Now) -> bool {
         let is_unconfirmed = self.store.get(id).and_then(|object| object.get_rare());
         if is_unconfirmed.is_none_or(|rare| rare.unconfirmed.is_none()) {
@@ -417,7 +417,7 @@ impl Core {
                 tracing::debug!(%error, "cannot read the current resourceVersion of the API server");
                 history.ask_again(question, now.elapsed);
             }
-            // RBAC may allow only to watch. Then the response to a later write shows a rollback.
+            // RBAC might allow only to watch. Then the response to a later write shows a rollback.
             Err(ReadError::Gone | ReadError::Rejected(_)) => {}
         }
     }

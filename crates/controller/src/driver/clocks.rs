@@ -64,8 +64,8 @@ impl ServerClock {
         *self.lock() = Some((date, at));
     }
 
-    /// How far the wall time `now`, read at `at`, is ahead of the server's clock. Negative if it is behind;
-    /// `None` before the first response.
+    /// How far the wall time `now`, read at `at`, is ahead of the server's clock. Negative if it is
+    /// behind; `None` before the first response.
     fn skew(&self, now: DateTime<Utc>, at: Instant) -> Option<TimeDelta> {
         let (date, received) = (*self.lock())?;
         let passed = at.saturating_duration_since(received);

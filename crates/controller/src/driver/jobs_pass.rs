@@ -1,5 +1,5 @@
-//! Carries out one [`JobsPass`]: lists the Jobs of a namespace, and patches those that should be suspended
-//! or resumed.
+//! Carries out one [`JobsPass`]: lists the Jobs of a namespace, and patches those that should be
+//! suspended or resumed.
 
 use dayshift_cluster::{Writer, write::PatchError};
 use dayshift_workload::Job;

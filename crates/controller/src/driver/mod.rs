@@ -112,7 +112,7 @@ impl Driver {
         self.publish(now);
         tracing::info!(in_flight = self.core.in_flight(), "shutting down");
         if timeout(GRACE, self.finish()).await.is_err() {
-            tracing::warn!("gave up requests that took too long");
+            tracing::warn!("aborted requests that took too long");
         }
     }
 
@@ -127,8 +127,9 @@ impl Driver {
         }
     }
 
-    /// Makes one step, and carries out its effects. Returns its time, and whether the requests should be
-    /// written before any other work. The clocks are read before the step, so no request is sent too early.
+    /// Makes one step, and carries out its effects. Returns its time, and whether the requests should
+    /// be written before any other work. The clocks are read before the step, so no request is sent too
+    /// early.
     fn step(&mut self, input: Input) -> (Now, bool) {
         let now = self.clocks.now();
         self.core.step(now, input, &mut self.effects);

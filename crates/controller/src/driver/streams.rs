@@ -15,24 +15,24 @@ use crate::{
 /// are no input of the core, such as the beginning of a list, are `None`.
 pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Option<WatchInput>> {
     let mut watches = WatchSet::new();
-    for (id, (what, namespace)) in scope.watches().enumerate() {
+    for (id, (watched, namespace)) in scope.watches().enumerate() {
         let client = client.clone();
         let namespace = namespace.map(str::to_owned);
-        let selectors = selectors(scope, &what, namespace.as_deref());
+        let selectors = selectors(scope, &watched, namespace.as_deref());
         let seed = seed.wrapping_add(id as u64);
         let random = move || fastrand::Rng::with_seed(seed);
-        match what {
+        match watched {
             Watched::Namespaces => watches.add(
                 move || Reflector::for_namespaces(client.clone(), selectors.clone(), random()),
                 |event| input(event, WatchInput::Namespace),
             ),
             Watched::Kind(kind) => {
-                let watched = kind.clone();
+                let watched_kind = kind.clone();
                 watches.add(
                     move || {
                         let (client, selectors) = (client.clone(), selectors.clone());
                         let namespace = namespace.as_deref();
-                        Reflector::for_kind(client, &watched, namespace, selectors, random())
+                        Reflector::for_kind(client, &watched_kind, namespace, selectors, random())
                     },
                     move |event| input(event, |object| WatchInput::Workload(kind.clone(), object)),
                 );
@@ -73,15 +73,15 @@ fn input<D>(
 
 /// The selectors of a watch: for one or all Namespaces, for the objects of a kind in scope, or for the
 /// EndpointSlices of Services that dayshift has not written.
-fn selectors(scope: &Scope, what: &Watched, namespace: Option<&str>) -> WatchParams {
-    let (label_selector, field) = match what {
+fn selectors(scope: &Scope, watched: &Watched, namespace: Option<&str>) -> WatchParams {
+    let (label_selector, field) = match watched {
         Watched::Namespaces => (scope.namespace_selector.clone(), "metadata.name"),
         Watched::Kind(_) => (scope.selector.clone(), "metadata.namespace"),
         Watched::Services => (Some(OTHERS_SLICES.to_owned()), "metadata.namespace"),
     };
     let excluded = scope.excluded_namespaces.iter();
     let excluded: Vec<_> = excluded.map(|name| format!("{field}!={name}")).collect();
-    let field_selector = match (what, namespace) {
+    let field_selector = match (watched, namespace) {
         (Watched::Namespaces, Some(name)) => Some(format!("{field}={name}")),
         _ => (!excluded.is_empty()).then(|| excluded.join(",")),
     };

@@ -1,5 +1,5 @@
-//! Limits the Events about reverts: if many counts in a namespace are reverted, most of them are reported in one
-//! summary.
+//! Limits the Events about reverts: if many counts in a namespace are reverted, most of them are
+//! reported in one summary.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -8,8 +8,8 @@ use dayshift_workload::{Prefix, events::EventText};
 
 use crate::clock::guard::Now;
 
-/// The maximum number of separate Events of a namespace within [`PERIOD`]. Further reverts are reported in a
-/// summary.
+/// The maximum number of separate Events of a namespace within [`PERIOD`]. Further reverts are reported
+/// in a summary.
 const MAX_EVENTS: usize = 5;
 
 /// The period of [`MAX_EVENTS`].

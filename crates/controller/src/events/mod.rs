@@ -1,5 +1,5 @@
-//! Reports to users: Events and log lines. Each condition is reported once, until it ends or its period is over.
-//! The Events are sent by the [`Recorder`].
+//! Reports to users: Events and log lines. Each condition is reported once, until it ends or its period
+//! is over. The Events are sent by the [`Recorder`].
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -30,8 +30,8 @@ const MIN_PRUNED: usize = 64;
 
 /// Sends Events, and remembers which conditions were reported.
 ///
-/// Reports about one object are stored in that object. Reports about all objects of a kind in a namespace are
-/// stored here.
+/// Reports about one object are stored in that object. Reports about all objects of a kind in a
+/// namespace are stored here.
 pub(crate) struct Events {
     pub(crate) recorder: Recorder,
     pub(crate) digest: RevertDigest,
@@ -116,8 +116,8 @@ impl Events {
         }
     }
 
-    /// Reports that writes to an object fail, for the time `failures` in a row: always in the log, and in an Event
-    /// if the reason was not reported yet.
+    /// Reports that writes to an object fail, for the time `failures` in a row: always in the log, and
+    /// in an Event if the reason was not reported yet.
     pub(crate) fn write_failed(
         &mut self,
         object: &mut Object,
@@ -147,8 +147,9 @@ impl Events {
         self.telemetry.revert(by, &object.namespace);
     }
 
-    /// Reports that an admission webhook or policy has changed the count of a patch to `made`: in the metrics
-    /// and in the log. Returns the Event, unless it was reported before and the change is a correction.
+    /// Reports that an admission webhook or policy has changed the count of a patch to `made`: in the
+    /// metrics and in the log. Returns the Event, unless it was reported before and the change is a
+    /// correction.
     pub(crate) fn overruled(
         &mut self,
         reported: Option<&mut Object>,

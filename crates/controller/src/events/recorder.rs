@@ -1,5 +1,5 @@
-//! The queue of Events. Events have slots and backoffs of their own, so their failures do not affect other
-//! requests.
+//! The queue of Events. Events have slots and backoffs of their own, so their failures do not affect
+//! other requests.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -61,7 +61,8 @@ pub(crate) struct Recorder {
     /// The number of namespaces after the last pruning.
     kept: usize,
     window: Window,
-    /// When starts and stops began to wait, or when the last Event was sent since then. `None` if none waits.
+    /// When starts and stops began to wait, or when the last Event was sent since then. `None` if none
+    /// waits.
     busy_since: Option<Duration>,
     is_dry_run: bool,
     random: fastrand::Rng,

@@ -1,5 +1,5 @@
-//! The Jobs of CronJobs with `stop-jobs`: they are suspended after a stop and resumed after a start. This file
-//! plans the checks, and `jobs_report` applies their results.
+//! The Jobs of CronJobs with `stop-jobs`: they are suspended after a stop and resumed after a start.
+//! This file plans the checks, and `jobs_report` applies their results.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -55,8 +55,8 @@ pub(crate) struct JobPatch {
 
 /// The CronJobs with `stop-jobs`. Those of a namespace are checked together, with one list.
 ///
-/// A CronJob whose Jobs cannot be changed has a backoff of its own. A CronJob that no longer manages its Jobs
-/// remains here until they are resumed.
+/// A CronJob whose Jobs cannot be changed has a backoff of its own. A CronJob that no longer manages
+/// its Jobs remains here until they are resumed.
 pub(crate) struct Jobs {
     known: HashMap<Id, CronJob>,
     /// The CronJobs to check now, by namespace.
@@ -163,7 +163,7 @@ impl Jobs {
                 self.known.remove(&target.id);
             }
             DesiredJobs::Suspended { created_until } => {
-                // Its controller may create Jobs until it has processed the stop.
+                // Its controller might create Jobs until it has processed the stop.
                 if let Ok(left) = (created_until - now.wall).to_std() {
                     let later = now.elapsed + left + Duration::from_millis(1);
                     timers.set(Timer::Jobs(target.id), later);
@@ -173,8 +173,8 @@ impl Jobs {
         }
     }
 
-    /// Records that some Jobs of a CronJob are not in the desired state, and plans a check after one of these
-    /// delays. Returns its time, and the number of failures in a row.
+    /// Records that some Jobs of a CronJob are not in the desired state, and plans a check after one of
+    /// these delays. Returns its time, and the number of failures in a row.
     pub(super) fn record_failure(
         &mut self,
         target: &CronJobTarget,

@@ -78,8 +78,8 @@ impl Jobs {
         }
     }
 
-    /// Reports a failure, and plans the next check. Returns its time if a permission is missing, which affects
-    /// the whole namespace.
+    /// Reports a failure, and plans the next check. Returns its time if a permission is missing, which
+    /// affects the whole namespace.
     fn fail(
         &mut self,
         target: &CronJobTarget,
@@ -90,10 +90,10 @@ impl Jobs {
         let (then, failures) = self.record_failure(target, failure.delays, reporter.timers, now)?;
         let (object, why) = (&target.object, &failure.why);
         let Some(reason) = failure.reason else {
-            tracing::debug!(kind = %object.kind, %object, failures, "its Jobs: {why}");
+            tracing::debug!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
             return None;
         };
-        tracing::warn!(kind = %object.kind, %object, failures, "its Jobs: {why}");
+        tracing::warn!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
         // A missing permission is reported once for the namespace.
         let is_for_all = reason == Reason::JobsForbidden;
         let is_new = if is_for_all {

@@ -1,5 +1,5 @@
-//! The work before and after changes: stop notices, readiness after a start, reverts of a count, and the Jobs
-//! of CronJobs.
+//! The work before and after changes: stop notices, readiness after a start, reverts of a count, and
+//! the Jobs of CronJobs.
 
 pub(crate) mod jobs;
 pub(crate) mod jobs_report;

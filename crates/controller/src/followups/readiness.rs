@@ -1,5 +1,5 @@
-//! Measures how long started objects take to become ready, and reports those that are not ready in time: with
-//! one read, to find the reason, and one Event.
+//! Measures how long started objects take to become ready, and reports those that are not ready in
+//! time: with one read, to find the reason, and one Event.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -27,8 +27,8 @@ pub(crate) struct NotReady {
 
 /// The objects that are not ready in time and will be read.
 ///
-/// The deadline of each object follows from its labels, so a restarted controller knows it too. A controller
-/// that starts after the deadline does not report the object.
+/// The deadline of each object follows from its labels, so a restarted controller knows it too. A
+/// controller that starts after the deadline does not report the object.
 pub(crate) struct Readiness {
     waiting: VecDeque<NotReady>,
     telemetry: Arc<Telemetry>,

@@ -1,5 +1,5 @@
-//! Detects that another controller has reverted a count that dayshift set, and finds its field manager with
-//! one read.
+//! Detects that another controller has reverted a count that dayshift set, and finds its field manager
+//! with one read.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -56,8 +56,8 @@ impl Reverts {
         }
     }
 
-    /// Records a successful change that was sent at `sent`. Without a response, this can be much earlier than
-    /// now.
+    /// Records a successful change that was sent at `sent`. Without a response, this can be much
+    /// earlier than now.
     pub(crate) fn record_write(
         &mut self,
         id: Id,
@@ -124,7 +124,8 @@ impl Reverts {
             })
     }
 
-    /// Checks whether the count of an object was reverted. If so, queues it to be read for its field managers.
+    /// Checks whether the count of an object was reverted. If so, queues it to be read for its field
+    /// managers.
     pub(crate) fn observe(&mut self, id: Id, store: &mut Store, now: Now) {
         let Some(object) = store.get(id) else {
             return;
@@ -134,7 +135,7 @@ impl Reverts {
             .as_ref()
             .filter(|_| !object.work.is_in_flight())
         else {
-            return; // The observation may already contain the change in flight.
+            return; // The observation might already contain the change in flight.
         };
         let Some(reverted) = self.find(set, &object.observed, now) else {
             return;
@@ -164,7 +165,7 @@ impl Reverts {
 
     /// Takes the next object to read.
     pub(crate) fn pop(&mut self, now: Now) -> Option<Lookup> {
-        // After this time, the field managers may no longer show which of them reverted the count.
+        // After this time, the field managers might no longer show which of them reverted the count.
         while let Some(lookup) = self.waiting.pop_front() {
             if now.since(lookup.seen) <= self.window {
                 return Some(lookup);
@@ -189,8 +190,8 @@ impl Reverts {
             }
             Ok(_) | Err(ReadError::Gone) => {}
             Err(error) => {
-                let what = lookup.reverted.words(&object.kind);
-                tracing::warn!(kind = %object.kind, %object, "another client {what}; managedFields, \
+                let description = lookup.reverted.words(&object.kind);
+                tracing::warn!(kind = %object.kind, %object, "another client {description}; managedFields, \
                     which show which one, cannot be read: {error}");
             }
         }
@@ -217,8 +218,8 @@ fn report(
     let gave_up = lookup.gave_up;
     let Some(event) = EventText::reverted(reverted, object, manager, gave_up, events.prefix())
     else {
-        let what = reverted.words(&object.kind);
-        tracing::debug!(kind = %object.kind, %object, "{name} {what}");
+        let description = reverted.words(&object.kind);
+        tracing::debug!(kind = %object.kind, %object, "{name} {description}");
         return;
     };
     events.count_revert(kind, object);

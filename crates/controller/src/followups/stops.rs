@@ -1,5 +1,5 @@
-//! Stop notices: Events before stops. Simultaneous stops in a namespace get one Event on the Namespace. Notices
-//! are only in memory, so a restarted controller may send one again.
+//! Stop notices: Events before stops. Simultaneous stops in a namespace get one Event on the Namespace.
+//! Notices are only in memory, so a restarted controller might send one again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,8 +20,8 @@ use crate::{
     telemetry::workload_metrics::NamespaceCounter,
 };
 
-/// The delay of a notice that was due before its stop was observed, so that it includes other workloads of the
-/// namespace that are observed at the same time.
+/// The delay of a notice that was due before its stop was observed, so that it includes other workloads
+/// of the namespace that are observed at the same time.
 const GATHER_TIME: TimeDelta = TimeDelta::seconds(2);
 
 /// The maximum number of workloads with separate notices, if others of their group were announced before.
@@ -46,8 +46,8 @@ struct Members {
 struct DueNotice {
     group: Arc<StopGroup>,
     ids: BTreeSet<Id>,
-    /// Whether one Event on the Namespace is sent for all of them, instead of an Event for each. Not if the
-    /// group was announced before, without these workloads.
+    /// Whether one Event on the Namespace is sent for all of them, instead of an Event for each. Not if
+    /// the group was announced before, without these workloads.
     is_together: bool,
 }
 
@@ -142,7 +142,7 @@ impl Stops {
         let Some(due) = self.take_due(store, now.wall) else {
             return false;
         };
-        // The clock may have been set to a time after the stop.
+        // The clock might have been set to a time after the stop.
         if due.group.stop > now.wall {
             let announced = announce(&due, store, events, now);
             counter.add(&due.group.namespace, announced);

@@ -63,8 +63,8 @@ impl Dependencies {
         before.is_none_or(|before| before.due != waiting.due)
     }
 
-    /// Records that the wait of a start ends at `now`, without the dependencies that are not ready. The start
-    /// became due at `due`, and has waited for a start slot if `for_slot` is set.
+    /// Records that the wait of a start ends at `now`, without the dependencies that are not ready. The
+    /// start became due at `due`, and has waited for a start slot if `for_slot` is set.
     pub(super) fn end_wait(
         &mut self,
         id: Id,
@@ -108,8 +108,8 @@ impl Dependencies {
         needed_by.is_some_and(|needed_by| needed_by.contains_key(needed))
     }
 
-    /// Removes a dependency from all waits. Returns the starts that waited only for it. When they are decided
-    /// about, all their dependencies are checked again.
+    /// Removes a dependency from all waits. Returns the starts that waited only for it. When they are
+    /// decided about, all their dependencies are checked again.
     pub(super) fn take_unblocked(
         &mut self,
         namespace: &str,

@@ -1,5 +1,5 @@
-//! Decides whether a due start can be sent now, or waits: first for its dependencies (`after`), then for a
-//! start slot (`--max-starting`). Stops and other changes are always admitted.
+//! Decides whether a due start can be sent now, or waits: first for its dependencies (`after`), then
+//! for a start slot (`--max-starting`). Stops and other changes are always admitted.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -78,8 +78,8 @@ impl GateState<'_> {
 }
 
 impl Gate {
-    /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A start occupies its
-    /// slot for its own `ready-within`, and at most for that of the controller.
+    /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A start
+    /// occupies its slot for its own `ready-within`, and at most for that of the controller.
     pub(crate) fn new(max_starting: Option<NonZeroUsize>, ready_within: TimeDelta) -> Self {
         Self {
             dependencies: Dependencies::default(),
@@ -110,8 +110,8 @@ impl Gate {
             self.leave_start(id, state);
             return Verdict::Go(change);
         };
-        // After the wait has ended, the start does not wait again if a dependency becomes unready before it
-        // is sent.
+        // After the wait has ended, the start does not wait again if a dependency becomes unready
+        // before it is sent.
         let over = object
             .start
             .as_ref()
@@ -294,8 +294,8 @@ impl Gate {
         tracing::warn!(kind = %object.kind, %object, "not ready in time; its start slot is free for the next start");
     }
 
-    /// Applies that a dependency has changed or was removed. Returns the starts that waited only for it and no
-    /// longer do.
+    /// Applies that a dependency has changed or was removed. Returns the starts that waited only for it
+    /// and no longer do.
     pub(crate) fn take_unblocked(
         &mut self,
         namespace: &str,

@@ -33,8 +33,8 @@ impl WaitNotices {
         self.next
     }
 
-    /// Takes the namespaces that should be reported now, and the number of waiting starts in each. `waiting` is
-    /// the number of waiting starts in every namespace.
+    /// Takes the namespaces that should be reported now, and the number of waiting starts in each.
+    /// `waiting` is the number of waiting starts in every namespace.
     pub(super) fn take_due(
         &mut self,
         waiting: &BTreeMap<Arc<str>, usize>,

@@ -90,8 +90,8 @@ impl StartSlots {
         *self.held.entry(Arc::clone(namespace)).or_default() += 1;
     }
 
-    /// Takes the next start from a queue. Namespaces that occupy the fewest slots come first, in turn. Among
-    /// them, starts that users have requested precede scheduled ones.
+    /// Takes the next start from a queue. Namespaces that occupy the fewest slots come first, in turn.
+    /// Among them, starts that users have requested precede scheduled ones.
     fn pop(&mut self) -> Option<(Id, u64)> {
         let held = |namespace: &Arc<str>| self.held.get(namespace).copied().unwrap_or_default();
         let least = |queue: &FairQueue<_>| queue.namespaces().map(held).min();

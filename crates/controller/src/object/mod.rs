@@ -1,5 +1,5 @@
-//! The state of one object: the latest observation, the parsed schedule, and the pending actions. Contains
-//! no rules: the modules of the controller decide, and store their part of the state here.
+//! The state of one object: the latest observation, the parsed schedule, and the pending actions.
+//! Contains no rules: the modules of the controller decide, and store their part of the state here.
 
 use std::{mem, sync::Arc};
 
@@ -28,8 +28,8 @@ pub(crate) mod work;
 
 /// The state of one object.
 ///
-/// Each part is changed by one module, and all parts are removed with the object. Parts that each decision
-/// needs are inline. Parts that few objects have are boxed, to save memory.
+/// Each part is changed by one module, and all parts are removed with the object. Parts that each
+/// decision needs are inline. Parts that few objects have are boxed, to save memory.
 pub(crate) struct Object {
     pub(crate) observed: Observed,
     pub(crate) parsed: Arc<ParsedInputs>,
@@ -56,7 +56,7 @@ pub(crate) struct Object {
     pub(crate) is_on_agenda: bool,
     /// Whether its count should be checked for a revert before the next decision.
     pub(crate) checks_revert: bool,
-    /// Whether it may have changed since it was published.
+    /// Whether it might have changed since it was published.
     pub(crate) is_touched: bool,
 }
 
@@ -132,15 +132,15 @@ impl Object {
         }
     }
 
-    /// Whether it can be removed from the store: it has no schedule and no state, and dayshift has written
-    /// no annotation that a user could restore.
+    /// Whether it can be removed from the store: it has no schedule and no state, and dayshift has
+    /// written no annotation that a user could restore.
     pub(crate) fn can_be_forgotten(&self) -> bool {
         let is_in_flight = self.work.is_in_flight();
         !self.observed.concerns_us() && !is_in_flight && !self.memory.has_written()
     }
 
-    /// Records a patch without a response, which may have taken effect. If an earlier attempt at the same
-    /// version may have taken effect too, keeps its time.
+    /// Records a patch without a response, which might have taken effect. If an earlier attempt at the
+    /// same version might have taken effect too, keeps its time.
     pub(crate) fn record_unconfirmed(&mut self, mut sent: SentPatch) {
         let rare = self.rare();
         if let Some(earlier) = &rare.unconfirmed
@@ -212,8 +212,9 @@ impl Object {
         }
     }
 
-    /// Applies an observation if only the readiness has changed, and returns whether that is so. Decisions
-    /// about the object do not depend on its readiness, which changes many times in a rollout.
+    /// Applies an observation if only the readiness has changed, and returns whether that is so.
+    /// Decisions about the object do not depend on its readiness, which changes many times in a
+    /// rollout.
     pub(crate) fn observe_readiness(&mut self, observed: &mut Observed, version: Version) -> bool {
         let readiness = mem::replace(&mut observed.readiness, self.observed.readiness);
         let is_unchanged = *observed == self.observed;
@@ -282,8 +283,8 @@ impl Object {
         }
     }
 
-    /// Corrects the time of an observation that was made while the clock was wrong, after the clock is right
-    /// again. Uses the elapsed time, because the wall clock has changed.
+    /// Corrects the time of an observation that was made while the clock was wrong, after the clock is
+    /// right again. Uses the elapsed time, because the wall clock has changed.
     pub(crate) fn redate(&mut self, now: Now) {
         let elapsed = self
             .get_rare_mut()
@@ -293,8 +294,8 @@ impl Object {
         }
     }
 
-    /// Parses the inputs again if they refer to calendars, which have changed. Returns whether they do. If
-    /// the inputs become valid, that counts as an edit, as if the annotation had been corrected.
+    /// Parses the inputs again if they refer to calendars, which have changed. Returns whether they do.
+    /// If the inputs become valid, that counts as an edit, as if the annotation had been corrected.
     pub(crate) fn parse_again(&mut self, parse_cache: &mut ParseCache, seen_at: SeenAt) -> bool {
         if !self.parsed.depends_on_calendars() {
             return false;

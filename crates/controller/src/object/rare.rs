@@ -12,7 +12,7 @@ use crate::{clock::guard::Now, ids::Id};
 /// State that few objects have. It is boxed, to save memory.
 #[derive(Default)]
 pub(crate) struct Rare {
-    /// A patch without a response, which may have taken effect.
+    /// A patch without a response, which might have taken effect.
     pub(crate) unconfirmed: Option<SentPatch>,
     /// The reports that were made about the object.
     pub(crate) reported: Reported,

@@ -8,12 +8,14 @@ use dayshift_cluster::delays::Delays;
 
 use crate::{clock::guard::Now, telemetry::snapshot::WorkStatus};
 
-/// A priority class of requests. Each has slots of its own, so requests wait only for those of their class.
+/// A priority class of requests. Each has slots of its own, so requests wait only for those of their
+/// class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
     /// A start or a stop.
     Transition,
-    /// A write that takes longer than a second, or that follows a write to the same object that timed out.
+    /// A write that takes longer than a second, or that follows a write to the same object that timed
+    /// out.
     Slow,
     /// Every other write to an object, for example an adoption, an error or a correction.
     Adoption,
@@ -81,7 +83,7 @@ impl Backoff {
     }
 
     /// Resets the number of failures after a success. A delay that has not ended remains, because the
-    /// response may belong to an earlier request.
+    /// response might belong to an earlier request.
     pub(crate) fn succeed(&mut self, now: Now) {
         if self.is_active(now) {
             self.failures = 0;
@@ -242,8 +244,9 @@ impl Work {
         self.is_slow = true;
     }
 
-    /// Records that a boundary is due. Returns whether the object should be queued as a transition. Failures of
-    /// earlier writes are cleared, so the transition is sent at once and has a backoff of its own.
+    /// Records that a boundary is due. Returns whether the object should be queued as a transition.
+    /// Failures of earlier writes are cleared, so the transition is sent at once and has a backoff of
+    /// its own.
     pub(crate) fn mark_due(&mut self, at: DateTime<Utc>, now: Now) -> bool {
         self.first_due.get_or_insert((at, now.elapsed));
         match self.phase {
@@ -284,8 +287,8 @@ impl Work {
         self.is_edited = true;
     }
 
-    /// Returns whether the inputs have changed since the last call. If they have, ends the backoff, because
-    /// the edit may have removed the cause of the failure.
+    /// Returns whether the inputs have changed since the last call. If they have, ends the backoff,
+    /// because the edit might have removed the cause of the failure.
     pub(crate) fn take_edit(&mut self) -> bool {
         if self.is_edited {
             self.backoff.clear();

@@ -8,9 +8,9 @@ use std::{
 /// How many new items of a namespace precede a retry.
 const NEW_BEFORE_RETRIED: u8 = 4;
 
-/// Items of many namespaces. Namespaces take turns, so a namespace with thousands of items delays another
-/// by one item at a time. Within a namespace, items are in the order of arrival, except that up to four new
-/// items precede a retry.
+/// Items of many namespaces. Namespaces take turns, so a namespace with thousands of items delays
+/// another by one item at a time. Within a namespace, items are in the order of arrival, except that up
+/// to four new items precede a retry.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     namespaces: HashMap<Arc<str>, Waiting<T>>,

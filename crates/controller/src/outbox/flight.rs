@@ -42,7 +42,7 @@ struct InFlightRequest<A> {
 pub(crate) enum MarkSlow {
     /// No request has become slow.
     None,
-    /// One write has moved to the slow class, or had ended before. There may be more.
+    /// One write has moved to the slow class, or had ended before. There might be more.
     Marked,
     /// One write has moved to the slow class, which was full: this request should be aborted.
     Abort(RequestId),
@@ -129,7 +129,7 @@ impl<A> Flight<A> {
         &self.slots
     }
 
-    /// Whether one more request of the class may be in flight.
+    /// Whether one more request of the class can be in flight.
     pub(crate) const fn has_slot(&self, class: Class, limits: Limits) -> bool {
         self.slots.is_one_free(class, limits)
     }

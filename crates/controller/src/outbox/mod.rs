@@ -1,5 +1,5 @@
-//! The queues of objects that wait for a slot, and the requests in flight. Each priority class has a queue
-//! and slots of its own, and namespaces take turns in each queue.
+//! The queues of objects that wait for a slot, and the requests in flight. Each priority class has a
+//! queue and slots of its own, and namespaces take turns in each queue.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,8 +16,8 @@ pub(crate) mod fair_queue;
 pub(crate) mod flight;
 pub(crate) mod slots;
 
-/// The objects that wait for a slot. An object that moves to another class remains in its old queue too, so
-/// the caller of [`Self::pop`] has to check the current class.
+/// The objects that wait for a slot. An object that moves to another class remains in its old queue
+/// too, so the caller of [`Self::pop`] has to check the current class.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     transitions: FairQueue<Id>,
@@ -28,8 +28,8 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Whether a request about an object can be sent without queuing: its class has a free slot and an empty
-    /// queue.
+    /// Whether a request about an object can be sent without queuing: its class has a free slot and an
+    /// empty queue.
     pub(crate) fn may_go(
         &self,
         class: Class,

@@ -11,12 +11,12 @@ pub(crate) struct Limits {
     pub(crate) each: usize,
 }
 
-/// The slots of a class. `window` is the size of the AIMD window, and `is_busy` is whether starts or stops
-/// wait.
+/// The slots of a class. `window` is the size of the AIMD window, and `is_busy` is whether starts or
+/// stops wait.
 ///
-/// While starts and stops wait, adoptions and lookups have few slots, but at least one, because the starts
-/// and stops of another namespace may never end. Lookups are also limited because a page of Jobs can have
-/// 8 MiB.
+/// While starts and stops wait, adoptions and lookups have few slots, but at least one, because the
+/// starts and stops of another namespace might never end. Lookups are also limited because a page of
+/// Jobs can have 8 MiB.
 pub(crate) const fn limits(class: Class, window: usize, is_busy: bool) -> Limits {
     match class {
         Class::Transition => Limits {

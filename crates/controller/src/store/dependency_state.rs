@@ -1,4 +1,5 @@
-//! The state of workloads and Services that starts depend on (`after`), with or without a schedule. Also the
+//! The state of workloads and Services that starts depend on (`after`), with or without a schedule.
+//! Also the
 //! [`Progress`] of a start, by which the gate assigns start slots.
 
 use chrono::{DateTime, Utc};
@@ -20,8 +21,8 @@ pub(crate) enum Progress {
     Stopped,
     /// According to its labels, it was started at this time, and it has not been ready since.
     Starting(DateTime<Utc>),
-    /// It is not ready, and its labels do not show when it was started, for example because the schedule was
-    /// edited since.
+    /// It is not ready, and its labels do not show when it was started, for example because the
+    /// schedule was edited since.
     NotReady,
     /// It is ready, or its kind does not report readiness.
     Ready,

@@ -48,15 +48,15 @@ impl History {
         }
     }
 
-    /// The known versions to compare with the response to a write: that of the object, and the newest one of
-    /// its kind.
+    /// The known versions to compare with the response to a write: that of the object, and the newest
+    /// one of its kind.
     pub(crate) fn known(&self, kind: &Kind, object: Version) -> KnownVersions {
         let newest = self.newest.get(kind).copied().unwrap_or_default();
         KnownVersions { object, newest }
     }
 
-    /// Records the version in the response to a write. Without a rollback, it is newer than all versions that
-    /// were known when the write was sent, unless the write has changed nothing.
+    /// Records the version in the response to a write. Without a rollback, it is newer than all
+    /// versions that were known when the write was sent, unless the write has changed nothing.
     pub(crate) fn record_write(&mut self, version: Version, known: KnownVersions) {
         self.has_rolled_back |= version.is_before(known.newest) && version != known.object;
     }
@@ -71,9 +71,9 @@ impl History {
         self.ask(question, now + AGAIN_AFTER);
     }
 
-    /// Plans a question at `at`, because a watch was resumed. Watches are usually interrupted together, so
-    /// only the question with the newest version is sent: a server that was rolled back may still be ahead of
-    /// a kind that seldom changes.
+    /// Plans a question at `at`, because a watch was resumed. Watches are usually interrupted together,
+    /// so only the question with the newest version is sent: a server that was rolled back might still
+    /// be ahead of a kind that seldom changes.
     pub(crate) fn ask(&mut self, question: VersionQuestion, at: Duration) {
         self.question = Some(match self.question.take() {
             None => (question, at),
@@ -157,8 +157,8 @@ mod tests {
         assert!(!history.take_relist(Duration::from_secs(100)));
     }
 
-    /// For example, the watch of CronJobs, which seldom change, is resumed from 40, the server was restored
-    /// at 70, and Deployments were known up to 100.
+    /// For example, the watch of CronJobs, which seldom change, is resumed from 40, the server was
+    /// restored at 70, and Deployments were known up to 100.
     #[test]
     fn only_the_question_with_the_newest_version_is_sent() {
         let question = |number| VersionQuestion {

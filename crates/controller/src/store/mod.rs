@@ -48,9 +48,10 @@ pub(crate) struct Store {
     pub(crate) namespaces: Namespaces,
     pub(crate) history: History,
     text_budget: TextBudget,
-    /// In the order of first observation. Objects are boxed because the nodes of the tree have unused space.
+    /// In the order of first observation. Objects are boxed because the nodes of the tree have unused
+    /// space.
     objects: BTreeMap<Id, Box<Object>>,
-    /// The objects that may have changed since they were published, or were removed.
+    /// The objects that might have changed since they were published, or were removed.
     touched: Vec<Id>,
     last_id: Id,
     /// The number of decisions about each object.
@@ -115,7 +116,8 @@ impl Store {
         self.namespaces.get(namespace)?.id(kind, name)
     }
 
-    /// Adds a new object, or stores it as unscheduled and returns `None` if it has no schedule and no state.
+    /// Adds a new object, or stores it as unscheduled and returns `None` if it has no schedule and no
+    /// state.
     pub(crate) fn add(
         &mut self,
         mut observed: Observed,
@@ -175,8 +177,8 @@ impl Store {
         }
     }
 
-    /// Drops annotations that exceed the text budget. Returns the objects that should be decided about: those
-    /// whose annotations were dropped, and those whose annotations fit again.
+    /// Drops annotations that exceed the text budget. Returns the objects that should be decided about:
+    /// those whose annotations were dropped, and those whose annotations fit again.
     pub(crate) fn settle_texts(&mut self, seen_at: SeenAt) -> Vec<Id> {
         let mut changed = self.text_budget.take_changed();
         changed.retain(|id| {
@@ -200,8 +202,8 @@ impl Store {
         changed
     }
 
-    /// Whether the annotations of an object were dropped and fit into the budget again, so that the object
-    /// should be read.
+    /// Whether the annotations of an object were dropped and fit into the budget again, so that the
+    /// object should be read.
     pub(crate) fn lacks_text(&self, id: Id) -> bool {
         let object = self.get(id);
         object.is_some_and(|object| !object.observed.has_texts()) && self.text_budget.accepts(id)
@@ -289,7 +291,7 @@ impl Store {
     }
 
     /// Applies the observations to the memories again, after the clock was set: a state that was from the
-    /// future may no longer be.
+    /// future might no longer be.
     pub(crate) fn refresh_memories(&mut self, now: DateTime<Utc>) {
         for object in self.objects.values_mut() {
             object.memory.observe(&object.observed, now);
@@ -311,8 +313,8 @@ impl Store {
         }
     }
 
-    /// Publishes at most `max` of the objects that may have changed. Passes `None` for an object that was
-    /// removed or is out of scope.
+    /// Publishes at most `max` of the objects that might have changed. Passes `None` for an object that
+    /// was removed or is out of scope.
     pub(crate) fn publish(
         &mut self,
         max: usize,
@@ -334,7 +336,7 @@ impl Store {
         }
     }
 
-    /// Whether objects that may have changed are still unpublished.
+    /// Whether objects that might have changed are still unpublished.
     pub(crate) const fn has_unpublished(&self) -> bool {
         !self.touched.is_empty()
     }

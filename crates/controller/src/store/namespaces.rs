@@ -21,7 +21,7 @@ use crate::{
 enum Knowledge {
     /// Nothing: the first list has not arrived yet.
     Awaited,
-    /// They cannot be read. Objects that may inherit from them are not changed.
+    /// They cannot be read. Objects that might inherit from them are not changed.
     Unreadable,
     /// They were listed, and are being watched.
     Complete,
@@ -64,9 +64,9 @@ impl Namespaces {
         let scope = &settings.scope;
         let own_namespace = settings.own_pod.as_ref().map(|pod| &*pod.namespace);
         let default_schedule = settings.default_schedule.clone();
-        let watched = scope.watches().filter_map(|(what, namespace)| {
+        let watched = scope.watches().filter_map(|(watched, namespace)| {
             let name = namespace.map(Box::from);
-            (what == Watched::Namespaces).then_some((name, Knowledge::Awaited))
+            (watched == Watched::Namespaces).then_some((name, Knowledge::Awaited))
         });
         Self {
             by_name: HashMap::new(),
@@ -115,7 +115,8 @@ impl Namespaces {
         self.by_name.get(namespace)?.record.as_ref()
     }
 
-    /// Replaces the calendars. Checks invalid annotations again, because a calendar may have been the reason.
+    /// Replaces the calendars. Checks invalid annotations again, because a calendar might have been the
+    /// reason.
     pub(super) fn set_calendars(&mut self, calendars: Calendars, prefix: &Prefix) {
         self.context.calendars = calendars;
         self.invalid = 0;
@@ -131,8 +132,8 @@ impl Namespaces {
         }
     }
 
-    /// Marks the Namespace with this name, or all Namespaces, as listed. Returns whether they were not listed
-    /// before.
+    /// Marks the Namespace with this name, or all Namespaces, as listed. Returns whether they were not
+    /// listed before.
     pub(crate) fn mark_complete(&mut self, name: Option<&str>) -> bool {
         let known = self.knowledge.get_mut(&name.map(Box::from));
         known.is_some_and(|known| {
@@ -140,8 +141,8 @@ impl Namespaces {
         })
     }
 
-    /// Marks the Namespace with this name, or all Namespaces, as unreadable if they were not listed before.
-    /// Returns whether that changes anything.
+    /// Marks the Namespace with this name, or all Namespaces, as unreadable if they were not listed
+    /// before. Returns whether that changes anything.
     pub(crate) fn mark_unreadable(&mut self, name: Option<&str>) -> bool {
         let known = self.knowledge.get_mut(&name.map(Box::from));
         let awaited = known.filter(|known| **known == Knowledge::Awaited);
@@ -293,9 +294,9 @@ impl Namespaces {
         }
     }
 
-    /// Applies that a Namespace was deleted, or no longer matches the selector. Without a selector, it keeps
-    /// its annotations while it has scheduled objects, which are deleted too. Objects in a new Namespace with
-    /// the same name are not decided about until that Namespace is observed.
+    /// Applies that a Namespace was deleted, or no longer matches the selector. Without a selector, it
+    /// keeps its annotations while it has scheduled objects, which are deleted too. Objects in a new
+    /// Namespace with the same name are not decided about until that Namespace is observed.
     pub(super) fn mark_gone(&mut self, namespace: &str) {
         self.with_invalid_count(namespace, |all| {
             let are_selected = all.are_selected;
@@ -338,14 +339,15 @@ impl Namespaces {
         newest.is_some_and(|newest| version.is_before(*newest))
     }
 
-    /// Applies that a list is complete. The versions of deleted Namespaces are forgotten, because the list may
-    /// be from a restored server with older versions.
+    /// Applies that a list is complete. The versions of deleted Namespaces are forgotten, because the
+    /// list may be from a restored server with older versions.
     pub(crate) fn listed(&mut self, watch: WatchId) {
         self.gone_versions.remove(&watch);
     }
 
-    /// Whether enough is known to decide about an object. While Namespaces are unreadable, only objects with
-    /// a schedule of their own are decided about, if their fingerprint matches that schedule without defaults.
+    /// Whether enough is known to decide about an object. While Namespaces are unreadable, only objects
+    /// with a schedule of their own are decided about, if their fingerprint matches that schedule
+    /// without defaults.
     pub(super) fn may_decide(&self, observed: &Observed) -> bool {
         let namespace = &*observed.object.namespace;
         let is_gone = self.record(namespace).is_some_and(|record| record.is_gone);

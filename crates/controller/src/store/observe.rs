@@ -113,16 +113,16 @@ impl Store {
         }
     }
 
-    /// Whether this version is already stored, for example from the response to a patch. This is not checked
-    /// for lists, which may have the same version with other content after a rollback.
+    /// Whether this version is already stored, for example from the response to a patch. This is not
+    /// checked for lists, which might have the same version with other content after a rollback.
     fn is_echo(&self, id: Id, workload: &Workload) -> bool {
         self.get(id).is_some_and(|object| {
             object.version.is_same(workload.version()) && *object.name().uid == *workload.uid()
         })
     }
 
-    /// Applies the response to a patch or a read of an object. `known` is the version that was stored when
-    /// the request was sent. Returns `false` if the name belongs to another object by now.
+    /// Applies the response to a patch or a read of an object. `known` is the version that was stored
+    /// when the request was sent. Returns `false` if the name belongs to another object by now.
     ///
     /// A response with an older version than `known` is applied too: then the server's history went back,
     /// for example because etcd was restored. A response is ignored if a watch has shown a newer version
@@ -143,8 +143,8 @@ impl Store {
         let is_current = object.version == known || !version.is_before(object.version);
         let known = object.version;
         if is_current {
-            // This comes before the comparison of UIDs, because an earlier object with that name also shows
-            // a rollback.
+            // This comes before the comparison of UIDs, because an earlier object with that name also
+            // shows a rollback.
             self.history.record_response(version, known);
         }
         if &*name.uid != workload.uid() {
@@ -164,8 +164,8 @@ impl Store {
         true
     }
 
-    /// Applies that an object was deleted or left the scope: the one with this UID, or with any UID if it is
-    /// `None`. Returns the object, to be removed, if it is scheduled.
+    /// Applies that an object was deleted or left the scope: the one with this UID, or with any UID if
+    /// it is `None`. Returns the object, to be removed, if it is scheduled.
     pub(crate) fn delete(
         &mut self,
         kind: &Kind,
@@ -205,8 +205,8 @@ impl Store {
         for (observed, version) in unscheduled {
             let watch = watch_of(&observed.object.kind);
             let observed = observed.with_defaults(defaults.clone());
-            // An unscheduled object has no annotations of its own, so its creation time, by which the text
-            // budget ranks objects, is not needed.
+            // An unscheduled object has no annotations of its own, so its creation time, by which the
+            // text budget ranks objects, is not needed.
             ids.extend(self.add(observed, 0, version, watch, seen_at));
         }
         (change, ids)

@@ -25,8 +25,8 @@ struct SliceCount {
 }
 
 impl Slices {
-    /// The state of a Service; `None` if it has no slice. Kubernetes creates a slice for each Service with a
-    /// selector, even without pods.
+    /// The state of a Service; `None` if it has no slice. Kubernetes creates a slice for each Service
+    /// with a selector, even without pods.
     pub(crate) fn state(&self, service: &str) -> Option<DependencyState> {
         Some(match self.services.get(service)?.ready {
             0 => DependencyState::NotReady,

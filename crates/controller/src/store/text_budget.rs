@@ -37,7 +37,7 @@ pub(super) struct TextBudget {
     /// The current limit of each namespace: its budget, or a fair share of the total budget.
     limit: usize,
     total: usize,
-    /// Objects that may have been accepted or rejected since the last call of [`Self::take_changed`].
+    /// Objects that might have been accepted or rejected since the last call of [`Self::take_changed`].
     changed: Vec<Id>,
     hashes: RandomState,
 }
@@ -146,13 +146,13 @@ impl TextBudget {
         known.unwrap_or(true)
     }
 
-    /// Takes the objects that may have been accepted or rejected.
+    /// Takes the objects that might have been accepted or rejected.
     pub(super) fn take_changed(&mut self) -> Vec<Id> {
         std::mem::take(&mut self.changed)
     }
 
-    /// Accepts or rejects texts so that the limit holds: in this namespace, or in all namespaces if the limit
-    /// has changed.
+    /// Accepts or rejects texts so that the limit holds: in this namespace, or in all namespaces if the
+    /// limit has changed.
     fn apply_limit(&mut self, namespace: &str) {
         let limit = self.fair_limit();
         if std::mem::replace(&mut self.limit, limit) == limit {
@@ -166,7 +166,8 @@ impl TextBudget {
         }
     }
 
-    /// The largest limit for each namespace with which all namespaces together stay within the total budget.
+    /// The largest limit for each namespace with which all namespaces together stay within the total
+    /// budget.
     fn fair_limit(&self) -> usize {
         let namespace = NAMESPACE_BUDGET.min(self.total);
         let demand = |account: &NamespaceTexts| account.bytes.min(namespace);

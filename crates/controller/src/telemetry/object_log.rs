@@ -47,7 +47,7 @@ pub(crate) async fn log_overdue(objects: Arc<PublishedObjects>) {
                 OVERDUE_GRACE.num_seconds()
             );
         } else if counts.overdue == 0 && std::mem::take(&mut is_logged) {
-            tracing::info!("nothing is overdue any more");
+            tracing::info!("no workload is overdue anymore");
         }
     }
 }

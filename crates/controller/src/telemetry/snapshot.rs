@@ -218,7 +218,7 @@ impl ObjectSnapshot {
 
     /// The time of the last change of the annotations or the state labels.
     fn changed_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        // The clock may have been ahead when the labels were observed.
+        // The clock might have been ahead when the labels were observed.
         self.seen.max(self.labels_seen.min(now))
     }
 }

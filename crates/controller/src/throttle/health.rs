@@ -34,8 +34,8 @@ impl Health {
         self.without_response.clear();
     }
 
-    /// Records that a request about an object has failed. Returns whether the server is at fault: requests
-    /// about many objects have failed since its last response.
+    /// Records that a request about an object has failed. Returns whether the server is at fault:
+    /// requests about many objects have failed since its last response.
     pub(super) fn record_failure(&mut self, id: Id, namespace: &Arc<str>) -> bool {
         if self.failed.len() < MANY {
             self.failed.insert(id);
@@ -46,8 +46,9 @@ impl Health {
         self.failed.len() >= MANY && self.namespaces.len() > 1
     }
 
-    /// Records that a request about an object got no usable response. Returns whether the server is considered
-    /// unavailable: requests about at least two objects got none, and there was no response at all for
+    /// Records that a request about an object got no usable response. Returns whether the server is
+    /// considered unavailable: requests about at least two objects got none, and there was no response
+    /// at all for
     /// [`REQUEST_TIMEOUT`]. One object is not enough, regardless of the duration.
     pub(super) fn record_no_response(&mut self, id: Id, now: Duration) -> bool {
         if self.without_response.len() < 2 {
@@ -56,7 +57,8 @@ impl Health {
         self.without_response.len() > 1 && self.is_silent(now)
     }
 
-    /// Records that a request has timed out. Returns whether a probe should be sent, because there was no response for
+    /// Records that a request has timed out. Returns whether a probe should be sent, because there was
+    /// no response for
     /// [`REQUEST_TIMEOUT`]. Timeouts alone do not show that the server is unavailable, because an admission
     /// webhook that hangs can cause any number of them.
     pub(super) fn start_probe(&mut self, now: Duration) -> bool {
@@ -119,8 +121,8 @@ mod tests {
         assert!(health.start_probe(begun + REQUEST_TIMEOUT));
     }
 
-    /// Whether the server is at fault after requests about these objects of two namespaces have failed, with a
-    /// response between `before` and `after`.
+    /// Whether the server is at fault after requests about these objects of two namespaces have failed,
+    /// with a response between `before` and `after`.
     fn is_server_at_fault(before: &[u32], after: &[u32]) -> bool {
         let mut health = Health::default();
         let namespaces = [Arc::from("a"), Arc::from("b")];

@@ -1,5 +1,6 @@
-//! Limits the requests in flight, and delays requests after failures: the circuit breaker, the AIMD window,
-//! and missing permissions. Also decides whether the server or an object is to blame for a failure.
+//! Limits the requests in flight, and delays requests after failures: the circuit breaker, the AIMD
+//! window, and missing permissions. Also decides whether the server or an object is to blame for a
+//! failure.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,8 +22,8 @@ pub(crate) mod window;
 
 /// Limits the requests that can be sent now, and delays requests after failures.
 ///
-/// The circuit breaker opens only after failures of the server. Then nothing is sent until its backoff ends.
-/// The backoff of one object is in its [`Work`](crate::object::work::Work).
+/// The circuit breaker opens only after failures of the server. Then nothing is sent until its backoff
+/// ends. The backoff of one object is in its [`Work`](crate::object::work::Work).
 pub(crate) struct Throttle {
     server: Backoff,
     window: Window,
@@ -38,14 +39,14 @@ pub(crate) enum Blame {
     Server,
     /// The object, or its admission webhook.
     Object,
-    /// Unknown, so the failure counts as that of the object. A probe should show whether the server responds
-    /// at all.
+    /// Unknown, so the failure counts as that of the object. A probe should show whether the server
+    /// responds at all.
     Probe,
 }
 
 impl Throttle {
-    /// Creates a throttle that allows at most `max_in_flight` starts and stops of a namespace at once. `seed`
-    /// is for the jitter.
+    /// Creates a throttle that allows at most `max_in_flight` starts and stops of a namespace at once.
+    /// `seed` is for the jitter.
     pub(crate) fn new(max_in_flight: usize, seed: u64) -> Self {
         Self {
             server: Backoff::default(),
@@ -110,8 +111,8 @@ impl Throttle {
         is_new
     }
 
-    /// Records a failed request about an object. Opens the circuit breaker if requests about many objects of
-    /// several namespaces have failed.
+    /// Records a failed request about an object. Opens the circuit breaker if requests about many
+    /// objects of several namespaces have failed.
     pub(crate) fn object_failed(
         &mut self,
         id: Id,

@@ -1,5 +1,5 @@
-//! Missing permissions to patch. While one is missing for a kind in a namespace, one object at a time retries
-//! on behalf of all (a half-open circuit breaker).
+//! Missing permissions to patch. While one is missing for a kind in a namespace, one object at a time
+//! retries on behalf of all (a half-open circuit breaker).
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -27,8 +27,8 @@ pub(crate) struct Permissions {
     missing: BTreeMap<Permission, Missing>,
     /// The permission of each object that waits or retries.
     waits: HashMap<Id, Permission>,
-    /// Objects that could be patched while the permission was missing for others: a Role can contain the names
-    /// of objects. They do not wait.
+    /// Objects that could be patched while the permission was missing for others: a Role can contain
+    /// the names of objects. They do not wait.
     granted: BTreeSet<Id>,
 }
 
@@ -68,8 +68,8 @@ impl Missing {
 }
 
 impl Permissions {
-    /// Records that the permission to patch an object is missing. The object waits with the others of its kind
-    /// and namespace. Returns the number of failures in a row.
+    /// Records that the permission to patch an object is missing. The object waits with the others of
+    /// its kind and namespace. Returns the number of failures in a row.
     pub(crate) fn forbid(
         &mut self,
         object: &WorkloadRef,
@@ -91,8 +91,8 @@ impl Permissions {
         failures
     }
 
-    /// Records that a patch of an object was permitted. Returns the objects that waited for the permission;
-    /// `None` if it was not missing.
+    /// Records that a patch of an object was permitted. Returns the objects that waited for the
+    /// permission; `None` if it was not missing.
     pub(crate) fn permit(&mut self, object: &WorkloadRef, id: Id) -> Option<BTreeSet<Id>> {
         if self.waits.is_empty() || self.granted.contains(&id) {
             return None;

@@ -1,4 +1,5 @@
-//! The AIMD window: the maximum number of requests in flight, which decreases if the server is overloaded.
+//! The AIMD window: the maximum number of requests in flight, which decreases if the server is
+//! overloaded.
 
 use dayshift_cluster::write::FailureKind;
 
@@ -34,8 +35,8 @@ impl Window {
         }
     }
 
-    /// Applies a response. The window grows by one after `max` responses, which is slow enough for a server that
-    /// remains overloaded.
+    /// Applies a response. The window grows by one after `max` responses, which is slow enough for a
+    /// server that remains overloaded.
     pub(crate) fn responded(&mut self) {
         self.responses += 1;
         if self.responses >= self.max {
