@@ -28,7 +28,7 @@ struct WatchState {
     /// The Namespace that it watches, or the namespace of the watched objects; `None` for all.
     namespace: Option<String>,
     /// Whether its first list has ended, in success or failure.
-    was_tried: bool,
+    has_first_result: bool,
     /// Whether a list has been completed at least once.
     is_listed: bool,
     /// Whether it is open, so that it reports changes.
@@ -73,7 +73,7 @@ impl Watches {
         let state = |(watched, namespace): (Watched, Option<&str>)| WatchState {
             watched,
             namespace: namespace.map(str::to_owned),
-            was_tried: false,
+            has_first_result: false,
             is_listed: false,
             is_open: false,
             absence: None,
@@ -135,7 +135,7 @@ impl Watches {
     pub(crate) fn listed(&mut self, watch: WatchId) {
         if let Some(watch) = self.0.get_mut(watch) {
             watch.is_listed = true;
-            watch.was_tried = true;
+            watch.has_first_result = true;
         }
     }
 
@@ -153,7 +153,7 @@ impl Watches {
         if let Some(watch) = self.0.get_mut(watch) {
             watch.epoch = watch.epoch.wrapping_add(1);
             watch.is_open = false;
-            watch.was_tried = true;
+            watch.has_first_result = true;
             watch.absence = error.absence();
             let outage = watch.outage.take().filter(|outage| outage.continues(now));
             let mut outage = outage.unwrap_or_else(|| Outage::new(now));
@@ -164,13 +164,13 @@ impl Watches {
 
     /// Whether the first list of a watch has ended. A list that fails or times out has ended too, so it
     /// delays nothing.
-    pub(crate) fn was_tried(&self, watch: WatchId) -> bool {
-        self.0.get(watch).is_none_or(|watch| watch.was_tried)
+    pub(crate) fn has_first_result(&self, watch: WatchId) -> bool {
+        self.0.get(watch).is_none_or(|watch| watch.has_first_result)
     }
 
     /// Whether the first list of each watch has ended.
-    pub(crate) fn were_all_tried(&self) -> bool {
-        self.0.iter().all(|watch| watch.was_tried)
+    pub(crate) fn have_all_first_results(&self) -> bool {
+        self.0.iter().all(|watch| watch.has_first_result)
     }
 
     /// Whether such objects are listed in a namespace.
@@ -186,7 +186,7 @@ impl Watches {
         }
     }
 
-    /// Whether the server does not serve the objects of a watch, or forbids to watch them.
+    /// Whether the server does not serve the objects of a watch, or forbids watching them.
     pub(crate) fn is_absent(&self, watch: WatchId) -> bool {
         self.0
             .get(watch)
@@ -231,7 +231,7 @@ impl Watches {
 /// Whether the objects of a kind are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListState {
-    /// The kind is not in scope, or the server does not allow to watch it.
+    /// The kind is not in scope, or the server does not allow watching it.
     Unwatched,
     /// The first list is not complete yet.
     Unlisted,
@@ -242,7 +242,7 @@ pub(crate) enum ListState {
 /// The log line about a watch that fails.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FailureLog {
-    /// The server does not serve the objects, or forbids to watch them.
+    /// The server does not serve the objects, or forbids watching them.
     Absent,
     /// The first failure of an outage.
     Failed,

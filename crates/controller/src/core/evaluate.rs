@@ -130,7 +130,10 @@ impl Core {
             return false;
         };
         let is_transition = change.kind.is_transition();
-        if trigger == Trigger::Agenda && !is_transition && !self.watches.was_tried(object.watch) {
+        if trigger == Trigger::Agenda
+            && !is_transition
+            && !self.watches.has_first_result(object.watch)
+        {
             self.outbox.push_after_list(id, object);
             return false;
         }
@@ -187,7 +190,7 @@ impl Core {
         let (name, known) = (object.name().clone(), object.version);
         let namespace = name.namespace.clone();
         let (purpose, request) = (Purpose::Read { id, known }, Request::Read(name));
-        self.begin(class, &namespace, purpose, request, now, effects);
+        self.send_request(class, &namespace, purpose, request, now, effects);
         true
     }
 
@@ -235,7 +238,7 @@ impl Core {
         let namespace = name.namespace.clone();
         let purpose = Purpose::Patch(Box::new(sent));
         let request = Request::Patch(name, patch);
-        self.begin(class, &namespace, purpose, request, now, effects);
+        self.send_request(class, &namespace, purpose, request, now, effects);
         true
     }
 
@@ -260,7 +263,7 @@ impl Core {
                 Gate::report_unready_dependencies(object, zone, &mut self.events, now);
             }
         }
-        self.mark(id);
+        self.add_to_agenda(id);
     }
 
     fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>, now: Now) {

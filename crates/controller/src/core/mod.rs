@@ -170,7 +170,7 @@ impl Core {
             self.events.recorder.set_busy(false, now);
             self.send_events(now, effects);
         }
-        self.arm(now);
+        self.set_timers(now);
         self.publish_gauges();
     }
 
@@ -191,7 +191,7 @@ impl Core {
         }
         self.check_clock(now, effects);
         self.release_slow_requests(now, effects);
-        self.current_version(now, effects);
+        self.send_version_question(now, effects);
         self.run_agenda(now, effects);
         if self.clock.is_wrong() {
             return;
@@ -294,7 +294,7 @@ impl Core {
     }
 
     /// Puts an object on the agenda: it is decided about in this step or the next.
-    pub(crate) fn mark(&mut self, id: Id) {
+    pub(crate) fn add_to_agenda(&mut self, id: Id) {
         if let Some(object) = self.store.get_unpublished(id)
             && !std::mem::replace(&mut object.is_on_agenda, true)
         {
@@ -307,15 +307,15 @@ impl Core {
         for id in ids {
             if let Some(object) = self.store.get_mut(id) {
                 object.work.release();
-                self.mark(id);
+                self.add_to_agenda(id);
             }
         }
     }
 
     /// Puts all starts on the agenda that wait for dependencies, because a dependency might have changed.
-    pub(crate) fn mark_waiting_starts(&mut self) {
+    pub(crate) fn add_waiting_starts_to_agenda(&mut self) {
         for id in self.gate.waiting_for_dependencies() {
-            self.mark(id);
+            self.add_to_agenda(id);
         }
     }
 
@@ -323,7 +323,7 @@ impl Core {
     fn run_agenda(&mut self, now: Now, effects: &mut Vec<Effect>) {
         let seen_at = self.clock.seen_at(now);
         for id in self.store.settle_texts(seen_at) {
-            self.mark(id);
+            self.add_to_agenda(id);
         }
         while self.budget.agenda > 0
             && let Some(id) = self.agenda.pop_front()
@@ -342,7 +342,7 @@ impl Core {
         while self.budget.agenda > 0
             && let Some(id) = self.gate.grant(&mut self.store, &self.watches)
         {
-            self.mark(id);
+            self.add_to_agenda(id);
             self.run_agenda(now, effects);
         }
         self.more |= self.budget.agenda == 0;
@@ -397,7 +397,7 @@ impl Core {
             let purpose = Purpose::Revert(Box::new(lookup));
             let namespace = object.namespace.clone();
             let request = Request::Managers(object);
-            self.begin(Class::Managers, &namespace, purpose, request, now, effects);
+            self.send_request(Class::Managers, &namespace, purpose, request, now, effects);
         }
         let events = &mut self.events;
         while let Some((object, event)) = events.digest.take_due(&self.settings.prefix, now) {
@@ -417,7 +417,7 @@ impl Core {
             }
             let namespace = pass.namespace.clone();
             let request = Request::Jobs(pass);
-            self.begin(
+            self.send_request(
                 Class::Jobs,
                 &namespace,
                 Purpose::Jobs,
@@ -434,7 +434,7 @@ impl Core {
             let event = Arc::clone(&attempt.event);
             let namespace = event.object.namespace.clone();
             let (purpose, request) = (Purpose::Event(attempt), Request::Event(event));
-            self.begin(Class::Event, &namespace, purpose, request, now, effects);
+            self.send_request(Class::Event, &namespace, purpose, request, now, effects);
         }
     }
 
@@ -449,12 +449,12 @@ impl Core {
             let object = not_ready.object.clone();
             let namespace = object.namespace.clone();
             let (purpose, request) = (Purpose::NotReady(not_ready), Request::Managers(object));
-            self.begin(Class::NotReady, &namespace, purpose, request, now, effects);
+            self.send_request(Class::NotReady, &namespace, purpose, request, now, effects);
         }
     }
 
     /// Sends a request, which occupies a slot of its class.
-    pub(crate) fn begin(
+    pub(crate) fn send_request(
         &mut self,
         class: Class,
         namespace: &Arc<str>,
@@ -490,7 +490,7 @@ impl Core {
         }
     }
 
-    fn current_version(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn send_version_question(&mut self, now: Now, effects: &mut Vec<Effect>) {
         if let Some(question) = self.store.history.take_question(now.elapsed) {
             let request = Request::Version {
                 kind: question.kind.clone(),
@@ -498,7 +498,7 @@ impl Core {
             };
             let purpose = Purpose::History(question);
             let no_namespace = self.no_namespace.clone();
-            self.begin(Class::Server, &no_namespace, purpose, request, now, effects);
+            self.send_request(Class::Server, &no_namespace, purpose, request, now, effects);
         }
     }
 
@@ -511,7 +511,7 @@ impl Core {
         let namespace = scope.namespaces.first().map(|name| name.as_str().into());
         let request = Request::Version { kind, namespace };
         let no_namespace = self.no_namespace.clone();
-        self.begin(
+        self.send_request(
             Class::Server,
             &no_namespace,
             Purpose::Time,
@@ -525,9 +525,10 @@ impl Core {
     fn check_clock(&mut self, now: Now, effects: &mut Vec<Effect>) {
         let change = self.clock.check(now);
         if change.was_set_back {
-            // Objects whose state is from the future need a decision now. Their boundaries are later.
+            // All objects are decided about now: the next boundary of an object whose state is from the
+            // future might be far away.
             self.store.refresh_memories(now.wall);
-            self.mark_all();
+            self.add_all_to_agenda();
         }
         let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
             return;
@@ -545,17 +546,17 @@ impl Core {
             tracing::info!(skew, "the clock is right again");
             self.store.redate_observations(now);
             self.store.refresh_memories(now.wall);
-            self.mark_all();
+            self.add_all_to_agenda();
         }
         if self.clock.take_time_request(now) {
             self.request_server_time(now, effects);
         }
     }
 
-    fn mark_all(&mut self) {
+    fn add_all_to_agenda(&mut self) {
         let ids: Vec<Id> = self.store.ids().collect();
         for id in ids {
-            self.mark(id);
+            self.add_to_agenda(id);
         }
     }
 
@@ -576,7 +577,8 @@ impl Core {
     /// Releases the starts that waited only for an object, which has changed or was removed.
     pub(crate) fn unblock(&mut self, namespace: &str, needed: &Dependency, now: Now) {
         let (gate, mut state) = self.gate_and_state(now);
-        // As due boundaries, the first of them is sent before the others are evaluated.
+        // They are queued like due boundaries, so the first of them is sent before the others are
+        // evaluated.
         for id in gate.take_unblocked(namespace, needed, &mut state) {
             self.timers.set_boundary(id, Some(now.wall));
         }
@@ -594,7 +596,7 @@ impl Core {
     }
 
     /// Sets the timers of the components, which have one deadline each.
-    fn arm(&mut self, now: Now) {
+    fn set_timers(&mut self, now: Now) {
         let timers = &mut self.timers;
         let held_until = self.throttle.server_until();
         timers.arm(Timer::SlowRequests, self.flight.next_slow());

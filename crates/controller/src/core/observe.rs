@@ -139,7 +139,7 @@ impl Core {
         if !object.work.is_in_flight() {
             self.confirm(id, now);
         }
-        self.mark(id);
+        self.add_to_agenda(id);
     }
 
     fn observe_namespace(
@@ -226,7 +226,7 @@ impl Core {
             self.events.announce(about, event, now);
         }
         for id in ids {
-            self.mark(id);
+            self.add_to_agenda(id);
         }
     }
 
@@ -271,12 +271,12 @@ impl Core {
         self.outbox.release(watch);
         tracing::debug!(watch, "listed");
         if watched != Some(Watched::Namespaces) {
-            self.mark_waiting_starts();
+            self.add_waiting_starts_to_agenda();
             return;
         }
         let name = self.watches.namespace(watch);
         if self.store.namespaces.mark_complete(name.as_deref()) {
-            self.mark_in(name.as_deref());
+            self.add_namespace_to_agenda(name.as_deref());
         }
     }
 
@@ -287,7 +287,7 @@ impl Core {
         self.telemetry.watch_restart();
         self.watches.failed(watch, error, now.elapsed);
         if error.absence().is_some() {
-            self.mark_waiting_starts();
+            self.add_waiting_starts_to_agenda();
         }
         self.watches.publish(&self.telemetry);
         self.outbox.release(watch);
@@ -316,14 +316,14 @@ impl Core {
                 namespace = name,
                 "{subject} cannot be read, so workloads that inherit from it are left unchanged; allow list and watch of namespaces, or set --namespace-defaults=false"
             );
-            self.mark_in(name.as_deref());
+            self.add_namespace_to_agenda(name.as_deref());
         }
     }
 
     /// Puts the objects of a namespace on the agenda, or all objects if it is `None`.
-    fn mark_in(&mut self, namespace: Option<&str>) {
+    fn add_namespace_to_agenda(&mut self, namespace: Option<&str>) {
         for id in self.store.ids_in(namespace) {
-            self.mark(id);
+            self.add_to_agenda(id);
         }
     }
 
@@ -333,7 +333,7 @@ impl Core {
         let ids = self.store.set_calendars(calendars, seen_at);
         tracing::info!(objects = ids.len(), "the calendars have changed");
         for id in ids {
-            self.mark(id);
+            self.add_to_agenda(id);
         }
     }
 }

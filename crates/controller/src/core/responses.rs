@@ -247,7 +247,7 @@ impl Core {
         };
         let made = sent.change.replicas;
         self.record_success(sent, made, now);
-        self.mark(id);
+        self.add_to_agenda(id);
         true
     }
 
@@ -369,7 +369,7 @@ impl Core {
         let name = object.name().clone();
         let namespace = name.namespace.clone();
         let request = Request::Probe(name);
-        self.begin(
+        self.send_request(
             Class::Server,
             &namespace,
             Purpose::Probe,
@@ -398,7 +398,7 @@ impl Core {
         if let Some(object) = self.store.get_mut(id) {
             object.work.mark_idle();
             object.checks_revert = true;
-            self.mark(id);
+            self.add_to_agenda(id);
         }
     }
 

@@ -46,8 +46,8 @@ struct Members {
 struct DueNotice {
     group: Arc<StopGroup>,
     ids: BTreeSet<Id>,
-    /// Whether one Event on the Namespace is sent for all of them, instead of an Event for each. Not if
-    /// the group was announced before, without these workloads.
+    /// Whether one Event on the Namespace is sent for all of them, instead of an Event for each. If the
+    /// group was already announced without these workloads, each gets an Event.
     is_together: bool,
 }
 

@@ -282,7 +282,7 @@ impl Gate {
     /// Gives a free start slot to the next waiting start, which should then be decided about again.
     pub(crate) fn grant(&mut self, store: &mut Store, watches: &Watches) -> Option<Id> {
         self.slots.max()?;
-        self.slots.open_if(|| watches.were_all_tried());
+        self.slots.open_if(|| watches.have_all_first_results());
         self.slots.grant(store)
     }
 

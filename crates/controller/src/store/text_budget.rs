@@ -230,6 +230,7 @@ impl NamespaceTexts {
         }
     }
 
+    /// Inserts a text into the order of ages, as accepted if it is older than all rejected texts.
     fn attach(&mut self, text: u64, changed: &mut Vec<Id>) {
         let Some(known) = self.texts.get(&text) else {
             return;
@@ -267,6 +268,7 @@ impl NamespaceTexts {
         }
     }
 
+    /// Records whether a text is accepted, and adds its objects to `changed`.
     fn mark(&mut self, text: u64, is_accepted: bool, changed: &mut Vec<Id>) {
         if let Some(known) = self.texts.get_mut(&text) {
             known.is_accepted = is_accepted;

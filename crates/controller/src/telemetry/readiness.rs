@@ -16,7 +16,7 @@ use crate::telemetry::shapes::lock;
 /// A condition of readiness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Each kind that the API server serves and that RBAC allows to watch has been listed, and at least
+    /// Each kind that the API server serves and RBAC allows watching has been listed, and at least
     /// one kind in each watched namespace.
     Listed,
     /// Each of those watches is open.
