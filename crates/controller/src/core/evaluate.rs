@@ -121,9 +121,8 @@ impl Core {
         now: Now,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        // A boundary that becomes due before the change is sent makes the object more urgent. This
-        // decision includes the boundaries until now; if they remained due, they would end a backoff at
-        // once.
+        // If the next boundary becomes due before the change is sent, the object becomes more urgent. Past
+        // boundaries are part of this decision; a timer in the past would end a backoff at once.
         let next = change.state.next_at().filter(|next| *next > now.wall);
         self.timers.set_boundary(id, next);
         let Some(object) = self.store.get_mut(id) else {

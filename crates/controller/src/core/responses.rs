@@ -118,7 +118,7 @@ impl Core {
                 let (known, kind) = (sent.known, sent.object.kind.clone());
                 let (made, field) = workload.count(&kind);
                 if kind.is_discovered() && lacks_count_field(&sent, &field) {
-                    self.note_no_count(id, &kind, now);
+                    self.record_no_count(id, &kind, now);
                 } else {
                     self.record_success(sent, made, now);
                 }
@@ -159,7 +159,7 @@ impl Core {
 
     /// Records that the API server has accepted a patch of a kind without storing the count. From now on,
     /// observations of that kind show this, and the next decision rejects the schedule.
-    fn note_no_count(&mut self, id: Id, kind: &Kind, now: Now) {
+    fn record_no_count(&mut self, id: Id, kind: &Kind, now: Now) {
         self.throttle.responded(now);
         record_lacks_count(kind);
         self.clear_write_failures(id);

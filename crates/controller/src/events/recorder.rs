@@ -25,7 +25,8 @@ use crate::{
 /// The maximum number of Events in flight.
 const SLOTS: usize = 8;
 
-/// The maximum length of the queue. Further Events are dropped. The labels contain the same information.
+/// The maximum length of the queue. If it is exceeded, the oldest Event of the namespace with the most
+/// Events is dropped. The labels contain the same information.
 const MAX_WAITING: usize = 20_000;
 
 /// The maximum number of attempts to send an Event.
@@ -112,7 +113,7 @@ impl Recorder {
     pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<EventAttempt> {
         let limits = limits(Class::Event, self.window.size(), false);
         let waits_for_others = self.next_trickle() > Some(now.elapsed);
-        if !slots.is_one_free(Class::Event, limits)
+        if !slots.has_free_slot(Class::Event, limits)
             || self.server.is_active(now)
             || waits_for_others
         {
@@ -120,7 +121,7 @@ impl Recorder {
         }
         let namespaces = &self.namespaces;
         let attempt = self.waiting.pop(|namespace| {
-            slots.is_one_free_for(Class::Event, limits, namespace)
+            slots.has_free_slot_for(Class::Event, limits, namespace)
                 && !namespaces
                     .get(namespace)
                     .is_some_and(|backoff| backoff.is_active(now))

@@ -81,7 +81,7 @@ impl StartSlots {
         &self.waiting
     }
 
-    fn is_one_free(&self) -> bool {
+    fn has_free_slot(&self) -> bool {
         self.is_open && self.max.is_none_or(|max| self.taken < max.get())
     }
 
@@ -120,7 +120,7 @@ impl StartSlots {
                 Slot::Start | Slot::Workload => SlotOutcome::Taken,
             };
         }
-        if self.is_one_free() && self.waiting.is_empty() {
+        if self.has_free_slot() && self.waiting.is_empty() {
             self.take(&object.name().namespace);
             object.start().slot = Some(Slot::Start);
             object.is_past_start = false;
@@ -143,7 +143,7 @@ impl StartSlots {
 
     /// Gives a free slot to the next waiting start, which should then be decided about again.
     pub(super) fn grant(&mut self, store: &mut Store) -> Option<Id> {
-        while self.is_one_free() {
+        while self.has_free_slot() {
             let (id, number) = self.pop()?;
             // Starts that no longer wait are still in the queue, and are skipped.
             let Some(object) = store.get_unpublished(id) else {

@@ -108,7 +108,6 @@ impl Object {
         self.rare.as_deref()
     }
 
-    /// The rare state, if it exists.
     pub(crate) fn get_rare_mut(&mut self) -> Option<&mut Rare> {
         self.rare.as_deref_mut()
     }
@@ -267,7 +266,7 @@ impl Object {
         if is_changed {
             (*inputs, self.parsed) = parse_cache.parse(inputs);
             self.mark_seen(seen_at);
-            self.work.inputs_changed();
+            self.work.record_edit();
         } else {
             inputs.clone_from(&self.observed.inputs);
         }
@@ -304,7 +303,7 @@ impl Object {
         (self.observed.inputs, self.parsed) = parse_cache.parse(&self.observed.inputs);
         if was_rejected && self.parsed.names_calendars() {
             self.mark_seen(seen_at);
-            self.work.inputs_changed();
+            self.work.record_edit();
         }
         true
     }

@@ -282,7 +282,7 @@ impl Work {
     }
 
     /// Records that the inputs have changed.
-    pub(crate) const fn inputs_changed(&mut self) {
+    pub(crate) const fn record_edit(&mut self) {
         self.first_due = None;
         self.is_edited = true;
     }
@@ -375,7 +375,7 @@ mod tests {
                 ..Work::default()
             };
             assert!(!work.take_edit());
-            work.inputs_changed();
+            work.record_edit();
             assert!(work.take_edit() && !work.take_edit());
             assert_eq!(work.phase(), expected);
         }

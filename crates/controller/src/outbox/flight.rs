@@ -131,7 +131,7 @@ impl<A> Flight<A> {
 
     /// Whether one more request of the class can be in flight.
     pub(crate) const fn has_slot(&self, class: Class, limits: Limits) -> bool {
-        self.slots.is_one_free(class, limits)
+        self.slots.has_free_slot(class, limits)
     }
 
     /// The purpose of a request in flight.

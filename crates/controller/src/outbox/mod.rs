@@ -38,7 +38,7 @@ impl Outbox {
         window: usize,
     ) -> bool {
         let limits = limits(class, window, self.has_transitions());
-        self.queue(class).is_empty() && slots.is_one_free_for(class, limits, namespace)
+        self.queue(class).is_empty() && slots.has_free_slot_for(class, limits, namespace)
     }
 
     /// Queues an object. A retry also lets newer objects of its namespace pass ([`FairQueue`]).
@@ -66,10 +66,10 @@ impl Outbox {
     /// Takes the next object of a class, if there is a free slot for it.
     pub(crate) fn pop(&mut self, class: Class, slots: &Slots, window: usize) -> Option<Id> {
         let limits = limits(class, window, self.has_transitions());
-        if !slots.is_one_free(class, limits) {
+        if !slots.has_free_slot(class, limits) {
             return None;
         }
-        let may = |namespace: &Arc<str>| slots.is_one_free_for(class, limits, namespace);
+        let may = |namespace: &Arc<str>| slots.has_free_slot_for(class, limits, namespace);
         self.queue_mut(class).pop(may)
     }
 

@@ -7,42 +7,45 @@ use crate::object::work::Class;
 /// The numbers of slots of one class: for all namespaces together, and for each namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    pub(crate) all: usize,
-    pub(crate) each: usize,
+    pub(crate) total: usize,
+    pub(crate) per_namespace: usize,
 }
 
 /// The slots of a class. `window` is the size of the AIMD window, and `is_busy` is whether starts or
 /// stops wait.
 ///
 /// While starts and stops wait, adoptions and lookups have few slots, but at least one, because the
-/// starts and stops of another namespace might never end. Lookups are also limited because a page of
-/// Jobs can have 8 MiB.
+/// starts and stops of another namespace might never end. Only reads about readiness have none. Lookups
+/// are also limited because a page of Jobs can have 8 MiB.
 pub(crate) const fn limits(class: Class, window: usize, is_busy: bool) -> Limits {
     match class {
         Class::Transition => Limits {
-            all: window + window / 4,
-            each: window,
+            total: window + window / 4,
+            per_namespace: window,
         },
         Class::Slow | Class::Event => shared(window),
         Class::Adoption if is_busy => shared(at_least_one(window / 8)),
         Class::Adoption => shared(at_least_one(window / 2)),
-        Class::Managers | Class::Jobs if is_busy => of_any(1),
-        Class::NotReady if is_busy => of_any(0),
-        Class::Managers | Class::Jobs | Class::NotReady => of_any(4),
-        Class::Server => of_any(usize::MAX),
+        Class::Managers | Class::Jobs if is_busy => unshared(1),
+        Class::NotReady if is_busy => unshared(0),
+        Class::Managers | Class::Jobs | Class::NotReady => unshared(4),
+        Class::Server => unshared(usize::MAX),
     }
 }
 
 /// Limits each namespace to three quarters of the slots.
-const fn shared(all: usize) -> Limits {
+const fn shared(total: usize) -> Limits {
     Limits {
-        all,
-        each: all - all / 4,
+        total,
+        per_namespace: total - total / 4,
     }
 }
 
-const fn of_any(all: usize) -> Limits {
-    Limits { all, each: all }
+const fn unshared(total: usize) -> Limits {
+    Limits {
+        total,
+        per_namespace: total,
+    }
 }
 
 const fn at_least_one(slots: usize) -> usize {
@@ -71,13 +74,13 @@ impl Slots {
     }
 
     /// Whether a slot is free for at least some namespaces.
-    pub(crate) const fn is_one_free(&self, class: Class, limits: Limits) -> bool {
-        self.taken(class) < limits.all
+    pub(crate) const fn has_free_slot(&self, class: Class, limits: Limits) -> bool {
+        self.taken(class) < limits.total
     }
 
     /// Whether a slot is free for this namespace.
-    pub(crate) fn is_one_free_for(&self, class: Class, limits: Limits, namespace: &str) -> bool {
-        self.is_one_free(class, limits) && self.taken_by(class, namespace) < limits.each
+    pub(crate) fn has_free_slot_for(&self, class: Class, limits: Limits, namespace: &str) -> bool {
+        self.has_free_slot(class, limits) && self.taken_by(class, namespace) < limits.per_namespace
     }
 
     pub(super) fn take(&mut self, class: Class, namespace: &Arc<str>) {
@@ -116,12 +119,15 @@ mod tests {
             (Class::Jobs, (4, 4), (1, 1)),
             (Class::NotReady, (4, 4), (0, 0)),
         ] {
-            for (is_busy, (all, each)) in [(false, free), (true, busy)] {
-                let expected = Limits { all, each };
+            for (is_busy, (total, per_namespace)) in [(false, free), (true, busy)] {
+                let expected = Limits {
+                    total,
+                    per_namespace,
+                };
                 assert_eq!(limits(class, 32, is_busy), expected, "{class:?} {is_busy}");
             }
         }
-        assert_eq!(limits(Class::Adoption, 1, true).all, 1, "at least one");
+        assert_eq!(limits(Class::Adoption, 1, true).total, 1, "at least one");
     }
 
     #[test]
@@ -130,13 +136,13 @@ mod tests {
         let mut slots = Slots::default();
         let limits = limits(Class::Transition, 4, false);
         for _ in 0..4 {
-            assert!(slots.is_one_free_for(Class::Transition, limits, &dev));
+            assert!(slots.has_free_slot_for(Class::Transition, limits, &dev));
             slots.take(Class::Transition, &dev);
         }
-        assert!(!slots.is_one_free_for(Class::Transition, limits, &dev));
-        assert!(slots.is_one_free_for(Class::Transition, limits, &ops));
+        assert!(!slots.has_free_slot_for(Class::Transition, limits, &dev));
+        assert!(slots.has_free_slot_for(Class::Transition, limits, &ops));
         slots.take(Class::Transition, &ops);
-        assert!(!slots.is_one_free(Class::Transition, limits));
+        assert!(!slots.has_free_slot(Class::Transition, limits));
         for _ in 0..4 {
             slots.free(Class::Transition, &dev);
         }

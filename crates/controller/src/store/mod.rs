@@ -307,7 +307,7 @@ impl Store {
     }
 
     /// Publishes the objects of a namespace again, because it has entered or left the scope.
-    pub(crate) fn touch_in(&mut self, namespace: &str) {
+    pub(crate) fn touch_namespace(&mut self, namespace: &str) {
         for id in self.ids_in(Some(namespace)) {
             self.get_mut(id);
         }

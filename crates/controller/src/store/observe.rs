@@ -217,7 +217,7 @@ impl Store {
     pub(crate) fn delete_namespace(&mut self, namespace: &str) {
         self.namespaces.mark_gone(namespace);
         if self.namespaces.are_selected() {
-            self.touch_in(namespace);
+            self.touch_namespace(namespace);
         }
     }
 
