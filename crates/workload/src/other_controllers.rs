@@ -189,12 +189,13 @@ impl OtherController {
         let fields = fields(kinds);
         match self {
             Self::Hpa => format!(
-                "leave out {}: an HPA rests at 0, and raises every other count to its minimum",
+                "remove {}: an HPA ignores a workload at 0, and raises every other count to \
+                 its minimum",
                 prefix.annotation(Key::StopReplicas)
             ),
             Self::Keda => {
-                "schedule the ScaledObject instead (with scaledobjects added to --kinds), which dayshift \
-                 pauses: KEDA scales up what it does not pause"
+                "schedule the ScaledObject instead, and add scaledobjects to --kinds: a stop then \
+                 pauses it, while KEDA scales a stopped workload up"
                     .to_owned()
             }
             Self::ArgoCd => format!(
@@ -207,18 +208,19 @@ impl OtherController {
                 flux_ignore(kinds)
             ),
             Self::FluxHelmRelease => format!(
-                "in the HelmRelease, set spec.driftDetection.ignore: {}, and leave {fields} out of \
+                "in the HelmRelease, set spec.driftDetection.ignore: {}, and remove {fields} from \
                  the chart",
                 flux_ignore(kinds)
             ),
-            Self::Helm => format!("leave {fields} out of the chart"),
-            Self::ServerSideApply => format!("leave {fields} out of what is applied"),
+            Self::Helm => format!("remove {fields} from the chart"),
+            Self::ServerSideApply => format!("remove {fields} from the applied manifest"),
             Self::ClientSideApply => format!(
-                "leave {fields} out of the manifest, but first out of what kubectl applied last, or \
-                 the next apply resets it: kubectl apply edit-last-applied"
+                "remove {fields} from the last applied configuration (kubectl apply \
+                 edit-last-applied), then from the manifest; in the other order, the next apply \
+                 resets the count"
             ),
             Self::Replace => {
-                format!("use kubectl apply with a manifest that leaves {fields} out")
+                format!("use kubectl apply with a manifest without {fields}")
             }
         }
     }
@@ -230,53 +232,54 @@ impl OtherController {
         let fields = fields(kinds);
         match self {
             Self::Hpa => format!(
-                "An HPA rests while a Deployment is at 0. So that a start leaves the count to it, write
-{}: \"1\" on each workload that has an HPA: {}.
-Where {} is above 0 the HPA scales up what is stopped: the stop does not hold.",
+                "An HPA does nothing while a Deployment is at 0. So that a start leaves the count to the
+HPA, set {}: \"1\" on each workload that has an HPA: {}.
+If {} is above 0, the HPA scales a stopped workload up again.",
                 prefix.annotation(Key::Replicas),
                 first_of(&objects.iter().map(|object| object.full_name()).collect::<Vec<_>>()),
                 prefix.annotation(Key::StopReplicas)
             ),
-            Self::Keda => "KEDA scales a workload up while one of its triggers is active, whatever
-dayshift sets. Write the schedule on the ScaledObject instead, and add scaledobjects to --kinds: a
-stop then pauses it."
+            Self::Keda => "KEDA scales a workload up while one of its triggers is active, even if dayshift has
+stopped it. Set the schedule on the ScaledObject instead, and add scaledobjects to --kinds: a stop
+then pauses the ScaledObject."
                 .to_owned(),
             Self::ArgoCd => format!(
-                "Argo CD puts back the count in Git. In the Application, leave it out of the sync:
+                "Argo CD restores the count in Git. Exclude the count from the sync in the Application:
   spec:
     ignoreDifferences: {}
     syncPolicy: {{syncOptions: [RespectIgnoreDifferences=true]}}",
                 ignore_differences(kinds)
             ),
             Self::FluxKustomization => format!(
-                "Flux puts back the count in Git. In the Kustomization (Flux 2.9 or later), leave it out:
+                "Flux restores the count in Git. Exclude the count in the Kustomization (Flux 2.9 or later):
   spec:
     ignore: {}",
                 flux_ignore(kinds)
             ),
             Self::FluxHelmRelease => format!(
-                "Flux puts back the count of the chart. In the HelmRelease, leave it out:
+                "Flux restores the count of the chart. Exclude the count in the HelmRelease:
   spec:
     driftDetection: {{ignore: {}}}",
                 flux_ignore(kinds)
             ),
             Self::Helm => format!(
-                "Helm sets the count of the chart at each upgrade, and Helm 4 fails where dayshift has set
-another. Leave {fields} out of the chart's templates. With --force-conflicts the upgrade sets what
-the chart says, and starts what is stopped."
+                "Helm sets the count of the chart at each upgrade, and Helm 4 fails if dayshift has set
+another count. Remove {fields} from the chart's templates. With --force-conflicts, an upgrade sets
+the count of the chart, and starts stopped workloads."
             ),
             Self::ServerSideApply => format!(
-                "kubectl apply --server-side fails where dayshift has set another count. Leave {fields} out
-of the manifest. With --force-conflicts the apply sets what the manifest says, and starts what
-is stopped."
+                "kubectl apply --server-side fails if dayshift has set another count. Remove {fields}
+from the manifest. With --force-conflicts, it sets the count of the manifest, and starts stopped
+workloads."
             ),
             Self::ClientSideApply => format!(
-                "kubectl apply sets the count of the manifest. Take {fields} out of what it applied last
-(kubectl apply edit-last-applied), then out of the manifest: in the other order it is reset."
+                "kubectl apply sets the count of the manifest. Remove {fields} from the last applied
+configuration (kubectl apply edit-last-applied), then from the manifest. In the other order, the
+next apply resets the count."
             ),
             Self::Replace => format!(
-                "kubectl replace sets everything, the count too. Use kubectl apply, with a manifest that
-leaves {fields} out."
+                "kubectl replace sets all fields, including the count. Use kubectl apply with a
+manifest without {fields}."
             ),
         }
     }
@@ -500,7 +503,7 @@ mod tests {
         );
         assert_eq!(
             OtherController::Helm.fix(&kinds, &prefix),
-            "leave replicas and suspend out of the chart"
+            "remove replicas and suspend from the chart"
         );
     }
 

@@ -59,7 +59,7 @@ fn a_summary_counts_the_effect_of_the_next_stop_of_each_namespace() {
         ran.out
     );
     for output in [
-        "HPA sets the count of 1 workload too: leave out dayshift/stop-replicas: ",
+        "HPA sets the count of 1 workload too: remove dayshift/stop-replicas: ",
         "Argo CD sets the count of 1 workload too: in the Application, ",
         "REJECTED: their schedules are invalid, so they stay as they are. `dayshift plan -n NAMESPACE` shows why.",
         "Not shown: 1 workload in 1 other namespace, without a schedule.",

@@ -275,7 +275,7 @@ fn shows_an_hpa_that_has_not_scaled_yet() {
     cluster.autoscaler("set", ("apps/v1", "StatefulSet", "free"));
     cluster.autoscaler("other", ("example.com/v1", "Deployment", "free"));
     let advice =
-        "An HPA rests while a Deployment is at 0. So that a start leaves the count to it, write";
+        "An HPA does nothing while a Deployment is at 0. So that a start leaves the count to the";
     let ran = cluster.dayshift(&["status", "-o", "wide"]);
     assert!(ran.out.contains("Asia/Tokyo   HPA "), "{}", ran.out);
     assert!(!ran.out.contains(advice), "it is followed: {}", ran.out);

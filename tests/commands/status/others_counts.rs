@@ -46,7 +46,7 @@ fn names_a_conflicting_manager_with_its_setting() {
         "warning: dev/odd: \\u{1b}[2J\\u{202e} set 3 again 10 min after",
         "note: dev/person: scaled to 3 manually until Mon",
         "    ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n",
-        "(kubectl apply edit-last-applied), then out of the manifest",
+        "(kubectl apply edit-last-applied), then from the manifest",
     ] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
@@ -111,7 +111,7 @@ fn reports_a_scaled_object_that_has_not_scaled_yet_with_a_fix() {
         "{}",
         ran.out
     );
-    assert!(!ran.out.contains("An HPA rests"), "{}", ran.out);
+    assert!(!ran.out.contains("An HPA does nothing"), "{}", ran.out);
 }
 
 /// The API server attributes a count that an admission webhook changed to the writer.

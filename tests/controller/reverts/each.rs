@@ -61,13 +61,13 @@ fn names_each_conflicting_manager() {
             Writer::new("helm"),
             "helm",
             "helm",
-            "leave replicas out of the chart",
+            "remove replicas from the chart",
         ),
         (
             Writer::scaling("kube-controller-manager"),
             "an HPA",
             "hpa",
-            "leave out dayshift/stop-replicas",
+            "remove dayshift/stop-replicas",
         ),
         (
             Writer::scaling("keda"),

@@ -286,7 +286,7 @@ pub(crate) fn replicas_in_manifest(object: &mut ObjectFindings<'_>, check: &Work
         CountKind::Runners => "minRunners becomes 0",
     };
     let mut help = format!(
-        "remove it from what kubectl applied last, then from the manifest; in the other \
+        "remove it from the last applied configuration, then from the manifest; in the other \
             order {becomes}: kubectl apply edit-last-applied {}/{} -n {}",
         name.kind.short_name(),
         name.name,

@@ -140,7 +140,7 @@ fn hpa_above_a_stop_count_is_reported(plane: &ControlPlane) {
         "{reported}"
     );
     assert!(
-        reported.contains("leave out dayshift/stop-replicas"),
+        reported.contains("remove dayshift/stop-replicas"),
         "{reported}"
     );
     eventually("the read is in the audit log", || {
@@ -235,7 +235,7 @@ fn helm_3_reverts_the_stop_and_is_reported(plane: &ControlPlane) {
     let reported = assert_reported_once(&team, "web");
     assert!(reported.starts_with("helm set 3 again "), "{reported}");
     assert!(
-        reported.contains("leave replicas out of the chart"),
+        reported.contains("remove replicas from the chart"),
         "{reported}"
     );
     let shown = status(&team);
