@@ -41,7 +41,7 @@ fn prints_version_and_help() {
 }
 
 #[test]
-fn wrong_usage_is_2_with_a_correct_example() {
+fn wrong_usage_exits_with_2_and_a_correct_example() {
     for (args, expected) in [
         (&["--nope"][..], "'--nope'"),
         (&["--timezone", "Europe/Berln"], "write `Europe/Berlin`"),
@@ -164,7 +164,7 @@ fn json_logs_are_valid_and_contain_no_secrets() {
 }
 
 #[test]
-fn a_second_signal_ends_it_during_a_request() {
+fn a_second_signal_ends_a_command_during_a_request() {
     for (signal, status) in [SIGTERM, SIGINT] {
         let server = ApiServer::that_never_answers_a_patch();
         let mut program = Program::start(server.kubeconfig.path(), &[]);

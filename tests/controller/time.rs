@@ -115,7 +115,7 @@ fn catches_up_once_on_missed_boundaries() {
 }
 
 #[test]
-fn wrong_clock_is_detected_and_does_nothing() {
+fn controller_with_a_wrong_clock_writes_nothing() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     // The server's clock moves too, so only the responses before the step disagree with it.

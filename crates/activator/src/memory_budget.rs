@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn namespace_that_exceeds_its_budget_leaves_that_of_others() {
+    fn namespace_over_its_budget_does_not_reduce_that_of_others() {
         let mut budget = MemoryBudget::default();
         let [greedy, team] = ["greedy", "team"].map(Arc::from);
         let kept = (0..1_700).filter(|_| budget.replace(&greedy, 0, 8 << 10));

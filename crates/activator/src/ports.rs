@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn slice_with_the_number_of_another_service_does_not_take_it() {
+    async fn slice_cannot_claim_the_number_of_another_service() {
         let mut table = table(10);
         let both = [request("a-attacker", "web", 1), request("victim", "web", 1)];
         let before = table.assign(&both, &BTreeMap::new());
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn freed_number_rests_before_another_service_gets_it() {
+    async fn freed_number_is_not_reused_at_once_by_another_service() {
         let mut table = table(1);
         let (old, new) = ([request("a", "old", 1)], [request("b", "new", 1)]);
         assert_eq!(table.assign(&old, &BTreeMap::new()).len(), 1);

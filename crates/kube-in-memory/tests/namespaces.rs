@@ -87,7 +87,7 @@ fn deleting_a_namespace_directly_deletes_its_objects() {
 }
 
 #[test]
-fn namespace_stays_while_an_object_in_it_stays() {
+fn namespace_is_terminating_while_it_contains_objects() {
     let server = Server::new(chrono::Utc::now);
     server.namespace("team");
     server.create(web("team", &["example.com/wait"])).unwrap();

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn template_is_read_from_a_file_and_mistakes_name_it() {
+    fn template_errors_name_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.html");
         let shown = path.to_str().unwrap();

@@ -237,7 +237,7 @@ fn resume_removes_all_overrides() {
 }
 
 #[test]
-fn wrong_usage_is_2_and_writes_nothing() {
+fn wrong_usage_exits_with_2_and_writes_nothing() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
     for (line, expected) in [

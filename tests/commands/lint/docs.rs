@@ -70,7 +70,7 @@ fn each_section_names_its_severity() {
 }
 
 #[test]
-fn each_wrong_example_breaks_one_rule_and_each_right_one_none() {
+fn each_invalid_example_violates_one_rule_and_each_valid_one_none() {
     let mut wrong = Vec::new();
     for (id, section) in sections() {
         let found = |title| -> Vec<String> {

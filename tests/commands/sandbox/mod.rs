@@ -210,7 +210,7 @@ fn unreadable_files_give_3_and_invalid_objects_1() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn wrong_usage_exits_with_2() {
     for (args, expected_text) in [
         (&["--from", "tomorrow"][..], "'tomorrow' for '--from <T>'"),
         (&["--for", "0"], "such as 12h or 7d"),
@@ -290,7 +290,7 @@ fn counts_repeated_events() {
 }
 
 #[test]
-fn a_closed_pipe_ends_it_without_an_error() {
+fn a_closed_pipe_ends_the_sandbox_without_an_error() {
     let mut child = start(&mut command(&["--for", "100d"]));
     let mut first = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -302,7 +302,7 @@ fn a_closed_pipe_ends_it_without_an_error() {
 }
 
 #[test]
-fn a_signal_ends_it_with_a_summary() {
+fn a_signal_ends_the_sandbox_with_a_summary() {
     for name in ["INT", "TERM"] {
         // In real time the first stop is hours away.
         let mut child = start(&mut command(&["--speed", "1"]));

@@ -97,7 +97,7 @@ fn halves_the_window_after_a_429() {
 /// The first patch of many is sent before the others are evaluated, so that a 429 for it delays the others
 /// too.
 #[test]
-fn a_429_for_the_first_of_many_holds_the_others() {
+fn a_429_response_delays_all_queued_requests() {
     let at_once = asked_at_once_of_a_busy_server(Duration::ZERO);
     assert_eq!(at_once[..2], [1, 16], "{at_once:?}");
 }

@@ -113,7 +113,7 @@ fn workload_outside_of_the_scope_is_not_overdue() {
 
 /// More workloads than are re-evaluated in one second.
 #[test]
-fn each_of_many_is_overdue_until_it_succeeds() {
+fn each_of_many_failed_transitions_is_overdue_until_it_succeeds() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");
     for number in 0..600 {
         let web = deployment(&format!("web-{number}"));

@@ -70,7 +70,7 @@ fn an_exact_count_is_neither_raised_nor_invented() {
 }
 
 #[test]
-fn runners_without_a_minimum_stay_without_one() {
+fn a_missing_minimum_of_runners_stays_missing() {
     let set = "autoscalingrunnersets.actions.github.com";
     let least = |live: &Live| live.object["spec"]["minRunners"].clone();
     let mut live = Live::new(set, json!({"spec": {}}));

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cutting_long_text_keeps_it_too_long_and_characters_whole() {
+    fn cut_text_stays_too_long_and_keeps_characters_whole() {
         for letter in ["x", "é", "日", "🌙"] {
             let text = letter.repeat(5000);
             let beginning = cut_too_long(&text);

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schedule_comes_from_one_place() {
+    fn the_schedule_is_read_from_one_level() {
         for own in Key::SCHEDULE {
             let every = Key::SCHEDULE.map(|key| (key, "default"));
             let inputs = Inputs::default()

@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn two_tables_share_nothing() {
+    fn changing_a_kind_table_does_not_affect_another() {
         let (one, other) = (KindTable::default(), KindTable::default());
         let kind = one.resource("rollouts", "argoproj.io");
         kind.discovered("Rollout", "v1alpha1");

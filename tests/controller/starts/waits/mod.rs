@@ -95,7 +95,7 @@ fn wake_starts_as_soon_as_its_dependency_is_ready() {
 
 /// The others are evaluated while the first is in flight.
 #[test]
-fn a_429_for_the_first_released_start_holds_the_others() {
+fn a_429_response_to_a_released_start_delays_the_others() {
     let names: Vec<_> = (0..20).map(|number| format!("web-{number:02}")).collect();
     let apps = names.iter().map(|name| (&**name, "deploy/db"));
     let scenario = evening(&[("db", "")].into_iter().chain(apps).collect::<Vec<_>>());
@@ -194,7 +194,7 @@ fn restarted_controller_continues_the_same_wait() {
 }
 
 #[test]
-fn two_controllers_start_it_once() {
+fn two_controllers_start_a_workload_once() {
     let mut scenario = app_and_database();
     scenario.start_controller(Settings::default());
     scenario.sleep_until("2026-11-23 09:01");

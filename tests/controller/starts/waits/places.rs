@@ -168,7 +168,7 @@ fn namespaces_take_turns_and_user_requests_go_first() {
 
 /// Five workloads that never become ready, in one namespace.
 #[test]
-fn slots_that_one_namespace_holds_are_free_for_others_in_time() {
+fn slots_of_one_namespace_are_released_for_others_in_time() {
     let slow = (1..=5)
         .map(|number| web(&format!("web-{number}")).annotation("dayshift/ready-within", "24h"));
     let more = (6..=9).map(|number| web(&format!("web-{number}")));
