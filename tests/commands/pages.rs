@@ -109,7 +109,7 @@ fn assert_says(output: &str, shown: &[String], command: &str) {
     }
     assert!(
         left_out || at == output_lines.len(),
-        "`dayshift {command}` says more:\n{output}"
+        "`dayshift {command}` prints more:\n{output}"
     );
 }
 

@@ -200,7 +200,10 @@ impl Program {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        panic!("still runs after {limit:?}; it said {:?}", self.lines());
+        panic!(
+            "still runs after {limit:?}; its output is {:?}",
+            self.lines()
+        );
     }
 
     /// The log lines since the last call, after the first line.

@@ -19,12 +19,12 @@ const SECRET: &str = "correct-horse-battery-staple-0123456789";
 /// A longer part of a secret in a text counts as leaked.
 const PIECE: usize = 12;
 
-fn assert_kept(text: &str, what: &str) {
+fn assert_kept(text: &str, source: &str) {
     let encoded = STANDARD.encode(SECRET);
     for secret in [SECRET, encoded.trim_end_matches('=')] {
         for at in 0..=secret.len() - PIECE {
             let piece = &secret[at..at + PIECE];
-            assert!(!text.contains(piece), "{what} has {piece:?}:\n{text}");
+            assert!(!text.contains(piece), "{source} has {piece:?}:\n{text}");
         }
     }
 }

@@ -211,9 +211,9 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.apply(deployment("db").replicas(3).stop("22:00"));
     scenario.start_controller(Settings::default());
-    let lines_with = |what: &str| {
+    let lines_with = |text_part: &str| {
         let text = fs::read_to_string(log.path()).unwrap();
-        let lines = text.lines().filter(|line| line.contains(what));
+        let lines = text.lines().filter(|line| line.contains(text_part));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     let ready = lines_with(" ready ");

@@ -281,6 +281,6 @@ fn reports_a_configured_namespace_until_it_exists() {
     assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
     assert!(
         scenario.requests("get").is_empty(),
-        "it asks for nothing more"
+        "it sends no further request"
     );
 }

@@ -138,11 +138,11 @@ fn oracle(figures: &[(&str, f64, f64)], tolerance: f64, slack: f64) -> Result<()
         .iter()
         .filter(|(_, then, now)| (now - then).abs() > then.abs() * tolerance + slack);
     let lines: Vec<_> = off
-        .map(|(what, then, now)| {
+        .map(|(quantity, then, now)| {
             let change = 100.0 * (now - then) / then;
             let verdict = if now > then { "more" } else { "less" };
             format!(
-                "{what}: recorded {then:.1}, measured {now:.1}: {:.1} % {verdict}",
+                "{quantity}: recorded {then:.1}, measured {now:.1}: {:.1} % {verdict}",
                 change.abs()
             )
         })

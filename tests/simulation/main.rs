@@ -144,12 +144,12 @@ fn random_scenarios_follow_the_rules() {
 }
 
 /// Fails if too many checks are inconclusive: a checker that accepts everything finds no defects.
-fn assert_few_inconclusive(looks: &BTreeMap<CheckResult, usize>) {
-    let all: usize = looks.values().sum();
-    for (look, most) in MAX_INCONCLUSIVE {
-        let count = looks.get(&look).copied().unwrap_or_default();
+fn assert_few_inconclusive(results: &BTreeMap<CheckResult, usize>) {
+    let all: usize = results.values().sum();
+    for (result, most) in MAX_INCONCLUSIVE {
+        let count = results.get(&result).copied().unwrap_or_default();
         let thousandths = 1000 * count / all;
-        assert!(thousandths <= most, "{look:?}: {count} of {all} looks");
+        assert!(thousandths <= most, "{result:?}: {count} of {all} checks");
     }
 }
 

@@ -234,8 +234,8 @@ impl Recipe {
         let partial = directory.with_extension("partial");
         let _ = fs::remove_dir_all(&partial);
         fs::create_dir_all(&partial).map_err(|error| error.to_string())?;
-        let (what, cost) = (self.name, self.cost);
-        eprintln!("building the {what} of the tests with go (once: {cost})");
+        let (name, cost) = (self.name, self.cost);
+        eprintln!("building the {name} of the tests with go (once: {cost})");
         for (index, (name, package)) in self.packages.iter().enumerate() {
             let begin = Instant::now();
             self.go(
@@ -260,7 +260,7 @@ impl Recipe {
             }
         }
         fs::rename(&partial, directory).map_err(|error| error.to_string())?;
-        eprintln!("the {what} is in {}", directory.display());
+        eprintln!("the {name} is in {}", directory.display());
         Ok(())
     }
 
@@ -308,14 +308,14 @@ impl Recipe {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let what = verb
+        let command = verb
             .iter()
             .chain(rest)
             .copied()
             .collect::<Vec<_>>()
             .join(" ");
         Err(format!(
-            "go {what}:\n{}",
+            "go {command}:\n{}",
             String::from_utf8_lossy(&output.stderr)
         ))
     }

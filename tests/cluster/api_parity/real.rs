@@ -94,7 +94,7 @@ fn oracle(file: &str, plane: &ControlPlane) {
     } else {
         assert!(
             report.is_empty(),
-            "the record is not what this server answers:\n{report}"
+            "the recorded responses differ from those of this server:\n{report}"
         );
     }
 }

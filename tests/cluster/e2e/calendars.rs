@@ -37,8 +37,8 @@ fn calendar(day: Soon, later: i64) -> String {
     )
 }
 
-fn read(plane: &ControlPlane, what: &str) -> Value {
-    let line = format!("kubectl get {what} -n dayshift -o json");
+fn read(plane: &ControlPlane, kind_and_name: &str) -> Value {
+    let line = format!("kubectl get {kind_and_name} -n dayshift -o json");
     serde_json::from_str(&plane.shell(&line).success()).unwrap()
 }
 

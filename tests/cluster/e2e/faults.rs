@@ -72,7 +72,7 @@ fn reports_an_invalid_schedule_within_a_second(plane: &ControlPlane) {
     team.await_replicas("good", 0);
     team.assert_punctual("good", 1, stop);
     for name in ["schedule", "zone", "key"] {
-        assert_eq!(team.replicas(name), 3, "{name} stays as it is");
+        assert_eq!(team.replicas(name), 3, "{name} is unchanged");
     }
     team.ends([("schedule", 1), ("zone", 1), ("key", 1), ("good", 2)]);
 }

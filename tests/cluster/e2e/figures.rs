@@ -221,8 +221,8 @@ fn developer(team: &TestNamespace<'_>) -> PathBuf {
         .success();
     let who = team.plane().kubeconfig_of(team.name(), name);
     eventually("the API server knows the new permission", || {
-        let can = |verb, what| {
-            let ask = ["auth", "can-i", verb, what, "-n", team.name()];
+        let can = |verb, resource| {
+            let ask = ["auth", "can-i", verb, resource, "-n", team.name()];
             team.plane().kubectl_as(&who, &ask).stdout.trim() == "yes"
         };
         assert!(!can("get", "namespaces"));

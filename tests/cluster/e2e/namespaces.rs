@@ -145,7 +145,7 @@ fn invalid_namespace_schedule_is_reported_on_the_namespace(plane: &ControlPlane)
     team.await_replicas("own", 0);
     stop.plus(1).wait();
     for name in ["web", "api"] {
-        assert_eq!(team.replicas(name), 3, "{name} stays as it is");
+        assert_eq!(team.replicas(name), 3, "{name} is unchanged");
         assert_eq!(team.annotation(name, "dayshift/error"), None);
     }
     // The same schedule as before the rejection continues, and catches up.

@@ -171,8 +171,8 @@ impl<'a> TestNamespace<'a> {
         let late = write.received - at.micros();
         assert!(late >= 0, "{name}: {late} µs late: {write:#?}");
         if late >= 1_000_000 {
-            let what = format!("{name}: a write came");
-            too_late(&what, at.0, late as f64 / 1e6, 1.0);
+            let description = format!("{name}: a write arrived");
+            too_late(&description, at.0, late as f64 / 1e6, 1.0);
         }
     }
 
@@ -257,7 +257,7 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
     let refused_streams = of_it()
         .filter(|each| each.verb == "watch" && each.code == 422)
         .count();
-    for (what, seen, allowed) in [
+    for (description, seen, allowed) in [
         ("refused streams", refused_streams, runs),
         // Queries of the server's latest version, after a watch was reopened earlier than expected.
         ("lists of one object", questions.len(), closed_watches),
@@ -276,7 +276,7 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
     ] {
         assert!(
             seen <= allowed,
-            "{seen} {what}, not {allowed}: {requests:#?}"
+            "{seen} {description}, not {allowed}: {requests:#?}"
         );
     }
 }

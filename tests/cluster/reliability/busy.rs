@@ -124,8 +124,8 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     let created = DateTime::from_timestamp_micros(unseen.1).unwrap();
     let unseen = unseen.0 as f64 / 1e6;
     if unseen > most_unseen {
-        let what = "the first sight of a new object came";
-        too_late(what, created, unseen, most_unseen);
+        let measured = "the first sight of a new object came";
+        too_late(measured, created, unseen, most_unseen);
     }
     Figures {
         others: Some(others),

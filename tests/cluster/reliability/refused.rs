@@ -91,9 +91,9 @@ fn forbidden(place: &Place<'_>) -> Figures {
             format!("{start}-59/20 * * * * *"),
         )
     });
-    let all_have_moved = |what: &str| {
+    let all_have_moved = |condition: &str| {
         let mark = place.plane.audit().mark();
-        eventually(what, || {
+        eventually(condition, || {
             let requests = place.plane.audit().by_dayshift(mark, namespace.name());
             let mut names: Vec<&str> = requests
                 .iter()

@@ -47,7 +47,7 @@ fn lint_plan_and_sandbox_end_with_the_same_status() {
     let long = "a".repeat(70);
     let team = annotated("Namespace", "team", "dayshift/hours: '09:00-25:00'");
     let volumes = "spec:\n  persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}\n";
-    for (what, file, status) in [
+    for (case, file, status) in [
         ("a schedule", office(), 0),
         ("nothing", String::new(), 0),
         ("a comment", "# nothing\n".to_owned(), 0),
@@ -127,7 +127,7 @@ fn lint_plan_and_sandbox_end_with_the_same_status() {
             "sandbox --for 1h file.yaml",
         ] {
             let ended = run_in(directory.path(), line);
-            assert_eq!(ended.status, status, "{what}: {line}: {ended:?}");
+            assert_eq!(ended.status, status, "{case}: {line}: {ended:?}");
         }
     }
 }
@@ -237,17 +237,17 @@ fn uses_the_last_definition_of_an_object_with_a_note() {
 fn files_without_a_schedule_are_reported() {
     let service = object("Service", "web", "");
     let bare = object("Deployment", "web", "");
-    for (what, text) in [
+    for (case, text) in [
         ("a Service", &*service),
         ("nothing", ""),
         ("a Deployment", &*bare),
     ] {
         for args in [&["lint", "-"][..], &["plan", "-"], &["sandbox", "-"]] {
-            if what == "a Deployment" && args[0] == "sandbox" {
+            if case == "a Deployment" && args[0] == "sandbox" {
                 continue; // these files can still be simulated
             }
             let ended = run(command().args(args), text);
-            assert_eq!((ended.status, ended.err.as_str()), (0, NOTHING), "{what}");
+            assert_eq!((ended.status, ended.err.as_str()), (0, NOTHING), "{case}");
         }
     }
     let namespace = annotated("Namespace", "team", "dayshift/hours: '09:00-19:00'");

@@ -118,7 +118,7 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     let at = cluster.annotation("web", "sleep-until").unwrap();
     assert!(
         text.contains(&at),
-        "what was confirmed is what is done: {at}: {text}"
+        "the confirmed action was carried out: {at}: {text}"
     );
     assert!(
         result.contains("deployment.apps/web asleep until "),

@@ -81,7 +81,7 @@ impl Served {
         loop {
             let mut line = String::new();
             if lines.read_line(&mut line).unwrap() == 0 {
-                panic!("it has ended, {:?}: {before:?}", child.wait());
+                panic!("the browser has ended, {:?}: {before:?}", child.wait());
             }
             if let Some((address, key)) = address(line.trim()) {
                 return Self {

@@ -146,7 +146,7 @@ fn reports_each_failure_and_a_failed_result() {
     let both = [("object", "dev/deploy/web"), ("object", "dev/deploy/api")];
     let sleep = &[("do", "sleep"), ("for", "2h")][..];
     let pause = &[("do", "pause")];
-    for (what, names, heading, failed) in [
+    for (fields, names, heading, failed) in [
         (
             sleep,
             &["web", "api"][..],
@@ -155,7 +155,7 @@ fn reports_each_failure_and_a_failed_result() {
         ),
         (pause, &["web"], "Pause: partly done", &["web: not paused"]),
     ] {
-        let preview = asked(&served, &[what, &both].concat());
+        let preview = asked(&served, &[fields, &both].concat());
         cluster.api.on_request(move |request| {
             let is_it = request.verb == "patch" && names.contains(&&*request.name);
             is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", "you may not")))

@@ -214,8 +214,8 @@ fn a_user_without_known_permissions_sees_nothing() {
         let host = served.address;
         for path in PATHS {
             let head = format!("GET {path} HTTP/1.1\r\nhost: {host}");
-            let nobody = served.ask(&head);
-            assert_eq!(nobody.status, 403, "{path}");
+            let anonymous = served.ask(&head);
+            assert_eq!(anonymous.status, 403, "{path}");
             let secret = if sends_secret {
                 "\r\nx-dayshift-proxy-secret: 0123456789abcdef"
             } else {
@@ -225,7 +225,7 @@ fn a_user_without_known_permissions_sees_nothing() {
             assert_eq!(jane.status, expected, "{proxy} {path}: {}", jane.body);
             let is_told = jane.body.contains("manifests/dashboard-login.yaml");
             assert_eq!(is_told, expected == 503, "{}", jane.body);
-            for body in [nobody.body, jane.body] {
+            for body in [anonymous.body, jane.body] {
                 assert!(!body.contains("web"), "{body}");
                 Page::read(&body);
             }

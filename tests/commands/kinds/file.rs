@@ -90,8 +90,8 @@ fn plans_a_user_defined_kind() {
         assert_eq!((ended.status, &*ended.err), (0, ""), "{}", ended.out);
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let shown: Vec<_> = ended.out.lines().skip(1).map(words).collect();
-        let row = |name: &str, time: &str, what: &str| {
-            format!("default {name} Mon 2026-11-23 {time} UTC {what}")
+        let row = |name: &str, time: &str, text: &str| {
+            format!("default {name} Mon 2026-11-23 {time} UTC {text}")
         };
         let expected = [
             row("widgets.example.com/one", "09:00", "start running"),

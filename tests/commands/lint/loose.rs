@@ -58,17 +58,17 @@ fn finds_an_invalid_schedule_outside_of_objects() {
         ),
         ("dayshift/replicas: 2", "2", "not-text"),
     ] {
-        for (what, file) in files(mistake) {
+        for (case, file) in files(mistake) {
             let line = file.lines().position(|it| it.ends_with('#')).unwrap();
             let column = file.lines().nth(line).unwrap().find(text).unwrap() + 1;
             let expected = format!("{rule} {}:{column}", line + 1);
             let all = found(&file);
             assert!(
                 all.contains(&expected),
-                "{what}: {all:?}, not {expected}\n{file}"
+                "{case}: {all:?}, not {expected}\n{file}"
             );
             let errors = all.iter().filter(|it| !it.starts_with("not-rendered"));
-            assert_eq!(errors.count(), 1, "{what}: {all:?}");
+            assert_eq!(errors.count(), 1, "{case}: {all:?}");
         }
     }
 }
@@ -84,11 +84,11 @@ fn valid_or_templated_texts_are_not_reported() {
         "dayshift/start: ${START}",
         "dayshift/state: running",
     ] {
-        for (what, file) in files(right) {
+        for (case, file) in files(right) {
             let all = found(&file);
             assert!(
                 all.iter().all(|it| it.starts_with("not-rendered")),
-                "{what} {right}: {all:?}"
+                "{case} {right}: {all:?}"
             );
         }
     }

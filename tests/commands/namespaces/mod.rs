@@ -332,9 +332,9 @@ fn reports_obstacles_of_a_namespace_override() {
         assert_eq!(ran.status, status, "{word}: {ran:?}");
         assert!(ran.err.contains(error), "{word}: {ran:?}");
     }
-    let nobody = cluster(ALWAYS);
-    nobody.deployment("web", 0, &[]);
-    let ran = nobody.dayshift(&["wake", "ns/dev", "--for", "1h", "--timeout", "1s"]);
+    let anonymous = cluster(ALWAYS);
+    anonymous.deployment("web", 0, &[]);
+    let ran = anonymous.dayshift(&["wake", "ns/dev", "--for", "1h", "--timeout", "1s"]);
     assert_eq!(ran.status, 1);
     assert!(ran.out.ends_with(": 0 of 1 workload\n"), "{ran:?}");
     let late =

@@ -301,7 +301,7 @@ fn a_live_object_without_a_count_is_a_problem() {
         ended
     };
     let (plan, status) = (of("plan"), of("status"));
-    let said = "`\"many\"` is not a count; write a number, such as 3";
+    let text = "`\"many\"` is not a count; write a number, such as 3";
     assert_eq!(
         plan.err,
         "error[bad-count]: spec.replicas: `\"many\"` is not a count\n  \
@@ -311,6 +311,6 @@ fn a_live_object_without_a_count_is_a_problem() {
     assert_eq!(planned["boundaries"], json!([]));
     for problem in [&planned["problems"][0], &shown["problems"][0]] {
         assert_eq!(problem["annotation"], "spec.replicas");
-        assert_eq!(problem["message"], said);
+        assert_eq!(problem["message"], text);
     }
 }

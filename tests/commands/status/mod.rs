@@ -278,7 +278,11 @@ fn shows_an_hpa_that_has_not_scaled_yet() {
         "An HPA does nothing while a Deployment is at 0. So that a start leaves the count to the";
     let ran = cluster.dayshift(&["status", "-o", "wide"]);
     assert!(ran.out.contains("Asia/Tokyo   HPA "), "{}", ran.out);
-    assert!(!ran.out.contains(advice), "it is followed: {}", ran.out);
+    assert!(
+        !ran.out.contains(advice),
+        "the status is followed: {}",
+        ran.out
+    );
 
     // More than one page of autoscalers, with this one on the last.
     for at in 0..500 {

@@ -19,7 +19,7 @@ fn tame(cluster: &Cluster, arguments: &[&str]) -> Ended {
     }
     assert!(
         !ran.out.is_empty() || !ran.err.is_empty(),
-        "{arguments:?} says nothing"
+        "{arguments:?} prints nothing"
     );
     ran
 }

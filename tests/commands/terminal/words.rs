@@ -70,16 +70,16 @@ pub fn name() -> String {
 }
 
 /// Newlines are permitted; other control characters are not.
-pub fn assert_tame(text: &str, what: &str) {
+pub fn assert_tame(text: &str, source: &str) {
     if let Some(found) = text.chars().find(|it| acts(*it)) {
         let at = text.find(found).unwrap();
         let near: String = text[at..].chars().take(60).collect();
         let before: String = text[..at].chars().rev().take(100).collect();
         let before: String = before.chars().rev().collect();
-        panic!("{what} has {found:?} after {before:?}: {near:?}");
+        panic!("{source} has {found:?} after {before:?}: {near:?}");
     }
     assert!(
         !text.lines().any(|line| line.starts_with("G::error::")),
-        "{what} lets a text begin a line: {text}"
+        "{source} lets a text begin a line: {text}"
     );
 }

@@ -84,11 +84,11 @@ impl<'s> Proxied<'s> {
     }
 
     /// Runs a future while the pages work.
-    fn block_on<T>(&self, what: impl Future<Output = T>) -> T {
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         let mut work = self.work.borrow_mut();
         self.scenario.block_on(async {
             tokio::select! {
-                done = what => done,
+                done = future => done,
                 () = &mut *work => panic!("the pages have ended"),
             }
         })

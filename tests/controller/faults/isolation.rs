@@ -131,7 +131,7 @@ fn immediate_failure_delays_no_other_workload() {
         assert_eq!(
             scenario.replicas("bad-0"),
             0,
-            "{fault:?}: it is still retried"
+            "{fault:?}: the request is still retried"
         );
     }
 }

@@ -113,8 +113,8 @@ fn follows_a_custom_kind_to_another_version() {
     assert_eq!(replicas(&scenario), at("v1beta1", 0));
     assert_eq!(saved(&scenario, "Glider"), "3");
     assert_eq!(scenario.telemetry.unwatched(), [""; 0]);
-    let what = "an adoption, the stop that met a 404, and the stop";
-    assert_eq!(line.count(), 3, "{what}");
+    let patches = "an adoption, the stop that met a 404, and the stop";
+    assert_eq!(line.count(), 3, "{patches}");
 
     // From one version directly to the next: no extra request is sent.
     scenario.api.serve_in("Glider", "v1").unwrap();

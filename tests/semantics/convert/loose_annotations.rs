@@ -11,14 +11,14 @@ const EQUAL: &str = "dayshift/hours: \"Mon-Fri 08:00-20:00\", dayshift/timezone:
 fn findings_of(text: &str) -> Vec<ConversionFinding> {
     let conversion = convert(text);
     assert!(conversion.changes.is_empty(), "{conversion:?}");
-    assert_eq!(conversion.texts, [None], "the file stays as it is");
+    assert_eq!(conversion.texts, [None], "the file is unchanged");
     conversion.findings
 }
 
 #[test]
 fn reports_annotations_outside_of_objects_with_replacements() {
     let line = format!("downscaler/uptime: {OFFICE}");
-    for (what, text) in [
+    for (case, text) in [
         (
             "the values of a chart",
             format!("replicaCount: 2\nweb:\n  annotations:\n    {line} # HERE\n"),
@@ -74,13 +74,13 @@ fn reports_annotations_outside_of_objects_with_replacements() {
     ] {
         let findings = findings_of(&text);
         let [finding] = &findings[..] else {
-            panic!("{what}: {findings:?}");
+            panic!("{case}: {findings:?}");
         };
-        assert_eq!(finding.rule.id(), "by-hand", "{what}");
+        assert_eq!(finding.rule.id(), "by-hand", "{case}");
         assert_eq!(finding.rule.severity(), Severity::Warning);
-        assert!(finding.help.contains(EQUAL), "{what}: {finding:?}");
+        assert!(finding.help.contains(EQUAL), "{case}: {finding:?}");
         let expected = text.lines().position(|it| it.contains("HERE")).unwrap() + 1;
-        assert_eq!(finding.place.as_ref().unwrap().1.line, expected, "{what}");
+        assert_eq!(finding.place.as_ref().unwrap().1.line, expected, "{case}");
     }
 }
 

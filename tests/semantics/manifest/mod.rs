@@ -374,7 +374,7 @@ fn lists_every_example_without_problems() {
     assert_eq!(found.collect::<Vec<_>>(), listed);
 
     for (name, text) in EXAMPLES {
-        assert!(text.starts_with("# "), "{name} does not say what happens");
+        assert!(text.starts_with("# "), "{name} does not name the effect");
         let found = workloads(text);
         assert_eq!(found.len(), 1, "{name}");
         assert_eq!(format!("{}.yaml", found[0].object.name), name);

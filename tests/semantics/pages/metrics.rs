@@ -41,8 +41,8 @@ fn documented() -> BTreeMap<String, MetricRow> {
 
 /// The metrics in a scrape, by the names of their samples.
 fn scraped(text: &str) -> BTreeMap<String, MetricRow> {
-    let after = |what: &str| -> BTreeMap<&str, &str> {
-        let lines = text.lines().filter_map(|line| line.strip_prefix(what));
+    let after = |prefix: &str| -> BTreeMap<&str, &str> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(prefix));
         lines.map(|line| line.split_once(' ').unwrap()).collect()
     };
     let (types, helps) = (after("# TYPE "), after("# HELP "));

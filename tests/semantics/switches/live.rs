@@ -98,7 +98,7 @@ impl Live {
                 Err(due) => return due,
             }
         }
-        panic!("it never comes to rest: {}", self.object);
+        panic!("decisions do not converge: {}", self.object);
     }
 
     pub(super) fn until(&mut self, time: &str) -> &mut Self {

@@ -169,12 +169,12 @@ impl Oracle {
     /// Checks that every expected wake was written and reported.
     pub(super) fn check_wakes(&mut self, now: DateTime<Utc>) {
         if let Some((place, wake)) = self.awaited.pop_first() {
-            let what = if wake.is_written {
+            let reason = if wake.is_written {
                 "and no Event reports it"
             } else {
                 "and is not woken"
             };
-            self.fail(now, format!("a request is for {}, {what}", place.1));
+            self.fail(now, format!("a request is for {}, {reason}", place.1));
         }
     }
 }

@@ -28,18 +28,18 @@ pub(crate) fn begin_history(socket: &Path) {
 }
 
 /// Sends a request to etcd's JSON gateway.
-fn ask(socket: &Path, what: &str, body: &Value) -> Value {
-    answer(socket, what, body).unwrap_or_else(|| panic!("etcd: {what}"))
+fn ask(socket: &Path, request: &str, body: &Value) -> Value {
+    answer(socket, request, body).unwrap_or_else(|| panic!("etcd: {request}"))
 }
 
 /// Sends a request. Returns `None` if it fails.
-fn answer(socket: &Path, what: &str, body: &Value) -> Option<Value> {
+fn answer(socket: &Path, request: &str, body: &Value) -> Option<Value> {
     let body = body.to_string();
     let length = body.len();
     let mut stream = UnixStream::connect(socket).ok()?;
     write!(
         stream,
-        "POST /v3/kv/{what} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}"
+        "POST /v3/kv/{request} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}"
     )
     .ok()?;
     let mut answer = String::new();

@@ -46,7 +46,7 @@ fn paces() -> &'static [i64] {
 
 /// The panic payload of a scenario that was too slow.
 struct TooSlow {
-    what: String,
+    description: String,
     /// The period in which the machine had to be on time, and the time by which the result was late.
     excess: Option<(Instant, Instant, Duration)>,
 }
@@ -69,20 +69,23 @@ pub(crate) fn pace() -> i64 {
 }
 
 /// Ends this attempt, because `what` did not happen in time. It is a failure unless the machine stalled.
-pub(crate) fn too_slow(what: &str) -> ! {
-    let what = what.to_owned();
-    resume_unwind(Box::new(TooSlow { what, excess: None }))
+pub(crate) fn too_slow(description: &str) -> ! {
+    let description = description.to_owned();
+    resume_unwind(Box::new(TooSlow {
+        description,
+        excess: None,
+    }))
 }
 
 /// Ends this attempt, because a result was `late` seconds after `due`, and `bound` are allowed. A stall
 /// between the two must be long enough to explain it.
-pub(crate) fn too_late(what: &str, due: DateTime<Utc>, late: f64, bound: f64) -> ! {
+pub(crate) fn too_late(description: &str, due: DateTime<Utc>, late: f64, bound: f64) -> ! {
     let (now, passed) = (Instant::now(), (Utc::now() - due).to_std());
     let due = now.checked_sub(passed.unwrap_or_default()).unwrap_or(now);
     let [late_by, excess] =
         [late, late - bound].map(|seconds| Duration::from_secs_f64(seconds.max(0.0)));
     resume_unwind(Box::new(TooSlow {
-        what: format!("{what} {late:.3} s late, more than {bound} s"),
+        description: format!("{description} {late:.3} s late, more than {bound} s"),
         excess: Some((due - Duration::from_secs(1), due + late_by, excess)),
     }))
 }
@@ -116,12 +119,12 @@ fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), S
         }
         let Some(stall) = slow.excuse(begin) else {
             let worst = Stall::worst_since(begin);
-            let what = slow.what;
+            let description = slow.description;
             return Err(format!(
-                "{what}; that is no fault of the machine: it withheld {worst}"
+                "{description}; that is no fault of the machine: it withheld {worst}"
             ));
         };
-        late = slow.what;
+        late = slow.description;
         let again = format!(
             "{name}, attempt {}: {late}; the machine stalled: {stall}",
             index + 1

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// Polls until `answer` returns a value. Panics with `what` after the time limit, which is longer if a
 /// boundary is further ahead.
-pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn eventually<T>(condition: &str, mut answer: impl FnMut() -> Option<T>) -> T {
     let (begin, timeout) = (Instant::now(), TIMEOUT * u32::try_from(pace()).unwrap());
     loop {
         if let Some(found) = answer() {
@@ -24,7 +24,7 @@ pub(crate) fn eventually<T>(what: &str, mut answer: impl FnMut() -> Option<T>) -
         }
         assert!(
             begin.elapsed() < timeout,
-            "timed out after {timeout:?}: {what}"
+            "timed out after {timeout:?}: {condition}"
         );
         thread::sleep(PAUSE);
     }
@@ -66,20 +66,20 @@ impl Soon {
     }
 
     /// Ends this attempt if the time has passed, because `what` should happen earlier.
-    pub(crate) fn assert_in_future(self, what: &str) {
+    pub(crate) fn assert_in_future(self, condition: &str) {
         if self.0 <= Utc::now() {
-            too_slow(what);
+            too_slow(condition);
         }
     }
 
     /// Polls until `answer` returns a value, at most until this time.
-    pub(crate) fn before<T>(self, what: &str, mut answer: impl FnMut() -> Option<T>) -> T {
+    pub(crate) fn before<T>(self, condition: &str, mut answer: impl FnMut() -> Option<T>) -> T {
         loop {
             if let Some(found) = answer() {
-                self.assert_in_future(what);
+                self.assert_in_future(condition);
                 return found;
             }
-            self.assert_in_future(what);
+            self.assert_in_future(condition);
             thread::sleep(PAUSE);
         }
     }

@@ -330,7 +330,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         let other = json!({"metadata": {"labels": {"try": tries.to_string()}}});
         patch("probe", other).map(|_| ())
     });
-    for (what, object, expected) in [
+    for (case, object, expected) in [
         (
             "its own",
             slice("web-dayshift", "dayshift", "IPv4", &own[0]),
@@ -382,10 +382,10 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
     ] {
         let output = apply(&thief, &namespace, &object);
         match expected {
-            None => assert_eq!(output, None, "{what}"),
+            None => assert_eq!(output, None, "{case}"),
             Some(words) => {
-                let output = output.unwrap_or_else(|| panic!("{what} is taken"));
-                assert!(output.contains(words), "{what}: {output}");
+                let output = output.unwrap_or_else(|| panic!("{case} is taken"));
+                assert!(output.contains(words), "{case}: {output}");
             }
         }
     }
@@ -416,7 +416,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         team.create(web);
     }
     let wake = json!({"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}});
-    for (what, output, is_taken) in [
+    for (case, output, is_taken) in [
         ("a wake", patch("asleep", wake.clone()), true),
         ("a wake of what runs", patch("awake", wake.clone()), false),
         ("a wake of what does not ask", patch("other", wake), false),
@@ -476,9 +476,9 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
             false,
         ),
     ] {
-        assert_eq!(output.is_none(), is_taken, "{what}: {output:?}");
+        assert_eq!(output.is_none(), is_taken, "{case}: {output:?}");
         let by_policy = output.is_none_or(|it| it.contains("the activator w"));
-        assert!(by_policy, "{what}");
+        assert!(by_policy, "{case}");
     }
 }
 

@@ -184,7 +184,7 @@ fn two_controllers_make_each_change_once(plane: &ControlPlane) {
         too_slow("two controllers that patch at the same time");
     }
     let unanswered_patches = unanswered_patches(&requests);
-    for (what, from, to) in [
+    for (description, from, to) in [
         ("adoptions before the stop", 0, stop.micros()),
         ("stops before the start", stop.micros(), start.micros()),
     ] {
@@ -194,7 +194,7 @@ fn two_controllers_make_each_change_once(plane: &ControlPlane) {
         let unanswered_patches = unanswered_patches.iter().filter(is_then).count();
         assert!(
             (made..=made + unanswered_patches).contains(&60),
-            "{made} {what}"
+            "{made} {description}"
         );
     }
     let writes = writes_shown(&team, &fleet, 3);

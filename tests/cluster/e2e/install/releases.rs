@@ -73,7 +73,7 @@ fn lives(plane: &ControlPlane, version: u32) {
     assert!(may("patch", "horizontalpodautoscalers.autoscaling"));
     assert!(
         !may("patch", "cronjobs.batch"),
-        "a kind that is not asked for"
+        "a kind that --kinds does not name"
     );
 
     helm(&["rollback", release, "1", "--wait", "--timeout=60s"]);

@@ -49,8 +49,8 @@ fn stop_lowers_the_minimum_of_an_autoscaler_and_start_restores_it(plane: &Contro
     assert_eq!(field(&team, "hpa/web", SAVED), "");
     team.assert_punctual("web", 1, stop);
     team.assert_punctual("web", 2, start);
-    let run = |what: &str| {
-        let line = format!("dayshift {what} hpa/web -n {}", team.name());
+    let run = |command: &str| {
+        let line = format!("dayshift {command} hpa/web -n {}", team.name());
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");

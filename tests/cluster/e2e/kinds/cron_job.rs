@@ -143,8 +143,8 @@ fn commands_and_kubectl_use_the_same_name_of_a_cron_job(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "cron-commands");
     create(&team, Value::from(cron_job("report").hours("00:00-24:00")));
     await_field(&team, "cj/report", STATE, "adopted");
-    let run = |what: &str| {
-        let line = format!("dayshift {what} cj/report -n {}", team.name());
+    let run = |command: &str| {
+        let line = format!("dayshift {command} cj/report -n {}", team.name());
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");

@@ -74,8 +74,8 @@ fn stop_pauses_a_scaled_object_and_start_resumes_it(plane: &ControlPlane) {
     }
     team.assert_punctual("web", 1, stop);
     team.assert_punctual("web", 2, start);
-    let run = |what: &str| {
-        let line = format!("dayshift {what} so/web -n {}", team.name());
+    let run = |command: &str| {
+        let line = format!("dayshift {command} so/web -n {}", team.name());
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");
@@ -120,9 +120,9 @@ fn argo_rollout_stops_and_starts(plane: &ControlPlane) {
     await_field(&team, "rollouts/absent", "/spec/replicas", 1);
     team.assert_punctual("web", 1, stop);
     team.assert_punctual("web", 2, start);
-    let run = |what: &str| {
+    let run = |command: &str| {
         let line = format!(
-            "dayshift {what} rollouts.argoproj.io/web -n {}",
+            "dayshift {command} rollouts.argoproj.io/web -n {}",
             team.name()
         );
         plane.shell(&line).success()

@@ -33,7 +33,7 @@ fn start_restores_the_saved_count_of_a_stateful_set(plane: &ControlPlane) {
     assert_eq!(field(&team, "sts/db", STATE), "running");
     team.assert_punctual("db", 1, stop);
     team.assert_punctual("db", 2, start);
-    let line = |what: &str| format!("dayshift {what} sts/db -n {}", team.name());
+    let line = |command: &str| format!("dayshift {command} sts/db -n {}", team.name());
     let slept = plane.shell(&line("sleep --for 1h")).success();
     assert!(
         slept.starts_with("statefulset.apps/db asleep until "),

@@ -175,9 +175,9 @@ fn start_restores_each_on_off_field_exactly(plane: &ControlPlane) {
         team.assert_punctual(short, 1, stop);
         team.assert_punctual(short, 2, start);
     }
-    let run = |what: &str| {
+    let run = |command: &str| {
         let object = "virtualmachines.kubevirt.io/vm";
-        let line = format!("dayshift {what} {object} -n {}", team.name());
+        let line = format!("dayshift {command} {object} -n {}", team.name());
         plane.shell(&line).success()
     };
     let slept = run("sleep --for 1h");

@@ -169,9 +169,9 @@ fn as_text(metrics: &str) -> String {
         let words: Vec<&str> = line.splitn(4, ' ').collect();
         match words[..] {
             ["#", "UNIT", ..] | ["#", "EOF"] => {}
-            ["#", what, name, rest] => {
+            ["#", keyword, name, rest] => {
                 let rest = rest.replace("info", "gauge");
-                writeln!(text, "# {what} {name}{} {rest}", suffix(name)).unwrap();
+                writeln!(text, "# {keyword} {name}{} {rest}", suffix(name)).unwrap();
             }
             _ => writeln!(text, "{line}").unwrap(),
         }

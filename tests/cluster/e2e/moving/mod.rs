@@ -212,11 +212,11 @@ impl Tool {
         let new = old.with_extension("new.yaml");
         let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
         std::fs::write(old, manifest).unwrap();
-        let what = match self.way {
+        let source = match self.way {
             Way::Files => old.to_owned(),
             Way::Live => format!("-n {}", team.name()),
         };
-        let findings = findings(team, &format!("{what} {}", self.flags));
+        let findings = findings(team, &format!("{source} {}", self.flags));
         let mut rule_ids: Vec<_> = findings.iter().map(|it| &*it.id).collect();
         rule_ids.sort_by_key(|it| *it == "delete-after");
         assert_eq!(rule_ids, self.rule_ids, "{}: {findings:#?}", self.name);
@@ -224,14 +224,14 @@ impl Tool {
         let from = format!("--from {} --days 1 -o json", morning.plus(-60).until());
         let plan = match self.way {
             Way::Files => {
-                shell(&format!("dayshift convert {what} {} > {new}", self.flags));
+                shell(&format!("dayshift convert {source} {} > {new}", self.flags));
                 let plan = shell(&format!("dayshift plan -f {new} {from}"));
                 shell(&format!("kubectl apply -f {new}"));
                 plan
             }
             Way::Live => {
-                shell(&format!("dayshift convert {what} {} | sh", self.flags));
-                shell(&format!("dayshift plan {what} {from}"))
+                shell(&format!("dayshift convert {source} {} | sh", self.flags));
+                shell(&format!("dayshift plan {source} {from}"))
             }
         };
         let plan: Value = serde_json::from_str(&plan).unwrap();

@@ -124,11 +124,11 @@ impl<'t> Application<'t> {
     }
 
     /// Waits for a state of the Application; at the timeout it shows the state and the logs.
-    fn until(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    fn until(&self, condition: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            eventually(what, || Some(self.get()).filter(&is_so))
+            eventually(condition, || Some(self.get()).filter(&is_so))
         }));
-        seen.unwrap_or_else(|_| panic!("{what}: {:#}\n{}", self.get(), self.argo.logs()))
+        seen.unwrap_or_else(|_| panic!("{condition}: {:#}\n{}", self.get(), self.argo.logs()))
     }
 
     /// Makes Argo CD compare, and returns the result: `Synced` or `OutOfSync`.

@@ -45,8 +45,8 @@ fn cloud_native_pg_cluster_hibernates_and_keeps_its_volume(plane: &ControlPlane)
         let merge = ["--subresource=status", "--type=merge", "-p", &patch];
         team.kubectl(&[&["patch", object], &merge[..]].concat())
     };
-    let get = |what: &str, template: &str| {
-        let found = team.kubectl(&["get", what, "-o", &format!("jsonpath={template}")]);
+    let get = |resource: &str, template: &str| {
+        let found = team.kubectl(&["get", resource, "-o", &format!("jsonpath={template}")]);
         found.ok.then_some(found.stdout)
     };
     let has_pod = || get("pods", "{.items[*].metadata.name}").is_some_and(|it| it == "db-1");

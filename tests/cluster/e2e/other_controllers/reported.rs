@@ -26,8 +26,8 @@ pub(super) fn assert_reported_once(team: &TestNamespace<'_>, name: &str) -> Stri
         let late = event.answered - change;
         if late >= 2_000_000 {
             let change = DateTime::from_timestamp_micros(change).unwrap();
-            let what = format!("the Event came ({read:#?} {event:#?})");
-            too_late(&what, change, late as f64 / 1e6, 2.0);
+            let event = format!("the Event came ({read:#?} {event:#?})");
+            too_late(&event, change, late as f64 / 1e6, 2.0);
         }
     }
     assert_eq!(count(team, name), 1);

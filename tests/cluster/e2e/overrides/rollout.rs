@@ -46,7 +46,7 @@ pub(crate) fn undo(team: &TestNamespace<'_>, name: &str) {
     let message = team.kubectl(&["rollout", "undo", &of]).success();
     assert!(message.contains("rolled back"), "{message}");
     await_rollout(team, name);
-    assert_eq!(image(team, name), "nginx", "it is the older revision");
+    assert_eq!(image(team, name), "nginx", "the older revision runs");
 }
 
 pub(crate) fn await_rollout(team: &TestNamespace<'_>, name: &str) {

@@ -140,9 +140,9 @@ fn assert_users_act_with_their_own_permissions(
     others.await_label("theirs", "dayshift/state", "adopted");
 
     // Requests without a user, requests that bypass the proxy, and requests as a system user of Kubernetes.
-    let nobody = proxy.ask("", "GET /timeline", "", "");
-    assert!(matches!(nobody.status, 302 | 403), "{nobody:?}");
-    assert!(!nobody.body.contains(team.name()), "{nobody:?}");
+    let anonymous = proxy.ask("", "GET /timeline", "", "");
+    assert!(matches!(anonymous.status, 302 | 403), "{anonymous:?}");
+    assert!(!anonymous.body.contains(team.name()), "{anonymous:?}");
     let root = "X-Forwarded-User: root\r\nX-Forwarded-Groups: system:masters\r\n";
     let ann_said = "X-Forwarded-User: ann@example.com\r\n";
     for headers in ["", ann_said, root, "Impersonate-User: root\r\n"] {
@@ -250,17 +250,20 @@ fn assert_users_act_with_their_own_permissions(
 
     // The requests that a stolen token can send in the name of users: only these.
     let as_ann = ["--as=ann@example.com", "-n", team.name()];
-    let ask = |what: &[&str]| plane.kubectl_as(&kubeconfig, &[what, &as_ann].concat());
+    let ask = |arguments: &[&str]| plane.kubectl_as(&kubeconfig, &[arguments, &as_ann].concat());
     ask(&["get", "deployments"]).success();
-    for what in [
+    for arguments in [
         &["get", "secrets"][..],
         &["get", "pods"],
         &["delete", "deployment", "web"],
         &["create", "configmap", "x"],
         &["get", "deployments", "--as-group=system:masters"],
     ] {
-        let answer = ask(what);
-        assert!(!answer.ok, "{what:?}: {answer:?}");
-        assert!(answer.stderr.contains("orbidden"), "{what:?}: {answer:?}");
+        let answer = ask(arguments);
+        assert!(!answer.ok, "{arguments:?}: {answer:?}");
+        assert!(
+            answer.stderr.contains("orbidden"),
+            "{arguments:?}: {answer:?}"
+        );
     }
 }

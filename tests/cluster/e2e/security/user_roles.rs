@@ -65,9 +65,9 @@ fn await_aggregated(plane: &ControlPlane, role: &str) {
 }
 
 /// Waits until the API server has applied a permission, or its removal.
-fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, what: &[&str]) {
-    eventually(&format!("{what:?} is allowed"), || {
-        let ask = [&["auth", "can-i"], what, &["-n", namespace]].concat();
+fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, request: &[&str]) {
+    eventually(&format!("{request:?} is allowed"), || {
+        let ask = [&["auth", "can-i"], request, &["-n", namespace]].concat();
         let message = plane.kubectl_as(who, &ask);
         (message.stdout.trim() == "yes").then_some(())
     });

@@ -23,9 +23,9 @@ fn four(name: &'static str) -> Case {
 pub fn cases() -> Vec<Case> {
     let mut cases = pages();
     cases.extend(selections());
-    cases.extend(EXCLUDING.map(|(what, query)| {
+    cases.extend(EXCLUDING.map(|(description, query)| {
         let query = format!("labelSelector=of%3D{{ns}}&fieldSelector={query}");
-        apart(what).get(&format!("/apis/apps/v1/deployments?{query}"))
+        apart(description).get(&format!("/apis/apps/v1/deployments?{query}"))
     }));
     cases
 }

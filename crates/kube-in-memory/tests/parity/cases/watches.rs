@@ -24,9 +24,9 @@ fn changed_web(name: &'static str) -> Case {
 
 pub fn cases() -> Vec<Case> {
     let mut cases = all();
-    cases.extend(EXCLUDING.map(|(what, query)| {
+    cases.extend(EXCLUDING.map(|(description, query)| {
         let query = format!("labelSelector=of%3D{{ns}}&fieldSelector={query}");
-        apart(what)
+        apart(description)
             .watch(
                 &format!("/apis/apps/v1/deployments?watch=true&timeoutSeconds=2&resourceVersion={{rv0}}&{query}"),
                 3,

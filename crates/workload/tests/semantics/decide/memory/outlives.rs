@@ -46,7 +46,7 @@ fn the_saved_count_survives_every_kind_of_adoption() {
         object.label(Label::Last, Some("2026-12-24T18.00.00Z"));
     };
     for restarts in [false, true] {
-        for (what, path) in [
+        for (case, path) in [
             (
                 "pause",
                 &[&scale_to_one as &dyn Fn(&mut Object), &pause, &resume][..],
@@ -61,11 +61,11 @@ fn the_saved_count_survives_every_kind_of_adoption() {
         ] {
             let mut object = at_night(5);
             steps(&mut object, restarts, path);
-            assert_eq!(object.replicas(), 1, "{what}, {restarts}");
-            assert_eq!(object.phase(), Some(Phase::Adopted), "{what}, {restarts}");
-            assert_eq!(object.saved(), Some(5), "{what}, {restarts}");
+            assert_eq!(object.replicas(), 1, "{case}, {restarts}");
+            assert_eq!(object.phase(), Some(Phase::Adopted), "{case}, {restarts}");
+            assert_eq!(object.saved(), Some(5), "{case}, {restarts}");
             object.until("2026-11-30 09:00");
-            assert_eq!(object.replicas(), 5, "{what}, {restarts}");
+            assert_eq!(object.replicas(), 5, "{case}, {restarts}");
         }
     }
 }
@@ -89,7 +89,7 @@ fn a_manual_0_since_our_start_survives_too() {
         object.edit("jitter", Some("1s"));
     };
     for restarts in [false, true] {
-        for (what, path) in [
+        for (case, path) in [
             (
                 "pause",
                 &[&scale_to_zero as &dyn Fn(&mut Object), &pause, &resume][..],
@@ -107,14 +107,14 @@ fn a_manual_0_since_our_start_survives_too() {
             assert_eq!(object.phase(), Some(Phase::Running));
             steps(&mut object, restarts, path);
             object.until("2026-11-20 20:00");
-            assert_eq!(object.saved(), Some(0), "{what}, {restarts}");
+            assert_eq!(object.saved(), Some(0), "{case}, {restarts}");
             object.until("2026-11-23 10:00");
-            assert_eq!(object.replicas(), 0, "{what}, {restarts}");
+            assert_eq!(object.replicas(), 0, "{case}, {restarts}");
             object.scale(2).until("2026-11-24 10:00");
             assert_eq!(
                 object.replicas(),
                 2,
-                "{what}, {restarts}: a manual count replaces the saved 0"
+                "{case}, {restarts}: a manual count replaces the saved 0"
             );
         }
     }
