@@ -281,18 +281,18 @@ mod tests {
 
     /// Mounts a file as a kubelet mounts a ConfigMap: through two symbolic links, one of which is
     /// replaced.
-    fn mount(folder: &Path, version: &str, file: &str) {
-        fs::create_dir(folder.join(version)).unwrap();
-        fs::write(folder.join(version).join("de.ics"), file).unwrap();
-        std::os::unix::fs::symlink(version, folder.join("..data_tmp")).unwrap();
-        fs::rename(folder.join("..data_tmp"), folder.join("..data")).unwrap();
+    fn mount(directory: &Path, version: &str, file: &str) {
+        fs::create_dir(directory.join(version)).unwrap();
+        fs::write(directory.join(version).join("de.ics"), file).unwrap();
+        std::os::unix::fs::symlink(version, directory.join("..data_tmp")).unwrap();
+        fs::rename(directory.join("..data_tmp"), directory.join("..data")).unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn publishes_a_replaced_file_and_ignores_an_invalid_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("de.ics");
-        mount(folder.path(), "..1", CHRISTMAS);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("de.ics");
+        mount(directory.path(), "..1", CHRISTMAS);
         std::os::unix::fs::symlink("..data/de.ics", &path).unwrap();
         let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
         let clock = Clock::simulated("2026-11-20T10:00:00Z".parse().unwrap());
@@ -314,13 +314,13 @@ mod tests {
             let until = clock.now() + INTERVAL + INTERVAL;
             clock.sleep_until(until).await;
         };
-        let story = async {
+        let scenario = async {
             pass().await;
             assert!(
                 is_good() && feed.current() == Calendars::default(),
                 "nothing is new"
             );
-            mount(folder.path(), "..2", MAY);
+            mount(directory.path(), "..2", MAY);
             pass().await;
             assert!(is_good() && holds("2027-05-01") && !holds("2026-12-25"));
             let metrics = telemetry.render();
@@ -328,7 +328,7 @@ mod tests {
                 "dayshift_calendar_last_date_timestamp_seconds{calendar=\"de\"} 1809129600\n";
             assert!(metrics.contains(last), "{metrics}");
             for (version, bad) in [("..3", "<html>"), ("..4", "BEGIN:VCALENDAR\nEND:VCALENDAR")] {
-                mount(folder.path(), version, bad);
+                mount(directory.path(), version, bad);
                 pass().await;
                 assert!(!is_good() && holds("2027-05-01"), "{bad}");
             }
@@ -349,14 +349,14 @@ mod tests {
         };
         tokio::select! {
             () = watch.run(&clock, &publisher, &telemetry) => panic!("it ends"),
-            () = story => {}
+            () = scenario => {}
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn accepts_a_file_that_was_invalid_at_startup_when_it_becomes_valid() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("de.ics");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("de.ics");
         let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
         let clock = Clock::simulated("2026-11-20T10:00:00Z".parse().unwrap());
         let telemetry = Telemetry::new(clock.now());
@@ -377,7 +377,7 @@ mod tests {
             clock.sleep_until(until).await;
         };
         let broken = format!("{CHRISTMAS}\n").replace("20261225", "20261225\nEXDATE:tomorrow");
-        let story = async {
+        let scenario = async {
             // When the error changes, workloads get the new one.
             for (bytes, said) in [
                 ("<html>", "`<html>`"),
@@ -398,7 +398,7 @@ mod tests {
         };
         tokio::select! {
             () = watch.run(&clock, &publisher, &telemetry) => panic!("it ends"),
-            () = story => {}
+            () = scenario => {}
         }
     }
 

@@ -141,8 +141,8 @@ impl Program {
     pub fn from_arguments() -> Result<Self, Exit> {
         let arguments: Vec<_> = env::args_os().collect();
         let zoneinfo = zoneinfo::given(&arguments, env::var_os(zoneinfo::VARIABLE));
-        let folder = zoneinfo.as_ref().map(|(_, folder)| &**folder);
-        let (tzdata, about_zones) = match zoneinfo::choose(folder) {
+        let directory = zoneinfo.as_ref().map(|(_, directory)| &**directory);
+        let (tzdata, about_zones) = match zoneinfo::choose(directory) {
             Ok((tzdata, warning)) => (tzdata, Ok(warning)),
             Err(error) => (Tzdata::default(), Err(error)),
         };

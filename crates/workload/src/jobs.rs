@@ -58,7 +58,7 @@ pub fn desired_jobs(observed: &Observed, parsed: &ParsedInputs) -> DesiredJobs {
     }
 }
 
-/// Whether an earlier stop can have suspended Jobs of the object, to judge by its current
+/// Whether an earlier stop can have suspended Jobs of the object, according to its current
 /// annotations.
 pub fn may_have_suspended_jobs(observed: &Observed) -> bool {
     let inputs = &observed.inputs;

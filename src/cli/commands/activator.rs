@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn template_errors_name_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("page.html");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("page.html");
         let shown = path.to_str().unwrap();
         std::fs::write(&path, "<h1>{{title}}</h1>").unwrap();
         assert!(read_template(shown).is_ok());

@@ -373,10 +373,10 @@ fn artifact(name: &str) -> Value {
 
 /// The base of relative paths (3.14.14). GitHub ignores it and uses the root of the repository.
 fn base() -> Value {
-    let folder = env::current_dir().unwrap_or_default();
-    let folder = uri(&folder.to_string_lossy());
-    let folder = folder.trim_end_matches('/');
-    json!({BASE: {"uri": format!("file://{folder}/")}})
+    let directory = env::current_dir().unwrap_or_default();
+    let directory = uri(&directory.to_string_lossy());
+    let directory = directory.trim_end_matches('/');
+    json!({BASE: {"uri": format!("file://{directory}/")}})
 }
 
 /// Percent-encodes a path (RFC 3986).

@@ -78,13 +78,13 @@ pub(crate) fn compare(
     expected: &[Boundary],
     delay: TimeDelta,
     middle: DateTime<Utc>,
-    story: &str,
+    description: &str,
 ) {
     let (from, until) = (middle - TimeDelta::hours(36), middle + TimeDelta::hours(36));
     let inside = |it: &&Boundary| from <= it.at && it.at < until;
     let expected_inside: Vec<_> = expected.iter().filter(inside).copied().collect();
     let found: Vec<_> = schedule.boundaries(from, until, delay).collect();
-    assert_eq!(found, expected_inside, "{story}");
+    assert_eq!(found, expected_inside, "{description}");
 
     let beside = |it: &Boundary| [-1, 0, 1].map(|second| it.at + TimeDelta::seconds(second));
     for at in expected_inside
@@ -103,19 +103,19 @@ pub(crate) fn compare(
             assert_eq!(
                 schedule.latest_at(at, delay).as_ref(),
                 newest,
-                "before {at}: {story}"
+                "before {at}: {description}"
             );
             assert_eq!(
                 schedule.action_at(at, delay),
                 newest.map(|it| it.action),
-                "at {at}: {story}"
+                "at {at}: {description}"
             );
         }
         if next.is_some() {
             assert_eq!(
                 schedule.next_after(at, delay).as_ref(),
                 next,
-                "after {at}: {story}"
+                "after {at}: {description}"
             );
         }
     }
@@ -199,12 +199,18 @@ fn starts_and_stops_agree_with_the_model_at_clock_changes() {
                 let schedule =
                     Schedule::new(rule, except(dates), Zone::parse(zone.name()).unwrap());
                 for delay in delays(dates) {
-                    let story = format!(
+                    let description = format!(
                         "{zone} {middle}: start {}, stop {}, except {dates:?}, delay {delay}",
                         start.text(),
                         stop.text()
                     );
-                    compare(&schedule, &moved(unmoved, delay), delay, middle, &story);
+                    compare(
+                        &schedule,
+                        &moved(unmoved, delay),
+                        delay,
+                        middle,
+                        &description,
+                    );
                 }
             }
         }
@@ -246,9 +252,15 @@ fn hours_agree_with_the_model_at_clock_changes() {
                 let schedule =
                     Schedule::new(rule, except(&dates), Zone::parse(zone.name()).unwrap());
                 for delay in delays(&dates) {
-                    let story =
+                    let description =
                         format!("{zone} {middle}: hours {text}, except {dates:?}, delay {delay}");
-                    compare(&schedule, &moved(&unmoved, delay), delay, middle, &story);
+                    compare(
+                        &schedule,
+                        &moved(&unmoved, delay),
+                        delay,
+                        middle,
+                        &description,
+                    );
                 }
             }
         }

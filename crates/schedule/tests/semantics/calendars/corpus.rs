@@ -26,10 +26,10 @@ fn days(file: &[u8]) -> Result<Vec<NaiveDate>, String> {
 /// Compares each file of a directory with the dates next to it. Returns the number of files and of
 /// rejected files. Only files from packages may be rejected, because some of their tests are
 /// invalid on purpose.
-fn compare(folder: &Path) -> (usize, usize) {
+fn compare(directory: &Path) -> (usize, usize) {
     let (mut count, mut refused) = (0, 0);
     let mut differences = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|it| it != "ics") {
             continue;
@@ -69,9 +69,12 @@ fn days_of_a_file_agree_with_the_oracle() {
         "/tests/semantics/calendars/corpus"
     );
     assert_eq!(compare(Path::new(corpus)), (9, 0));
-    if let Some(folder) = std::env::var_os("CALENDARS") {
-        let (count, refused) = compare(Path::new(&folder));
+    if let Some(directory) = std::env::var_os("CALENDARS") {
+        let (count, refused) = compare(Path::new(&directory));
         assert!(count > refused, "no file");
-        println!("{count} files of {}, {refused} refused", folder.display());
+        println!(
+            "{count} files of {}, {refused} refused",
+            directory.display()
+        );
     }
 }

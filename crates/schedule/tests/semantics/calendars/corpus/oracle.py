@@ -90,7 +90,7 @@ def published(directory):
             continue
         try:
             write(directory / f"package-{path.parent.name}-{path.name}", path.read_bytes())
-        except Exception as error:  # what the judge cannot read is not compared
+        except Exception as error:  # files that the library cannot read are not compared
             print(f"{path.name}: {error!r}"[:200])
     for country in sorted(holidays.list_supported_countries(include_aliases=False)):
         of_country = holidays.country_holidays(country, years=range(2020, 2032))
