@@ -8,11 +8,13 @@
 //! - [`watch`](mod@watch) lists objects and follows their changes.
 //! - [`write`](mod@write) sends guarded patches and Events.
 //! - [`clock`] is the only code that reads the time and sleeps; [`delays`] has the backoff of retries.
+//! - [`fair_share`](mod@fair_share) divides a capacity among namespaces.
 
 pub mod clock;
 pub mod connect;
 pub mod decode;
 pub mod delays;
+pub mod fair_share;
 pub mod read;
 pub mod watch;
 pub mod write;

@@ -172,8 +172,8 @@ impl Store {
 
     /// Drops the annotations from an observation if they exceed the text budget of the namespace.
     pub(crate) fn limit_text(&mut self, id: Id, observed: &mut Observed, created: i64) {
-        if !self.text_budget.observe(id, observed, created) {
-            observed.drop_texts(text_budget::NAMESPACE_BUDGET);
+        if let Err(no_room) = self.text_budget.observe(id, observed, created) {
+            observed.drop_texts(no_room.limit);
         }
     }
 
@@ -182,20 +182,16 @@ impl Store {
     pub(crate) fn settle_texts(&mut self, seen_at: SeenAt) -> Vec<Id> {
         let mut changed = self.text_budget.take_changed();
         changed.retain(|id| {
-            let is_accepted = self.text_budget.accepts(*id);
+            let rejection = self.text_budget.rejection(*id);
             let Some(object) = self.objects.get_mut(id) else {
                 return false;
             };
-            if is_accepted == object.observed.has_texts() {
+            if rejection.is_none() == object.observed.has_texts() {
                 return false;
             }
-            if !is_accepted {
+            if let Some(no_room) = rejection {
                 touch(&mut self.touched, *id, object);
-                object.drop_texts(
-                    text_budget::NAMESPACE_BUDGET,
-                    &mut self.parse_cache,
-                    seen_at,
-                );
+                object.drop_texts(no_room.limit, &mut self.parse_cache, seen_at);
             }
             true
         });
@@ -206,7 +202,14 @@ impl Store {
     /// object should be read.
     pub(crate) fn lacks_text(&self, id: Id) -> bool {
         let object = self.get(id);
-        object.is_some_and(|object| !object.observed.has_texts()) && self.text_budget.accepts(id)
+        object.is_some_and(|object| !object.observed.has_texts())
+            && self.text_budget.rejection(id).is_none()
+    }
+
+    /// Counts the annotations that are kept of a Namespace, after an event of it or of its last object.
+    fn count_namespace_text(&mut self, namespace: &Arc<str>) {
+        let annotations = self.namespaces.annotations(namespace);
+        self.text_budget.observe_namespace(namespace, annotations);
     }
 
     /// Removes an object. Its name remains if it belongs to another object by now.
@@ -220,6 +223,7 @@ impl Store {
             namespace.remove(&name.kind, &name.name, is_this);
             if !namespace.has_scheduled() {
                 self.namespaces.forget_gone(&name.namespace);
+                self.count_namespace_text(&name.namespace);
             }
         }
         self.namespaces.prune(&name.namespace);

@@ -168,6 +168,11 @@ impl Namespaces {
         }
     }
 
+    /// The annotations that are kept of a Namespace.
+    pub(super) fn annotations(&self, namespace: &str) -> Option<&Annotations> {
+        self.record(namespace).map(|record| &*record.annotations)
+    }
+
     /// The UID of a Namespace; empty if unknown.
     pub(crate) fn uid(&self, namespace: &str) -> &str {
         self.record(namespace).map_or("", |record| &record.uid)

@@ -196,6 +196,7 @@ impl Store {
             return (change, Vec::new());
         }
         let name = self.namespaces.name(&observed.name);
+        self.count_namespace_text(&name);
         let defaults = self.namespaces.defaults(&name);
         let mut ids = self.ids_in(Some(&name));
         ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at) || change.has_entered);
@@ -216,6 +217,8 @@ impl Store {
     /// annotations remain in effect until its last object is deleted.
     pub(crate) fn delete_namespace(&mut self, namespace: &str) {
         self.namespaces.mark_gone(namespace);
+        let name = self.namespaces.name(namespace);
+        self.count_namespace_text(&name);
         if self.namespaces.are_selected() {
             self.touch_namespace(namespace);
         }

@@ -4,6 +4,8 @@
 //! length in memory. If the text in a namespace exceeds its budget, the newest objects with long text are
 //! rejected, and their text is dropped. If the text of all namespaces exceeds the total budget, each
 //! namespace is limited to a fair share. So a namespace within its share is not affected by others.
+//!
+//! The annotations of a Namespace count once, for all objects that inherit them. They are always accepted.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -11,7 +13,8 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_workload::Observed;
+use dayshift_cluster::fair_share::fair_share;
+use dayshift_workload::{Annotations, Observed};
 
 use crate::ids::Id;
 
@@ -22,7 +25,7 @@ const MAX_SHORT: usize = 128;
 const UNCOUNTED_INHERITED: usize = 1024;
 
 /// The budget of a namespace in bytes. Equal annotations of several objects are counted once.
-pub(crate) const NAMESPACE_BUDGET: usize = 512 << 10;
+const NAMESPACE_BUDGET: usize = 512 << 10;
 
 /// The budget of all namespaces together in bytes.
 const TOTAL_BUDGET: usize = 2 << 20;
@@ -37,9 +40,16 @@ pub(super) struct TextBudget {
     /// The current limit of each namespace: its budget, or a fair share of the total budget.
     limit: usize,
     total: usize,
-    /// Objects that might have been accepted or rejected since the last call of [`Self::take_changed`].
+    /// Objects that were accepted or rejected since the last call of [`Self::take_changed`].
     changed: Vec<Id>,
     hashes: RandomState,
+}
+
+/// The reason why the text of an object is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoRoom {
+    /// The bytes that were kept of the namespace when the text was rejected.
+    pub(super) limit: usize,
 }
 
 /// An object with long text.
@@ -60,12 +70,18 @@ struct NamespaceTexts {
     rejected: BTreeMap<Age, u64>,
     accepted_bytes: usize,
     bytes: usize,
+    /// The texts that were moved in or between the two orders since the last call of
+    /// [`Self::apply_limit`].
+    moved: Vec<u64>,
+    /// The bytes of the Namespace's own annotations.
+    of_namespace: usize,
 }
 
 /// A text, and the objects that have it.
 struct Text {
     bytes: usize,
-    is_accepted: bool,
+    /// Why it is not kept, as last reported.
+    rejected: Option<NoRoom>,
     objects: BTreeMap<Age, Id>,
 }
 
@@ -87,14 +103,23 @@ impl TextBudget {
         }
     }
 
-    /// Counts the text of an observation. Returns whether it is accepted.
-    pub(super) fn observe(&mut self, id: Id, observed: &Observed, created: i64) -> bool {
+    /// Counts the text of an observation.
+    ///
+    /// # Errors
+    ///
+    /// It should not be kept.
+    pub(super) fn observe(
+        &mut self,
+        id: Id,
+        observed: &Observed,
+        created: i64,
+    ) -> Result<(), NoRoom> {
         let own = observed.inputs.own();
         let inherited = observed.inherited.as_deref().map_or(0, str::len);
         let bytes = own.kept_bytes() + inherited.saturating_sub(UNCOUNTED_INHERITED);
         if bytes <= MAX_SHORT {
             self.remove(id);
-            return true;
+            return Ok(());
         }
         let text = self.hashes.hash_one((own, &observed.inherited));
         let object = &observed.object;
@@ -107,46 +132,77 @@ impl TextBudget {
             },
             bytes,
         );
-        self.accepts(id)
+        self.rejection(id).map_or(Ok(()), Err)
+    }
+
+    /// Counts the annotations of a Namespace; `None` if it has none or is forgotten.
+    pub(super) fn observe_namespace(
+        &mut self,
+        namespace: &Arc<str>,
+        annotations: Option<&Annotations>,
+    ) {
+        let bytes = annotations.map_or(0, Annotations::kept_bytes);
+        self.set_namespace(namespace, if bytes > MAX_SHORT { bytes } else { 0 });
+    }
+
+    fn set_namespace(&mut self, namespace: &Arc<str>, bytes: usize) {
+        let known = self.namespaces.get(namespace);
+        if known.map_or(0, |account| account.of_namespace) == bytes {
+            return;
+        }
+        let account = self.namespaces.entry(Arc::clone(namespace)).or_default();
+        account.of_namespace = bytes;
+        self.prune(namespace);
+        self.apply_limit(namespace);
     }
 
     fn set(&mut self, id: Id, entry: ObjectText, bytes: usize) {
         if self.objects.get(&id) == Some(&entry) {
             return;
         }
-        self.remove(id);
         let namespace = Arc::clone(&entry.namespace);
+        let before = self.forget(id);
+        if let Some(before) = before.filter(|before| *before != namespace) {
+            self.apply_limit(&before);
+        }
         let account = self.namespaces.entry(Arc::clone(&namespace)).or_default();
-        account.add(id, &entry, bytes, &mut self.changed);
+        account.add(id, &entry, bytes);
         self.objects.insert(id, entry);
         self.apply_limit(&namespace);
     }
 
     /// Forgets an object.
     pub(super) fn remove(&mut self, id: Id) {
-        let Some(entry) = self.objects.remove(&id) else {
-            return;
-        };
-        if let Some(account) = self.namespaces.get_mut(&entry.namespace) {
-            account.remove(&entry, &mut self.changed);
-            if account.texts.is_empty() {
-                self.namespaces.remove(&entry.namespace);
-            }
+        if let Some(namespace) = self.forget(id) {
+            self.apply_limit(&namespace);
         }
-        self.apply_limit(&entry.namespace);
     }
 
-    /// Whether the text of an object is accepted.
-    pub(super) fn accepts(&self, id: Id) -> bool {
-        let text = |entry: &ObjectText| {
-            let texts = &self.namespaces.get(&entry.namespace)?.texts;
-            texts.get(&entry.text).map(|text| text.is_accepted)
-        };
-        let known = self.objects.get(&id).and_then(text);
-        known.unwrap_or(true)
+    /// Forgets an object. Returns its namespace, which has to be settled.
+    fn forget(&mut self, id: Id) -> Option<Arc<str>> {
+        let entry = self.objects.remove(&id)?;
+        if let Some(account) = self.namespaces.get_mut(&entry.namespace) {
+            account.remove(&entry);
+        }
+        self.prune(&entry.namespace);
+        Some(entry.namespace)
     }
 
-    /// Takes the objects that might have been accepted or rejected.
+    fn prune(&mut self, namespace: &str) {
+        let known = self.namespaces.get(namespace);
+        if known.is_some_and(|account| account.texts.is_empty() && account.of_namespace == 0) {
+            self.namespaces.remove(namespace);
+        }
+    }
+
+    /// Why the text of an object is not kept.
+    pub(super) fn rejection(&self, id: Id) -> Option<NoRoom> {
+        let entry = self.objects.get(&id)?;
+        let texts = &self.namespaces.get(&entry.namespace)?.texts;
+        texts.get(&entry.text)?.rejected
+    }
+
+    /// Takes the objects whose text was accepted or rejected.
     pub(super) fn take_changed(&mut self) -> Vec<Id> {
         std::mem::take(&mut self.changed)
     }
@@ -170,110 +226,116 @@ impl TextBudget {
     /// budget.
     fn fair_limit(&self) -> usize {
         let namespace = NAMESPACE_BUDGET.min(self.total);
-        let demand = |account: &NamespaceTexts| account.bytes.min(namespace);
-        let mut left = self.total;
-        if self.namespaces.values().map(demand).sum::<usize>() <= left {
-            return namespace;
-        }
-        let mut demand: Vec<usize> = self.namespaces.values().map(demand).collect();
-        demand.sort_unstable();
-        let namespaces = demand.len();
-        for (index, bytes) in demand.into_iter().enumerate() {
-            let share = left / (namespaces - index);
-            if bytes > share {
-                return share;
-            }
-            left -= bytes;
-        }
-        namespace
+        let accounts = self.namespaces.values();
+        let demands = accounts.map(|account| account.demand().min(namespace));
+        fair_share(demands.collect(), self.total).min(namespace)
     }
 }
 
 impl NamespaceTexts {
-    fn add(&mut self, id: Id, entry: &ObjectText, bytes: usize, changed: &mut Vec<Id>) {
-        self.detach(entry.text);
-        let text = self.texts.entry(entry.text).or_insert_with(|| {
-            self.bytes += bytes;
-            Text {
-                bytes,
-                is_accepted: true,
-                objects: BTreeMap::new(),
-            }
-        });
-        text.objects.insert(entry.age.clone(), id);
-        self.attach(entry.text, changed);
+    /// The bytes of everything in the namespace.
+    const fn demand(&self) -> usize {
+        self.bytes + self.of_namespace
     }
 
-    fn remove(&mut self, entry: &ObjectText, changed: &mut Vec<Id>) {
-        self.detach(entry.text);
+    /// Adds an object. Its text is accepted or rejected by [`Self::apply_limit`].
+    fn add(&mut self, id: Id, entry: &ObjectText, bytes: usize) {
+        let age = entry.age.clone();
+        let Some(text) = self.texts.get_mut(&entry.text) else {
+            let text = Text {
+                bytes,
+                rejected: None,
+                objects: [(age.clone(), id)].into(),
+            };
+            self.bytes += bytes;
+            self.texts.insert(entry.text, text);
+            self.attach(age, entry.text, bytes);
+            return;
+        };
+        let oldest = text.objects.keys().next().cloned();
+        text.objects.insert(age.clone(), id);
+        // A text is as old as the oldest object with it.
+        if let Some(oldest) = oldest.filter(|oldest| age < *oldest) {
+            let bytes = text.bytes;
+            self.detach(&oldest, bytes);
+            self.attach(age, entry.text, bytes);
+        }
+    }
+
+    fn remove(&mut self, entry: &ObjectText) {
         let Some(text) = self.texts.get_mut(&entry.text) else {
             return;
         };
+        let is_oldest = text.objects.keys().next() == Some(&entry.age);
         text.objects.remove(&entry.age);
-        if text.objects.is_empty() {
-            self.bytes -= text.bytes;
-            self.texts.remove(&entry.text);
-        } else {
-            self.attach(entry.text, changed);
+        if !is_oldest {
+            return;
+        }
+        let (bytes, next) = (text.bytes, text.objects.keys().next().cloned());
+        self.detach(&entry.age, bytes);
+        match next {
+            Some(age) => self.attach(age, entry.text, bytes),
+            None => {
+                self.bytes -= bytes;
+                self.texts.remove(&entry.text);
+            }
         }
     }
 
     /// Removes a text from the order of ages, before its age changes.
-    fn detach(&mut self, text: u64) {
-        if let Some(known) = self.texts.get(&text)
-            && let Some(age) = known.objects.keys().next()
-        {
-            if self.accepted.remove(age).is_some() {
-                self.accepted_bytes -= known.bytes;
-            }
-            self.rejected.remove(age);
+    fn detach(&mut self, age: &Age, bytes: usize) {
+        if self.accepted.remove(age).is_some() {
+            self.accepted_bytes -= bytes;
         }
+        self.rejected.remove(age);
     }
 
-    /// Inserts a text into the order of ages, as accepted if it is older than all rejected texts.
-    fn attach(&mut self, text: u64, changed: &mut Vec<Id>) {
-        let Some(known) = self.texts.get(&text) else {
-            return;
-        };
-        let Some(age) = known.objects.keys().next().cloned() else {
-            return;
-        };
+    fn attach(&mut self, age: Age, text: u64, bytes: usize) {
+        self.moved.push(text);
         let first_rejected = self.rejected.keys().next();
-        let is_accepted = first_rejected.is_none_or(|rejected| age < *rejected);
-        if is_accepted {
-            self.accepted_bytes += known.bytes;
+        if first_rejected.is_none_or(|rejected| age < *rejected) {
+            self.accepted_bytes += bytes;
             self.accepted.insert(age, text);
         } else {
             self.rejected.insert(age, text);
         }
-        self.mark(text, is_accepted, changed);
     }
 
+    /// Moves texts between the accepted and the rejected ones as the limit requires. Reports the objects
+    /// for which something has changed.
     fn apply_limit(&mut self, limit: usize, changed: &mut Vec<Id>) {
-        while self.accepted_bytes > limit
+        let room = limit.saturating_sub(self.of_namespace);
+        while self.accepted_bytes > room
             && let Some((age, text)) = self.accepted.pop_last()
         {
-            self.accepted_bytes -= self.texts.get(&text).map_or(0, |known| known.bytes);
+            self.accepted_bytes -= self.bytes_of(text);
             self.rejected.insert(age, text);
-            self.mark(text, false, changed);
+            self.moved.push(text);
         }
         while let Some(first) = self.rejected.first_entry()
             && let Some(known) = self.texts.get(first.get())
-            && self.accepted_bytes + known.bytes <= limit
+            && self.accepted_bytes + known.bytes <= room
         {
             self.accepted_bytes += known.bytes;
             let (age, text) = first.remove_entry();
             self.accepted.insert(age, text);
-            self.mark(text, true, changed);
+            self.moved.push(text);
+        }
+        for text in std::mem::take(&mut self.moved) {
+            let Some(known) = self.texts.get_mut(&text) else {
+                continue;
+            };
+            let oldest = known.objects.keys().next();
+            let is_accepted = oldest.is_some_and(|age| self.accepted.contains_key(age));
+            if is_accepted != known.rejected.is_none() {
+                known.rejected = (!is_accepted).then_some(NoRoom { limit });
+                changed.extend(known.objects.values());
+            }
         }
     }
 
-    /// Records whether a text is accepted, and adds its objects to `changed`.
-    fn mark(&mut self, text: u64, is_accepted: bool, changed: &mut Vec<Id>) {
-        if let Some(known) = self.texts.get_mut(&text) {
-            known.is_accepted = is_accepted;
-            changed.extend(known.objects.values());
-        }
+    fn bytes_of(&self, text: u64) -> usize {
+        self.texts.get(&text).map_or(0, |known| known.bytes)
     }
 }
 
@@ -311,7 +373,8 @@ mod tests {
 
         fn rejected(&self) -> Vec<u32> {
             let ages = 1..1000;
-            ages.filter(|age| !self.0.accepts(Id::new(*age))).collect()
+            ages.filter(|age| self.0.rejection(Id::new(*age)).is_some())
+                .collect()
         }
     }
 
@@ -379,5 +442,64 @@ mod tests {
             budget.remove(age);
         }
         assert_eq!(budget.0.limit, 100);
+    }
+
+    #[test]
+    fn another_copy_of_a_text_changes_nothing_for_the_others() {
+        let mut budget = Budget::new();
+        budget.add("dev", 1, 60);
+        for (age, text) in [(3, 7), (4, 7), (10, 8), (11, 8)] {
+            budget.add_text("dev", age, text, 45);
+        }
+        assert_eq!(budget.rejected(), [3, 4, 10, 11]);
+        budget.add_text("dev", 2, 9, 30);
+        budget.0.take_changed();
+        for (age, text) in [(5, 7), (12, 8), (6, 9), (20, 9)] {
+            budget.add_text("dev", age, text, 45);
+        }
+        // Also not if the copy is the oldest object with the text.
+        budget.add_text("dev", 9, 8, 45);
+        budget.remove(3);
+        let changed = budget.0.take_changed();
+        assert!(changed.is_empty(), "{changed:?}");
+        assert_eq!(budget.rejected(), [4, 5, 9, 10, 11, 12]);
+    }
+
+    #[test]
+    fn rejection_has_the_limit_that_was_effective() {
+        let mut budget = Budget::new();
+        budget.add("dev", 1, 70);
+        budget.add("dev", 2, 70);
+        let limit = |budget: &Budget, age| {
+            let rejection = budget.0.rejection(Id::new(age));
+            rejection.map(|no_room| no_room.limit)
+        };
+        assert_eq!((limit(&budget, 1), limit(&budget, 2)), (None, Some(100)));
+        budget.add("team", 3, 40);
+        assert_eq!(limit(&budget, 1), Some(60), "the fair share");
+        // The error of an object that was rejected earlier stays.
+        assert_eq!(limit(&budget, 2), Some(100));
+    }
+
+    #[test]
+    fn annotations_of_a_namespace_count_once_and_are_never_rejected() {
+        let mut budget = Budget::new();
+        let dev = Arc::from("dev");
+        for age in [1, 2] {
+            budget.add("dev", age, 40);
+        }
+        budget.0.set_namespace(&dev, 30);
+        assert_eq!(budget.rejected(), [2]);
+        budget.add("team", 3, 50);
+        assert_eq!(budget.rejected(), [1, 2], "50 bytes for each namespace");
+        budget.0.set_namespace(&dev, 0);
+        assert_eq!(budget.rejected(), [2]);
+        budget.0.set_namespace(&dev, 200);
+        assert_eq!(budget.rejected(), [1, 2]);
+        for age in [1, 2, 3] {
+            budget.remove(age);
+        }
+        budget.0.set_namespace(&dev, 0);
+        assert!(budget.0.namespaces.is_empty());
     }
 }
