@@ -1,9 +1,12 @@
 //! The ports on which the activator listens, one for each Service port.
 //!
 //! Users who can write EndpointSlices might change the numbers in the activator's slices. So these numbers
-//! are only hints, after a restart and from other replicas. A number that this process has assigned is never
-//! given to another Service because of a slice. A freed number is not reused until proxies no longer send
-//! connections for its last Service.
+//! are only hints, after a restart and from other replicas, and only for Services that get a port. A number
+//! that this process has assigned is never given to another Service because of a slice. A freed number is not
+//! reused until proxies no longer send connections for its last Service.
+//!
+//! If two replicas have assigned different numbers to one port, each of them sees the number of the other in
+//! the slice again and again. Both then use the lower number, or the one that no other port claims.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -12,6 +15,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::fair_share::fair_share;
 use dayshift_workload::sha256_prefix;
 use tokio::time::Instant;
 
@@ -21,8 +25,8 @@ use crate::service::ServiceName;
 /// apply a changed slice.
 const REST: Duration = Duration::from_secs(300);
 
-/// How long a new assignment can still change, because another replica chose a different number at the same
-/// time.
+/// How long a new assignment can change at once, because another replica chose a different number at the same
+/// time. Later it changes only if the slice still has the other number after this time.
 const SETTLE: Duration = Duration::from_secs(30);
 
 /// A namespace gets at most one in this many numbers.
@@ -56,6 +60,8 @@ pub(crate) struct PortTable {
 struct Assignment {
     number: u16,
     since: Instant,
+    /// The number that another replica seems to have assigned, and when the slice first had it.
+    rival: Option<(u16, Instant)>,
 }
 
 #[derive(Debug)]
@@ -90,52 +96,48 @@ impl PortTable {
         let now = Instant::now();
         self.resting.retain(|_, resting| resting.until > now);
         let permitted = self.permitted(requests);
-        let mut uses: HashMap<u16, usize> = HashMap::new();
-        for number in hints.values() {
-            *uses.entry(*number).or_default() += 1;
-        }
-        // If two slices contain the same number, at least one of them is wrong.
-        let is_disputed = |number: u16| uses.get(&number).is_some_and(|uses| *uses > 1);
+        let claims = Claims::new(self, &permitted, hints);
         let mut chosen = BTreeMap::new();
         let mut taken = BTreeSet::new();
-        let known = permitted.iter().filter_map(|port| {
-            let known = self.assigned.get(port)?;
-            Some((port, *known))
-        });
-        for (port, known) in known {
-            if known.since + SETTLE <= now {
-                taken.insert(known.number);
-                chosen.insert(port.clone(), known.number);
-            }
-        }
+        let (mut others, mut without) = (Vec::new(), Vec::new());
         for port in &permitted {
-            if chosen.contains_key(port) {
-                continue;
-            }
-            let hint = hints.get(port).copied().filter(|hint| self.contains(*hint));
-            let own = self.assigned.get(port).map(|known| known.number);
-            let number = hint.into_iter().chain(own).find(|number| {
-                !is_disputed(*number) && !taken.contains(number) && self.may_take(port, *number)
-            });
-            if let Some(number) = number {
-                taken.insert(number);
-                chosen.insert(port.clone(), number);
-            }
-        }
-        for port in &permitted {
-            if chosen.contains_key(port) {
-                continue;
-            }
-            let free = |number: &u16| !taken.contains(number) && self.may_take(port, *number);
-            let mut all = self.starting_at_home(port).filter(free);
-            let unclaimed = all.clone().find(|number| !uses.contains_key(number));
-            if let Some(number) = unclaimed.or_else(|| all.find(|number| !is_disputed(*number))) {
-                taken.insert(number);
-                chosen.insert(port.clone(), number);
+            match self.assigned.get(port) {
+                Some(known) if known.since + SETTLE <= now => {
+                    match claims.followed(port, *known, now) {
+                        Some(assignment) if taken.insert(assignment.number) => {
+                            chosen.insert(port.clone(), assignment);
+                        }
+                        Some(_) | None => without.push(port),
+                    }
+                }
+                _ => others.push(port),
             }
         }
-        self.remember(&chosen, now);
-        chosen
+        for port in others {
+            let known = self.assigned.get(port);
+            let known_number = known.map(|known| known.number);
+            let numbers = claims.hint(port).into_iter().chain(known_number);
+            let mut free = numbers.filter(|number| claims.may_take(port, *number));
+            match free.find(|number| !taken.contains(number)) {
+                Some(number) => {
+                    taken.insert(number);
+                    let since = known.filter(|known| known.number == number);
+                    let since = since.map_or(now, |known| known.since);
+                    chosen.insert(port.clone(), Assignment::new(number, since));
+                }
+                None => without.push(port),
+            }
+        }
+        let mut free = FreeNumbers::default();
+        if !without.is_empty() {
+            free = FreeNumbers::new(self, &claims, &taken);
+        }
+        for port in without {
+            if let Some(number) = free.take(port, self.home(port)) {
+                chosen.insert(port.clone(), Assignment::new(number, now));
+            }
+        }
+        self.remember(chosen, now)
     }
 
     /// The requested ports that get a number.
@@ -182,36 +184,31 @@ impl PortTable {
             .is_some_and(|offset| offset < self.count)
     }
 
-    /// Whether no other port has this number or had it recently.
-    fn may_take(&self, port: &ServicePort, number: u16) -> bool {
-        let rests = self.resting.get(&number);
-        rests.is_none_or(|rests| rests.owner == *port)
-            && !self
-                .assigned
-                .iter()
-                .any(|(other, known)| known.number == number && other != port)
+    /// The first number to try for a port. All replicas begin at the same one.
+    fn home(&self, port: &ServicePort) -> u16 {
+        let hash = sha256_prefix(&format!("{}:{}", port.0, port.1));
+        self.first + (hash % u64::from(self.count)) as u16
     }
 
-    /// All numbers, beginning at the hash of the port, so that all replicas choose the same one.
-    fn starting_at_home(&self, port: &ServicePort) -> impl Iterator<Item = u16> + Clone + use<> {
-        let (first, count) = (self.first, u64::from(self.count));
-        let home = sha256_prefix(&format!("{}:{}", port.0, port.1)) % count;
-        (0..count).map(move |step| first + ((home + step) % count) as u16)
+    fn numbers(&self) -> impl Iterator<Item = u16> + use<> {
+        let first = self.first;
+        (0..self.count).map(move |offset| first + offset)
     }
 
-    fn remember(&mut self, chosen: &BTreeMap<ServicePort, u16>, now: Instant) {
-        let mut assigned = BTreeMap::new();
-        for (port, number) in chosen {
-            let known = self.assigned.get(port);
-            let since = known
-                .filter(|known| known.number == *number)
-                .map_or(now, |known| known.since);
-            let number = *number;
-            assigned.insert(port.clone(), Assignment { number, since });
-            self.resting.remove(&number);
+    fn remember(
+        &mut self,
+        chosen: BTreeMap<ServicePort, Assignment>,
+        now: Instant,
+    ) -> BTreeMap<ServicePort, u16> {
+        let numbers = chosen.iter();
+        let numbers: BTreeMap<_, _> = numbers
+            .map(|(port, assignment)| (port.clone(), assignment.number))
+            .collect();
+        for number in numbers.values() {
+            self.resting.remove(number);
         }
-        for (port, known) in std::mem::replace(&mut self.assigned, assigned) {
-            if chosen.get(&port) != Some(&known.number) {
+        for (port, known) in std::mem::replace(&mut self.assigned, chosen) {
+            if numbers.get(&port) != Some(&known.number) {
                 let resting = Resting {
                     owner: port,
                     until: now + REST,
@@ -219,22 +216,146 @@ impl PortTable {
                 self.resting.insert(known.number, resting);
             }
         }
+        numbers
     }
 }
 
-/// The largest share for which the sum of all demands, each limited to it, is at most `capacity`.
-fn fair_share(mut demands: Vec<usize>, mut capacity: usize) -> usize {
-    demands.sort_unstable();
-    let mut others = demands.len();
-    for demand in demands {
-        let share = capacity / others;
-        if demand > share {
-            return share;
+impl Assignment {
+    const fn new(number: u16, since: Instant) -> Self {
+        Self {
+            number,
+            since,
+            rival: None,
         }
-        capacity -= demand;
-        others -= 1;
     }
-    usize::MAX
+}
+
+/// Which port has, had or claims each number, before an assignment.
+struct Claims<'t> {
+    /// The numbers in slices, of ports that get one.
+    hints: HashMap<&'t ServicePort, u16>,
+    /// How many ports claim each number in slices.
+    uses: HashMap<u16, usize>,
+    /// The ports that have each number, or had it recently.
+    owners: HashMap<u16, &'t ServicePort>,
+}
+
+impl<'t> Claims<'t> {
+    fn new(
+        table: &'t PortTable,
+        permitted: &'t BTreeSet<ServicePort>,
+        hints: &BTreeMap<ServicePort, u16>,
+    ) -> Self {
+        let hints = permitted.iter().filter_map(|port| {
+            let number = hints.get(port).copied();
+            Some((port, number.filter(|number| table.contains(*number))?))
+        });
+        let hints: HashMap<_, _> = hints.collect();
+        let mut uses = HashMap::new();
+        for number in hints.values() {
+            *uses.entry(*number).or_default() += 1;
+        }
+        let resting = table.resting.iter();
+        let resting = resting.map(|(number, resting)| (*number, &resting.owner));
+        let assigned = table.assigned.iter();
+        let assigned = assigned.map(|(port, known)| (known.number, port));
+        Self {
+            hints,
+            uses,
+            owners: resting.chain(assigned).collect(),
+        }
+    }
+
+    fn hint(&self, port: &ServicePort) -> Option<u16> {
+        self.hints.get(port).copied()
+    }
+
+    fn is_claimed(&self, number: u16) -> bool {
+        self.uses.contains_key(&number)
+    }
+
+    /// If two slices contain the same number, at least one of them is wrong.
+    fn is_disputed(&self, number: u16) -> bool {
+        self.uses.get(&number).is_some_and(|uses| *uses > 1)
+    }
+
+    /// Whether a port other than this one claims the number.
+    fn is_claimed_by_another(&self, port: &ServicePort, number: u16) -> bool {
+        let own = usize::from(self.hint(port) == Some(number));
+        self.uses.get(&number).is_some_and(|uses| *uses > own)
+    }
+
+    /// Whether no other port has this number, had it recently, or claims it too.
+    fn may_take(&self, port: &ServicePort, number: u16) -> bool {
+        let owner = self.owners.get(&number);
+        owner.is_none_or(|owner| *owner == port) && !self.is_disputed(number)
+    }
+
+    /// The settled assignment of a port. If the slice has had another number for a while, it changes to
+    /// that one, or, if both numbers are in doubt, the result is `None` and the port needs a third one.
+    fn followed(&self, port: &ServicePort, known: Assignment, now: Instant) -> Option<Assignment> {
+        let in_doubt = self.is_claimed_by_another(port, known.number);
+        let rival = self.hint(port).filter(|rival| *rival != known.number);
+        let better = rival.filter(|rival| *rival < known.number || in_doubt);
+        let better = better.filter(|rival| self.may_take(port, *rival));
+        let Some(rival) = rival.filter(|_| better.is_some() || in_doubt) else {
+            return Some(known);
+        };
+        let since = known.rival.filter(|(number, _)| *number == rival);
+        let since = since.map_or(now, |(_, since)| since);
+        if since + SETTLE > now {
+            let rival = Some((rival, since));
+            return Some(Assignment { rival, ..known });
+        }
+        better.map(|number| Assignment::new(number, now))
+    }
+}
+
+/// The numbers that a port without one can have.
+#[derive(Default)]
+struct FreeNumbers {
+    /// Numbers in no slice.
+    unclaimed: BTreeSet<u16>,
+    claimed: BTreeSet<u16>,
+    /// The numbers that rest for their last port.
+    resting: BTreeMap<ServicePort, u16>,
+}
+
+impl FreeNumbers {
+    fn new(table: &PortTable, claims: &Claims<'_>, taken: &BTreeSet<u16>) -> Self {
+        let is_free = |number: &u16| !taken.contains(number) && !claims.is_disputed(*number);
+        let unowned = |number: &u16| !claims.owners.contains_key(number);
+        let (claimed, unclaimed) = table
+            .numbers()
+            .filter(|number| is_free(number) && unowned(number))
+            .partition(|number| claims.is_claimed(*number));
+        let resting = table.resting.iter();
+        let resting = resting.filter(|(number, resting)| {
+            is_free(number) && !claims.is_claimed_by_another(&resting.owner, **number)
+        });
+        Self {
+            unclaimed,
+            claimed,
+            resting: resting
+                .map(|(number, resting)| (resting.owner.clone(), *number))
+                .collect(),
+        }
+    }
+
+    /// Takes the last number of this port, or the first free one from `home` on.
+    fn take(&mut self, port: &ServicePort, home: u16) -> Option<u16> {
+        if let Some(number) = self.resting.remove(port) {
+            return Some(number);
+        }
+        for free in [&mut self.unclaimed, &mut self.claimed] {
+            let after = free.range(home..).next();
+            if let Some(number) = after.or_else(|| free.first()).copied() {
+                free.remove(&number);
+                return Some(number);
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -364,17 +485,94 @@ mod tests {
         assert_eq!(assigned.keys().collect::<Vec<_>>(), [&port("dev", "z-old")]);
     }
 
-    #[test]
-    fn small_demands_are_met_completely() {
-        for (demands, capacity, expected) in [
-            (vec![], 10, usize::MAX),
-            (vec![3, 4], 10, usize::MAX),
-            (vec![1, 100], 10, 9),
-            (vec![2, 50, 100], 12, 5),
-            (vec![5, 5], 9, 4),
-        ] {
-            let share = fair_share(demands.clone(), capacity);
-            assert_eq!(share, expected, "{demands:?}");
+    /// Two replicas that write the slices in turns, every second, for this long.
+    async fn converge(
+        replicas: &mut [PortTable; 2],
+        requests: &[PortRequest],
+        seconds: u64,
+    ) -> [BTreeMap<ServicePort, u16>; 2] {
+        let mut slices = BTreeMap::new();
+        let mut last = [BTreeMap::new(), BTreeMap::new()];
+        for second in 0..seconds {
+            // The slices of the Services are not written at the same time.
+            for (turn, request) in (second..).zip(requests) {
+                for (replica, numbers) in replicas.iter_mut().zip(&mut last) {
+                    *numbers = replica.assign(requests, &slices);
+                }
+                let port = (request.service.clone(), request.ports[0].clone());
+                let written = last[(turn % 2) as usize][&port];
+                slices.insert(port, written);
+            }
+            advance(Duration::from_secs(1)).await;
         }
+        last
+    }
+
+    /// A replica that has had these numbers for a long time.
+    async fn settled(requests: &[PortRequest], numbers: &[(ServicePort, u16)]) -> PortTable {
+        let mut table = table(10);
+        let assigned = table.assign(requests, &numbers.iter().cloned().collect());
+        assert_eq!(assigned, numbers.iter().cloned().collect());
+        advance(SETTLE).await;
+        table
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn replicas_that_disagree_for_long_converge() {
+        let (a, b) = (port("dev", "a"), port("dev", "b"));
+        let requests = [request("dev", "a", 1), request("dev", "b", 1)];
+        for numbers in [
+            [(20_001, 20_002), (20_005, 20_002)],
+            [(20_005, 20_007), (20_001, 20_003)],
+            // Each has given one number to another port.
+            [(20_001, 20_006), (20_005, 20_001)],
+            [(20_001, 20_002), (20_002, 20_001)],
+        ] {
+            let [first, second] =
+                numbers.map(|(of_a, of_b)| [(a.clone(), of_a), (b.clone(), of_b)]);
+            let mut replicas = [
+                settled(&requests, &first).await,
+                settled(&requests, &second).await,
+            ];
+            let [first, second] = converge(&mut replicas, &requests, 20).await;
+            let kept = [&first, &second].map(|numbers| (numbers[&a], numbers[&b]));
+            assert_eq!(kept, numbers, "listeners keep their ports at first");
+            let [first, second] = converge(&mut replicas, &requests, 600).await;
+            assert_eq!(first, second, "{numbers:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slices_of_services_that_get_no_port_claim_no_number() {
+        let web = [request("dev", "web", 1)];
+        let ours = (port("dev", "web"), 20_003);
+        for foreign in [
+            port("evil", "without-a-wake"),
+            (name("dev", "web"), "other".into()),
+        ] {
+            let hints = [ours.clone(), (foreign.clone(), 20_003)];
+            let assigned = table(10).assign(&web, &hints.into());
+            assert_eq!(assigned[&ours.0], 20_003, "{foreign:?}");
+        }
+        // Many claims do not keep a new Service from a number.
+        let all = (20_000..20_010).map(|number| {
+            let service = format!("s{number}");
+            (port("evil", &service), number)
+        });
+        let assigned = table(10).assign(&web, &all.collect());
+        assert_eq!(assigned, table(10).assign(&web, &BTreeMap::new()));
+    }
+
+    #[test]
+    fn many_ports_are_assigned_in_little_time() {
+        let mut table = PortTable::new((10_000, 39_999), usize::MAX);
+        let requests: Vec<_> = (0..30_u32)
+            .map(|number| request(&format!("ns-{number}"), "web", 1_000))
+            .collect();
+        let begun = std::time::Instant::now();
+        let assigned = table.assign(&requests, &BTreeMap::new());
+        assert_eq!(assigned.len(), 30_000);
+        assert_eq!(table.assign(&requests, &assigned), assigned);
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     }
 }

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn share_leaves_small_demands_whole() {
+    fn small_demands_are_met_completely() {
         for (demands, capacity, expected) in [
             (vec![], 10, usize::MAX),
             (vec![3, 4], 10, usize::MAX),
