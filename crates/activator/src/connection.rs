@@ -185,7 +185,7 @@ impl Connection {
 
     fn is_ready(&self) -> bool {
         self.route()
-            .is_some_and(|route| !route.backends(&self.port).is_empty())
+            .is_some_and(|route| route.has_backends(&self.port))
     }
 
     fn prospect(&self) -> Prospect {
@@ -303,7 +303,7 @@ impl Connection {
             let backends = route.backends(&self.port);
             let connected = timeout_at(
                 deadline,
-                connect_to_any(&self.shared.pods, &self.service, &route.selector, backends),
+                connect_to_any(&self.shared.pods, &self.service, &route.selector, &backends),
             );
             if let Some(pod) = connected.await.ok()? {
                 return Some(pod);

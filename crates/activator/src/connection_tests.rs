@@ -32,7 +32,7 @@ use crate::{
     listeners::Listeners,
     log_limit::LogLimit,
     pods::PodVerifier,
-    routes::{Backend, ReadySince, Route, Routes, TargetState, WakeTarget},
+    routes::{ReadyPods, ReadySince, Route, Routes, TargetState, WakeTarget},
     service::{PodName, ServiceName},
     start_times::StartTimes,
     telemetry::Telemetry,
@@ -465,18 +465,23 @@ impl Fixture {
             starts_until: None,
             needs: Vec::new(),
         };
-        let backends = ready.iter().map(|address| Backend {
-            address: *address,
-            pod: PodName {
-                namespace: "dev".into(),
-                name: "web-1".into(),
-                uid: "p".into(),
-            },
+        let pod = PodName {
+            namespace: "dev".into(),
+            name: "web-1".into(),
+            uid: "p".into(),
+        };
+        let pods = ready.iter().map(|address| ReadyPods {
+            number: address.port(),
+            pods: Arc::new([(address.ip(), pod.clone())].into()),
         });
+        let pods: Vec<_> = pods.collect();
         let route = Route {
             ports: BTreeMap::from([("tcp".into(), 20000)]),
             targets: vec![Arc::new(target)],
-            ready: BTreeMap::from([("tcp".into(), backends.collect())]),
+            ready: (!pods.is_empty())
+                .then(|| ("tcp".into(), pods))
+                .into_iter()
+                .collect(),
             selector: BTreeMap::from([("app".to_owned(), "web".to_owned())]),
             stages: Vec::new(),
         };

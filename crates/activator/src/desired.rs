@@ -1,19 +1,23 @@
 //! The desired state, computed from the watched objects: routes for connections, and EndpointSlices.
 
-use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    net::IpAddr,
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone, parse_date_time};
 use dayshift_workload::{
     After, Dependency, IgnoredPaths, Key, KindTable, Next, NotCovered, Observed, Phase, Replicas,
-    WakeOnRequest,
+    WakeOnRequest, selects,
 };
 
 use crate::{
     index::ClusterIndex,
     ports::{PortRequest, PortTable},
     response::Stage,
-    routes::{Backend, Route, Routes, TargetState, WakeDependencies, WakeTarget, backends},
+    routes::{ReadyPods, Route, Routes, TargetState, WakeDependencies, WakeTarget},
     service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
     settings::Settings,
 };
@@ -30,6 +34,8 @@ pub(crate) struct DesiredState {
     pub(crate) not_covered: BTreeMap<ServiceName, NotCovered>,
     /// Service ports for which no port of the activator is free.
     pub(crate) without_port: BTreeMap<ServiceName, Vec<Box<str>>>,
+    /// Services that select more than [`MAX_TARGETS`] workloads with `wake-on-request`.
+    pub(crate) with_many_targets: BTreeSet<ServiceName>,
     /// When the desired state changes without an event, because a wake ends that the controller has not acted
     /// on.
     pub(crate) changes_at: Option<DateTime<Utc>>,
@@ -37,6 +43,9 @@ pub(crate) struct DesiredState {
 
 /// The maximum number of stages on a page.
 const MAX_STAGES: usize = 20;
+
+/// The maximum number of workloads that a request to a Service wakes: the first ones by name.
+pub(crate) const MAX_TARGETS: usize = 100;
 
 /// The namespace and name of an EndpointSlice.
 pub(crate) type SliceName = (Arc<str>, Box<str>);
@@ -50,7 +59,7 @@ impl DesiredState {
     ) -> Self {
         let mut desired = Self::default();
         let own = index.ready_of(&settings.service);
-        let mut covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>> = BTreeMap::new();
+        let mut wakeable_in: BTreeMap<Arc<str>, Vec<SelectableTarget<'_>>> = BTreeMap::new();
         for wakeable in index.wakeable_workloads() {
             let Some(mut target) = target(
                 &wakeable.observed,
@@ -69,11 +78,23 @@ impl DesiredState {
             desired
                 .needs
                 .add(&target, |needed| index.stays_stopped(namespace, needed));
-            for (name, service) in index.services_in(namespace) {
-                let is_covered = *name != settings.service && !name.is_of_kubernetes();
-                if is_covered && service.spec.selects(wakeable.labels) {
-                    let targets = covered.entry(name.clone()).or_default();
-                    targets.push(Arc::clone(&target));
+            let in_namespace = wakeable_in.entry(Arc::clone(namespace)).or_default();
+            in_namespace.push((target, wakeable.labels));
+        }
+        let mut covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>> = BTreeMap::new();
+        for (namespace, targets) in wakeable_in {
+            let mut selection = Selection::new(targets);
+            for (name, service) in index.services_in(&namespace) {
+                if *name == settings.service || name.is_of_kubernetes() {
+                    continue;
+                }
+                let mut targets = selection.targets(&service.spec.selector);
+                if targets.len() > MAX_TARGETS {
+                    targets.truncate(MAX_TARGETS);
+                    desired.with_many_targets.insert(name.clone());
+                }
+                if !targets.is_empty() {
+                    covered.insert(name.clone(), targets);
                 }
             }
         }
@@ -94,11 +115,7 @@ impl DesiredState {
             true
         });
         let ports = table.assign(&requests, &index.our_ports());
-        for (name, mut targets) in covered {
-            targets.sort_by_key(|target| {
-                let object = &target.observed.object;
-                (object.name.clone(), object.kind.name().to_owned())
-            });
+        for (name, targets) in covered {
             let Some(service) = index.service(&name) else {
                 continue;
             };
@@ -118,10 +135,9 @@ impl DesiredState {
             if ports.is_empty() {
                 continue;
             }
-            let addresses: Vec<_> = own.keys().copied().collect();
             let route = Route {
                 stages: stages(index, &targets),
-                ready: ready(index.slices_of(&name), &ports, &addresses),
+                ready: ready(index.slices_of(&name), &ports, &own),
                 ports,
                 targets,
                 selector: service.spec.selector.clone(),
@@ -176,15 +192,14 @@ fn stages(index: &ClusterIndex, targets: &[Arc<WakeTarget>]) -> Vec<Stage> {
         let needed = target.needs.iter();
         needed.filter_map(move |needed| index.workload(namespace, needed))
     });
-    let needed = needed.map(|observed| stage(observed, true));
-    let own = targets.iter().map(|target| stage(&target.observed, false));
-    let mut stages: Vec<Stage> = Vec::new();
-    for stage in needed.chain(own).take(MAX_STAGES) {
-        if stages.iter().all(|known| known.object != stage.object) {
-            stages.push(stage);
-        }
-    }
-    stages
+    let needed = needed.map(|observed| (observed, true));
+    let own = targets.iter().map(|target| (&target.observed, false));
+    let mut seen = HashSet::new();
+    let once = needed
+        .chain(own)
+        .filter(|(observed, _)| seen.insert(&observed.object));
+    let stages = once.map(|(observed, is_dependency)| stage(observed, is_dependency));
+    stages.take(MAX_STAGES).collect()
 }
 
 fn stage(observed: &Observed, is_dependency: bool) -> Stage {
@@ -204,28 +219,87 @@ fn stage(observed: &Observed, is_dependency: bool) -> Stage {
     }
 }
 
-/// The ready pods for each of these ports.
+/// The ready pods for each of these ports, without those of the activator.
 fn ready<'s>(
     slices: impl Iterator<Item = &'s SliceInfo>,
     ports: &BTreeMap<Box<str>, u16>,
-    own: &[IpAddr],
-) -> BTreeMap<Box<str>, Vec<Backend>> {
-    let mut ready: BTreeMap<Box<str>, Vec<Backend>> = BTreeMap::new();
+    own: &BTreeMap<IpAddr, PodName>,
+) -> BTreeMap<Box<str>, Vec<ReadyPods>> {
+    let mut ready: BTreeMap<Box<str>, Vec<ReadyPods>> = BTreeMap::new();
     for slice in slices.filter(|slice| !slice.is_ours) {
-        for (port, number) in slice
-            .ports
-            .iter()
-            .filter(|(port, _)| ports.contains_key(*port))
-        {
-            let found = backends(&slice.ready, *number, own);
-            ready.entry(port.clone()).or_default().extend(found);
+        let mut pods = Arc::clone(&slice.ready);
+        if pods.keys().any(|address| own.contains_key(address)) {
+            Arc::make_mut(&mut pods).retain(|address, _| !own.contains_key(address));
+        }
+        if pods.is_empty() {
+            continue;
+        }
+        let numbers = slice.ports.iter();
+        for (port, number) in numbers.filter(|(port, _)| ports.contains_key(*port)) {
+            ready.entry(port.clone()).or_default().push(ReadyPods {
+                number: *number,
+                pods: Arc::clone(&pods),
+            });
         }
     }
-    for backends in ready.values_mut() {
-        backends.sort();
-        backends.dedup();
-    }
     ready
+}
+
+/// A workload, and the labels of its pods.
+type SelectableTarget<'i> = (Arc<WakeTarget>, &'i BTreeMap<String, String>);
+
+/// The workloads with `wake-on-request` of one namespace, by the labels of their pods.
+struct Selection<'i> {
+    /// Sorted by name and kind.
+    targets: Vec<SelectableTarget<'i>>,
+    /// The workloads with each label.
+    by_label: HashMap<(&'i str, &'i str), Vec<usize>>,
+    /// The results for selectors. Many Services can have the same one.
+    known: HashMap<&'i BTreeMap<String, String>, Vec<Arc<WakeTarget>>>,
+}
+
+impl<'i> Selection<'i> {
+    fn new(mut targets: Vec<SelectableTarget<'i>>) -> Self {
+        targets.sort_by(|(target, _), (other, _)| {
+            let [target, other] = [target, other].map(|target| &target.observed.object);
+            let kinds = || target.kind.name().cmp(other.kind.name());
+            target.name.cmp(&other.name).then_with(kinds)
+        });
+        let mut by_label: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, (_, labels)) in targets.iter().enumerate() {
+            for (key, value) in *labels {
+                by_label.entry((&**key, &**value)).or_default().push(at);
+            }
+        }
+        Self {
+            targets,
+            by_label,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The workloads whose pods a selector matches, at most one more than [`MAX_TARGETS`]. Only those with
+    /// the rarest of its labels are compared.
+    fn targets(&mut self, selector: &'i BTreeMap<String, String>) -> Vec<Arc<WakeTarget>> {
+        let Self {
+            targets,
+            by_label,
+            known,
+        } = self;
+        let found = known.entry(selector).or_insert_with(|| {
+            let with_label = selector.iter().map(|(key, value)| {
+                let with_label = by_label.get(&(&**key, &**value));
+                with_label.map_or(&[][..], Vec::as_slice)
+            });
+            let fewest = with_label.min_by_key(|with_label| with_label.len());
+            let candidates = fewest.into_iter().flatten();
+            let candidates = candidates.filter_map(|at| targets.get(*at));
+            let selected = candidates.filter(|(_, labels)| selects(selector, labels));
+            let selected = selected.map(|(target, _)| Arc::clone(target));
+            selected.take(MAX_TARGETS + 1).collect()
+        });
+        found.clone()
+    }
 }
 
 /// A workload with a valid `wake-on-request` and state labels.
@@ -601,6 +675,100 @@ mod tests {
             .map(|backend| backend.pod.name.len())
             .max();
         assert!(longest < Some(254), "{longest:?}");
+    }
+
+    #[test]
+    fn pods_of_a_slice_are_kept_once_for_all_ports() {
+        let mut cluster = Cluster::new().asleep();
+        let port = |number: usize| json!({"name": format!("p{number}"), "port": 1_000 + number});
+        let ports: Vec<_> = (0..10).map(port).collect();
+        cluster.service(json!({"selector": {"app": "web"}, "ports": &ports}));
+        let endpoint = |number: usize| {
+            json!({
+                "addresses": [format!("10.0.0.{}", number + 8)], "conditions": {"ready": true},
+                "targetRef": {"kind": "Pod", "namespace": "dev", "name": "web", "uid": "u"},
+            })
+        };
+        cluster.observe_slice(json!({
+            "metadata": {"name": "web-x", "namespace": "dev", "labels": {"kubernetes.io/service-name": "web"}},
+            "addressType": "IPv4", "ports": ports,
+            "endpoints": (0..5).map(endpoint).collect::<Vec<_>>(),
+        }));
+        let route = cluster.route();
+        let ready: Vec<_> = route.ready.values().flatten().collect();
+        assert!(ready.len() > 1);
+        assert!(
+            ready
+                .iter()
+                .all(|pods| Arc::ptr_eq(&pods.pods, &ready[0].pods))
+        );
+        // The address of the activator is one of them.
+        assert_eq!(route.backends("p0").len(), 4);
+    }
+
+    #[test]
+    fn request_wakes_the_first_hundred_workloads_of_a_service() {
+        let mut cluster = Cluster::new().with_service();
+        for number in (0..150).rev() {
+            let wake = json!({"dayshift/wake-on-request": "2h"});
+            let labels = json!({"app": "web"});
+            cluster.workload_with_pods(&format!("w{number:03}"), "stopped", 0, wake, labels);
+            let is_reported = !cluster.desired().with_many_targets.is_empty();
+            assert_eq!(is_reported, number < 50, "{number}");
+        }
+        let targets = cluster.route().targets;
+        let names = targets.iter().map(|target| &*target.observed.object.name);
+        let names: Vec<_> = names.collect();
+        assert_eq!((names.len(), names[0], names[99]), (100, "w000", "w099"));
+    }
+
+    /// A comparison of each selector with each workload would take a namespace seconds.
+    #[test]
+    fn selection_by_label_finds_the_workloads_that_a_selector_matches() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut labels = || -> BTreeMap<String, String> {
+            let keys = ["app", "tier", "v"].into_iter();
+            let some = keys.filter_map(|key| {
+                let value = random.u8(0..4);
+                (value > 0).then(|| (key.to_owned(), value.to_string()))
+            });
+            some.collect()
+        };
+        let cluster = Cluster::new().asleep().with_service();
+        let target = &cluster.route().targets[0];
+        let pods: Vec<_> = (0..60).map(|_| labels()).collect();
+        let targets = pods.iter().enumerate().map(|(number, labels)| {
+            let mut target = WakeTarget::clone(target);
+            target.observed.object.name = format!("w{number:02}").into();
+            (Arc::new(target), labels)
+        });
+        let selectors: Vec<_> = (0..100).map(|_| labels()).collect();
+        let mut selection = Selection::new(targets.collect());
+        for selector in &selectors {
+            let is_selected = |labels: &&BTreeMap<_, _>| {
+                let mut parts = selector.iter();
+                !selector.is_empty() && parts.all(|(key, value)| labels.get(key) == Some(value))
+            };
+            let expected = pods.iter().filter(is_selected).count();
+            let found = selection.targets(selector);
+            assert_eq!(found.len(), expected, "{selector:?}");
+        }
+    }
+
+    #[test]
+    fn dependency_of_many_workloads_is_one_stage() {
+        let mut cluster = Cluster::new().with_service();
+        cluster.workload_named("db", "stopped", 0, json!({}));
+        for number in 0..30 {
+            let annotations =
+                json!({"dayshift/wake-on-request": "2h", "dayshift/after": "deploy/db"});
+            let labels = json!({"app": "web"});
+            cluster.workload_with_pods(&format!("w{number:02}"), "stopped", 0, annotations, labels);
+        }
+        let stages = cluster.route().stages;
+        assert_eq!(stages.len(), MAX_STAGES);
+        let dependencies = stages.iter().filter(|stage| stage.is_dependency);
+        assert_eq!(dependencies.count(), 1);
     }
 
     #[test]

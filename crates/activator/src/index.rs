@@ -55,12 +55,16 @@ struct KnownWorkload {
 pub(crate) struct ClusterIndex {
     prefix: Prefix,
     workloads: HashMap<WorkloadName, KnownWorkload>,
-    namespaces: HashMap<Box<str>, Arc<Annotations>>,
+    namespaces: HashMap<Arc<str>, Arc<Annotations>>,
     services: BTreeMap<ServiceName, ServiceInfo>,
     slices: BTreeMap<ServiceName, BTreeMap<Box<str>, SliceInfo>>,
+    /// The Service of each slice.
+    services_of_slices: HashMap<ObjectName, ServiceName>,
     budget: MemoryBudget,
     /// The namespaces with objects that are ignored because of the budget, until they are logged.
     over_budget: BTreeSet<Arc<str>>,
+    /// The namespaces with objects that were ignored since the last list, and the size of the smallest.
+    ignored: HashMap<Arc<str>, usize>,
     /// Watches whose initial list is not complete.
     unlisted: BTreeSet<WatchId>,
     changes: u64,
@@ -83,8 +87,10 @@ impl ClusterIndex {
             namespaces: HashMap::new(),
             services: BTreeMap::new(),
             slices: BTreeMap::new(),
+            services_of_slices: HashMap::new(),
             budget: MemoryBudget::default(),
             over_budget: BTreeSet::new(),
+            ignored: HashMap::new(),
             unlisted: (0..watches).collect(),
             changes: 0,
         }
@@ -113,7 +119,7 @@ impl ClusterIndex {
             WatchEvent::Namespace(event) => {
                 self.apply(watch, event, |index, name, object| match object {
                     Some(object) => index.set_namespace(&object),
-                    None => drop(index.namespaces.remove(&*name.name)),
+                    None => index.remove_namespace(&name.name),
                 })
             }
             WatchEvent::Service(event) => self.apply(watch, *event, |index, name, object| {
@@ -160,8 +166,22 @@ impl ClusterIndex {
         let fits = self.budget.replace(namespace, old, new);
         if !fits {
             self.over_budget.insert(Arc::clone(namespace));
+            let smallest = self.ignored.entry(Arc::clone(namespace)).or_insert(new);
+            *smallest = new.min(*smallest);
         }
         fits
+    }
+
+    /// Whether an object that was ignored for lack of memory would fit now. Then everything should be listed
+    /// again.
+    pub(crate) fn misses_objects(&self) -> bool {
+        let mut ignored = self.ignored.iter();
+        ignored.any(|(namespace, size)| self.budget.room(namespace) >= *size)
+    }
+
+    /// Everything is listed again.
+    pub(crate) fn forget_ignored(&mut self) {
+        self.ignored.clear();
     }
 
     fn set_workload(&mut self, kind: &Kind, name: &ObjectName, object: WithPodLabels) {
@@ -205,12 +225,18 @@ impl ClusterIndex {
 
     fn set_namespace(&mut self, object: &NamespaceMeta) {
         let observed = ObservedNamespace::new(object, &self.prefix);
+        self.remove_namespace(&observed.name);
         let annotations = known_keys(&observed.annotations);
-        if are_short(&annotations, &PodLabels::new()) {
-            let annotations = Arc::new(annotations);
-            self.namespaces.insert(observed.name, annotations);
-        } else {
-            self.namespaces.remove(&observed.name);
+        let is_plain = annotations.is_empty() || !are_short(&annotations, &PodLabels::new());
+        let namespace = Arc::from(&*observed.name);
+        if !is_plain && self.fits(&namespace, 0, namespace_size(&annotations)) {
+            self.namespaces.insert(namespace, Arc::new(annotations));
+        }
+    }
+
+    fn remove_namespace(&mut self, namespace: &str) {
+        if let Some((namespace, known)) = self.namespaces.remove_entry(namespace) {
+            self.budget.release(&namespace, namespace_size(&known));
         }
     }
 
@@ -237,23 +263,24 @@ impl ClusterIndex {
             return;
         };
         if self.fits(&service.namespace, 0, known.size()) {
+            let slice = object_name.clone();
+            self.services_of_slices.insert(slice, service.clone());
             self.slices.entry(service).or_default().insert(name, known);
         }
     }
 
     fn remove_slice(&mut self, name: &ObjectName) {
-        let of_namespace = self.slices.range_mut(first_of(&name.namespace)..);
-        let of_namespace =
-            of_namespace.take_while(|(service, _)| service.namespace == name.namespace);
-        for (service, slices) in of_namespace {
-            if let Some(known) = slices.remove(&*name.name) {
-                self.budget.release(&name.namespace, known.size());
-                if slices.is_empty() {
-                    let service = service.clone();
-                    self.slices.remove(&service);
-                }
-                return;
-            }
+        let Some(service) = self.services_of_slices.remove(name) else {
+            return;
+        };
+        let Some(slices) = self.slices.get_mut(&service) else {
+            return;
+        };
+        if let Some(known) = slices.remove(&*name.name) {
+            self.budget.release(&name.namespace, known.size());
+        }
+        if slices.is_empty() {
+            self.slices.remove(&service);
         }
     }
 
@@ -325,7 +352,7 @@ impl ClusterIndex {
     /// The ready addresses of a Service.
     pub(crate) fn ready_of(&self, service: &ServiceName) -> BTreeMap<IpAddr, PodName> {
         let slices = self.slices_of(service).filter(|slice| !slice.is_ours);
-        let all = slices.flat_map(|slice| &slice.ready);
+        let all = slices.flat_map(|slice| &*slice.ready);
         all.map(|(address, pod)| (*address, pod.clone())).collect()
     }
 
@@ -407,6 +434,11 @@ fn are_short(annotations: &Annotations, labels: &PodLabels) -> bool {
 fn texts_size(annotations: &Annotations) -> usize {
     let texts = Key::ALL.into_iter().filter_map(|key| annotations.text(key));
     texts.map(str::len).sum()
+}
+
+/// The approximate size of a Namespace's annotations in bytes.
+fn namespace_size(annotations: &Annotations) -> usize {
+    WORKLOAD + texts_size(annotations)
 }
 
 fn labels_size(labels: &PodLabels) -> usize {
@@ -513,5 +545,29 @@ mod tests {
             name: "s".into(),
         });
         assert_eq!(cluster.index.slices.len(), 1, "only the activator's own");
+    }
+
+    #[test]
+    fn objects_that_were_ignored_are_missed_when_their_namespace_has_room_again() {
+        let mut cluster = Cluster::new();
+        let long = json!({"dayshift/wake-on-request": "2h", "dayshift/reason": "x".repeat(4_000)});
+        for number in 0..1_700 {
+            cluster.workload_named(&format!("w{number}"), "stopped", 0, long.clone());
+        }
+        assert!(!cluster.index.misses_objects(), "there is no room");
+        // Some of the kept ones get shorter.
+        for name in ["w0", "w1"] {
+            let short = json!({"dayshift/wake-on-request": "2h"});
+            cluster.workload_named(name, "stopped", 0, short);
+        }
+        assert!(cluster.index.misses_objects());
+        // The new list shows all of them.
+        let before = cluster.index.workloads.len();
+        cluster.index.forget_ignored();
+        for number in 2..1_700 {
+            cluster.workload_named(&format!("w{number}"), "stopped", 0, long.clone());
+        }
+        assert!(!cluster.index.misses_objects());
+        assert!(cluster.index.workloads.len() > before, "{before}");
     }
 }

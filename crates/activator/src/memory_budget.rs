@@ -18,6 +18,17 @@ pub(crate) struct MemoryBudget {
 }
 
 impl MemoryBudget {
+    /// The size of the largest object that would fit.
+    pub(crate) fn room(&self, namespace: &str) -> usize {
+        let used = self
+            .by_namespace
+            .get(namespace)
+            .copied()
+            .unwrap_or_default();
+        let free = MAX_ALL.saturating_sub(self.all);
+        MAX_OF_NAMESPACE.min(free).saturating_sub(used)
+    }
+
     /// Replaces an object of `old` bytes by one of `new` bytes. If the new one exceeds a bound, only the old
     /// one is released, and the result is false.
     pub(crate) fn replace(&mut self, namespace: &Arc<str>, old: usize, new: usize) -> bool {

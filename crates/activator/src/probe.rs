@@ -123,7 +123,8 @@ impl ActivatorProbe {
     pub fn backends(&mut self, service: &ServiceName) -> Vec<SocketAddr> {
         let desired = self.desired();
         let route = desired.routes.get(service);
-        let backends = route.into_iter().flat_map(|route| route.ready.values());
+        let ports = route.into_iter().flat_map(|route| route.ready.keys());
+        let backends = ports.filter_map(|port| Some(route?.backends(port)));
         backends.flatten().map(|backend| backend.address).collect()
     }
 

@@ -26,6 +26,10 @@ use crate::{
 /// The routes of all covered Services.
 pub(crate) type Routes = BTreeMap<ServiceName, Arc<Route>>;
 
+/// The maximum number of ready pods of a Service port to which connections are forwarded. Proxies send
+/// connections to all pods seconds later.
+const MAX_BACKENDS: usize = 100;
+
 /// The route of one Service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
@@ -33,11 +37,19 @@ pub(crate) struct Route {
     pub(crate) ports: BTreeMap<Box<str>, u16>,
     /// The selected workloads with `wake-on-request`.
     pub(crate) targets: Vec<Arc<WakeTarget>>,
-    /// The ready pods by Service port.
-    pub(crate) ready: BTreeMap<Box<str>, Vec<Backend>>,
+    /// The ready pods by Service port, without those of the activator.
+    pub(crate) ready: BTreeMap<Box<str>, Vec<ReadyPods>>,
     pub(crate) selector: BTreeMap<String, String>,
     /// How much of the dependencies and the workloads is ready.
     pub(crate) stages: Vec<Stage>,
+}
+
+/// The ready pods of one EndpointSlice with their number of a Service port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadyPods {
+    pub(crate) number: u16,
+    /// Not empty.
+    pub(crate) pods: Arc<BTreeMap<IpAddr, PodName>>,
 }
 
 /// The address of a ready pod.
@@ -127,11 +139,30 @@ impl Route {
     /// Whether all selected workloads are stopped and no other pod is ready.
     pub(crate) fn is_stopped(&self) -> bool {
         let runs = |target: &Arc<WakeTarget>| target.state == TargetState::Running;
-        self.ready.values().all(Vec::is_empty) && !self.targets.iter().any(runs)
+        !self.has_ready_pod() && !self.targets.iter().any(runs)
     }
 
-    pub(crate) fn backends(&self, port: &str) -> &[Backend] {
-        self.ready.get(port).map_or(&[], Vec::as_slice)
+    /// Whether a pod is ready for any port.
+    pub(crate) fn has_ready_pod(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Whether a pod is ready for this port.
+    pub(crate) fn has_backends(&self, port: &str) -> bool {
+        self.ready.contains_key(port)
+    }
+
+    /// The ready pods for this port, at most [`MAX_BACKENDS`].
+    pub(crate) fn backends(&self, port: &str) -> Vec<Backend> {
+        let mut backends = BTreeSet::new();
+        for ReadyPods { number, pods } in self.ready.get(port).into_iter().flatten() {
+            let left = MAX_BACKENDS - backends.len();
+            backends.extend(pods.iter().take(left).map(|(address, pod)| Backend {
+                address: SocketAddr::new(*address, *number),
+                pod: pod.clone(),
+            }));
+        }
+        backends.into_iter().collect()
     }
 }
 
@@ -164,11 +195,7 @@ impl ReadySince {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut ready = HashMap::new();
         for (service, route) in routes {
-            let ports = route
-                .ready
-                .iter()
-                .filter(|(_, backends)| !backends.is_empty());
-            for (port, _) in ports {
+            for port in route.ready.keys() {
                 let port = (service.clone(), port.clone());
                 let since = known.get(&port).copied().unwrap_or(now);
                 ready.insert(port, since);
@@ -186,21 +213,6 @@ impl ReadySince {
     }
 }
 
-/// The ready addresses of a slice on one port, without those of the activator.
-pub(crate) fn backends(
-    ready: &BTreeMap<IpAddr, PodName>,
-    port: u16,
-    own: &[IpAddr],
-) -> Vec<Backend> {
-    let others = ready.iter().filter(|(address, _)| !own.contains(address));
-    others
-        .map(|(address, pod)| Backend {
-            address: SocketAddr::new(*address, port),
-            pod: pod.clone(),
-        })
-        .collect()
-}
-
 /// The workloads that can be woken as dependencies, by namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WakeDependencies {
@@ -210,6 +222,10 @@ pub(crate) struct WakeDependencies {
 }
 
 type DependencyKey = (Arc<str>, Dependency);
+
+/// The maximum number of dependencies that a request to a Service can wake, so that a namespace with many
+/// workloads does not delay the wakes of others.
+const MAX_WOKEN: usize = 200;
 
 /// The dependencies that are woken with a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -235,16 +251,27 @@ impl WakeDependencies {
         self.targets.insert(place, Arc::clone(target));
     }
 
-    /// The direct and transitive dependencies to wake. Cycles are followed once.
-    pub(crate) fn woken_with(&self, root: &WakeTarget, now: DateTime<Utc>) -> WokenWith {
+    /// The direct and transitive dependencies to wake, except those in `seen`. They are added to it, at most
+    /// [`MAX_WOKEN`], so cycles are followed once.
+    pub(crate) fn woken_with(
+        &self,
+        root: &WakeTarget,
+        seen: &mut HashSet<Dependency>,
+        now: DateTime<Utc>,
+    ) -> WokenWith {
         let mut with = WokenWith::default();
         let namespace = &root.observed.object.namespace;
-        let mut seen = HashSet::from([Dependency::from_workload(&root.observed.object)]);
         let mut next = root.needs.clone();
         while let Some(needed) = next.pop() {
-            if !seen.insert(needed.clone()) {
+            if seen.contains(&needed) || needed.is(&root.observed.object) {
                 continue;
             }
+            if seen.len() == MAX_WOKEN {
+                let why = format!("a request wakes at most {MAX_WOKEN} dependencies");
+                with.without.push(stopped(&needed, &why));
+                break;
+            }
+            seen.insert(needed.clone());
             let place = (namespace.clone(), needed);
             let Some(target) = self.targets.get(&place) else {
                 if self.not_asking.contains(&place) {

@@ -20,7 +20,7 @@ use tokio::{
 use crate::{
     connection::ConnectionContext,
     descriptors::DescriptorBudget,
-    desired::DesiredState,
+    desired::{DesiredState, MAX_TARGETS},
     index::{ClusterIndex, WatchEvent, WatchId},
     limits::ConnectionLimits,
     listeners::Listeners,
@@ -28,6 +28,7 @@ use crate::{
     pods::PodVerifier,
     ports::PortTable,
     routes::{ReadySince, Routes},
+    service::ServiceName,
     settings::Settings,
     start_times::StartTimes,
     telemetry::Telemetry,
@@ -41,8 +42,12 @@ const MAX_EVENTS: usize = 500;
 /// The maximum number of ports that a log line or an Event names.
 const MAX_NAMES: usize = 10;
 
-/// The maximum number of queued wake requests.
+/// The maximum number of queued wake requests. They are applied together, so that many requests to the Services
+/// of one namespace do not delay those to others.
 const MAX_REQUESTS: usize = 1000;
+
+/// The minimum time between two lists of everything, for objects that were ignored for lack of memory.
+const RELIST_INTERVAL: Duration = Duration::from_secs(600);
 
 /// The interval for retries without an event.
 const TICK: Duration = Duration::from_millis(500);
@@ -92,6 +97,7 @@ pub async fn run(
         wakes: Wakes::new(start_times, settings.seed),
         writes: SliceWrites::new(logs, settings.seed),
         computed_at: None,
+        listed_at: Instant::now(),
         is_leaving: false,
         shared,
     };
@@ -103,9 +109,13 @@ pub async fn run(
     tokio::pin!(shutdown);
     let mut leaving: Option<Instant> = None;
     let mut has_events = true;
+    let mut asked = Vec::new();
     loop {
         if mem::take(&mut has_events) {
             activator.update(&routes_in);
+            if activator.begins_relist() {
+                events.get_mut().relist();
+            }
         }
         let shortages = mem::take(&mut activator.shortages).into_iter();
         announcing.extend(
@@ -141,7 +151,9 @@ pub async fn run(
                 some.into_iter().for_each(|event| activator.observe(event));
                 has_events = true;
             }
-            Some(request) = requests.recv() => activator.wakes.ask(request),
+            1.. = requests.recv_many(&mut asked, MAX_REQUESTS) => {
+                asked.drain(..).for_each(|request| activator.wakes.ask(request));
+            }
             Some((wake, result)) = waking.next() => {
                 activator.woken(&wake, &result);
                 if result.is_ok() {
@@ -247,12 +259,14 @@ struct Activator {
     desired: DesiredState,
     ports: PortTable,
     listeners: Listeners,
-    /// Events about Services without ports, to be sent.
+    /// Events about Services that are not covered completely, to be sent.
     shortages: Vec<(EventObject, EventText)>,
     wakes: Wakes,
     writes: SliceWrites,
     /// The number of events at which the desired state was computed.
     computed_at: Option<u64>,
+    /// When everything was last listed.
+    listed_at: Instant,
     is_leaving: bool,
     shared: ConnectionContext,
 }
@@ -304,6 +318,19 @@ impl Activator {
         telemetry.set_ready(can_listen && !self.is_leaving);
     }
 
+    /// Whether everything should be listed again now, because objects were ignored that would fit.
+    fn begins_relist(&mut self) -> bool {
+        let begins = self.index.is_complete()
+            && self.listed_at.elapsed() >= RELIST_INTERVAL
+            && self.index.misses_objects();
+        if begins {
+            tracing::info!("listing everything again, because namespaces need less memory");
+            self.listed_at = Instant::now();
+            self.index.forget_ignored();
+        }
+        begins
+    }
+
     /// Computes the desired state. This takes milliseconds for a thousand workloads.
     fn compute(&mut self, now: DateTime<Utc>) {
         let desired = DesiredState::new(&self.index, &self.shared.settings, &mut self.ports, now);
@@ -322,17 +349,30 @@ impl Activator {
                 let names: Vec<_> = ports.iter().take(MAX_NAMES).map(|port| &**port).collect();
                 let ports = names.join(", ");
                 tracing::warn!(%service, ports, suppressed, "no port is free for this Service");
-                let uid = self.index.service(service).map(|info| info.uid.clone());
-                let object = EventObject {
-                    api_version: "v1".into(),
-                    kind: "Service".into(),
-                    namespace: service.namespace.clone(),
-                    name: service.name.clone(),
-                    uid: uid.unwrap_or_default().into(),
-                };
                 self.shortages
-                    .push((object, EventText::no_activator_port(&ports)));
+                    .push((self.about(service), EventText::no_activator_port(&ports)));
             }
+        }
+        for service in &self.desired.with_many_targets {
+            if !before.with_many_targets.contains(service)
+                && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
+            {
+                let event = EventText::too_many_wakes(MAX_TARGETS);
+                tracing::warn!(%service, suppressed, "{}", event.text);
+                self.shortages.push((self.about(service), event));
+            }
+        }
+    }
+
+    /// The Service as the subject of an Event.
+    fn about(&self, service: &ServiceName) -> EventObject {
+        let uid = self.index.service(service).map(|info| info.uid.clone());
+        EventObject {
+            api_version: "v1".into(),
+            kind: "Service".into(),
+            namespace: service.namespace.clone(),
+            name: service.name.clone(),
+            uid: uid.unwrap_or_default().into(),
         }
     }
 

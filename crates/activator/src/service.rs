@@ -181,7 +181,7 @@ pub(crate) struct SliceInfo {
     pub(crate) is_ours: bool,
     pub(crate) family: Option<Family>,
     pub(crate) ports: BTreeMap<Box<str>, u16>,
-    pub(crate) ready: BTreeMap<IpAddr, PodName>,
+    pub(crate) ready: Arc<BTreeMap<IpAddr, PodName>>,
     /// The content if the activator wrote it and no other client changed it.
     pub(crate) fallback: Option<FallbackSlice>,
 }
@@ -215,11 +215,11 @@ impl SliceInfo {
             uid: meta.uid.as_deref().unwrap_or_default().into(),
             is_ours,
             family,
-            ready: BTreeMap::new(),
+            ready: Arc::default(),
             fallback: None,
             ports,
         };
-        let mut all = BTreeMap::new();
+        let (mut all, mut ready_pods) = (BTreeMap::new(), BTreeMap::new());
         let mut shapes = Vec::new();
         for endpoint in slice.endpoints.iter().flatten() {
             let shape = shape(endpoint);
@@ -233,11 +233,12 @@ impl SliceInfo {
             {
                 all.insert(address, pod.clone());
                 if shape == READY {
-                    known.ready.insert(address, pod.clone());
+                    ready_pods.insert(address, pod.clone());
                 }
             }
             shapes.push(shape);
         }
+        known.ready = Arc::new(ready_pods);
         let owner = meta.owner_references.iter().flatten().next();
         // Without endpoints, readiness is unknown.
         let is_ready = shapes.first().is_some_and(|shape| *shape == READY);

@@ -2,7 +2,7 @@
 //! observed them.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -29,6 +29,8 @@ pub(crate) struct StartTimes(Arc<Mutex<Starts>>);
 struct Starts {
     /// Services that are starting, since when.
     starting: HashMap<ServiceName, Instant>,
+    /// Services whose workloads were all stopped at the last look.
+    stopped: HashSet<ServiceName>,
     /// The durations of the last starts in seconds, the most recent first.
     last: HashMap<ServiceName, VecDeque<u64>>,
 }
@@ -46,10 +48,14 @@ impl StartTimes {
     /// Records which Services are starting, and how long the others took.
     pub(crate) fn note(&self, routes: &Routes) {
         let mut starts = self.starts();
-        let Starts { starting, last } = &mut *starts;
+        let Starts {
+            starting,
+            stopped,
+            last,
+        } = &mut *starts;
         let is_ready = |service: &ServiceName| {
             let route = routes.get(service);
-            route.map(|route| route.ready.values().any(|backends| !backends.is_empty()))
+            route.map(|route| route.has_ready_pod())
         };
         starting.retain(|service, since| match is_ready(service) {
             None => false,
@@ -61,16 +67,18 @@ impl StartTimes {
                 false
             }
         });
-        // Another replica, a user or the schedule can start a workload too.
+        // Another replica, a user or the schedule can start a workload too. One that was running before has
+        // crashed or restarts.
+        let mut now_stopped = HashSet::new();
         for (service, route) in routes {
-            let starts = route
-                .targets
-                .iter()
-                .any(|target| target.state == TargetState::Running);
-            if starts && is_ready(service) == Some(false) {
+            let mut targets = route.targets.iter();
+            if !targets.any(|target| target.state == TargetState::Running) {
+                now_stopped.insert(service.clone());
+            } else if stopped.contains(service) && !route.has_ready_pod() {
                 starting.entry(service.clone()).or_insert_with(Instant::now);
             }
         }
+        *stopped = now_stopped;
     }
 
     /// The seconds since the beginning of a start that is under way.
@@ -135,6 +143,24 @@ mod tests {
             assert_eq!(starts.elapsed(&web), None, "it is ready");
         }
         assert_eq!(starts.median(&web), Some(20));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn crash_of_a_running_workload_is_no_start() {
+        let web = name("dev", "web");
+        let starts = StartTimes::default();
+        let mut cluster = Cluster::new().with_service();
+        cluster.workload("running", 2, json!({"dayshift/wake-on-request": "2h"}));
+        // After a restart of the activator, it is unknown when the start began.
+        starts.note(&cluster.desired().routes);
+        assert_eq!(starts.elapsed(&web), None);
+        for addresses in [&["10.0.0.1"][..], &[], &["10.0.0.1"]] {
+            cluster.slice("dev", "web", addresses, 8081);
+            starts.note(&cluster.desired().routes);
+            assert_eq!(starts.elapsed(&web), None, "{addresses:?}");
+            advance(Duration::from_secs(10)).await;
+        }
+        assert_eq!(starts.median(&web), None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -2,7 +2,8 @@
 //! predicts the wakes of a request for a simulation.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap, HashSet},
     net::IpAddr,
     sync::Arc,
     time::Duration,
@@ -121,10 +122,7 @@ impl Wakes {
             let Some(route) = desired.routes.get(service) else {
                 return false;
             };
-            let wanted = route.targets.iter();
-            let mut wanted: Vec<_> = wanted
-                .flat_map(|target| known.wakes_of(target, &desired.needs, settings.max_wake, now))
-                .collect();
+            let mut wanted = known.wakes_of(&route.targets, &desired.needs, settings.max_wake, now);
             let is_wanted = !wanted.is_empty();
             wanted.retain(|wake| {
                 let uid = wake.uid();
@@ -189,36 +187,53 @@ impl RequestedService {
         }
     }
 
-    /// The wakes of a selected workload and its dependencies, all until the same time. If the workload is
-    /// starting already, only those of its dependencies.
+    /// The wakes of the selected workloads and their dependencies. A dependency of several of them is woken
+    /// for the longest wake. If a workload is starting already, only its dependencies are woken.
     pub(crate) fn wakes_of(
         &mut self,
-        root: &Arc<WakeTarget>,
+        roots: &[Arc<WakeTarget>],
         needs: &WakeDependencies,
         max_wake: TimeDelta,
         now: DateTime<Utc>,
     ) -> Vec<Wake> {
+        let mut roots: Vec<_> = roots
+            .iter()
+            .filter_map(|root| Some((root, self.until(root, max_wake, now)?)))
+            .collect();
+        roots.sort_by_key(|(_, until)| Reverse(*until));
+        let mut seen = HashSet::new();
+        let mut wakes = Vec::new();
+        for (root, until) in roots {
+            let with = needs.woken_with(root, &mut seen, now);
+            let needed_by = Dependency::from_workload(&root.observed.object);
+            let needed = with.targets.iter();
+            wakes.extend(
+                needed.map(|target| wake(target, &self.request, until, Some(needed_by.clone()))),
+            );
+            if root.is_wakeable(now) {
+                let mut own = wake(root, &self.request, until, None);
+                own.without = with.without;
+                wakes.push(own);
+            }
+        }
+        wakes
+    }
+
+    /// The end of the wake of a workload and its dependencies, if it is woken or is starting.
+    fn until(
+        &mut self,
+        root: &WakeTarget,
+        max_wake: TimeDelta,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
         let uid = &root.observed.object.uid;
-        let is_wakeable = root.is_wakeable(now);
-        let until = match root.starts_until.or(self.until.get(uid).copied()) {
-            _ if is_wakeable => now + root.wake.lasts,
-            Some(until) => until,
-            None => return Vec::new(),
+        let until = match root.is_wakeable(now) {
+            true => now + root.wake.lasts,
+            false => root.starts_until.or(self.until.get(uid).copied())?,
         };
         let until = until.min(now + max_wake).trunc_subsecs(0);
         self.until.insert(uid.clone(), until);
-        let with = needs.woken_with(root, now);
-        let needed_by = Dependency::from_workload(&root.observed.object);
-        let needed = with.targets.iter();
-        let mut wakes: Vec<_> = needed
-            .map(|target| wake(target, &self.request, until, Some(needed_by.clone())))
-            .collect();
-        if is_wakeable {
-            let mut own = wake(root, &self.request, until, None);
-            own.without = with.without;
-            wakes.push(own);
-        }
-        wakes
+        Some(until)
     }
 }
 
@@ -317,7 +332,7 @@ pub fn request_wakes(
         head: None,
     });
     // Both the longest wake in an annotation and the default of --max-wake.
-    let wakes = wanted.wakes_of(&root, &needs, TimeDelta::hours(24), now);
+    let wakes = wanted.wakes_of(&[root], &needs, TimeDelta::hours(24), now);
     let wakes = wakes.into_iter().map(|wake| RequestedWake {
         object: wake.target.observed.object.clone(),
         until: wake.until,
@@ -468,6 +483,60 @@ mod tests {
             (due.len(), names(&due)),
             (2, BTreeSet::from(["api", "web"]))
         );
+    }
+
+    #[test]
+    fn request_wakes_at_most_200_dependencies() {
+        let names = |parent: usize| {
+            let names = (0..16).map(|child| format!("deploy/d{parent}-{child}"));
+            names.collect::<Vec<_>>().join("; ")
+        };
+        let roots = (0..15).map(|parent| format!("deploy/d{parent}"));
+        let mut cluster = needing(&roots.collect::<Vec<_>>().join("; "));
+        for parent in 0..15 {
+            let annotations = asking(Some(&names(parent)));
+            cluster.workload_named(&format!("d{parent}"), "stopped", 0, annotations);
+            for child in 0..16 {
+                cluster.workload_named(&format!("d{parent}-{child}"), "stopped", 0, asking(None));
+            }
+        }
+        let mut wakes = asked();
+        let desired = cluster.desired();
+        let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
+        let targets = &desired.routes[&name("dev", "web")].targets;
+        let all = requested.wakes_of(targets, &desired.needs, TimeDelta::hours(24), now());
+        assert_eq!(all.len(), 201);
+        let without = without(&all);
+        assert_eq!(without.len(), 1);
+        assert!(
+            without[0].ends_with("a request wakes at most 200 dependencies"),
+            "{without:?}"
+        );
+    }
+
+    /// The time of a wake must not grow with the square of the number of workloads.
+    #[test]
+    fn dependency_of_many_workloads_is_woken_once_for_the_longest_wake() {
+        let mut cluster = Cluster::new().with_service();
+        cluster.workload_named("db", "stopped", 0, asking(None));
+        for hours in 1..=20 {
+            let annotations = json!({
+                "dayshift/wake-on-request": format!("{hours}h"), "dayshift/after": "deploy/db",
+            });
+            let labels = json!({"app": "web"});
+            cluster.workload_with_pods(&format!("w{hours}"), "stopped", 0, annotations, labels);
+        }
+        let mut wakes = asked();
+        let desired = cluster.desired();
+        let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
+        let targets = &desired.routes[&name("dev", "web")].targets;
+        let all = requested.wakes_of(targets, &desired.needs, TimeDelta::hours(24), now());
+        let of_db = all
+            .iter()
+            .filter(|wake| &*wake.target.observed.object.name == "db");
+        let of_db: Vec<_> = of_db.map(|wake| wake.until).collect();
+        assert_eq!(of_db, [at("2026-11-26T18:00:00Z")]);
+        assert_eq!(all.len(), 21);
     }
 
     #[test]

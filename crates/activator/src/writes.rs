@@ -59,7 +59,7 @@ impl SliceWrites {
         let at = Instant::now();
         self.written.retain(|_, (_, written)| *written + FIGHT > at);
         self.backoffs.forget_calm();
-        let mut due = Vec::new();
+        let mut writes = Vec::new();
         for (slice, wanted) in &desired.slices {
             let seen = index.slice_named(&wanted.service, &slice.1);
             let is_there = seen.is_some_and(|slice| slice.fallback.as_ref() == Some(wanted));
@@ -68,27 +68,33 @@ impl SliceWrites {
                 .written
                 .get(slice)
                 .is_some_and(|(written, time)| written == wanted && *time + ECHO > at);
-            if !is_there && !is_others && !is_written {
-                due.push((slice.clone(), Ok(wanted.clone())));
+            if !is_there && !is_others && !is_written && self.begin(slice, at) {
+                let (slice, wanted) = (slice.clone(), Ok(wanted.clone()));
+                writes.push(SliceWrite { slice, wanted });
             }
         }
         for (service, name, seen) in index.ours() {
             let slice = (service.namespace.clone(), name.clone());
-            if !desired.slices.contains_key(&slice) {
-                due.push((slice, Err(seen.uid.clone())));
+            if !desired.slices.contains_key(&slice) && self.begin(&slice, at) {
+                let wanted = Err(seen.uid.clone());
+                writes.push(SliceWrite { slice, wanted });
             }
         }
-        let (in_flight, backoffs) = (&mut self.in_flight, &self.backoffs);
-        due.into_iter()
-            .filter(|(slice, _)| !backoffs.is_paused(slice, at))
-            .filter(|(slice, _)| {
-                let of_namespace = in_flight.iter().filter(|known| known.0 == slice.0).count();
-                of_namespace < MAX_OF_NAMESPACE
-                    && in_flight.len() < MAX_IN_FLIGHT
-                    && in_flight.insert(slice.clone())
-            })
-            .map(|(slice, wanted)| SliceWrite { slice, wanted })
-            .collect()
+        writes
+    }
+
+    /// Puts a write in flight, unless too many are or the slice is backing off.
+    fn begin(&mut self, slice: &SliceName, at: Instant) -> bool {
+        let has_slot = self.in_flight.len() < MAX_IN_FLIGHT
+            && !self.in_flight.contains(slice)
+            && !self.backoffs.is_paused(slice, at);
+        let in_flight = self.in_flight.iter();
+        let begins =
+            has_slot && in_flight.filter(|known| known.0 == slice.0).count() < MAX_OF_NAMESPACE;
+        if begins {
+            self.in_flight.insert(slice.clone());
+        }
+        begins
     }
 
     /// Records the result of a write. Returns whether it succeeded.

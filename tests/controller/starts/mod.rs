@@ -49,6 +49,20 @@ fn short_of_quota() -> Value {
 }
 
 #[test]
+fn message_of_kubernetes_with_a_full_stop_ends_with_one() {
+    let scenario = monday();
+    let message = "ReplicaSet \"web-1\" has timed out progressing.";
+    let conditions = json!([{"type": "Progressing", "status": "False", "message": message}]);
+    shows(&scenario, 1, &conditions);
+    scenario.sleep_until("09:10:01");
+    let reported = reported(&scenario).join("");
+    assert!(
+        reported.contains(": ReplicaSet \"web-1\" has timed out progressing. To see more"),
+        "{reported}"
+    );
+}
+
+#[test]
 fn reports_a_quota_failure_once_with_the_message_of_kubernetes() {
     let scenario = monday();
     shows(&scenario, 1, &short_of_quota());

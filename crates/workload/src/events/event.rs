@@ -104,6 +104,15 @@ impl EventText {
         )
     }
 
+    /// A Service selects more workloads with `wake-on-request` than a request wakes.
+    pub fn too_many_wakes(max: usize) -> Self {
+        let text = format!(
+            "this Service selects more than {max} workloads with wake-on-request, and connections to it wake \
+             only the first {max} by name. Select fewer workloads"
+        );
+        Self::new(EventReason::TooManyWakes, text)
+    }
+
     /// A started workload is not ready in time. `why` is the message from Kubernetes.
     pub fn not_ready(observed: &Observed, within: TimeDelta, why: Option<&str>) -> Self {
         let object = &observed.object;
@@ -112,7 +121,9 @@ impl EventText {
             None => "it is not ready".to_owned(),
         };
         let within = length(within);
-        let why = why.map_or_else(String::new, |why| format!(": {}", cut_bytes(why, MAX_WHY)));
+        // The messages of Kubernetes often end with a full stop.
+        let why = why.map(|why| cut_bytes(why, MAX_WHY).trim_end_matches(['.', ' ']));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
         let text = format!(
             "{ready} {within} after the start{why}. To see more, run kubectl describe {}/{} -n {}",
             object.kind.unambiguous(),

@@ -17,6 +17,8 @@ pub enum EventReason {
     WokenByRequest,
     /// `dayshift activator` has no free port for a Service of a workload with `wake-on-request`.
     NoActivatorPort,
+    /// A Service selects more workloads with `wake-on-request` than a request wakes.
+    TooManyWakes,
     /// `sleep-until` began: the object is stopped until then.
     Slept,
     /// A pause began: dayshift does not change the object.
@@ -66,13 +68,14 @@ pub enum EventReason {
 
 impl EventReason {
     /// Every reason.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
         Self::Woken,
         Self::WokenByRequest,
         Self::NoActivatorPort,
+        Self::TooManyWakes,
         Self::Slept,
         Self::Paused,
         Self::Resumed,
