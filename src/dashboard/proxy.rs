@@ -3,7 +3,7 @@
 use std::{fmt, fs, io, net::IpAddr, path::Path, str::FromStr};
 
 use http::{HeaderMap, HeaderName};
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use subtle::ConstantTimeEq as _;
 
 /// The header in which the proxy sends the shared secret.
@@ -141,7 +141,7 @@ impl FromStr for Network {
     fn from_str(text: &str) -> Result<Self, NetworkError> {
         let address = text.parse::<IpAddr>().map(IpNet::from);
         let network = address.or_else(|_| text.parse::<IpNet>());
-        let network = network.map_err(|_| NetworkError::Unreadable)?;
+        let network = unmapped(network.map_err(|_| NetworkError::Unreadable)?);
         if network.max_prefix_len() - network.prefix_len() > MAX_HOST_BITS {
             return Err(NetworkError::Wide);
         }
@@ -149,9 +149,24 @@ impl FromStr for Network {
     }
 }
 
+/// The number of leading bits that all IPv4-mapped IPv6 addresses (`::ffff:10.0.0.7`) have in common.
+const MAPPED_BITS: u8 = 96;
+
+/// The IPv4 form of a network of IPv4-mapped IPv6 addresses.
+fn unmapped(network: IpNet) -> IpNet {
+    let mapped = match network {
+        IpNet::V6(network) => network.addr().to_ipv4_mapped(),
+        IpNet::V4(_) => None,
+    };
+    let bits = network.prefix_len().checked_sub(MAPPED_BITS);
+    let unmapped = mapped.zip(bits);
+    let unmapped = unmapped.and_then(|(address, bits)| Ipv4Net::new(address, bits).ok());
+    unmapped.map_or(network, IpNet::V4)
+}
+
 impl Network {
     /// Whether the network contains this address. An IPv4-mapped IPv6 address (`::ffff:10.0.0.7`) is treated
-    /// as IPv4.
+    /// as IPv4, here and in the network itself.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
@@ -184,6 +199,9 @@ mod tests {
             (&[], false),
             (&["10.0.0.7"], false),
             (&["127.0.0.1", "10.0.0.7"], false),
+            (&["::ffff:127.0.0.1"], true),
+            (&["::ffff:127.0.0.0/120"], true),
+            (&["::ffff:10.0.0.7"], false),
             (&["::/120"], false),
         ] {
             let found = TrustedProxy::new(networks(addresses), None);
@@ -250,6 +268,11 @@ mod tests {
             ("127.0.0.1", "127.0.0.2", false),
             ("127.0.0.1", "::ffff:127.0.0.1", true),
             ("127.0.0.1", "::1", false),
+            ("::ffff:127.0.0.1", "127.0.0.1", true),
+            ("::ffff:127.0.0.1", "::ffff:127.0.0.1", true),
+            ("::ffff:127.0.0.1", "127.0.0.2", false),
+            ("::ffff:10.0.0.0/120", "10.0.0.255", true),
+            ("::ffff:10.0.0.0/120", "10.0.1.0", false),
             ("10.0.0.0/24", "10.0.0.255", true),
             ("10.0.0.0/24", "10.0.1.0", false),
             ("10.1.2.3/24", "10.1.2.9", true),
@@ -295,6 +318,8 @@ mod tests {
             "127.0.0.0/8",
             "fd00::/119",
             "::ffff:10.0.0.0/96",
+            "::ffff:10.0.0.0/119",
+            "::ffff:0:0/95",
         ] {
             let found = text.parse::<Network>();
             assert_eq!(found, Err(NetworkError::Wide), "{text:?}");
