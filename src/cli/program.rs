@@ -24,7 +24,7 @@ use crate::cli::{
     },
     command_line::{naming_the_variable, subcommand_first, with_variables},
     commands::{
-        activator::ActivatorArgs,
+        activator::{ActivatorArgs, kind_with_pods},
         completion::{CompletionsArgs, complete},
         convert::ConvertArgs,
         dashboard::DashboardArgs,
@@ -240,7 +240,7 @@ impl Program {
             Command::Restore(args) => args.run(&self.kind_files),
             Command::Dashboard(args) => args.run(&self.kind_files),
             Command::Kinds(args) => args.run(&self.kind_files),
-            Command::Activator(args) => args.run(&self.tzdata),
+            Command::Activator(args) => args.run(&self.tzdata, &self.kind_files),
             Command::Sandbox(args) => args.run(&self.kind_files),
             Command::Schedule(args) => args.run(&self.kind_files),
             Command::Completions(args) => args.run(),
@@ -265,17 +265,18 @@ fn with_color(subcommand: clap::Command) -> clap::Command {
     subcommand.arg(flag)
 }
 
-/// Lets `--kinds` take the kinds of this table. The activator has a parser of its own.
+/// Lets `--kinds` take the kinds of this table. Those of the activator must have pods.
 fn with_kinds(subcommand: clap::Command, table: &Arc<KindTable>) -> clap::Command {
-    if subcommand.get_name() == "activator" {
-        return subcommand;
-    }
+    let parse = match subcommand.get_name() {
+        "activator" => kind_with_pods,
+        _ => kinds::parse_kind,
+    };
     subcommand.mut_args(|arg| {
         if arg.get_id() != "kinds" {
             return arg;
         }
         let table = Arc::clone(table);
-        arg.value_parser(move |text: &str| kinds::parse_kind(text, &table))
+        arg.value_parser(move |text: &str| parse(text, &table))
     })
 }
 
@@ -336,7 +337,10 @@ fn is_plugin(program: Option<&OsStr>) -> bool {
 mod tests {
     use std::collections::HashMap;
 
+    use dayshift_workload::{After, Dependency};
+
     use super::*;
+    use crate::cli::commands::activator::Activation;
 
     #[test]
     fn variables_exist_for_all_flags_of_run_and_have_one_meaning() {
@@ -367,6 +371,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Otherwise a dependency of such a kind would not be woken.
+    #[test]
+    fn activator_knows_the_kinds_of_its_flags_in_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kinds.yaml");
+        let row =
+            "- {resource: gizmos.example.com, kind: Gizmo, field: spec.paused, stopped: true}";
+        std::fs::write(&file, row).unwrap();
+        let files = KindFiles::load(std::slice::from_ref(&file)).unwrap();
+        let command = Program::command();
+        let mut command = command.mut_subcommands(|command| with_kinds(command, &files.table));
+        let file = format!("--kind-file={}", file.display());
+        let kinds = "--kinds=deployments,gizmos.example.com,rollouts.argoproj.io";
+        let matches = command.try_get_matches_from_mut(["dayshift", "activator", kinds, &file]);
+        let program = Program::from_arg_matches(&matches.unwrap()).unwrap();
+        let Command::Activator(args) = program.command else {
+            panic!("{:?}", program.command)
+        };
+        let settings = Activation::new(*args, &Tzdata::default(), &files).settings;
+        let after = "gizmos.example.com/db; rollouts.argoproj.io/api";
+        let after = After::parse(after, &settings.kind_table).unwrap();
+        let expected = settings.kinds[1..].iter().zip(["db", "api"]);
+        let expected: Vec<_> = expected
+            .map(|(kind, name)| Dependency::workload(kind, name))
+            .collect();
+        assert_eq!(after.named(), expected);
+        assert_eq!(settings.kinds.len(), 3);
+        assert!(settings.kinds[1].switch().is_some());
     }
 
     #[test]

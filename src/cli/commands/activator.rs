@@ -6,6 +6,7 @@ use std::{
     hash::{BuildHasher, RandomState},
     io::Read as _,
     net::{IpAddr, SocketAddr},
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -29,7 +30,7 @@ use crate::{
     cli::{
         args::{
             connection::{ConnectionArgs, without_credentials},
-            kinds::parse_kind,
+            kinds::{KindFiles, parse_kind},
             log::LogArgs,
             schedules::PrefixArgs,
             values::{listen, namespace},
@@ -158,9 +159,14 @@ struct ActivatorScopeArgs {
         value_name = "KINDS",
         value_delimiter = ',',
         default_value = "deployments,statefulsets",
-        value_parser = kind_with_pods
+        value_parser = |text: &str| kind_with_pods(text, &KindTable::default())
     )]
     kinds: Vec<Kind>,
+
+    /// A file of kind definitions with the path of the on/off field or the count of each kind, as
+    /// docs/reference/operator-kinds.md describes; repeatable. Give the activator the files of `dayshift run`
+    #[arg(long, help_heading = "Which workloads", value_name = "FILE")]
+    kind_file: Vec<PathBuf>,
 
     /// The IANA time zone of workloads without a timezone annotation [default: UTC]
     #[arg(long, help_heading = "Schedules", value_name = "ZONE", value_parser = Zone::parse)]
@@ -178,7 +184,8 @@ pub(crate) struct Activation {
 }
 
 impl Activation {
-    pub(crate) fn new(args: ActivatorArgs, tzdata: &Tzdata) -> Self {
+    pub(crate) fn new(args: ActivatorArgs, tzdata: &Tzdata, files: &KindFiles) -> Self {
+        let kinds = args.which.kinds.into_iter();
         let whole = |time: TimeDelta| time.to_std().unwrap_or(Duration::ZERO);
         let many = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
         let agents = args.ignore_user_agent.iter();
@@ -187,8 +194,8 @@ impl Activation {
             connection: args.connection.connection("activator"),
             listen: args.listen,
             settings: Settings {
-                kinds: args.which.kinds,
-                kind_table: Arc::default(),
+                kinds: kinds.filter(|kind| !files.is_rejected(kind)).collect(),
+                kind_table: Arc::clone(&files.table),
                 namespaces: args.which.namespace,
                 service: args.service,
                 prefix: args.which.prefix.annotation_prefix,
@@ -254,10 +261,10 @@ fn parse_ports(text: &str) -> Result<(u16, u16), String> {
         })
 }
 
-fn kind_with_pods(text: &str) -> Result<Kind, String> {
+pub(crate) fn kind_with_pods(text: &str, table: &KindTable) -> Result<Kind, String> {
     // The pods of an autoscaler belong to another object, and those of a CronJob serve no requests.
     let has_pods = |kind: &Kind| kind.pods() != Pods::OfTarget && *kind != Kind::CRON_JOB;
-    Some(parse_kind(text, &KindTable::default())?)
+    Some(parse_kind(text, table)?)
         .filter(has_pods)
         .ok_or_else(|| {
             format!(
@@ -269,10 +276,10 @@ fn kind_with_pods(text: &str) -> Result<Kind, String> {
 }
 
 impl ActivatorArgs {
-    pub(crate) fn run(self, tzdata: &Tzdata) -> Exit {
+    pub(crate) fn run(self, tzdata: &Tzdata, files: &KindFiles) -> Exit {
         self.log.start();
         until_signal(
-            |shutdown| Activation::new(self, tzdata).work(shutdown),
+            |shutdown| Activation::new(self, tzdata, files).work(shutdown),
             || (),
         )
     }
