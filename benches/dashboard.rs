@@ -66,7 +66,7 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
         address,
         program: Mutex::new(program),
     };
-    // Until all are listed, the page says so.
+    // Until all are listed, the page shows a note.
     let all = format!("{DEPLOYMENTS} workloads");
     while !served.get("/timeline").contains(&all) {
         std::thread::sleep(Duration::from_millis(100));

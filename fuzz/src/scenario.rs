@@ -15,7 +15,7 @@ use super::texts::{check_printable, is_label_value};
 const MAX_EVENTS: usize = 24;
 
 /// Runs a scenario. A line `name: text` is an annotation, and `label/name: text` a label of
-/// dayshift (`ours` stands for the fingerprint of the object). Other lines are events: `=3` sets
+/// dayshift (`ours` is replaced by the fingerprint of the object). Other lines are events: `=3` sets
 /// the replicas manually, `+60` lets 60 seconds pass, and `!` restarts dayshift.
 pub fn run_scenario(text: &str) {
     let prefix = Prefix::default();

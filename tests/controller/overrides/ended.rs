@@ -130,8 +130,8 @@ fn rollout_undo_without_a_controller_revives_no_pause() {
     );
 }
 
-/// The undo restores an old override whose value equals the new one, so only the guarded patch can tell them
-/// apart.
+/// The undo restores an old override whose value equals the new one, so only the guarded patch can distinguish
+/// them.
 #[test]
 fn override_replaced_by_an_undo_does_not_begin() {
     let scenario = by_day();

@@ -247,7 +247,7 @@ impl Oracle {
 
     /// Checks that no start takes a slot while a start waits in a namespace that holds fewer slots.
     fn check_share(&mut self, place: &Place, now: Milli) {
-        // A controller that has just started counts the slots anew from the labels.
+        // A controller that has just started counts the slots again from the labels.
         let up = self.last_up;
         if self.max_starting.is_none() || now - up < SETTLING {
             return;

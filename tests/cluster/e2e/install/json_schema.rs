@@ -81,7 +81,7 @@ impl Schemas {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         for version in spec["versions"].as_array().unwrap() {
             let mut schema = strict(version["schema"]["openAPIV3Schema"].clone());
-            // A CustomResourceDefinition says only that `metadata` is an object.
+            // A CustomResourceDefinition specifies only that `metadata` is an object.
             schema["properties"]["metadata"] = json!({"$ref": reference("api_v1", METADATA)});
             self.add_kind(
                 &text(&spec["group"]),

@@ -383,7 +383,7 @@ fn start_that_waits_for_a_dependency_holds_no_slot() {
     );
     ready(&scenario, "db", 3);
     assert_eq!(running(&scenario), ["db", "other"]);
-    // `app` no longer waits for its dependency, but for a slot.
+    // `app` now waits for a slot instead of its dependency.
     assert_eq!(waiting(&scenario), "1");
     ready(&scenario, "other", 3);
     assert_eq!(
