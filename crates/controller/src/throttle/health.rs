@@ -1,5 +1,5 @@
 //! Finds out from several failures whether the server is unavailable or only requests about some objects
-//! fail. Used if a response alone does not show that.
+//! fail. Used if a single response does not show that.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -59,7 +59,7 @@ impl Health {
 
     /// Records that a request has timed out. Returns whether a probe should be sent, because there was
     /// no response for
-    /// [`REQUEST_TIMEOUT`]. Timeouts alone do not show that the server is unavailable, because an admission
+    /// [`REQUEST_TIMEOUT`]. Timeouts by themselves do not show that the server is unavailable, because an admission
     /// webhook that hangs can cause any number of them.
     pub(super) fn start_probe(&mut self, now: Duration) -> bool {
         let starts = !self.is_probing && self.is_silent(now);
