@@ -155,18 +155,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn any_json_patch(patches in prop::collection::vec(prop::collection::vec(any_operation(), 1..4), 1..6)) {
+    fn any_json_patch_gets_a_response(patches in prop::collection::vec(prop::collection::vec(any_operation(), 1..4), 1..6)) {
         let patches: Vec<_> = patches.into_iter().map(Value::from).collect();
         check_requests("PATCH", "application/json-patch+json", &patches);
     }
 
     #[test]
-    fn any_merge_patch(patches in prop::collection::vec(any_json(), 1..6)) {
+    fn any_merge_patch_gets_a_response(patches in prop::collection::vec(any_json(), 1..6)) {
         check_requests("PATCH", "application/merge-patch+json", &patches);
     }
 
     #[test]
-    fn any_object(objects in prop::collection::vec(any_json(), 1..4)) {
+    fn any_object_gets_a_response(objects in prop::collection::vec(any_json(), 1..4)) {
         check_requests("PUT", "application/json", &objects);
     }
 }

@@ -1,7 +1,7 @@
 //! The output of each command for a calendar.
 
 use super::files::{GERMANY, OFFICE, USA, dayshift, web};
-use crate::{fake_server::Cluster, program::dayshift_with, terminal::words::assert_tame};
+use crate::{fake_server::Cluster, program::dayshift_with, terminal::words::assert_escaped};
 
 #[test]
 fn the_plan_names_the_holidays() {
@@ -115,7 +115,7 @@ fn calendar_text_does_not_control_the_terminal() {
         ];
         let ended = dayshift_with(&[], &args, &input);
         assert_eq!(ended.status, 0, "{ended:?}");
-        assert_tame(&ended.out, output);
+        assert_escaped(&ended.out, output);
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::convert;
-use crate::terminal::words::assert_tame;
+use crate::terminal::words::assert_escaped;
 
 const PEERS: &str = "tests/commands/convert/peers/downscaler.yaml";
 const BEFORE: &str = include_str!("peers/downscaler.yaml");
@@ -294,8 +294,8 @@ fn converted_text_does_not_control_the_terminal() {
             &["-i", "/nonexistent/\u{1b}[31m.yaml"],
         ] {
             let (_, out, err) = convert(args, &input);
-            assert_tame(&out, &format!("{args:?}"));
-            assert_tame(&err, &format!("{args:?}"));
+            assert_escaped(&out, &format!("{args:?}"));
+            assert_escaped(&err, &format!("{args:?}"));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{env, fs, path::Path};
 use super::program::lint_with;
 
 #[test]
-fn golden() {
+fn output_matches_the_golden_files() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/lint/golden");
     for (file, format, variables) in [
         ("text.txt", "text", &[][..]),

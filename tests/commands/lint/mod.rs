@@ -18,7 +18,7 @@ mod year;
 
 use serde_json::Value;
 
-use crate::terminal::words::assert_tame;
+use crate::terminal::words::assert_escaped;
 use program::{found, lint_of, web};
 
 #[test]
@@ -139,7 +139,7 @@ fn malicious_text_never_controls_the_terminal() {
     for format in ["text", "github", "junit"] {
         let (status, out, _) = lint_of(&["-o", format, "-"], &hostile);
         assert_eq!(status, 1, "{format}");
-        assert_tame(&out, format);
+        assert_escaped(&out, format);
         assert!(
             !out.lines().skip(1).any(|line| line.starts_with("::")),
             "{format}: {out}"

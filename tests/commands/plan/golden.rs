@@ -87,7 +87,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn golden() {
+fn output_matches_the_golden_files() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands/plan/golden");
     for case in CASES {
         let args: Vec<_> = case.args.split(' ').collect();

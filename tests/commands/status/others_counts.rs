@@ -3,7 +3,7 @@
 use kube_in_memory::Writer;
 
 use super::{OFFICE, STOPPED, evening, state};
-use crate::{fake_server::Cluster, terminal::words::assert_tame};
+use crate::{fake_server::Cluster, terminal::words::assert_escaped};
 
 /// Stopped at 19:50, and set to 3 at 20:00 by this manager.
 fn set_back(cluster: &Cluster, name: &str, by: Writer<'_>) {
@@ -65,7 +65,7 @@ fn names_a_conflicting_manager_with_its_setting() {
         "{cure}"
     );
     assert!(by("odd")["cure"].is_null() && by("person").is_null());
-    assert_tame(&ran.out, "status");
+    assert_escaped(&ran.out, "status");
 }
 
 /// A change hours later is a note and not a problem.

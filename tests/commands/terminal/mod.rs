@@ -9,13 +9,13 @@ use tempfile::TempDir;
 
 use crate::{fake_server::Cluster, program::Ended};
 use objects::{FILE, hostile_cluster, overridden};
-use words::{EVIL, assert_tame};
+use words::{EVIL, assert_escaped};
 
 /// Runs a command and checks its complete output.
-fn tame(cluster: &Cluster, arguments: &[&str]) -> Ended {
+fn run_escaped(cluster: &Cluster, arguments: &[&str]) -> Ended {
     let ran = cluster.dayshift(arguments);
     for (stream, text) in [("stdout", &ran.out), ("stderr", &ran.err)] {
-        assert_tame(text, &format!("{stream} of {arguments:?}"));
+        assert_escaped(text, &format!("{stream} of {arguments:?}"));
     }
     assert!(
         !ran.out.is_empty() || !ran.err.is_empty(),
@@ -33,21 +33,21 @@ fn directory() -> (TempDir, String) {
 }
 
 #[test]
-fn files_and_their_names() {
+fn files_and_their_names_are_escaped() {
     let cluster = Cluster::new();
     let (directory, file) = directory();
     let missing = format!("{file}.gone");
     let broken = format!("{file}.broken.yaml");
     std::fs::write(&broken, "a: [\u{1b}[31m\n\u{7}: {\u{202e}").unwrap();
     for format in ["chart", "table", "json"] {
-        let ran = tame(&cluster, &["plan", "-f", &file, "-o", format]);
+        let ran = run_escaped(&cluster, &["plan", "-f", &file, "-o", format]);
         assert_eq!(ran.status, 1, "{ran:?}");
-        tame(&cluster, &["plan", "-f", &broken, "-o", format]);
+        run_escaped(&cluster, &["plan", "-f", &broken, "-o", format]);
     }
     for format in ["text", "json", "github", "sarif", "junit"] {
-        let ran = tame(&cluster, &["lint", &file, "-o", format]);
+        let ran = run_escaped(&cluster, &["lint", &file, "-o", format]);
         assert_eq!(ran.status, 1, "{ran:?}");
-        tame(&cluster, &["lint", &broken, "-o", format]);
+        run_escaped(&cluster, &["lint", &broken, "-o", format]);
     }
     for command in [
         &["plan", "-f", &missing][..],
@@ -60,12 +60,12 @@ fn files_and_their_names() {
         &["sandbox", &broken, "--for", "1d"],
         &["lint", directory.path().to_str().unwrap()],
     ] {
-        tame(&cluster, command);
+        run_escaped(&cluster, command);
     }
 }
 
 #[test]
-fn arguments() {
+fn arguments_are_escaped() {
     let cluster = Cluster::new();
     for arguments in [
         &[EVIL][..],
@@ -88,12 +88,12 @@ fn arguments() {
         &["sandbox", "--for", EVIL],
         &["completions", EVIL],
     ] {
-        assert_ne!(tame(&cluster, arguments).status, 0, "{arguments:?}");
+        assert_ne!(run_escaped(&cluster, arguments).status, 0, "{arguments:?}");
     }
 }
 
 #[test]
-fn kubeconfigs() {
+fn kubeconfigs_are_escaped() {
     let cluster = Cluster::new();
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("config");
@@ -114,19 +114,19 @@ fn kubeconfigs() {
     ] {
         std::fs::write(&file, config.to_string()).unwrap();
         let path = file.to_str().unwrap();
-        let ran = tame(&cluster, &["status", "--kubeconfig", path]);
+        let ran = run_escaped(&cluster, &["status", "--kubeconfig", path]);
         assert_eq!(ran.status, 3, "{config}: {ran:?}");
-        tame(&cluster, &["plan", "-A", "--kubeconfig", path]);
+        run_escaped(&cluster, &["plan", "-A", "--kubeconfig", path]);
     }
     std::fs::write(&file, format!("{{[{EVIL}")).unwrap();
-    tame(
+    run_escaped(
         &cluster,
         &["status", "--kubeconfig", file.to_str().unwrap()],
     );
 }
 
 #[test]
-fn annotations_of_a_cluster() {
+fn annotations_of_a_cluster_are_escaped() {
     let cluster = hostile_cluster();
     for arguments in [
         &["status", "-o", "table"][..],
@@ -142,15 +142,15 @@ fn annotations_of_a_cluster() {
         &["resume", "--all"],
         &["restore", "--all"],
     ] {
-        tame(&cluster, arguments);
+        run_escaped(&cluster, arguments);
     }
     overridden(&cluster);
-    tame(&cluster, &["resume", "web", "--dry-run"]);
-    tame(&cluster, &["status"]);
+    run_escaped(&cluster, &["resume", "web", "--dry-run"]);
+    run_escaped(&cluster, &["status"]);
 }
 
 #[test]
-fn server_responses() {
+fn server_responses_are_escaped() {
     let cluster = hostile_cluster();
     for code in [400, 403, 409, 422, 500] {
         let status = Status {
@@ -169,7 +169,7 @@ fn server_responses() {
             &["resume", "web"],
             &["restore", "web"],
         ] {
-            assert_ne!(tame(&cluster, arguments).status, 0, "{arguments:?}");
+            assert_ne!(run_escaped(&cluster, arguments).status, 0, "{arguments:?}");
         }
     }
     let reported = cluster.api.clone();
@@ -187,12 +187,12 @@ fn server_responses() {
         &["wake", "web", "--for", "1h", "--no-wait"][..],
         &["restore", "--all"],
     ] {
-        tame(&cluster, arguments);
+        run_escaped(&cluster, arguments);
     }
 }
 
 #[test]
-fn logs_events_and_pages_of_a_controller() {
+fn logs_events_and_pages_of_a_controller_are_escaped() {
     for format in ["text", "json"] {
         let cluster = hostile_cluster();
         let controller = objects::Controller::start(&cluster, &["-vv", "--log-format", format]);
@@ -216,23 +216,23 @@ fn logs_events_and_pages_of_a_controller() {
         objects::until(|| controller.log().contains("the watch failed"));
         objects::until(|| controller.get("/readyz").contains("503"));
         for page in ["/metrics", "/readyz", "/healthz", "/%1b[31m"] {
-            assert_tame(&controller.get(page).replace('\r', ""), page);
+            assert_escaped(&controller.get(page).replace('\r', ""), page);
         }
         cluster.api.clear_fault();
         for event in cluster.api.list("Event") {
             let note = event["note"].as_str().unwrap();
-            assert_tame(note, "an Event");
+            assert_escaped(note, "an Event");
             assert!(note.len() <= 1024, "{note}");
         }
         for name in ["bad", "zone", "typo"] {
             if let Some(error) = cluster.annotation(name, "error") {
-                assert_tame(&error, name);
+                assert_escaped(&error, name);
             }
         }
         let log = controller.log();
         assert!(log.contains("bad"), "{log}");
         for line in log.lines() {
-            assert_tame(line, &format!("a log line as {format}"));
+            assert_escaped(line, &format!("a log line as {format}"));
         }
     }
 }

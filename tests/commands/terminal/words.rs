@@ -70,7 +70,7 @@ pub fn name() -> String {
 }
 
 /// Newlines are permitted; other control characters are not.
-pub fn assert_tame(text: &str, source: &str) {
+pub fn assert_escaped(text: &str, source: &str) {
     if let Some(found) = text.chars().find(|it| acts(*it)) {
         let at = text.find(found).unwrap();
         let near: String = text[at..].chars().take(60).collect();

@@ -68,7 +68,7 @@ pub(crate) fn pace() -> i64 {
     PACE.get()
 }
 
-/// Ends this attempt, because `what` did not happen in time. It is a failure unless the machine stalled.
+/// Ends this attempt, because `description` did not happen in time. It is a failure unless the machine stalled.
 pub(crate) fn too_slow(description: &str) -> ! {
     let description = description.to_owned();
     resume_unwind(Box::new(TooSlow {

@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// The time between two polls.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Polls until `answer` returns a value. Panics with `what` after the time limit, which is longer if a
+/// Polls until `answer` returns a value. Panics with `condition` after the time limit, which is longer if a
 /// boundary is further ahead.
 pub(crate) fn eventually<T>(condition: &str, mut answer: impl FnMut() -> Option<T>) -> T {
     let (begin, timeout) = (Instant::now(), TIMEOUT * u32::try_from(pace()).unwrap());
@@ -65,7 +65,7 @@ impl Soon {
         Self(self.0 + TimeDelta::seconds(seconds * pace()))
     }
 
-    /// Ends this attempt if the time has passed, because `what` should happen earlier.
+    /// Ends this attempt if the time has passed, because `condition` should be true earlier.
     pub(crate) fn assert_in_future(self, condition: &str) {
         if self.0 <= Utc::now() {
             too_slow(condition);

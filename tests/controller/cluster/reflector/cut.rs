@@ -58,7 +58,7 @@ async fn watch_continues_from_the_version_of_the_first_page() {
 
 /// Otherwise the client would request the same page again and again without a pause.
 #[tokio::test(start_paused = true)]
-async fn page_that_names_itself_as_the_next_is_a_failure() {
+async fn page_with_the_token_of_an_earlier_page_is_a_failure() {
     let script = Script::of([
         no_streams(),
         page("api", "7", "two"),
