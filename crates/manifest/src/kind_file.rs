@@ -348,7 +348,7 @@ fn parse_content(row: &Node<'_>, path: &[String]) -> Result<CustomField, Definit
             let place = stray.unwrap_or(row);
             Err(wrong(
                 place,
-                format!("a definition that holds {kind} has no on/off values"),
+                format!("a definition with holds: {kind} has no on/off values"),
             ))
         }
         ("time", _) => Ok(CustomField::Time),

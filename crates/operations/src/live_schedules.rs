@@ -214,8 +214,8 @@ impl LiveSchedules {
                     // A Role in the namespace might allow the rest.
                     Err(FindError::Rejected(why)) => {
                         self.problems.push(format!(
-                            "the Namespace {name} may not be read, so what stands on it is not \
-                             converted: {why}"
+                            "not allowed to read the Namespace {name}, so its annotations are not \
+                            converted: {why}"
                         ));
                         return Ok(());
                     }
@@ -257,7 +257,7 @@ impl LiveSchedules {
         let groups = match get_raw(client, "/apis").await {
             Ok(groups) => groups.unwrap_or_default(),
             Err(FindError::Rejected(why)) => {
-                let problem = format!("not allowed to ask which operators' kinds there are: {why}");
+                let problem = format!("not allowed to list the kinds of operators: {why}");
                 self.problems.push(problem);
                 return Ok(());
             }

@@ -421,8 +421,8 @@ impl Schedule {
             if at > to {
                 return None;
             }
-            // Windows end at each second edge, and only a clock change can put a start after a
-            // stop at the same instant, so few iterations are needed.
+            // Every second edge is the end of a window, and only a clock change can move a start
+            // to the instant of a stop, so few iterations are needed.
             if let Some(stop) = self.stop_at(at) {
                 return Some(stop);
             }

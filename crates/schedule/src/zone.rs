@@ -313,7 +313,7 @@ pub enum ZoneFileError {
     #[error("it counts leap seconds, as the files in the directory `right` do")]
     LeapSeconds,
     /// An offset is a day or more, or the offset changes too often.
-    #[error("no clock on earth goes like this")]
+    #[error("its offsets from UTC are implausible")]
     Implausible,
 }
 

@@ -173,8 +173,8 @@ impl OtherController {
         }
     }
 
-    /// Whether it sets the count again by itself, or fails when it meets another count, as
-    /// server-side apply does.
+    /// Whether it sets the count again automatically or, like server-side apply, fails if the count
+    /// differs.
     pub const fn reapplies(self) -> bool {
         !matches!(self, Self::ClientSideApply | Self::Replace)
     }

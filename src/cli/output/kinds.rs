@@ -123,7 +123,7 @@ fn values(kind: &Kind) -> (String, String) {
         }
         CountForm::Number(_) => pair("stop-replicas", "saved count"),
         CountForm::Suspended => pair("true", "false"),
-        CountForm::RestsAt => pair("stop-replicas", "absent"),
+        CountForm::PausedReplicas => pair("stop-replicas", "absent"),
         CountForm::Switch(switch) => {
             let running = switch
                 .running

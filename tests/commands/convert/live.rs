@@ -117,7 +117,7 @@ fn reports_an_unreadable_namespace() {
             .starts_with("kubectl annotate deployment api -n dev "),
         "{ran:?}"
     );
-    let warning = "warning: the Namespace dev may not be read, so what stands on it is not converted: 403: User \"me\" cannot get resource \"namespaces\"\n";
+    let warning = "warning: not allowed to read the Namespace dev, so its annotations are not converted: 403: User \"me\" cannot get resource \"namespaces\"\n";
     assert!(ran.err.contains(warning), "{}", ran.err);
 }
 

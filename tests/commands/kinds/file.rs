@@ -218,7 +218,7 @@ fn reports_an_invalid_definition_and_uses_the_others() {
         (
             "THING, field: spec.n, holds: exact, stopped: 0",
             "0}",
-            "a definition that holds exact has no on/off values",
+            "a definition with holds: exact has no on/off values",
         ),
         (
             "THING, field: spec.off, holds: lights",

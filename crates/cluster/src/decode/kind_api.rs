@@ -76,7 +76,7 @@ impl<'k> KindApi<'k> {
                 let is_suspended = spec.member("suspend").and_then(Value::as_bool);
                 is_suspended.map(|is_suspended| u32::from(!is_suspended))
             }
-            CountForm::RestsAt => {
+            CountForm::PausedReplicas => {
                 return match annotation() {
                     Some(text) => (Replicas::ZERO, CountField::Text(text.as_str().into())),
                     None => (Replicas::ONE, CountField::Absent),
@@ -176,7 +176,7 @@ impl<'k> KindApi<'k> {
         }
         let value = |count: Replicas| match self.kind.form() {
             CountForm::Suspended => Some(json!(count == Replicas::ZERO)),
-            CountForm::RestsAt => (count == Replicas::ZERO).then(|| {
+            CountForm::PausedReplicas => (count == Replicas::ZERO).then(|| {
                 json!(
                     observed
                         .inputs

@@ -98,8 +98,8 @@ impl ConversionRun<'_, '_> {
         }
     }
 
-    /// Applies all that a document asks for; returns whether all of it was applied. Without its
-    /// schedule, a document excludes nothing: the other tool continues to act on its objects.
+    /// Applies all requests of a document; returns whether all were applied. If its schedule is not
+    /// applied, its exclusions are not either: the other tool continues to act on its objects.
     fn apply_document(&mut self, request: &DocumentRequest) -> bool {
         let mut is_done = true;
         for schedule in &request.schedules {

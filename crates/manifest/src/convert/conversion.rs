@@ -100,7 +100,7 @@ rules! {
         Warning AbsoluteSpan "absolute-span" "A span between two absolute times that cannot be expressed.",
         Warning Contradiction "contradiction" "Two settings of the other tool contradict each other.",
         Warning AlreadyScheduled "already-scheduled" "An object that already has annotations of dayshift.",
-        Warning ForceElsewhere "force-elsewhere" "A state that is forced at times, if the schedule is on the Namespace or in a flag.",
+        Warning ForceElsewhere "force-elsewhere" "A force-uptime or force-downtime for certain times, if the schedule is on the Namespace or in a flag.",
         Warning PartialExclude "partial-exclude" "An object that is excluded only at certain times.",
         Warning NotACount "not-a-count" "A count that is not a number of replicas.",
         Warning NoCount "no-count" "A count on a kind that only stops and starts.",

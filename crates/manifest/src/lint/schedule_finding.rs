@@ -42,7 +42,7 @@ pub(crate) struct ScheduleCheck<'c> {
     pub(crate) inputs: &'c Inputs,
     pub(crate) prefix: &'c Prefix,
     pub(crate) period: &'c CheckPeriod,
-    /// `None` if the annotations ask for no schedule.
+    /// `None` if the annotations contain no schedule.
     pub(crate) spec: Option<&'c ScheduleSpec>,
     /// The DST gaps of the year in its zone.
     pub(crate) gaps: &'c [DstGap],

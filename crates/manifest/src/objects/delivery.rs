@@ -31,7 +31,7 @@ pub struct Delivery {
 pub enum RevertTiming {
     /// As soon as it detects the change.
     AtOnce,
-    /// When it next applies the objects, on its own or because a user asks for it.
+    /// When it applies the objects the next time, automatically or because a user requests it.
     NextSync,
 }
 

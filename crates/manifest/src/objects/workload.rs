@@ -276,7 +276,7 @@ pub(crate) fn count(
     match kind.form() {
         CountForm::Number(_) => number(path, field),
         CountForm::Suspended => suspend(path, field),
-        CountForm::RestsAt => Ok(Some((Replicas::ZERO, field.place.clone()))),
+        CountForm::PausedReplicas => Ok(Some((Replicas::ZERO, field.place.clone()))),
         CountForm::Switch(wanted) => switch(wanted, path, field),
     }
 }

@@ -94,7 +94,7 @@ pub enum DiagnosticKind {
     NotADateTime,
     /// The known calendars do not allow the text. It might be valid with other calendars.
     Calendar,
-    /// The API server holds a number or a list instead of a string.
+    /// The value is a number or a list instead of a string.
     NotText,
     /// The annotation is given twice.
     Duplicate,

@@ -56,10 +56,12 @@ pub(super) fn scale_command(
         }
         CountForm::Number(_) => patch(json!(count.get())),
         CountForm::Suspended => patch(json!(count == Replicas::ZERO)),
-        CountForm::RestsAt if count == Replicas::ZERO => {
+        CountForm::PausedReplicas if count == Replicas::ZERO => {
             format!("kubectl annotate {kind}/{name} -n {namespace} --overwrite {field}=0")
         }
-        CountForm::RestsAt => format!("kubectl annotate {kind}/{name} -n {namespace} {field}-"),
+        CountForm::PausedReplicas => {
+            format!("kubectl annotate {kind}/{name} -n {namespace} {field}-")
+        }
         CountForm::Switch(switch) => {
             let saved = saved_value.and_then(|text| switch.from_label(text));
             let value = saved.unwrap_or_else(|| switch.default_running());

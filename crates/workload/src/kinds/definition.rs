@@ -57,8 +57,8 @@ pub enum CountForm {
     Number(u32),
     /// `true` while suspended, else `false` or absent.
     Suspended,
-    /// The text of the count at which KEDA rests while paused, else absent.
-    RestsAt,
+    /// The number of replicas that KEDA keeps while paused, as text; absent while not paused.
+    PausedReplicas,
     /// An on/off field.
     Switch(Switch),
 }

@@ -104,7 +104,7 @@ static BUILT_IN: LazyLock<[KindDefinition; 5]> = LazyLock::new(|| {
         },
         KindDefinition {
             pods: Pods::OfTarget,
-            form: CountForm::RestsAt,
+            form: CountForm::PausedReplicas,
             counts: CountKind::Pause,
             ..KindDefinition::built_in(
                 "ScaledObject",

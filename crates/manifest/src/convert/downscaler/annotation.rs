@@ -47,8 +47,8 @@ pub(crate) struct ConvertContext<'c> {
     pub(crate) converter: &'c Converter,
     /// The kind definition; `None` for a Namespace, and for other kinds with `spec.replicas`.
     pub(crate) kind: Option<&'c Kind>,
-    /// Whether a permanent force should be an override. On a Namespace it wins over the schedules
-    /// of objects, and on an object over that of its Namespace.
+    /// Whether a permanent force-uptime or force-downtime should become an override. On a Namespace
+    /// it has priority over the schedules of objects, and on an object over that of its Namespace.
     pub(crate) overrides: bool,
 }
 
@@ -106,8 +106,8 @@ pub(crate) fn is_same(own: &str, flag: &str) -> bool {
     own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
 }
 
-/// The forces of a Namespace for certain times, which apply to an object with a schedule of its own. A
-/// permanent force becomes an override instead, and a force of the object itself wins.
+/// The force-uptime and force-downtime of a Namespace for certain times, which apply to an object with
+/// its own schedule. A permanent one becomes an override instead, and that of the object has priority.
 pub(crate) fn timed_forces<'o>(
     own: &[OldAnnotation<'_>],
     namespace: &[OldAnnotation<'o>],

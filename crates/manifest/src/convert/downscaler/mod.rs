@@ -185,8 +185,8 @@ impl ConversionRun<'_, '_> {
         self.take(at, changes, &whole);
     }
 
-    /// The forces of an object's Namespace. In GoKubeDownscaler the object's own force wins over
-    /// them; in py-kube-downscaler nothing does.
+    /// The force-uptime and force-downtime of an object's Namespace. In GoKubeDownscaler the object
+    /// can override them with its own; in py-kube-downscaler it cannot.
     fn forces_of(
         &mut self,
         at: usize,
@@ -207,8 +207,8 @@ impl ConversionRun<'_, '_> {
             self.report(
                 at,
                 Topic::BothLevels,
-                "its Namespace is forced: in GoKubeDownscaler the object's own force overrides \
-                    that; in py-kube-downscaler and dayshift it does not",
+                "force-uptime or force-downtime is on its Namespace: in GoKubeDownscaler that of the \
+                object overrides it; in py-kube-downscaler and dayshift it does not",
                 "check it with dayshift plan",
                 place,
             );

@@ -199,7 +199,7 @@ impl<'o> DownscalerSchedule<'o> {
         {
             return Err(down.remark(
                 Topic::Contradiction,
-                "forces the object down at times when it is also forced up; the tool does nothing then",
+                "applies at times when force-uptime applies too; the tool does nothing then",
                 "write spans that do not overlap",
             ));
         }
@@ -242,7 +242,7 @@ impl<'o> DownscalerSchedule<'o> {
         )
     }
 
-    /// A force without a schedule on the same object.
+    /// A force-uptime or force-downtime without a schedule on the same object.
     fn only_forced(&self, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
         let mut always = |spec: &SpanAnnotation<'_>, key: Key, mut texts: KeyTexts| {
             if self.context.overrides {
@@ -255,7 +255,7 @@ impl<'o> DownscalerSchedule<'o> {
             (Some(up), Some(down)) if up.spans.is_always() && down.spans.is_always() => Err(down
                 .remark(
                     Topic::Contradiction,
-                    "the object is forced up and down; the tool does nothing",
+                    "force-uptime and force-downtime are both set; the tool does nothing",
                     "remove one of the two",
                 )),
             (Some(up), _) if up.spans.is_always() => {
@@ -273,7 +273,7 @@ impl<'o> DownscalerSchedule<'o> {
             _ => match self.specs.iter().find(|spec| !spec.spans.is_never()) {
                 Some(spec) => Err(spec.remark(
                     Topic::ForceElsewhere,
-                    "is forced only at some times, over a schedule on another object",
+                    "applies only at some times, and overrides a schedule on another object",
                     "write the whole schedule on this object, and convert again",
                 )),
                 None => Ok(Vec::new()),
@@ -291,7 +291,7 @@ impl<'o> DownscalerSchedule<'o> {
         {
             return Err(spec.remark(
                 Topic::ForceElsewhere,
-                "is forced in addition to periods, which has no equivalent",
+                "is set in addition to periods, which has no equivalent",
                 "use dayshift wake or sleep --until, or write the whole schedule as an uptime",
             ));
         }
@@ -385,7 +385,7 @@ const FOR_EVER: &str = "2199-12-31 00:00";
 fn forced(spec: &SpanAnnotation<'_>, name: &str) -> Remark {
     spec.remark(
         Topic::Forced,
-        format!("is forced until a user ends it; {name} has a date in the far future for that"),
+        format!("applies until a user removes it, so {name} gets a date in the far future"),
         format!("remove {name} (dayshift resume does) to return to the schedule"),
     )
 }

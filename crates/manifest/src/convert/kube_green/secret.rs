@@ -127,7 +127,7 @@ fn restored(kind: &Kind, patch: &Value) -> Result<Option<Restored>, serde_json::
         }
         // A patch exists only if the object was not suspended before.
         CountForm::Suspended => Some((1, None)),
-        CountForm::RestsAt => value.map(|_| (1, None)),
+        CountForm::PausedReplicas => value.map(|_| (1, None)),
         CountForm::Switch(_) => value.map(|value| {
             let held = match value {
                 Value::Null => Some(SwitchValue::Absent(0)),

@@ -308,7 +308,7 @@ fn is_stop(kind: &Kind, value: &Node<'_>) -> bool {
             count.flatten().and_then(number::<u32>) == Some(least)
         }
         CountForm::Suspended => scalar == Some(Scalar::Bool(true)),
-        CountForm::RestsAt => text == Some("0"),
+        CountForm::PausedReplicas => text == Some("0"),
         CountForm::Switch(switch) => match (scalar, text) {
             (Some(Scalar::Bool(flag)), _) => switch.is_stopped(&SwitchValue::Flag(flag)),
             (_, Some(text)) => switch.is_stopped(&SwitchValue::Text(text.into())),
