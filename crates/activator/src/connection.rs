@@ -189,7 +189,7 @@ impl Connection {
     }
 
     fn prospect(&self) -> Prospect {
-        let gone = "nobody stands in for it any more";
+        let gone = "the activator does not cover this Service any more";
         let now = self.shared.clock.now();
         self.route()
             .map_or(Prospect::Nothing(gone), |route| route.prospect(now))

@@ -334,7 +334,7 @@ pub(crate) fn target(
         Phase::Stopped | Phase::Slept => TargetState::Asleep,
         Phase::Paused => TargetState::Off("it is paused"),
         Phase::Adopted | Phase::Running | Phase::Woken => {
-            TargetState::Off("somebody else has scaled it to 0")
+            TargetState::Off("another client has scaled it to 0")
         }
     };
     Some(WakeTarget {
@@ -497,12 +497,12 @@ mod tests {
             (
                 "running",
                 0,
-                Prospect::Nothing("somebody else has scaled it to 0"),
+                Prospect::Nothing("another client has scaled it to 0"),
             ),
             (
                 "adopted",
                 0,
-                Prospect::Nothing("somebody else has scaled it to 0"),
+                Prospect::Nothing("another client has scaled it to 0"),
             ),
         ] {
             let mut cluster = Cluster::new().with_service();

@@ -404,7 +404,7 @@ impl Activator {
                 }
             }
             Err(PatchError::Conflict) => {
-                tracing::debug!(%object, "somebody else has changed it meanwhile");
+                tracing::debug!(%object, "another client has changed it meanwhile");
             }
             Err(error) => {
                 telemetry.not_woken();

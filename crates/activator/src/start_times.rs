@@ -132,7 +132,7 @@ mod tests {
         for seconds in [30, 10, 20] {
             let mut cluster = Cluster::new().asleep().with_service();
             starts.note(&cluster.desired().routes);
-            assert_eq!(starts.elapsed(&web), None, "it is stopped");
+            assert_eq!(starts.elapsed(&web), None, "the workload is stopped");
             cluster.workload("woken", 2, json!({"dayshift/wake-on-request": "2h"}));
             starts.note(&cluster.desired().routes);
             advance(Duration::from_secs(seconds)).await;
@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(starts.elapsed(&web), Some(seconds));
             cluster.slice("dev", "web", &["10.0.0.1"], 8081);
             starts.note(&cluster.desired().routes);
-            assert_eq!(starts.elapsed(&web), None, "it is ready");
+            assert_eq!(starts.elapsed(&web), None, "the workload is ready");
         }
         assert_eq!(starts.median(&web), Some(20));
     }

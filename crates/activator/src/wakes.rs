@@ -455,7 +455,7 @@ mod tests {
                 "running",
                 0,
                 asking(None),
-                Some("deploy/db, which stays stopped: somebody else has scaled it to 0"),
+                Some("deploy/db, which stays stopped: another client has scaled it to 0"),
             ),
             ("running", 1, json!({}), None),
             ("woken", 1, asking(None), None),
@@ -471,7 +471,11 @@ mod tests {
             );
         }
         let due = due(&mut asked(), &needing("deploy/db"));
-        assert_eq!((due.len(), without(&due).len()), (1, 0), "it is not there");
+        assert_eq!(
+            (due.len(), without(&due).len()),
+            (1, 0),
+            "the dependency does not exist"
+        );
     }
 
     #[test]
@@ -640,7 +644,7 @@ mod tests {
         wakes.ask(request());
         assert!(
             wakes.due(&desired, &settings(), now()).is_empty(),
-            "the watch is late"
+            "the watch has not shown it yet"
         );
     }
 
@@ -662,7 +666,7 @@ mod tests {
         wakes.due(&desired, &settings(), now());
         advance(Duration::from_secs(60)).await;
         let later = wakes.due(&desired, &settings(), now());
-        assert!(later.is_empty(), "nobody waits any more");
+        assert!(later.is_empty(), "no connection waits any more");
     }
 
     #[tokio::test(start_paused = true)]

@@ -157,36 +157,36 @@ mod tests {
         let desired = cluster.desired();
         let mut writes = SliceWrites::new(LogLimit::default(), 1);
         let [write] = &writes.due(&cluster.index, &desired)[..] else {
-            panic!("not one write")
+            panic!("expected one write")
         };
         assert!(
             writes.due(&cluster.index, &desired).is_empty(),
-            "it is under way"
+            "the write is in flight"
         );
         assert!(writes.finished(write.clone(), Ok(())));
         assert!(
             writes.due(&cluster.index, &desired).is_empty(),
-            "the watch is late"
+            "the watch has not shown it yet"
         );
         advance(Duration::from_secs(3)).await;
         assert_eq!(
             writes.due(&cluster.index, &desired).len(),
             1,
-            "somebody has taken it away"
+            "another client has deleted it"
         );
 
         cluster.observe_slice(slice(&desired));
         let mut writes = SliceWrites::new(LogLimit::default(), 1);
         assert!(
             writes.due(&cluster.index, &desired).is_empty(),
-            "it is there"
+            "the slice exists"
         );
         let nothing = DesiredState::default();
         let gone = writes.due(&cluster.index, &nothing);
         assert_eq!(gone.len(), 1);
         assert!(
             writes.finished(gone[0].clone(), Err(PatchError::Gone)),
-            "another replica did it"
+            "another replica has written it"
         );
     }
 
