@@ -115,7 +115,7 @@ impl Followed {
                 // Changes that arrive together make one new view.
                 shown = watches.next() => {
                     let mut seen = self.seen();
-                    seen.live.update(shown?, watches.refused());
+                    seen.live.update(shown?, watches.unreadable_parts());
                     seen.view = None;
                 }
                 () = clock.doze_until(now + FRESH) => {}
@@ -224,9 +224,9 @@ fn view_of(
     now: DateTime<Utc>,
 ) -> View {
     let prefix = &settings.prefix;
-    let refused = seen.live.refused();
+    let unreadable_parts = seen.live.unreadable_parts();
     let status_context = StatusContext {
-        workloads: &KnownWorkloads::new(&settings.query, refused, seen.live.workloads()),
+        workloads: &KnownWorkloads::new(&settings.query, unreadable_parts, seen.live.workloads()),
         defaults: &seen.defaults,
         autoscalers: &seen.autoscalers,
         services: &seen.services,
@@ -251,8 +251,12 @@ fn view_of(
     let is_complete = seen.live.is_complete();
     let known = seen.live.workloads().filter(|_| is_complete);
     let rows: Vec<Arc<Row>> = known.filter_map(row).collect();
-    let mut unreadable =
-        Unreadable::list(&settings.query, refused, &seen.autoscalers, &seen.services);
+    let mut unreadable = Unreadable::list(
+        &settings.query,
+        unreadable_parts,
+        &seen.autoscalers,
+        &seen.services,
+    );
     if rows.is_empty() {
         unreadable.extend(Unreadable::namespaces(&seen.defaults));
     }

@@ -49,14 +49,14 @@ pub enum OverrideReport {
 /// Receives each report.
 type ReportSink<'a> = &'a mut (dyn FnMut(OverrideReport) + Send);
 
-fn refused(text: String) -> OverrideReport {
+fn failure(text: String) -> OverrideReport {
     OverrideReport::Failed {
         text,
         is_refusal: true,
     }
 }
 
-fn unable(text: String) -> OverrideReport {
+fn cluster_error(text: String) -> OverrideReport {
     OverrideReport::Failed {
         text,
         is_refusal: false,
@@ -66,7 +66,7 @@ fn unable(text: String) -> OverrideReport {
 /// The report of a Namespace request: a failure if it has no effect.
 fn namespace_report(annotated: &AnnotatedNamespace, text: String) -> OverrideReport {
     if annotated.is_without_effect() {
-        refused(text)
+        failure(text)
     } else {
         OverrideReport::Done(text)
     }
@@ -129,7 +129,7 @@ impl OverrideRequest {
     /// readiness.
     fn done_unless_ready(&self, text: String) -> OverrideReport {
         if self.until_ready {
-            refused(text)
+            failure(text)
         } else {
             OverrideReport::Done(text)
         }
@@ -149,7 +149,7 @@ impl OverrideRequest {
     ) {
         let subject = |workload: &AnnotatedWorkload| selection.subject(&workload.object);
         let report = |event: WaitEvent<'_>| match event {
-            WaitEvent::Obeyed(workload, seen) => {
+            WaitEvent::Done(workload, seen) => {
                 let what = done_text(workload, seen, self);
                 report_to(OverrideReport::Done(format!(
                     "{} {what}",
@@ -160,12 +160,12 @@ impl OverrideRequest {
                 if let Some(what) = changed(workload, seen, &self.prefix) =>
             {
                 let subject = subject(workload);
-                report_to(refused(format!(
+                report_to(failure(format!(
                     "{subject}: annotated, but another client has changed that since: {what}"
                 )));
             }
             WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
-                report_to(refused(format!(
+                report_to(failure(format!(
                     "{}: annotated, but no controller has acted within {} s; {}; it will be {} \
                      when one acts",
                     subject(workload),
@@ -200,30 +200,30 @@ impl OverrideRequest {
     ) {
         match *event {
             WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
-            WaitEvent::Refused(workload, why) => {
+            WaitEvent::Rejected(workload, why) => {
                 for line in why.lines() {
                     let subject = subject(workload);
-                    report_to(refused(format!(
+                    report_to(failure(format!(
                         "{subject}: its schedule is rejected: {line}"
                     )));
                 }
             }
             WaitEvent::Deleted(workload) => {
-                report_to(refused(format!(
+                report_to(failure(format!(
                     "{}: annotated, then deleted",
                     subject(workload)
                 )));
             }
-            WaitEvent::Unwatched(error) => report_to(unable(format!(
+            WaitEvent::Unwatched(error) => report_to(cluster_error(format!(
                 "annotated, but the command cannot see whether a controller acts: {error}"
             ))),
             WaitEvent::TimedOut(workload, seen) if let Some(waits) = waits_for(seen, self) => {
                 let text = format!("{}: annotated; {waits}", subject(workload));
                 report_to(self.done_unless_ready(text));
             }
-            WaitEvent::TimedOut(workload, seen) | WaitEvent::Obeyed(workload, seen) => {
+            WaitEvent::TimedOut(workload, seen) | WaitEvent::Done(workload, seen) => {
                 let (what, subject) = (action(workload, self.now), subject(workload));
-                report_to(refused(format!(
+                report_to(failure(format!(
                     "{subject}: {what}, but {}",
                     unready_text(seen, limit)
                 )));
@@ -251,7 +251,7 @@ impl OverrideRequest {
             Ok(annotated) => annotated,
             Err(NamespaceError::Find(error)) => return Err(error),
             Err(NamespaceError::Missing) => {
-                report_to(unable(format!("namespace {name} does not exist")));
+                report_to(cluster_error(format!("namespace {name} does not exist")));
                 return Ok(());
             }
             Err(error) => {
@@ -287,7 +287,7 @@ impl OverrideRequest {
             }
         }
         for unreadable in &annotated.unreadable {
-            report_to(unable(format!("{subject}: {unreadable}")));
+            report_to(cluster_error(format!("{subject}: {unreadable}")));
         }
         Ok(())
     }
@@ -304,7 +304,7 @@ impl OverrideRequest {
         let (mut obeyed, mut late, mut others) = (0, Vec::new(), Vec::new());
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
-            WaitEvent::Obeyed(..) => obeyed += 1,
+            WaitEvent::Done(..) => obeyed += 1,
             WaitEvent::TimedOut(workload, seen) if !self.is_underway(workload, seen) => {
                 let why = || inaction_reason(seen, workload.zone, self.now);
                 late.push(
@@ -333,7 +333,7 @@ impl OverrideRequest {
         report_to(namespace_report(namespace, text));
         others.into_iter().for_each(&mut *report_to);
         if let Some(Some(first)) = late.first() {
-            report_to(refused(format!(
+            report_to(failure(format!(
                 "{subject}: annotated, but no controller has acted on {} within {} s; {first}",
                 counted(late.len(), "workload"),
                 limit.as_secs()
@@ -353,9 +353,9 @@ pub(crate) enum WaitEvent<'a> {
         all: usize,
     },
     /// The request is done for an object, which is now in this state.
-    Obeyed(&'a AnnotatedWorkload, &'a Observed),
+    Done(&'a AnnotatedWorkload, &'a Observed),
     /// The schedule of an object is rejected, for this reason.
-    Refused(&'a AnnotatedWorkload, &'a str),
+    Rejected(&'a AnnotatedWorkload, &'a str),
     /// An object was deleted.
     Deleted(&'a AnnotatedWorkload),
     /// Some objects cannot be watched, so it is unknown whether a controller acts on them.
@@ -389,7 +389,7 @@ impl OverrideRequest {
         let mut waiting = BTreeMap::new();
         for one in annotated {
             if self.is_done(one, &one.now) {
-                report(WaitEvent::Obeyed(one, &one.now));
+                report(WaitEvent::Done(one, &one.now));
             } else {
                 waiting.insert(one.object.uid.clone(), one);
             }
@@ -465,9 +465,9 @@ impl OverrideRequest {
                 // An earlier error is not a response to this request.
                 let error = seen.error.as_deref();
                 if let Some(why) = error.filter(|why| one.now.error.as_deref() != Some(*why)) {
-                    report(WaitEvent::Refused(one, why));
+                    report(WaitEvent::Rejected(one, why));
                 } else if self.is_done(one, &seen) {
-                    report(WaitEvent::Obeyed(one, &seen));
+                    report(WaitEvent::Done(one, &seen));
                 } else {
                     seen_last.insert(uid.clone(), seen);
                     continue;

@@ -121,7 +121,7 @@ impl OverrideRequest {
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let namespace = writer.read_namespace(name).await?;
-        let (found, refused) = find::<Workload>(client, query).await?;
+        let (found, unreadable_parts) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found.workloads.iter();
             observed
@@ -136,7 +136,7 @@ impl OverrideRequest {
                 .iter()
                 .any(|observed| self.spec(observed).is_some())
             {
-                let first = refused.first();
+                let first = unreadable_parts.first();
                 return Err(
                     first.map_or(NamespaceError::NothingScheduled, |unreadable| {
                         unreadable.error.clone().into()
@@ -154,8 +154,8 @@ impl OverrideRequest {
                 zone,
                 own,
                 affected: Vec::new(),
-                query: query.without(&refused),
-                unreadable: Unreadable::workloads(query, &refused, "not seen"),
+                query: query.without(&unreadable_parts),
+                unreadable: Unreadable::workloads(query, &unreadable_parts, "not seen"),
                 kept: 0,
                 defaults,
             };

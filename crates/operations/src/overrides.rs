@@ -399,7 +399,7 @@ impl OverrideRequest {
                 Err(OverrideError::ScheduleNotSeen.into())
             }
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
-            ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal).into()),
+            ParsedInputs::Invalid(refusal) => Err(OverrideError::Rejected(refusal).into()),
             ParsedInputs::Scheduled(spec) => {
                 let sync = SyncAction::plan(&spec, observed, self.now)?;
                 Ok(sync.map(|sync| (sync, spec.schedule.zone())))

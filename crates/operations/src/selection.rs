@@ -46,7 +46,7 @@ impl Selection {
             find::<Workload>(client, &query),
             NamespaceDefaults::find(client, &query, prefix)
         );
-        let (found, refused) = found?;
+        let (found, unreadable_parts) = found?;
         let named = query.is_by_name();
         let workloads = found.workloads.iter();
         let observed =
@@ -56,8 +56,8 @@ impl Selection {
                 .filter(|observed| named || includes(observed))
                 .collect(),
             missing: found.missing,
-            unreadable: Unreadable::workloads(&query, &refused, "left unchanged"),
-            query: query.without(&refused),
+            unreadable: Unreadable::workloads(&query, &unreadable_parts, "left unchanged"),
+            query: query.without(&unreadable_parts),
             defaults,
             is_previewed: false,
         })

@@ -51,7 +51,7 @@ pub enum OverrideError {
     Deleting,
     /// The object's schedule is rejected.
     #[error("its schedule is rejected: {0}")]
-    Refused(InvalidSchedule),
+    Rejected(InvalidSchedule),
     /// A pause has priority over all other overrides.
     #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
@@ -63,7 +63,7 @@ pub enum OverrideError {
     HeldByNamespace(Arc<str>),
     /// The schedule has had no boundary yet, so it requires nothing now.
     #[error("its schedule specifies nothing yet: its first boundary is still to come")]
-    SaysNothing,
+    BeforeFirstBoundary,
     /// A later version of dayshift wrote its labels, which may mean something else.
     #[error(
         "its state was written by a later version of dayshift, so this version leaves it unchanged; use that \
@@ -155,7 +155,7 @@ impl OverrideCommand {
         // An override that the command replaces can be invalid.
         match read(&inputs.clone().without(replaced), context) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
-            ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal)),
+            ParsedInputs::Invalid(refusal) => Err(OverrideError::Rejected(refusal)),
             ParsedInputs::Scheduled(spec) => match (self, spec.overrides.own.at(now)) {
                 (
                     Self::Begin(Override::Wake(_) | Override::Sleep(_)),
@@ -220,7 +220,7 @@ impl SyncAction {
         }
         let required = spec
             .required_action(&observed.object, now)
-            .ok_or(OverrideError::SaysNothing)?;
+            .ok_or(OverrideError::BeforeFirstBoundary)?;
         let seen = observed.replicas;
         let is_so = match required {
             Action::Stop => seen <= spec.stop_replicas,
@@ -359,7 +359,7 @@ mod tests {
         let until = at("2026-11-20T13:00:00Z");
         let (wake, sleep) = (Override::Wake(until), Override::Sleep(until));
         let woken = scheduled().with(Key::WakeUntil, "2026-11-21T00:00:00Z");
-        let (for_good, until) = (
+        let (pause_without_end, until) = (
             Override::Pause(Pause::Forever),
             Override::Pause(Pause::Until(until)),
         );
@@ -370,7 +370,7 @@ mod tests {
                 woken.clone(),
                 "wake-until- sleep-until=2026-11-20T22:00:00+09:00",
             ),
-            (for_good, woken.clone(), "pause=true"),
+            (pause_without_end, woken.clone(), "pause=true"),
             (until, scheduled(), "pause=2026-11-20T22:00:00+09:00"),
         ] {
             assert_eq!(written(OverrideCommand::Begin(begun), &inputs), expected);
@@ -399,10 +399,10 @@ mod tests {
             Err(OverrideError::NoSchedule)
         );
         let wrong = scheduled().with(Key::Hours, "9-5");
-        let refused = wake.zone(&wrong, &Zone::UTC.into(), now).unwrap_err();
+        let rejected = wake.zone(&wrong, &Zone::UTC.into(), now).unwrap_err();
         assert!(
-            refused.to_string().contains("dayshift/hours: `9`"),
-            "{refused}"
+            rejected.to_string().contains("dayshift/hours: `9`"),
+            "{rejected}"
         );
         // The command replaces the invalid override.
         let replaced = scheduled().with(Key::WakeUntil, "tonight");

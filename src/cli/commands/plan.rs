@@ -442,7 +442,7 @@ impl PlanArgs {
                 defaults.found(&client, &query, &planner.prefix),
                 autoscalers
             );
-            let (mut found, refused) = found?;
+            let (mut found, unreadable_parts) = found?;
             if let Some(selector) = self.namespace_selector() {
                 let selected = selected_namespaces(&client, selector).await;
                 let selected = selected.map_err(PlanError::Namespaces)?;
@@ -464,7 +464,7 @@ impl PlanArgs {
                 let hint = suggest_workload(&client, workload).await;
                 missing.push(PlanError::Missing(with_hint(workload, hint)));
             }
-            let unreadable = Unreadable::workloads(&query, &refused, "left out");
+            let unreadable = Unreadable::workloads(&query, &unreadable_parts, "left out");
             Ok::<_, PlanError>((found, missing, unreadable, defaults, autoscalers))
         };
         let (found, missing, unreadable, defaults, autoscalers) =

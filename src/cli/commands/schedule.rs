@@ -124,8 +124,8 @@ impl ScheduleRequest {
             NamespaceDefaults::find(client, &query, prefix),
             Autoscalers::find(client, &query)
         );
-        let (found, refused) = found?;
-        if let Some(unreadable) = refused.into_iter().next() {
+        let (found, unreadable_parts) = found?;
+        if let Some(unreadable) = unreadable_parts.into_iter().next() {
             return Err(unreadable.error);
         }
         for missing in &found.missing {

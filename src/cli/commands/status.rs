@@ -204,7 +204,7 @@ pub(crate) struct StatusView {
 #[derive(Clone, Copy)]
 struct SeenCluster<'a> {
     found: &'a Found<WithManagers>,
-    refused: &'a [UnreadablePart],
+    unreadable_parts: &'a [UnreadablePart],
     autoscalers: &'a Autoscalers,
     services: &'a Services,
     reports: &'a ControllerReports,
@@ -275,7 +275,7 @@ impl StatusView {
             find::<WithManagers>(client, &query),
             self.defaults(client, &query)
         );
-        let (found, refused) = found?;
+        let (found, unreadable_parts) = found?;
         let (now, autoscalers, services) = tokio::join!(
             now(client),
             autoscalers(client, &query, &found),
@@ -284,7 +284,7 @@ impl StatusView {
         let shown_with = |reports: &ControllerReports| {
             let live = SeenCluster {
                 found: &found,
-                refused: &refused,
+                unreadable_parts: &unreadable_parts,
                 autoscalers: &autoscalers,
                 services: &services,
                 reports,
@@ -351,7 +351,7 @@ impl StatusView {
         loop {
             let tick = clock.now() + TICK;
             tokio::select! {
-                shown = watches.next() => live.update(shown?, watches.refused()),
+                shown = watches.next() => live.update(shown?, watches.unreadable_parts()),
                 () = clock.doze_until(tick) => {
                     if live.outage().is_some() && clock.now() >= probe {
                         probe = clock.now() + PROBE;
@@ -387,7 +387,7 @@ impl StatusView {
             let shown_with = |reports: &ControllerReports| {
                 let known = SeenCluster {
                     found: &found,
-                    refused: live.refused(),
+                    unreadable_parts: live.unreadable_parts(),
                     autoscalers: &hpas,
                     services: &services,
                     reports,
@@ -470,7 +470,12 @@ impl StatusView {
         style: Style,
         width: Option<usize>,
     ) -> StatusPage {
-        let mut unreadable = Unreadable::list(query, live.refused, live.autoscalers, live.services);
+        let mut unreadable = Unreadable::list(
+            query,
+            live.unreadable_parts,
+            live.autoscalers,
+            live.services,
+        );
         let mut shown = StatusPage {
             out: Vec::new(),
             beside: Vec::new(),
@@ -497,7 +502,7 @@ impl StatusView {
             unreadable.push(resource);
         }
         if statuses.is_empty() && !query.is_by_name() {
-            let is_partial = !live.refused.is_empty();
+            let is_partial = !live.unreadable_parts.is_empty();
             let nothing = as_far_as_seen(query.nothing_scheduled(), is_partial);
             shown.say(Exit::Done, sentence(&nothing));
         } else if self.problems {
@@ -549,7 +554,7 @@ impl StatusView {
             .iter()
             .map(|(kind, managed)| (kind.clone(), managed));
         let context = StatusContext {
-            workloads: &KnownWorkloads::new(query, live.refused, all),
+            workloads: &KnownWorkloads::new(query, live.unreadable_parts, all),
             defaults: live.defaults,
             autoscalers: live.autoscalers,
             services: live.services,

@@ -469,7 +469,7 @@ fn columns(is_shown: impl Fn(usize, ColumnVisibility) -> bool) -> Vec<usize> {
 /// The state: the last transition, or a more urgent condition.
 fn last(status: &WorkloadStatus) -> Cell {
     let paint = match (status.condition, status.phase) {
-        (ScheduleStatus::Refused, _) => Paint::Red,
+        (ScheduleStatus::Rejected, _) => Paint::Red,
         (ScheduleStatus::Removed, _) | (_, None | Some(Phase::Paused)) => Paint::Yellow,
         (_, Some(Phase::Running | Phase::Woken)) => Paint::Green,
         (_, Some(Phase::Stopped | Phase::Slept)) => Paint::Blue,

@@ -30,7 +30,7 @@ impl Page<'_> {
         html! {
             p.lead {
                 @match (status.condition, status.phase, overridden) {
-                    (ScheduleStatus::Refused, ..) => {
+                    (ScheduleStatus::Rejected, ..) => {
                         strong { "Unchanged" } " because its schedule is rejected" (schedule(row)) "."
                     }
                     (ScheduleStatus::Removed, ..) => {

@@ -221,8 +221,8 @@ fn override_end_at(
             let is_boundary = newest.is_some_and(|newest| newest.at == at);
             // An object that was stopped when the pause began has a saved count. Exact counts save
             // none.
-            let is_held_down = spec.schedule.action_at(since, delay) == Some(Action::Stop);
-            required().filter(|required| is_boundary || is_held_down && required.is_up())
+            let is_stopped = spec.schedule.action_at(since, delay) == Some(Action::Stop);
+            required().filter(|required| is_boundary || is_stopped && required.is_up())
         }
         // A sleep that ends restores the object if the schedule has no state yet.
         (None, Override::Sleep(_)) => required().or(Some(Action::Start)),

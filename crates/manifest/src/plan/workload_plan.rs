@@ -49,7 +49,7 @@ pub struct WorkloadPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Beginning {
     /// Stopped by dayshift.
-    HeldDown,
+    Stopped,
     /// Not stopped by dayshift.
     AsItIs,
     /// At 0, but not stopped by dayshift. Later stops save replicas only after a first start.
@@ -152,16 +152,16 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// The plan of an object; `None` if it has neither a schedule nor a problem. `refused` are
-    /// problems with the form of its annotations. An object with a problem has no boundaries,
+    /// The plan of an object; `None` if it has neither a schedule nor a problem. `form_problems`
+    /// are problems with the form of its annotations. An object with a problem has no boundaries,
     /// because dayshift does not act on it.
     pub fn plan(
         &self,
         object: &WorkloadRef,
         inputs: &Inputs,
-        refused: &[Problem],
+        form_problems: &[Problem],
     ) -> Option<WorkloadPlan> {
-        self.plan_parsed(object, inputs, read(inputs, &self.context), refused)
+        self.plan_parsed(object, inputs, read(inputs, &self.context), form_problems)
     }
 
     /// As [`Self::plan`], with inputs that were read before.
@@ -170,9 +170,9 @@ impl Planner {
         object: &WorkloadRef,
         inputs: &Inputs,
         parsed: ParsedInputs,
-        refused: &[Problem],
+        form_problems: &[Problem],
     ) -> Option<WorkloadPlan> {
-        let mut problems = refused.to_vec();
+        let mut problems = form_problems.to_vec();
         let mut spec = None;
         match parsed {
             ParsedInputs::Unscheduled => {}
@@ -180,7 +180,9 @@ impl Planner {
             ParsedInputs::Invalid(refusal) => {
                 // An annotation that is not text is checked again once it is.
                 let known = |problem: &&Problem| {
-                    refused.iter().all(|of| of.annotation != problem.annotation)
+                    form_problems
+                        .iter()
+                        .all(|of| of.annotation != problem.annotation)
                 };
                 problems.extend(refusal.problems().iter().filter(known).cloned());
             }
@@ -415,7 +417,7 @@ impl Planner {
                 if phase.follows_a_stop()
                     && plan.runs.is_none_or(|runs| observed.replicas < runs) =>
             {
-                Beginning::HeldDown
+                Beginning::Stopped
             }
             _ => Beginning::AsItIs,
         };
@@ -472,7 +474,7 @@ fn saved_steps(
     beginning: Beginning,
 ) -> impl Iterator<Item = (DateTime<Utc>, DateTime<Utc>, Replicas)> + '_ {
     let is_exact = spec.largest_count().is_some();
-    let mut is_followed = beginning == Beginning::HeldDown;
+    let mut is_followed = beginning == Beginning::Stopped;
     let needs_start = beginning == Beginning::Off && !is_exact && spec.replicas.is_none();
     let mut was_paused = false;
     timeline(spec, delay, period, since).map(move |step| {

@@ -94,13 +94,13 @@ pub(crate) fn documents<'a>(
     let mut builder = Builder::default();
     for piece in pieces(text) {
         let cost = builder.cost;
-        let mut told = 0;
+        let mut emitted = 0;
         for next in Parser::new_from_str_with_options(piece.text, options.clone()) {
             match next {
                 Ok((event, span)) => {
                     let span = piece.span(&span);
                     if let Some(document) = builder.take(event, &span, |text| text)? {
-                        told += 1;
+                        emitted += 1;
                         each(&document);
                     }
                 }
@@ -113,7 +113,7 @@ pub(crate) fn documents<'a>(
                         ..Builder::default()
                     };
                     builder.take_all(&indented, &options, &piece, |at, document| {
-                        if at >= told {
+                        if at >= emitted {
                             each(document);
                         }
                     })?;

@@ -111,7 +111,7 @@ fn ignored_reason(
 #[derive(Debug)]
 pub struct KnownWorkloads<'a> {
     query: &'a Query,
-    refused: &'a [UnreadablePart],
+    unreadable_parts: &'a [UnreadablePart],
     /// By namespace, kind and name.
     known: HashMap<(&'a str, Kind, &'a str), &'a WithManagers>,
 }
@@ -120,7 +120,7 @@ impl<'a> KnownWorkloads<'a> {
     /// Takes the result of a query and its unreadable parts.
     pub fn new(
         query: &'a Query,
-        refused: &'a [UnreadablePart],
+        unreadable_parts: &'a [UnreadablePart],
         workloads: impl Iterator<Item = (Kind, &'a WithManagers)>,
     ) -> Self {
         let place = |(kind, workload): (Kind, &'a WithManagers)| {
@@ -135,7 +135,7 @@ impl<'a> KnownWorkloads<'a> {
         };
         Self {
             query,
-            refused,
+            unreadable_parts,
             known: workloads.map(place).collect(),
         }
     }
@@ -163,12 +163,12 @@ impl<'a> KnownWorkloads<'a> {
             let is_in_namespace = part.namespace.as_deref().is_none_or(|own| own == namespace);
             part.kind == *kind && part.name.is_none() && is_in_namespace
         };
-        let is_refused = self
-            .refused
+        let is_unreadable = self
+            .unreadable_parts
             .iter()
             .any(|unreadable| is_of(&unreadable.part));
         let parts = self.query.parts();
         let is_queried = parts.iter().any(|(part, _)| is_of(part));
-        is_queried && !is_refused && self.query.selector().is_none()
+        is_queried && !is_unreadable && self.query.selector().is_none()
     }
 }

@@ -25,7 +25,7 @@ pub struct LiveView {
     known: BTreeMap<(String, String, Kind), WithManagers>,
     is_complete: bool,
     outage: Option<FindError>,
-    refused: Vec<UnreadablePart>,
+    unreadable_parts: Vec<UnreadablePart>,
 }
 
 impl LiveView {
@@ -36,19 +36,19 @@ impl LiveView {
             known: BTreeMap::new(),
             is_complete: false,
             outage: None,
-            refused: Vec::new(),
+            unreadable_parts: Vec::new(),
         }
     }
 
     /// Applies events of the watches and the current unreadable parts.
-    pub fn update(&mut self, shown: Vec<ViewEvent>, refused: Vec<UnreadablePart>) {
+    pub fn update(&mut self, shown: Vec<ViewEvent>, unreadable_parts: Vec<UnreadablePart>) {
         for one in shown {
             match one {
                 ViewEvent::Workload(event) => self.observe(event),
                 ViewEvent::Unreadable(part) => self.forget(&part),
             }
         }
-        self.refused = refused;
+        self.unreadable_parts = unreadable_parts;
     }
 
     fn observe(&mut self, event: WorkloadEvent<WithManagers>) {
@@ -81,8 +81,8 @@ impl LiveView {
     }
 
     /// The unreadable parts and their errors.
-    pub fn refused(&self) -> &[UnreadablePart] {
-        &self.refused
+    pub fn unreadable_parts(&self) -> &[UnreadablePart] {
+        &self.unreadable_parts
     }
 
     /// Records that the server has responded, so there is no outage.
@@ -120,8 +120,8 @@ impl LiveView {
             return found;
         }
         for (part, _) in self.query.parts() {
-            let is_refused = self
-                .refused
+            let is_unreadable = self
+                .unreadable_parts
                 .iter()
                 .any(|unreadable| unreadable.part == part);
             let (kind, namespace, name) = (part.kind, part.namespace, part.name);
@@ -132,7 +132,7 @@ impl LiveView {
             );
             match self.known.get(&key) {
                 Some(managed) => found.workloads.push((kind, managed.clone())),
-                None if is_refused => {}
+                None if is_unreadable => {}
                 None => found.missing.push(MissingWorkload {
                     kind,
                     namespace: key.0,
@@ -159,7 +159,7 @@ pub struct KindWatches {
 enum PartState {
     Listing,
     Listed,
-    Refused(FindError),
+    Unreadable(FindError),
 }
 
 /// An event of the watches of a query.
@@ -210,11 +210,11 @@ impl KindWatches {
             }
             Ok(event) => return Ok(vec![ViewEvent::Workload(event)]),
             Err(error) if error.is_refusal() => {
-                self.parts[at].1 = PartState::Refused(error.clone());
-                let refused = self.refused();
-                if refused.len() == self.parts.len() {
+                self.parts[at].1 = PartState::Unreadable(error.clone());
+                let unreadable_parts = self.unreadable_parts();
+                if unreadable_parts.len() == self.parts.len() {
                     // Return the first error in the order of the query, whichever part failed last.
-                    return Err(refused
+                    return Err(unreadable_parts
                         .into_iter()
                         .next()
                         .map_or(error, |unreadable| unreadable.error));
@@ -235,15 +235,15 @@ impl KindWatches {
     }
 
     /// The unreadable parts and their errors.
-    pub fn refused(&self) -> Vec<UnreadablePart> {
-        let refused = |(part, state): &(QueryPart, PartState)| match state {
-            PartState::Refused(error) => Some(UnreadablePart {
+    pub fn unreadable_parts(&self) -> Vec<UnreadablePart> {
+        let unreadable = |(part, state): &(QueryPart, PartState)| match state {
+            PartState::Unreadable(error) => Some(UnreadablePart {
                 part: part.clone(),
                 error: error.clone(),
             }),
             PartState::Listing | PartState::Listed => None,
         };
-        self.parts.iter().filter_map(refused).collect()
+        self.parts.iter().filter_map(unreadable).collect()
     }
 }
 
@@ -266,8 +266,8 @@ fn restarting_watch(
                 }
             };
             let seen = events.next().await?;
-            let is_refused = seen.as_ref().is_err_and(FindError::is_refusal);
-            Some((seen, (!is_refused).then_some(events)))
+            let is_rejected = seen.as_ref().is_err_and(FindError::is_refusal);
+            Some((seen, (!is_rejected).then_some(events)))
         }
     });
     seen.map(move |seen| (at, seen)).boxed()

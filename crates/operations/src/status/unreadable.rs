@@ -36,11 +36,11 @@ impl Unreadable {
     /// Lists everything that a status omits: workloads first, then information about them.
     pub fn list(
         query: &Query,
-        refused: &[UnreadablePart],
+        unreadable_parts: &[UnreadablePart],
         autoscalers: &Autoscalers,
         services: &Services,
     ) -> Vec<Self> {
-        let mut all = Self::workloads(query, refused, "not shown");
+        let mut all = Self::workloads(query, unreadable_parts, "not shown");
         all.extend(Self::autoscalers(autoscalers));
         all.extend(services.forbidden().map(|message| Self {
             resource: "services".to_owned(),
@@ -56,16 +56,16 @@ impl Unreadable {
 
     /// Describes the unreadable workloads, once for each kind and namespace. `left` is the consequence,
     /// such as `not shown`.
-    pub fn workloads(query: &Query, refused: &[UnreadablePart], left: &str) -> Vec<Self> {
+    pub fn workloads(query: &Query, unreadable_parts: &[UnreadablePart], left: &str) -> Vec<Self> {
         let mut groups: Vec<(Kind, Option<&str>)> = Vec::new();
-        for UnreadablePart { part, .. } in refused {
+        for UnreadablePart { part, .. } in unreadable_parts {
             let one = (part.kind.clone(), part.namespace.as_deref());
             if !groups.contains(&one) {
                 groups.push(one);
             }
         }
         let describe = |(kind, namespace): (Kind, Option<&str>)| {
-            let refused: Vec<_> = refused
+            let parts: Vec<_> = unreadable_parts
                 .iter()
                 .filter(|unreadable| {
                     (
@@ -74,9 +74,9 @@ impl Unreadable {
                     ) == (kind.clone(), namespace)
                 })
                 .collect();
-            let error = &refused.first()?.error;
+            let error = &parts.first()?.error;
             let resource = kind.resource();
-            let names: Vec<_> = refused
+            let names: Vec<_> = parts
                 .iter()
                 .filter_map(|unreadable| unreadable.part.name.as_ref())
                 .map(|name| format!("{}.{}/{name}", kind.singular(), kind.group()))
@@ -130,14 +130,19 @@ impl Unreadable {
 }
 
 /// The fix if these kinds are unreadable. `resource` is one of them.
-fn fix_for(query: &Query, refused: &[Kind], error: &FindError, resource: &str) -> Option<String> {
+fn fix_for(
+    query: &Query,
+    unreadable_kinds: &[Kind],
+    error: &FindError,
+    resource: &str,
+) -> Option<String> {
     let allow = match error {
         FindError::Forbidden { verb: "get", .. } => Some(format!("allow get of {resource}")),
         FindError::Forbidden { .. } => Some(format!("allow list and watch of {resource}")),
         _ => None,
     };
     let rest = query.kinds();
-    let rest = rest.iter().filter(|kind| !refused.contains(kind));
+    let rest = rest.iter().filter(|kind| !unreadable_kinds.contains(kind));
     let rest: Vec<_> = rest.map(Kind::argument).collect();
     let can_leave_out = !query.is_by_name() && !rest.is_empty();
     let leave_out =

@@ -87,7 +87,7 @@ pub struct WorkloadStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ScheduleStatus {
     /// The schedule is rejected.
-    Refused,
+    Rejected,
     /// A boundary or an override is overdue.
     Overdue,
     /// The schedule was removed, and more is saved than runs.
@@ -209,12 +209,12 @@ impl WorkloadStatus {
             ParsedInputs::Invalid(refusal) => {
                 status.error = Some(refusal.text(prefix));
                 status.problems = refusal.problems().to_vec();
-                status.condition = ScheduleStatus::Refused;
+                status.condition = ScheduleStatus::Rejected;
             }
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
-                let is_held_down = is_stopped_against_schedule(observed, parsed);
-                status.follow(spec, parsed, observed, is_held_down, changed, now);
+                let is_against_schedule = is_stopped_against_schedule(observed, parsed);
+                status.follow(spec, parsed, observed, is_against_schedule, changed, now);
             }
             // If a schedule is removed, the label is removed too. So there is a schedule that is not
             // visible here.
@@ -253,7 +253,7 @@ impl WorkloadStatus {
         spec: &ScheduleSpec,
         parsed: &ParsedInputs,
         observed: &Observed,
-        is_held_down: bool,
+        is_against_schedule: bool,
         changed: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
     ) {
@@ -297,7 +297,7 @@ impl WorkloadStatus {
         self.show_next_change(spec, observed, state, now);
         let overdue = Overdue::find(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
-            ScheduleStatus::Refused => ScheduleStatus::Refused,
+            ScheduleStatus::Rejected => ScheduleStatus::Rejected,
             _ if overdue.is_some() => ScheduleStatus::Overdue,
             usual => usual,
         };
@@ -315,7 +315,7 @@ impl WorkloadStatus {
         // A boundary that is due right now might be applied in the next moment.
         let is_due = state.next_at().is_some_and(|next| next <= now)
             || overrides.at(now).is_some_and(|active| !active.holds(state));
-        if is_held_down && !is_due && overdue.is_none() {
+        if is_against_schedule && !is_due && overdue.is_none() {
             let until = spec
                 .next_boundary(Direction::Up, object, now)
                 .map(|boundary| boundary.at);
@@ -380,7 +380,7 @@ impl WorkloadStatus {
     /// The most important fact if nothing is overdue.
     const fn usual_condition(&self, state: &State) -> ScheduleStatus {
         if self.error.is_some() {
-            ScheduleStatus::Refused
+            ScheduleStatus::Rejected
         } else if state.phase.is_none() {
             ScheduleStatus::Unseen
         } else {
@@ -391,7 +391,7 @@ impl WorkloadStatus {
     /// The state in one or two words.
     pub const fn state_name(&self) -> &'static str {
         match (self.condition, self.phase) {
-            (ScheduleStatus::Refused, _) => "error",
+            (ScheduleStatus::Rejected, _) => "error",
             (ScheduleStatus::Removed, _) => "left down",
             (_, None) => "unseen",
             (_, Some(phase)) => phase.name(),
@@ -589,7 +589,7 @@ fn is_untouched(managed: &WithManagers, at: Option<DateTime<Utc>>, last: DateTim
 impl WorkloadStatus {
     /// Finds the program that has reverted the count, if the count differs from dayshift's last change.
     pub(super) fn find_revert(&mut self, managed: &WithManagers, observed: &Observed) {
-        let by_hand = self.notes.iter().position(|note| {
+        let manual = self.notes.iter().position(|note| {
             matches!(
                 note,
                 Note::SetManually { .. } | Note::SetDuringOverride { .. }
@@ -597,7 +597,7 @@ impl WorkloadStatus {
         });
         let is_down = self.phase.is_some_and(Phase::follows_a_stop);
         let is_up = observed.replicas > observed.inputs.stop_replicas();
-        let Some(last) = self.since.filter(|_| by_hand.is_some() || is_down && is_up) else {
+        let Some(last) = self.since.filter(|_| manual.is_some() || is_down && is_up) else {
             return;
         };
         let Some(by) = RevertedBy::find(managed, observed, last) else {
@@ -610,7 +610,7 @@ impl WorkloadStatus {
         if let ManagerKind::OtherController(owner) = by.manager.kind() {
             self.owners.insert(owner);
         }
-        let until = match by_hand.map(|at| self.notes.remove(at)) {
+        let until = match manual.map(|at| self.notes.remove(at)) {
             Some(Note::SetManually { until, .. } | Note::SetDuringOverride { until }) => until,
             _ => self.next,
         };

@@ -95,14 +95,14 @@ impl Change {
             return self;
         };
         let known = self.state.saved_value.take();
-        let is_held_down = self.state.saved > Some(Replicas::ZERO);
+        let has_saved_count = self.state.saved > Some(Replicas::ZERO);
         match self.replicas.cmp(&observed.replicas) {
             Ordering::Less if self.kind == ChangeKind::Enforce && known.is_some() => {
                 self.state.saved_value = known;
             }
             Ordering::Less => self.state.saved_value = field.value.to_label(),
             Ordering::Greater => self.value = known,
-            Ordering::Equal if is_held_down => self.state.saved_value = known,
+            Ordering::Equal if has_saved_count => self.state.saved_value = known,
             Ordering::Equal => {}
         }
         self

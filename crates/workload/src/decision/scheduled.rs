@@ -160,9 +160,9 @@ impl<'a> ScheduledDecision<'a> {
     /// schedule requires nothing, a workload that the override stopped is started.
     fn after_override(&self) -> Decision {
         let newest = self.latest_boundary();
-        let slept = self.state.phase == Some(Phase::Slept);
+        let is_asleep = self.state.phase == Some(Phase::Slept);
         let required = self.spec.required_action(self.object(), self.now);
-        let Some(action) = required.or(slept.then_some(Action::Start)) else {
+        let Some(action) = required.or(is_asleep.then_some(Action::Start)) else {
             return self.adopt(Adoption::Over);
         };
         let ended = whole_second(self.override_ended());

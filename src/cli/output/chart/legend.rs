@@ -187,7 +187,7 @@ fn saved(group: &ScheduleGroup<'_>, period: Period, since: DateTime<Utc>) -> Str
             let members = group.members.iter().copied();
             let first = timeline(group.spec, group.delays().0, period, since).next();
             let begins_stopped = first.is_some_and(|step| step.state == PlannedState::Stopped);
-            let is_unseen = |member: &&WorkloadPlan| member.beginning() != Beginning::HeldDown;
+            let is_unseen = |member: &&WorkloadPlan| member.beginning() != Beginning::Stopped;
             // A schedule never acts on the past: a workload that is not stopped yet continues to
             // run.
             let from = if begins_stopped && group.members.iter().any(is_unseen) {
