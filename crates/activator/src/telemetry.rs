@@ -97,7 +97,7 @@ impl Default for Telemetry {
         );
         registry.register(
             "wake_failures",
-            "Wakes that the API server did not take",
+            "Wakes that the API server did not accept",
             telemetry.wake_failures.clone(),
         );
         registry.register(
@@ -112,7 +112,7 @@ impl Default for Telemetry {
         );
         registry.register(
             "services",
-            "Services that it stands in for",
+            "Services that the activator covers",
             telemetry.services.clone(),
         );
         registry.register(

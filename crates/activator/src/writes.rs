@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(gone.len(), 1);
         assert!(
             writes.finished(gone[0].clone(), Err(PatchError::Gone)),
-            "another replica has written it"
+            "another replica has deleted it"
         );
     }
 
