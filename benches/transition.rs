@@ -14,7 +14,7 @@ use dayshift_cluster::write::guarded_patch;
 use dayshift_controller::Scheduler;
 use dayshift_workload::Prefix;
 use divan::{Bencher, black_box, counter::ItemsCount};
-use stopped::{MORNING, NIGHT, Stopped, at, hours, shown};
+use stopped::{MORNING, NIGHT, Stopped, at, hours, stored_object};
 
 fn main() {
     divan::main();
@@ -34,7 +34,7 @@ fn decide_that_a_start_is_due(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn decide_at_the_first_observation(bencher: Bencher<'_, '_>) {
-    let new = Stopped::of(shown(&hours()));
+    let new = Stopped::from_object(stored_object(&hours()));
     bencher.bench_local(|| new.decide(black_box(at(NIGHT, -60))));
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces 
     home.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
         .success();
     let teams: Vec<_> = (0..number).map(|_| plane.namespace("team")).collect();
-    permit(&plane, home.name(), &teams);
+    bind_role(&plane, home.name(), &teams);
     let kubeconfig = plane.kubeconfig_of(home.name(), "dayshift");
 
     let mark = plane.audit().mark();
@@ -73,7 +73,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces 
     }
     assert!(
         first.0 > Utc::now() + TimeDelta::seconds(5),
-        "this machine is too busy now"
+        "the preparation took too long: the machine is too busy"
     );
     instant(lone).plus(10).wait();
     let peak = Process(dayshift.id()).peak_memory();
@@ -90,7 +90,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces 
             let stop = requests.iter().find(is_stop);
             stop.expect("a transition is missing").received - due
         });
-        Lateness::of(&late.collect::<Vec<_>>())
+        Lateness::new(&late.collect::<Vec<_>>())
     };
     Namespaces {
         namespaces: number,
@@ -103,7 +103,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces 
 }
 
 /// Binds the shipped Role to the ServiceAccount of `home` in each of these namespaces.
-fn permit(plane: &ControlPlane, home: &str, teams: &[Namespace<'_>]) {
+fn bind_role(plane: &ControlPlane, home: &str, teams: &[Namespace<'_>]) {
     let client = plane.client();
     let roles: Api<Role> = Api::namespaced(client.clone(), home);
     let bindings: Api<RoleBinding> = Api::namespaced(client.clone(), home);
@@ -130,7 +130,7 @@ fn permit(plane: &ControlPlane, home: &str, teams: &[Namespace<'_>]) {
 }
 
 impl Lateness {
-    fn of(values: &[i64]) -> Self {
+    fn new(values: &[i64]) -> Self {
         let arrival = |part| milliseconds(percentile(values, part));
         Self {
             transitions: values.len(),

@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options, assets: &Assets, fleet: Fleet) -> Figures {
     for instant in instants {
         assert!(
             instant.0 > Utc::now() + TimeDelta::seconds(1),
-            "this machine is too busy now"
+            "the preparation took too long: the machine is too busy"
         );
         wait_until(instant.0 - TimeDelta::milliseconds(500));
         let (mark, cpu) = (plane.audit().mark(), process.cpu());

@@ -50,7 +50,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, each_second: usize, seconds: 
     dayshift.wait_ready();
     assert!(
         begin.0 > Utc::now() + TimeDelta::seconds(5),
-        "this machine is too busy now"
+        "the preparation took too long: the machine is too busy"
     );
     let mark = plane.audit().mark();
     begin.plus(i64::try_from(seconds).unwrap() + 3).wait();

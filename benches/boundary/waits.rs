@@ -112,7 +112,7 @@ fn one(plane: &ControlPlane, shape: Shape, all: usize) -> Waits {
     block_on(creations).unwrap();
     assert!(
         start.0 > Utc::now() + TimeDelta::seconds(5),
-        "this machine is too busy now"
+        "the preparation took too long: the machine is too busy"
     );
     // Skip requests that still belong to adoptions.
     let half_second = TimeDelta::milliseconds(500);

@@ -10,9 +10,9 @@ use tokio::time::sleep;
 use super::recorder::Recorder;
 
 /// How long to measure while nothing is due.
-const IDLE: TimeDelta = TimeDelta::seconds(2);
+const IDLE_TIME: TimeDelta = TimeDelta::seconds(2);
 /// How late a job can be before it is considered lost.
-const AFTER: TimeDelta = TimeDelta::seconds(6);
+const LOST_AFTER: TimeDelta = TimeDelta::seconds(6);
 
 /// The measurements of one run.
 pub(crate) struct Outcome {
@@ -30,15 +30,15 @@ pub(crate) struct Outcome {
 /// Waits until the jobs are due and have run. They run on other threads.
 pub(crate) async fn measure_run(recorder: &Recorder, begun: DateTime<Utc>) -> Outcome {
     let added = Utc::now();
-    let calm = recorder.due - IDLE - TimeDelta::seconds(1);
-    let in_time = added < calm;
-    until(calm).await;
+    let idle_from = recorder.due - IDLE_TIME - TimeDelta::seconds(1);
+    let in_time = added < idle_from;
+    until(idle_from).await;
     let start = cpu();
     until(recorder.due - TimeDelta::seconds(1)).await;
-    let idle = in_time.then(|| (cpu() - start) / IDLE.as_seconds_f64());
+    let idle = in_time.then(|| (cpu() - start) / IDLE_TIME.as_seconds_f64());
     let start = cpu();
     until(recorder.due).await;
-    while !recorder.all_ran() && Utc::now() < recorder.due + AFTER {
+    while !recorder.all_ran() && Utc::now() < recorder.due + LOST_AFTER {
         sleep(Duration::from_millis(100)).await;
     }
     let spent = cpu() - start;

@@ -22,7 +22,7 @@ use tower::service_fn;
 
 use super::{
     case::{Case, Operation, operation},
-    stopped::{MORNING, NIGHT, Stopped, at, hours, shown},
+    stopped::{MORNING, NIGHT, Stopped, at, hours, stored_object},
 };
 
 const MANY: u32 = 100;
@@ -182,7 +182,7 @@ fn decision(now: DateTime<Utc>) -> Operation {
 }
 
 fn first_sight() -> Operation {
-    operation(Stopped::of(shown(&hours())), |new| {
+    operation(Stopped::from_object(stored_object(&hours())), |new| {
         for _ in 0..MANY {
             black_box(new.decide(at(NIGHT, -60)));
         }
@@ -202,14 +202,17 @@ fn patch() -> Operation {
 
 fn event(annotations: &Value) -> Operation {
     // In the order in which the server sends it.
-    let event = format!(r#"{{"type":"MODIFIED","object":{}}}"#, shown(annotations));
+    let event = format!(
+        r#"{{"type":"MODIFIED","object":{}}}"#,
+        stored_object(annotations)
+    );
     operation(event, |event| {
         serde_json::from_str::<WatchEvent<Workload>>(event).unwrap()
     })
 }
 
 fn page(annotations: &Value) -> Operation {
-    let items = vec![shown(annotations); 100];
+    let items = vec![stored_object(annotations); 100];
     let page = json!({
         "apiVersion": "apps/v1", "kind": "DeploymentList",
         "metadata": {"resourceVersion": "1"}, "items": items,

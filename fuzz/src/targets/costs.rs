@@ -8,11 +8,11 @@ use super::super::{scenario::observed, texts::is_label_value};
 
 /// The maximum number of steps to parse all annotations of a workload. Text of more than 4 kB is
 /// not parsed; two long texts of cron take 0.9 million.
-const READING: u64 = 10_000_000;
+const MAX_PARSE_STEPS: u64 = 10_000_000;
 
 /// The maximum number of steps of one decision. The most expensive texts of the corpus take 0.5
 /// million.
-const DECIDING: u64 = 5_000_000;
+const MAX_DECISION_STEPS: u64 = 5_000_000;
 
 /// Checks one input: its lines `name: text` are annotations. `steps` returns the number of steps
 /// since the start of the process.
@@ -31,7 +31,10 @@ pub fn run(bytes: &[u8], steps: impl Fn() -> u64) {
     let begun = steps();
     let parsed = read(&observed.inputs, &Zone::UTC.into());
     let taken = steps() - begun;
-    assert!(taken <= READING, "{taken} steps to parse {annotations:?}");
+    assert!(
+        taken <= MAX_PARSE_STEPS,
+        "{taken} steps to parse {annotations:?}"
+    );
     let mut now: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().expect("the time is valid");
     for _ in 0..4 {
         let memory = Memory::new(&observed);
@@ -47,7 +50,7 @@ pub fn run(bytes: &[u8], steps: impl Fn() -> u64) {
         let decision = decide(&context, now);
         let taken = steps() - begun;
         assert!(
-            taken <= DECIDING,
+            taken <= MAX_DECISION_STEPS,
             "{taken} steps at {now} for {annotations:?}"
         );
         match decision {

@@ -59,15 +59,15 @@ fn plan(source: &SourceFile, from: DateTime<Utc>) {
         workloads: workloads.collect(),
     };
     // If a schedule has boundaries every second, a week has hundreds of thousands of them.
-    if let Err(error) = serde_json::to_writer(Beginning(1 << 16), &plan) {
+    if let Err(error) = serde_json::to_writer(LimitedWriter(1 << 16), &plan) {
         assert!(error.is_io(), "{error}");
     }
 }
 
 /// Accepts only the first bytes.
-struct Beginning(usize);
+struct LimitedWriter(usize);
 
-impl Write for Beginning {
+impl Write for LimitedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = self.0.checked_sub(bytes.len());
         self.0 = room.ok_or(io::ErrorKind::BrokenPipe)?;

@@ -28,7 +28,7 @@ pub(crate) fn hours() -> Value {
 }
 
 /// A Deployment as the API server returns it, with managed fields.
-pub(crate) fn shown(annotations: &Value) -> Value {
+pub(crate) fn stored_object(annotations: &Value) -> Value {
     let api = Api::new(|| at(NIGHT, 0));
     api.create(large("default", "checkout", annotations))
         .unwrap()
@@ -43,23 +43,23 @@ pub(crate) struct Stopped {
 
 impl Stopped {
     pub(crate) fn observe() -> Self {
-        let mut object = shown(&hours());
+        let mut object = stored_object(&hours());
         object["metadata"]["labels"]["dayshift/state"] = "adopted".into();
-        let adopted = Self::of(object.clone());
+        let adopted = Self::from_object(object.clone());
         let adopt = adopted.write(at(NIGHT, -60));
         for (label, text) in labels(&adopt) {
             object["metadata"]["labels"][label] = text.into();
         }
-        let adopted = Self::of(object.clone());
+        let adopted = Self::from_object(object.clone());
         let stop = adopted.write(at(NIGHT, 0));
         for (label, text) in labels(&stop) {
             object["metadata"]["labels"][label] = text.into();
         }
         object["spec"]["replicas"] = stop.replicas.get().into();
-        Self::of(object)
+        Self::from_object(object)
     }
 
-    pub(crate) fn of(object: Value) -> Self {
+    pub(crate) fn from_object(object: Value) -> Self {
         let workload: Workload = serde_json::from_value(object).unwrap();
         let observed = workload.observe(&Kind::DEPLOYMENT, &Prefix::default());
         Self {
