@@ -44,13 +44,13 @@ spec: {replicas: 3}
 
 const KINDS: &str = "widgets.example.com,gadgets.example.com,gizmos.example.com";
 
-struct Ended {
+struct CommandOutput {
     status: i32,
     out: String,
     err: String,
 }
 
-fn dayshift(rows: &str, args: &[&str], input: &str) -> Ended {
+fn dayshift(rows: &str, args: &[&str], input: &str) -> CommandOutput {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("kinds.yaml");
     fs::write(&file, rows).unwrap();
@@ -61,7 +61,7 @@ fn dayshift(rows: &str, args: &[&str], input: &str) -> Ended {
         .collect();
     let ended = dayshift_with(&[], &args, input);
     let tidy = |text: &str| text.replace(file, "KINDS.yaml");
-    Ended {
+    CommandOutput {
         status: ended.status,
         out: tidy(&ended.out),
         err: tidy(&ended.err),

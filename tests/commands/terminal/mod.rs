@@ -195,7 +195,8 @@ fn server_responses_are_escaped() {
 fn logs_events_and_pages_of_a_controller_are_escaped() {
     for format in ["text", "json"] {
         let cluster = hostile_cluster();
-        let controller = objects::Controller::start(&cluster, &["-vv", "--log-format", format]);
+        let controller =
+            objects::LoggedController::start(&cluster, &["-vv", "--log-format", format]);
         objects::until(|| cluster.annotation("bad", "error").is_some());
         cluster.api.on_admission(|asked| {
             (asked.resource == "deployments" && asked.name == "late")

@@ -78,12 +78,12 @@ pub fn overridden(cluster: &Cluster) {
 }
 
 /// `dayshift run` with its log.
-pub struct Controller {
+pub struct LoggedController {
     _child: Running,
     log: Arc<Mutex<String>>,
 }
 
-impl Controller {
+impl LoggedController {
     pub fn start(cluster: &Cluster, arguments: &[&str]) -> Self {
         let mut child = cluster
             .command()

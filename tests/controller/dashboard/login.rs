@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use super::users::{Answer, PROXY, Proxied, input, request};
+use super::users::{PROXY, PageResponse, Proxied, input, request};
 use crate::sandbox::{DeploymentBuilder, Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
@@ -54,7 +54,7 @@ fn walk(scenario: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
         let fingerprint = &object["metadata"]["labels"]["dayshift/fingerprint"];
         fingerprint.as_str().unwrap().to_owned()
     });
-    let seen = |path: &str, answer: Answer| {
+    let seen = |path: &str, answer: PageResponse| {
         let mut body = answer.body.replace(&token, "TOKEN");
         for fingerprint in &of_uid {
             body = body.replace(fingerprint, "FINGERPRINT");

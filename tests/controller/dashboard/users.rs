@@ -28,7 +28,7 @@ pub(super) struct Proxied<'s> {
 }
 
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct PageResponse {
     pub(super) status: u16,
     pub(super) location: Option<String>,
     pub(super) body: String,
@@ -99,7 +99,12 @@ impl<'s> Proxied<'s> {
     }
 
     /// The response to a request from this address.
-    pub(super) fn send(&self, peer: &str, request: http::request::Builder, body: &str) -> Answer {
+    pub(super) fn send(
+        &self,
+        peer: &str,
+        request: http::request::Builder,
+        body: &str,
+    ) -> PageResponse {
         let peer: SocketAddr = peer.parse().unwrap();
         let sends_own = |headers: &http::HeaderMap| headers.contains_key(SECRET_HEADER);
         let request = match request.headers_ref().is_some_and(sends_own) {
@@ -115,7 +120,7 @@ impl<'s> Proxied<'s> {
             let location = answer.headers().get("location");
             let location = location.map(|it| it.to_str().unwrap().to_owned());
             let body = answer.into_body().collect().await.unwrap().to_bytes();
-            Answer {
+            PageResponse {
                 status,
                 location,
                 body: String::from_utf8(body.to_vec()).unwrap(),
@@ -123,7 +128,7 @@ impl<'s> Proxied<'s> {
         })
     }
 
-    pub(super) fn get(&self, user: &str, path: &str) -> Answer {
+    pub(super) fn get(&self, user: &str, path: &str) -> PageResponse {
         self.send(
             PROXY,
             request("GET", path, &[("x-forwarded-user", user)]),
@@ -132,7 +137,7 @@ impl<'s> Proxied<'s> {
     }
 
     /// A page as an administrator sees it.
-    pub(super) fn get_as_admin(&self, path: &str) -> Answer {
+    pub(super) fn get_as_admin(&self, path: &str) -> PageResponse {
         let headers = [
             ("x-forwarded-user", "root"),
             ("x-forwarded-groups", "admins"),
@@ -140,7 +145,7 @@ impl<'s> Proxied<'s> {
         self.send(PROXY, request("GET", path, &headers), "")
     }
 
-    pub(super) fn post(&self, user: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(super) fn post(&self, user: &str, path: &str, fields: &[(&str, &str)]) -> PageResponse {
         let origin = format!("https://{HOST}");
         self.post_from(&origin, user, path, fields)
     }
@@ -151,7 +156,7 @@ impl<'s> Proxied<'s> {
         user: &str,
         path: &str,
         fields: &[(&str, &str)],
-    ) -> Answer {
+    ) -> PageResponse {
         let headers = [
             ("x-forwarded-user", user),
             ("host", HOST),
@@ -169,7 +174,7 @@ impl<'s> Proxied<'s> {
     }
 
     /// Confirms the action of a page, and returns the page with the result.
-    pub(super) fn confirmed(&self, user: &str, asked: &Answer) -> String {
+    pub(super) fn confirmed(&self, user: &str, asked: &PageResponse) -> String {
         assert_eq!(asked.status, 200, "{}", asked.body);
         let (token, plan) = (input(&asked.body, "token"), input(&asked.body, "plan"));
         let done = self.post(user, "/act", &[("token", &token), ("plan", &plan)]);

@@ -17,7 +17,7 @@ use crate::{
     },
     core::io::{Effect, Input, Purpose, Request, Response},
     events::Events,
-    followups::{jobs::Jobs, readiness::Readiness, reverts::Reverts, stops::Stops},
+    followups::{jobs::Jobs, readiness::ReadinessTracker, reverts::Reverts, stops::Stops},
     gate::{Gate, GateState},
     ids::Id,
     object::{
@@ -78,7 +78,7 @@ pub(crate) struct Core {
     pub(crate) flight: Flight<Purpose>,
     pub(crate) throttle: Throttle,
     pub(crate) gate: Gate,
-    pub(crate) readiness: Readiness,
+    pub(crate) readiness: ReadinessTracker,
     pub(crate) reverts: Reverts,
     pub(crate) jobs: Jobs,
     pub(crate) stops: Stops,
@@ -86,7 +86,7 @@ pub(crate) struct Core {
     /// The objects that should be decided about, in order.
     agenda: VecDeque<Id>,
     /// The remaining budget of this step.
-    budget: Budget,
+    budget: StepBudget,
     /// Whether work remains that should be done in a step immediately after this one.
     more: bool,
     /// Whether the process should end.
@@ -99,7 +99,7 @@ pub(crate) struct Core {
 
 /// How many decisions that send no request a step can still make.
 #[derive(Clone, Copy, Debug, Default)]
-struct Budget {
+struct StepBudget {
     agenda: usize,
     queues: usize,
 }
@@ -123,13 +123,13 @@ impl Core {
                 settings.max_starting.filter(|_| !settings.dry_run),
                 settings.ready_within,
             ),
-            readiness: Readiness::new(Arc::clone(&telemetry)),
+            readiness: ReadinessTracker::new(Arc::clone(&telemetry)),
             reverts: Reverts::new(settings.revert_window),
             jobs: Jobs::new(settings.seed),
             stops: Stops::default(),
             events: Events::new(&settings, Arc::clone(&telemetry)),
             agenda: VecDeque::new(),
-            budget: Budget::default(),
+            budget: StepBudget::default(),
             more: false,
             is_ending: false,
             is_ready_logged: false,
@@ -177,7 +177,7 @@ impl Core {
     /// Carries out due work, within the bounds of one step.
     fn act(&mut self, now: Now, effects: &mut Vec<Effect>) {
         self.more = false;
-        self.budget = Budget {
+        self.budget = StepBudget {
             agenda: MAX_DECISIONS,
             queues: MAX_DECISIONS,
         };

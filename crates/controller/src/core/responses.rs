@@ -20,7 +20,7 @@ use crate::{
         Core,
         io::{Effect, Purpose, Request, Response},
     },
-    followups::{jobs_report::JobsReporter, readiness::Readiness, reverts::Reverts},
+    followups::{jobs_report::JobsReporter, readiness::ReadinessTracker, reverts::Reverts},
     gate::Gate,
     ids::Id,
     object::{
@@ -65,7 +65,7 @@ impl Core {
             }
             (Purpose::NotReady(not_ready), Response::Managers(result)) => {
                 let known = self.store.get(not_ready.id);
-                Readiness::finish(&not_ready, &result, known, &mut self.events, now);
+                ReadinessTracker::finish(&not_ready, &result, known, &mut self.events, now);
             }
             (Purpose::Jobs, Response::Jobs(passed)) => {
                 let mut report = JobsReporter {
@@ -204,7 +204,7 @@ impl Core {
                 .record_write(id, object, from, &change, elapsed);
             if change.kind.is_transition() {
                 let (timers, is_start) = (&mut self.timers, change.replicas > from);
-                Readiness::record_transition(id, object, timers, is_start, elapsed);
+                ReadinessTracker::record_transition(id, object, timers, is_start, elapsed);
             }
         }
         self.clear_write_failures(id);

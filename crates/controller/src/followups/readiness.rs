@@ -29,12 +29,12 @@ pub(crate) struct NotReady {
 ///
 /// The deadline of each object follows from its labels, so a restarted controller knows it too. A
 /// controller that starts after the deadline does not report the object.
-pub(crate) struct Readiness {
+pub(crate) struct ReadinessTracker {
     waiting: VecDeque<NotReady>,
     telemetry: Arc<Telemetry>,
 }
 
-impl Readiness {
+impl ReadinessTracker {
     /// Creates the component without objects.
     pub(crate) const fn new(telemetry: Arc<Telemetry>) -> Self {
         Self {

@@ -344,9 +344,9 @@ mod tests {
     use super::*;
 
     /// A budget of 100 bytes for all namespaces.
-    struct Budget(TextBudget);
+    struct TestBudget(TextBudget);
 
-    impl Budget {
+    impl TestBudget {
         fn new() -> Self {
             Self(TextBudget::new(100))
         }
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn rejects_the_newest_texts_in_any_order_of_observation() {
         for order in [[1, 2, 3, 4], [4, 3, 2, 1], [3, 1, 4, 2]] {
-            let mut budget = Budget::new();
+            let mut budget = TestBudget::new();
             for age in order {
                 budget.add("dev", age, 40);
             }
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn accepts_an_object_again_when_an_older_one_is_removed() {
-        let mut budget = Budget::new();
+        let mut budget = TestBudget::new();
         for age in [1, 2, 3, 4] {
             budget.add("dev", age, 40);
         }
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn equal_texts_in_a_namespace_are_counted_once() {
-        let mut budget = Budget::new();
+        let mut budget = TestBudget::new();
         for age in 1..=9 {
             budget.add_text("dev", age, 7, 60);
         }
@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_namespace_within_its_share_is_not_affected_by_others() {
-        let mut budget = Budget::new();
+        let mut budget = TestBudget::new();
         budget.add("team", 500, 10);
         for age in 1..=100 {
             budget.add(&format!("evil-{}", age % 3), age, 10);
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn another_copy_of_a_text_changes_nothing_for_the_others() {
-        let mut budget = Budget::new();
+        let mut budget = TestBudget::new();
         budget.add("dev", 1, 60);
         for (age, text) in [(3, 7), (4, 7), (10, 8), (11, 8)] {
             budget.add_text("dev", age, text, 45);
@@ -467,10 +467,10 @@ mod tests {
 
     #[test]
     fn rejection_has_the_limit_that_was_effective() {
-        let mut budget = Budget::new();
+        let mut budget = TestBudget::new();
         budget.add("dev", 1, 70);
         budget.add("dev", 2, 70);
-        let limit = |budget: &Budget, age| {
+        let limit = |budget: &TestBudget, age| {
             let rejection = budget.0.rejection(Id::new(age));
             rejection.map(|no_room| no_room.limit)
         };
@@ -483,7 +483,7 @@ mod tests {
 
     #[test]
     fn annotations_of_a_namespace_count_once_and_are_never_rejected() {
-        let mut budget = Budget::new();
+        let mut budget = TestBudget::new();
         let dev = Arc::from("dev");
         for age in [1, 2] {
             budget.add("dev", age, 40);

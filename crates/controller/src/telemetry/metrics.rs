@@ -31,7 +31,7 @@ use crate::{
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
         published::{Counts, LatestObjects, PublishedObjects, Publisher},
-        readiness::{Condition, Heartbeat, Readiness},
+        readiness::{Condition, Heartbeat, ReadinessConditions},
         savings::Savings,
         shapes::{
             LATENESS_SECONDS, Labels, Lateness, Optional, gauge_value, lock, manager_label,
@@ -52,7 +52,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Telemetry {
     registry: Registry,
-    readiness: Readiness,
+    readiness: ReadinessConditions,
     published: LatestObjects,
     heartbeat: Heartbeat,
     transitions: Family<Labels<2>, Counter>,
@@ -204,7 +204,7 @@ impl Telemetry {
                 "Counts that another controller has reverted within --revert-window after dayshift set them, by its field manager",
             ),
             savings,
-            readiness: Readiness::new(),
+            readiness: ReadinessConditions::new(),
             published,
             heartbeat: Heartbeat::default(),
             registry,

@@ -51,13 +51,13 @@ impl Condition {
 
 /// Every [`Condition`], and whether shutdown has begun.
 #[derive(Debug)]
-pub(crate) struct Readiness {
+pub(crate) struct ReadinessConditions {
     met: [AtomicBool; Condition::ALL.len()],
     ending: AtomicBool,
     unwatched: Mutex<Vec<String>>,
 }
 
-impl Readiness {
+impl ReadinessConditions {
     pub(crate) fn new() -> Self {
         Self {
             met: Condition::ALL.map(|condition| {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn is_ready_while_every_condition_is_met_and_before_shutdown() {
-        let readiness = Readiness::new();
+        let readiness = ReadinessConditions::new();
         assert_eq!(
             readiness.check().unwrap_err(),
             [

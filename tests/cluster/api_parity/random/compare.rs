@@ -10,7 +10,7 @@ use futures::stream::{self, StreamExt as _};
 use kube::Client;
 
 use super::answer::essence;
-use super::scenario::Scenario;
+use super::scenario::RandomScenario;
 use super::shrink::shrink;
 use crate::api_parity::backend::Backend;
 use crate::api_parity::real;
@@ -44,7 +44,7 @@ fn random_patches(plane: &ControlPlane) {
     let mut scenarios = Vec::new();
     let mut left = wanted;
     while left > 0 {
-        let scenario = Scenario::random(&mut rng, left);
+        let scenario = RandomScenario::random(&mut rng, left);
         left -= scenario.patches.len();
         scenarios.push(scenario);
     }
@@ -81,7 +81,8 @@ fn random_patches(plane: &ControlPlane) {
         scenarios.len()
     );
     let namespace = "parity-random-0";
-    let differ = |scenario: &Scenario| block_on(difference(scenario, &client, plane, namespace));
+    let differ =
+        |scenario: &RandomScenario| block_on(difference(scenario, &client, plane, namespace));
     let mut shown = BTreeSet::new();
     for scenario in different.into_iter().take(SHRUNK) {
         let least = shrink(scenario, |scenario| differ(scenario).is_some());
@@ -96,7 +97,7 @@ fn random_patches(plane: &ControlPlane) {
 /// The difference between the in-memory response (`found`) and that of the real server
 /// (`recorded`).
 async fn difference(
-    scenario: &Scenario,
+    scenario: &RandomScenario,
     client: &Client,
     plane: &ControlPlane,
     namespace: &str,

@@ -13,12 +13,12 @@ const PATCHES: usize = 4;
 const MANAGERS: [&str; 3] = ["dayshift", "kubectl", "dayshift"];
 
 #[derive(Clone)]
-pub struct Scenario {
+pub struct RandomScenario {
     pub object: Value,
     pub patches: Vec<Patch>,
 }
 
-impl Scenario {
+impl RandomScenario {
     pub fn random(rng: &mut Rng, patches: usize) -> Self {
         let object = object::random(rng);
         let patches = (0..patches.min(PATCHES))
@@ -50,7 +50,7 @@ impl Scenario {
     }
 }
 
-impl std::fmt::Display for Scenario {
+impl std::fmt::Display for RandomScenario {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.object)?;
         for patch in &self.patches {

@@ -2,17 +2,20 @@
 
 use serde_json::Value;
 
-use super::scenario::Scenario;
+use super::scenario::RandomScenario;
 
 /// Removes one part after the other while `differs` still returns true.
-pub fn shrink(mut scenario: Scenario, differs: impl Fn(&Scenario) -> bool) -> Scenario {
+pub fn shrink(
+    mut scenario: RandomScenario,
+    differs: impl Fn(&RandomScenario) -> bool,
+) -> RandomScenario {
     while let Some(less) = lesser(&scenario).into_iter().find(&differs) {
         scenario = less;
     }
     scenario
 }
 
-fn lesser(scenario: &Scenario) -> Vec<Scenario> {
+fn lesser(scenario: &RandomScenario) -> Vec<RandomScenario> {
     let mut all = Vec::new();
     for index in 0..scenario.patches.len() {
         let mut less = scenario.clone();

@@ -27,7 +27,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 
 /// How the objects are changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ConversionSource {
     /// The files, which are applied afterwards.
     Files,
     /// The commands for live objects, piped into sh.
@@ -38,7 +38,7 @@ enum Way {
 struct Tool {
     name: &'static str,
     manifest: &'static str,
-    way: Way,
+    conversion_source: ConversionSource,
     flags: &'static str,
     /// Replacements: `NOON` is the clock of the morning, `ZONE` a zone in which it is noon.
     now: &'static [(&'static str, &'static str)],
@@ -55,7 +55,7 @@ const TOOLS: [Tool; 5] = [
     Tool {
         name: "go-kube-downscaler",
         manifest: include_str!("go_kube_downscaler.yaml"),
-        way: Way::Files,
+        conversion_source: ConversionSource::Files,
         flags: "",
         now: &[
             ("Sat-Sun 00:00-24:00 Europe/Berlin, Mon-Fri", "Mon-Sun"),
@@ -72,7 +72,7 @@ const TOOLS: [Tool; 5] = [
     Tool {
         name: "py-kube-downscaler",
         manifest: include_str!("py_kube_downscaler.yaml"),
-        way: Way::Live,
+        conversion_source: ConversionSource::Live,
         flags: "",
         now: &[
             ("Mon-Sun 07:30-18:00 CET", "Mon-Sun NOON-18:00 ZONE"),
@@ -96,7 +96,7 @@ const TOOLS: [Tool; 5] = [
     Tool {
         name: "kube-green",
         manifest: include_str!("kube_green.yaml"),
-        way: Way::Live,
+        conversion_source: ConversionSource::Live,
         flags: "",
         now: &[
             ("\"1-5\"", "\"*\""),
@@ -119,7 +119,7 @@ const TOOLS: [Tool; 5] = [
     Tool {
         name: "cron-hpa",
         manifest: include_str!("cron_hpa.yaml"),
-        way: Way::Files,
+        conversion_source: ConversionSource::Files,
         flags: "--default-timezone UTC",
         now: &[],
         rule_ids: &["delete-after"],
@@ -129,7 +129,7 @@ const TOOLS: [Tool; 5] = [
     Tool {
         name: "keda",
         manifest: include_str!("keda.yaml"),
-        way: Way::Live,
+        conversion_source: ConversionSource::Live,
         flags: "",
         now: &[("0 6 * * *", "CRON"), ("Asia/Kolkata", "ZONE")],
         rule_ids: &["delete-after"],
@@ -212,9 +212,9 @@ impl Tool {
         let new = old.with_extension("new.yaml");
         let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
         std::fs::write(old, manifest).unwrap();
-        let source = match self.way {
-            Way::Files => old.to_owned(),
-            Way::Live => format!("-n {}", team.name()),
+        let source = match self.conversion_source {
+            ConversionSource::Files => old.to_owned(),
+            ConversionSource::Live => format!("-n {}", team.name()),
         };
         let findings = findings(team, &format!("{source} {}", self.flags));
         let mut rule_ids: Vec<_> = findings.iter().map(|it| &*it.id).collect();
@@ -222,14 +222,14 @@ impl Tool {
         assert_eq!(rule_ids, self.rule_ids, "{}: {findings:#?}", self.name);
 
         let from = format!("--from {} --days 1 -o json", morning.plus(-60).until());
-        let plan = match self.way {
-            Way::Files => {
+        let plan = match self.conversion_source {
+            ConversionSource::Files => {
                 shell(&format!("dayshift convert {source} {} > {new}", self.flags));
                 let plan = shell(&format!("dayshift plan -f {new} {from}"));
                 shell(&format!("kubectl apply -f {new}"));
                 plan
             }
-            Way::Live => {
+            ConversionSource::Live => {
                 shell(&format!("dayshift convert {source} {} | sh", self.flags));
                 shell(&format!("dayshift plan {source} {from}"))
             }

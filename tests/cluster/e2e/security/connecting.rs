@@ -122,13 +122,13 @@ fn kubeconfig_with(plane: &ControlPlane, directory: &Path, cluster: Value) -> Pa
 }
 
 /// A port that leads to `url`.
-struct Way {
+struct ConnectionMethod {
     address: SocketAddr,
     /// Each `CONNECT` line.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-impl Way {
+impl ConnectionMethod {
     /// A proxy, which leads to `url` for every request.
     fn by_proxy(url: &str) -> Self {
         Self::by(url, Ipv4Addr::LOCALHOST, |mut client| {
@@ -187,7 +187,7 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
     let stop = soon(6);
     team.create(deployment("web").replicas(2).stop(stop.text()));
     let directory = tempfile::tempdir().unwrap();
-    let proxy = Way::by_proxy(plane.url());
+    let proxy = ConnectionMethod::by_proxy(plane.url());
     let cluster = json!({
         "server": format!("https://{NO_LISTENER}"),
         "proxy-url": format!("http://{}", proxy.address),
@@ -211,7 +211,7 @@ fn every_request_uses_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
 fn proxy_variables_apply_as_for_kubectl(plane: &ControlPlane) {
     let team = adopted(plane, "proxied-by-environment");
     let directory = tempfile::tempdir().unwrap();
-    let proxy = Way::by_proxy(plane.url());
+    let proxy = ConnectionMethod::by_proxy(plane.url());
     let by_proxy = |kubeconfig: &Path, not_for: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))
             .args(["status", "-n", team.name()])
@@ -240,8 +240,8 @@ fn proxy_variables_apply_as_for_kubectl(plane: &ControlPlane) {
 fn certificate_must_match_the_server_name_of_the_kubeconfig(plane: &ControlPlane) {
     let team = adopted(plane, "named");
     let directory = tempfile::tempdir().unwrap();
-    let way = Way::by_address(plane.url(), Ipv4Addr::new(127, 0, 0, 2));
-    let proxy = Way::by_proxy(plane.url());
+    let way = ConnectionMethod::by_address(plane.url(), Ipv4Addr::new(127, 0, 0, 2));
+    let proxy = ConnectionMethod::by_proxy(plane.url());
     let elsewhere = format!("https://{}", way.address);
     let by_proxy = format!("http://{}", proxy.address);
 

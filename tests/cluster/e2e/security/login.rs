@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use super::login_proxy::{Proxy, TRUSTED};
+use super::login_proxy::{LoginProxy, TRUSTED};
 use super::oauth2_proxy;
 use crate::e2e::overrides::authors::{apply_stamp, by};
 use crate::e2e::test_namespace::TestNamespace;
@@ -77,7 +77,7 @@ fn page_address(controller: &Dayshift) -> Option<SocketAddr> {
 }
 
 /// The result of a confirmed form.
-fn act(proxy: &Proxy, session: &str, fields: &[(&str, &str)]) -> String {
+fn act(proxy: &LoginProxy, session: &str, fields: &[(&str, &str)]) -> String {
     let token = proxy.get(session, "/timeline").field("token");
     let asked = proxy.post(
         session,
@@ -95,7 +95,7 @@ fn act(proxy: &Proxy, session: &str, fields: &[(&str, &str)]) -> String {
 }
 
 fn users_of_a_login_proxy_act_with_their_own_permissions(plane: &ControlPlane) {
-    assert_users_act_with_their_own_permissions(plane, Proxy::minimal);
+    assert_users_act_with_their_own_permissions(plane, LoginProxy::minimal);
 }
 
 fn oauth2_proxy_users_act_with_their_own_permissions(plane: &ControlPlane) {
@@ -104,7 +104,7 @@ fn oauth2_proxy_users_act_with_their_own_permissions(plane: &ControlPlane) {
 
 fn assert_users_act_with_their_own_permissions(
     plane: &ControlPlane,
-    before: fn(SocketAddr) -> Proxy,
+    before: fn(SocketAddr) -> LoginProxy,
 ) {
     let others = TestNamespace::without_controller(plane, "login-others");
     let team = TestNamespace::without_controller(plane, "login");

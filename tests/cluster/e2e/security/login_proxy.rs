@@ -14,7 +14,7 @@ pub(super) const TRUSTED: &str = "127.0.0.1";
 const UNTRUSTED: &str = "127.0.0.2";
 
 /// A running proxy. A session is `USER;GROUP,GROUP`, and empty without a login.
-pub(super) struct Proxy {
+pub(super) struct LoginProxy {
     pub(super) address: SocketAddr,
     pub(super) upstream: SocketAddr,
     /// The cookies of a session.
@@ -23,13 +23,13 @@ pub(super) struct Proxy {
 
 /// A response of the pages.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ProxyResponse {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: String,
 }
 
-impl Proxy {
+impl LoginProxy {
     /// A minimal proxy that takes the user from the cookie `session`.
     pub(super) fn minimal(upstream: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -48,7 +48,7 @@ impl Proxy {
     }
 
     /// The response to a user who logged in.
-    pub(super) fn ask(&self, session: &str, line: &str, more: &str, body: &str) -> Answer {
+    pub(super) fn ask(&self, session: &str, line: &str, more: &str, body: &str) -> ProxyResponse {
         let cookies = match session {
             "" => String::new(),
             session => format!("Cookie: {}\r\n", (self.cookies)(session)),
@@ -56,11 +56,11 @@ impl Proxy {
         asked(self.address, line, &format!("{cookies}{more}"), body)
     }
 
-    pub(super) fn get(&self, session: &str, path: &str) -> Answer {
+    pub(super) fn get(&self, session: &str, path: &str) -> ProxyResponse {
         self.ask(session, &format!("GET {path}"), "", "")
     }
 
-    pub(super) fn post(&self, session: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(super) fn post(&self, session: &str, path: &str, fields: &[(&str, &str)]) -> ProxyResponse {
         let mut form = form_urlencoded::Serializer::new(String::new());
         let body = form.extend_pairs(fields).finish();
         let origin = self.address;
@@ -71,14 +71,14 @@ impl Proxy {
     }
 
     /// The response to a client that bypasses the proxy.
-    pub(super) fn past(&self, path: &str, headers: &str) -> Answer {
+    pub(super) fn past(&self, path: &str, headers: &str) -> ProxyResponse {
         let request = request(&format!("GET {path}"), self.upstream, headers, "");
         answer(from_elsewhere(self.upstream), &request)
     }
 }
 
 /// The response of a server to one request.
-pub(super) fn asked(server: SocketAddr, line: &str, headers: &str, body: &str) -> Answer {
+pub(super) fn asked(server: SocketAddr, line: &str, headers: &str, body: &str) -> ProxyResponse {
     let stream = TcpStream::connect(server).unwrap();
     answer(stream, &request(line, server, headers, body))
 }
@@ -91,21 +91,21 @@ fn request(line: &str, host: SocketAddr, headers: &str, body: &str) -> String {
     )
 }
 
-fn answer(mut stream: TcpStream, request: &str) -> Answer {
+fn answer(mut stream: TcpStream, request: &str) -> ProxyResponse {
     let timeout = Some(Duration::from_secs(60));
     stream.set_read_timeout(timeout).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
-    Answer {
+    ProxyResponse {
         status: head.split(' ').nth(1).unwrap().parse().unwrap(),
         head: head.to_owned(),
         body: body.to_owned(),
     }
 }
 
-impl Answer {
+impl ProxyResponse {
     /// The values of a header, whose name is in lower case.
     fn header(&self, name: &str) -> impl Iterator<Item = &str> {
         let headers = self.head.lines().filter_map(|it| it.split_once(": "));

@@ -10,13 +10,13 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use super::login_provider;
-use super::login_proxy::{Proxy, asked};
+use super::login_proxy::{LoginProxy, asked};
 use crate::support::{Assets, ChildGuard, eventually};
 
 const PAGE: &str = include_str!("../../../../docs/guides/dashboard.md");
 
 /// A proxy that forwards to `upstream`, until it is dropped.
-pub(super) fn before(upstream: SocketAddr) -> Proxy {
+pub(super) fn before(upstream: SocketAddr) -> LoginProxy {
     let program = Assets::oauth2_proxy().unwrap_or_else(|why| panic!("{why:?}"));
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap();
@@ -39,7 +39,7 @@ pub(super) fn before(upstream: SocketAddr) -> Proxy {
         cookies: Mutex::default(),
         _running: (running, directory),
     };
-    Proxy {
+    LoginProxy {
         address,
         upstream,
         cookies: Box::new(move |session| logins.cookies(session)),

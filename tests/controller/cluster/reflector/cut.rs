@@ -5,20 +5,20 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::script::{Answer, LISTED, Script, bookmark, line, listed, listed_and};
+use super::script::{LISTED, Script, ScriptedResponse, bookmark, line, listed, listed_and};
 use super::{nothing, seen};
 
 /// A page of a list with its version and the token of the next page.
-fn page(name: &str, version: &str, next: &str) -> Answer {
+fn page(name: &str, version: &str, next: &str) -> ScriptedResponse {
     let item = json!({"metadata": {"name": name, "namespace": "dev", "resourceVersion": "5"}});
     let meta = json!({"resourceVersion": version, "continue": next});
     let list = json!({"kind": "DeploymentList", "metadata": meta, "items": [item]});
-    Answer::Ends(vec![list.to_string()])
+    ScriptedResponse::Ends(vec![list.to_string()])
 }
 
-fn no_streams() -> Answer {
+fn no_streams() -> ScriptedResponse {
     let status = json!({"kind": "Status", "status": "Failure", "code": 422});
-    Answer::RefusesWith(422, status)
+    ScriptedResponse::RefusesWith(422, status)
 }
 
 /// A proxy that fills its buffer before it forwards data delays the end of an event until the watch
@@ -28,8 +28,8 @@ async fn incomplete_event_ends_the_watch_and_is_sent_again() {
     let event = line("MODIFIED", "web", 9);
     let (begin, _) = event.split_at(40);
     let script = Script::of([
-        Answer::FallsSilent(listed_and(&[begin.to_owned()])),
-        Answer::FallsSilent(vec![event]),
+        ScriptedResponse::FallsSilent(listed_and(&[begin.to_owned()])),
+        ScriptedResponse::FallsSilent(vec![event]),
     ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
@@ -48,7 +48,7 @@ async fn watch_continues_from_the_version_of_the_first_page() {
         page("api", "7", "two"),
         page("db", "9", "three"),
         page("web", "12", ""),
-        Answer::FallsSilent(Vec::new()),
+        ScriptedResponse::FallsSilent(Vec::new()),
     ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 6).await, "init +api +db +web ready open");
@@ -65,7 +65,7 @@ async fn page_with_the_token_of_an_earlier_page_is_a_failure() {
         page("db", "7", "two"),
         page("api", "7", "two"),
         page("db", "7", ""),
-        Answer::FallsSilent(Vec::new()),
+        ScriptedResponse::FallsSilent(Vec::new()),
     ]);
     let mut events = script.watch();
     let reported = seen(&mut events, 8).await;
@@ -76,14 +76,15 @@ async fn page_with_the_token_of_an_earlier_page_is_a_failure() {
 #[tokio::test(start_paused = true)]
 async fn falls_back_to_pages_if_streams_break_before_the_list_is_complete() {
     let half = || vec![line("ADDED", "api", 5)];
-    let ends: [fn(Vec<String>) -> Answer; 2] = [Answer::Breaks, Answer::Ends];
+    let ends: [fn(Vec<String>) -> ScriptedResponse; 2] =
+        [ScriptedResponse::Breaks, ScriptedResponse::Ends];
     for end in ends {
         let script = Script::of([
             end(half()),
             end(half()),
             end(half()),
             page("web", "7", ""),
-            Answer::FallsSilent(Vec::new()),
+            ScriptedResponse::FallsSilent(Vec::new()),
         ]);
         let mut events = script.watch();
         let mut reported = String::new();
@@ -100,7 +101,10 @@ async fn falls_back_to_pages_if_streams_break_before_the_list_is_complete() {
 /// A proxy that answers every watch with an empty body must not look like a quiet server.
 #[tokio::test(start_paused = true)]
 async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
-    let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
+    let script = Script::of([
+        ScriptedResponse::FallsSilent(listed()),
+        ScriptedResponse::Ends(Vec::new()),
+    ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
     let reported = seen(&mut events, 7).await;
@@ -113,11 +117,11 @@ async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
 #[tokio::test(start_paused = true)]
 async fn continues_from_a_bookmark_with_an_older_version() {
     let script = Script::of([
-        Answer::Ends(listed_and(&[
+        ScriptedResponse::Ends(listed_and(&[
             line("MODIFIED", "web", 9),
             bookmark(6, false),
         ])),
-        Answer::FallsSilent(vec![line("MODIFIED", "web", 9)]),
+        ScriptedResponse::FallsSilent(vec![line("MODIFIED", "web", 9)]),
     ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 5).await, format!("{LISTED} =web"));
@@ -140,7 +144,7 @@ async fn object_larger_than_a_megabyte_delays_none_of_ten_thousand() {
         .collect();
     text[5_000] = object("large", &"x".repeat(3 << 19));
     text.push(bookmark(7, true));
-    let script = Script::of([Answer::FallsSilent(text)]);
+    let script = Script::of([ScriptedResponse::FallsSilent(text)]);
     let mut events = script.watch();
     let begun = Instant::now();
     let reported = seen(&mut events, 10_003).await;

@@ -7,7 +7,9 @@ use http::StatusCode;
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
-use super::script::{Answer, LISTED, Script, bookmark, failure, line, listed, listed_and};
+use super::script::{
+    LISTED, Script, ScriptedResponse, bookmark, failure, line, listed, listed_and,
+};
 use super::{HOUR, nothing, seen};
 
 #[tokio::test(start_paused = true)]
@@ -28,8 +30,8 @@ async fn watch_resumes_after_the_last_event_or_bookmark() {
         ),
     ] {
         let script = Script::of([
-            Answer::Ends(listed_and(&more)),
-            Answer::FallsSilent(Vec::new()),
+            ScriptedResponse::Ends(listed_and(&more)),
+            ScriptedResponse::FallsSilent(Vec::new()),
         ]);
         let mut events = script.watch();
         let reported = seen(&mut events, LISTED.split(' ').count()).await;
@@ -49,7 +51,7 @@ async fn only_the_annotated_bookmark_ends_the_list() {
         bookmark(7, true),
         line("ADDED", "api", 8),
     ];
-    let script = Script::of([Answer::FallsSilent(text.to_vec())]);
+    let script = Script::of([ScriptedResponse::FallsSilent(text.to_vec())]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 6).await, "open init +web +db ready =api");
 }
@@ -57,20 +59,32 @@ async fn only_the_annotated_bookmark_ends_the_list() {
 #[tokio::test(start_paused = true)]
 async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
     for (broken, expected, reported) in [
-        (Answer::Ends(listed_and(&[failure(410)])), "list", "open"),
-        (Answer::Ends(listed_and(&[failure(500)])), "7", "early"),
-        (Answer::Ends(listed_and(&[failure(504)])), "7", "early"),
-        (Answer::Breaks(listed()), "7", "early"),
+        (
+            ScriptedResponse::Ends(listed_and(&[failure(410)])),
+            "list",
+            "open",
+        ),
+        (
+            ScriptedResponse::Ends(listed_and(&[failure(500)])),
+            "7",
+            "early",
+        ),
+        (
+            ScriptedResponse::Ends(listed_and(&[failure(504)])),
+            "7",
+            "early",
+        ),
+        (ScriptedResponse::Breaks(listed()), "7", "early"),
         // A bare Status, which is not a watch event.
         (
-            Answer::Ends(listed_and(&[
+            ScriptedResponse::Ends(listed_and(&[
                 "{\"kind\":\"Status\",\"code\":410}\n".to_owned()
             ])),
             "list",
             "open",
         ),
     ] {
-        let script = Script::of([broken, Answer::FallsSilent(listed())]);
+        let script = Script::of([broken, ScriptedResponse::FallsSilent(listed())]);
         let mut events = script.watch();
         assert_eq!(seen(&mut events, 4).await, LISTED);
         assert_eq!(seen(&mut events, 2).await, format!("error {reported}"));
@@ -85,7 +99,7 @@ async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
 async fn unreadable_event_does_not_hide_later_events() {
     let odd = "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":7}}\n".to_owned();
     let more = [odd, line("MODIFIED", "web", 9)];
-    let script = Script::of([Answer::FallsSilent(listed_and(&more))]);
+    let script = Script::of([ScriptedResponse::FallsSilent(listed_and(&more))]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
     assert_eq!(seen(&mut events, 3).await, "error open =web");
@@ -107,8 +121,8 @@ async fn lists_again_if_an_event_has_no_version() {
         );
         let odd = format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n");
         let script = Script::of([
-            Answer::FallsSilent(listed_and(&[odd])),
-            Answer::FallsSilent(listed()),
+            ScriptedResponse::FallsSilent(listed_and(&[odd])),
+            ScriptedResponse::FallsSilent(listed()),
         ]);
         let mut events = script.watch();
         let reported = seen(&mut events, 9).await;
@@ -123,8 +137,8 @@ async fn lists_again_if_an_event_has_no_version() {
 async fn stops_reading_an_endless_event() {
     let piece = "x".repeat(1 << 20);
     let script = Script::of([
-        Answer::FallsSilent(listed_and(&vec![piece; 17])),
-        Answer::FallsSilent(Vec::new()),
+        ScriptedResponse::FallsSilent(listed_and(&vec![piece; 17])),
+        ScriptedResponse::FallsSilent(Vec::new()),
     ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
@@ -137,9 +151,9 @@ async fn stops_reading_an_endless_event() {
 #[tokio::test(start_paused = true)]
 async fn gives_up_a_watch_that_does_not_open_within_20_s() {
     let script = Script::of([
-        Answer::Ends(listed()),
-        Answer::Hangs,
-        Answer::FallsSilent(Vec::new()),
+        ScriptedResponse::Ends(listed()),
+        ScriptedResponse::Hangs,
+        ScriptedResponse::FallsSilent(Vec::new()),
     ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
@@ -156,8 +170,8 @@ async fn gives_up_a_watch_that_does_not_open_within_20_s() {
 #[tokio::test(start_paused = true)]
 async fn reopens_a_watch_that_stays_silent_beyond_its_timeout() {
     let script = Script::of([
-        Answer::FallsSilent(listed()),
-        Answer::FallsSilent(Vec::new()),
+        ScriptedResponse::FallsSilent(listed()),
+        ScriptedResponse::FallsSilent(Vec::new()),
     ]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
@@ -177,7 +191,10 @@ async fn reopens_a_watch_that_stays_silent_beyond_its_timeout() {
 /// The watcher of kube reopened such a watch in a tight loop.
 #[tokio::test(start_paused = true)]
 async fn backs_off_if_watches_end_at_once() {
-    let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
+    let script = Script::of([
+        ScriptedResponse::FallsSilent(listed()),
+        ScriptedResponse::Ends(Vec::new()),
+    ]);
     let mut events = script.watch();
     while timeout(HOUR, events.next()).await.is_ok() && script.asked.lock().unwrap().len() < 30 {}
     let pauses = &script.pauses()[1..];
@@ -195,10 +212,10 @@ async fn watch_honors_retry_after_for_at_most_a_minute() {
             StatusCode::SERVICE_UNAVAILABLE,
         ] {
             let script = Script::of([
-                Answer::Refuses(code, after),
-                Answer::Ends(listed()),
-                Answer::Refuses(code, after),
-                Answer::FallsSilent(Vec::new()),
+                ScriptedResponse::Refuses(code, after),
+                ScriptedResponse::Ends(listed()),
+                ScriptedResponse::Refuses(code, after),
+                ScriptedResponse::FallsSilent(Vec::new()),
             ]);
             let mut events = script.watch();
             let reported = seen(&mut events, 7).await;
@@ -221,9 +238,9 @@ async fn reads_retry_after_seconds_from_a_status_too() {
         });
         let event = format!("{}\n", json!({"type": "ERROR", "object": status}));
         let script = Script::of([
-            Answer::RefusesWith(503, status),
-            Answer::Ends(listed_and(&[event])),
-            Answer::FallsSilent(Vec::new()),
+            ScriptedResponse::RefusesWith(503, status),
+            ScriptedResponse::Ends(listed_and(&[event])),
+            ScriptedResponse::FallsSilent(Vec::new()),
         ]);
         let mut events = script.watch();
         let reported = seen(&mut events, 7).await;

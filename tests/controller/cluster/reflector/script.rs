@@ -19,7 +19,7 @@ use super::{Events, watch_by};
 
 /// The response to one request.
 #[derive(Clone)]
-pub(super) enum Answer {
+pub(super) enum ScriptedResponse {
     /// Accepts the watch, sends these pieces, then ends it.
     Ends(Vec<String>),
     /// Accepts the watch, sends these pieces, then stays silent.
@@ -39,13 +39,13 @@ type Answered = Response<UnsyncBoxBody<Bytes, BoxError>>;
 /// A server that answers from a script, whose last line repeats.
 #[derive(Clone)]
 pub(super) struct Script {
-    answers: Arc<Mutex<VecDeque<Answer>>>,
+    answers: Arc<Mutex<VecDeque<ScriptedResponse>>>,
     /// The time and query of each request.
     pub(super) asked: Arc<Mutex<Vec<(Instant, String)>>>,
 }
 
 impl Script {
-    pub(super) fn of(answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub(super) fn of(answers: impl IntoIterator<Item = ScriptedResponse>) -> Self {
         Self {
             answers: Arc::new(Mutex::new(answers.into_iter().collect())),
             asked: Arc::default(),
@@ -76,25 +76,25 @@ impl Script {
             stream::iter(pieces.collect::<Vec<Result<_, BoxError>>>())
         };
         let body = match answer {
-            Answer::Ends(text) => StreamBody::new(chunks(text)).boxed_unsync(),
-            Answer::FallsSilent(text) => {
+            ScriptedResponse::Ends(text) => StreamBody::new(chunks(text)).boxed_unsync(),
+            ScriptedResponse::FallsSilent(text) => {
                 StreamBody::new(chunks(text).chain(stream::pending())).boxed_unsync()
             }
-            Answer::Breaks(text) => {
+            ScriptedResponse::Breaks(text) => {
                 let broken = stream::iter([Err("the connection is reset".into())]);
                 StreamBody::new(chunks(text).chain(broken)).boxed_unsync()
             }
-            Answer::Refuses(code, after) => {
+            ScriptedResponse::Refuses(code, after) => {
                 let answer = Response::builder().status(code);
                 let nothing = StreamBody::new(chunks(Vec::new())).boxed_unsync();
                 return Ok(answer.header("retry-after", after).body(nothing)?);
             }
-            Answer::RefusesWith(code, status) => {
+            ScriptedResponse::RefusesWith(code, status) => {
                 let answer = Response::builder().status(code);
                 let body = StreamBody::new(chunks(vec![status.to_string()])).boxed_unsync();
                 return Ok(answer.body(body)?);
             }
-            Answer::Hangs => pending().await,
+            ScriptedResponse::Hangs => pending().await,
         };
         Ok(Response::new(body))
     }
