@@ -55,11 +55,11 @@ const fn at_least_one(slots: usize) -> usize {
 /// The slots that are taken, in total and by each namespace.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    taken: Counts,
-    taken_by: HashMap<Arc<str>, Counts>,
+    taken: SlotCounts,
+    taken_by: HashMap<Arc<str>, SlotCounts>,
 }
 
-type Counts = [usize; Class::COUNT];
+type SlotCounts = [usize; Class::COUNT];
 
 impl Slots {
     /// The number of slots of a class that are taken.
@@ -88,7 +88,7 @@ impl Slots {
         if let Some(taken) = self.taken_by.get_mut(namespace) {
             taken[class as usize] += 1;
         } else {
-            let mut taken = Counts::default();
+            let mut taken = SlotCounts::default();
             taken[class as usize] = 1;
             self.taken_by.insert(namespace.clone(), taken);
         }
@@ -98,7 +98,7 @@ impl Slots {
         self.taken[class as usize] -= 1;
         if let Some(taken) = self.taken_by.get_mut(namespace) {
             taken[class as usize] -= 1;
-            if *taken == Counts::default() {
+            if *taken == SlotCounts::default() {
                 self.taken_by.remove(namespace);
             }
         }

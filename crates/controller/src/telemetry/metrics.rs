@@ -30,7 +30,7 @@ use crate::{
         job_metrics::JobMetrics,
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
-        published::{Counts, LatestObjects, PublishedObjects, Publisher},
+        published::{LatestObjects, ObjectTotals, PublishedObjects, Publisher},
         readiness::{Condition, Heartbeat, ReadinessConditions},
         savings::Savings,
         shapes::{
@@ -407,7 +407,7 @@ impl Telemetry {
         text
     }
 
-    fn count(&self, counts: &Counts) {
+    fn count(&self, counts: &ObjectTotals) {
         self.states.set(&counts.by_namespace);
         for counter in [&self.stop_notices, &self.reverted_counts] {
             counter.collect(counts.by_namespace.keys());

@@ -11,7 +11,7 @@ use tracing::dispatcher;
 
 use crate::{
     settings::Settings,
-    telemetry::published::{Counts, PublishedObjects},
+    telemetry::published::{ObjectTotals, PublishedObjects},
 };
 
 /// How often overdue objects are counted, if one might have become overdue. Counting 100,000 objects
@@ -107,7 +107,7 @@ fn log_next_stops(summary: &StopSummary) {
     );
 }
 
-fn log_counts(counts: &Counts, next: Option<DateTime<Utc>>, has_default: bool) {
+fn log_counts(counts: &ObjectTotals, next: Option<DateTime<Utc>>, has_default: bool) {
     let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
     let (scheduled, invalid) = (counts.scheduled, counts.invalid());
     tracing::info!(scheduled, invalid, next, "ready");

@@ -60,7 +60,7 @@ pub(crate) struct Publisher {
 
 /// Totals of all objects at one time.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct ObjectTotals {
     pub(crate) by_namespace: BTreeMap<Arc<str>, States>,
     /// The number of objects with a valid schedule.
     pub(crate) scheduled: usize,
@@ -130,9 +130,9 @@ impl PublishedObjects {
     }
 
     /// The current totals.
-    pub(crate) fn count(&self) -> Counts {
+    pub(crate) fn count(&self) -> ObjectTotals {
         let now = self.clock.now();
-        let mut counts = Counts::default();
+        let mut counts = ObjectTotals::default();
         for (id, object) in self.each() {
             counts.add(id, &object, now);
             counts.not_ready += usize::from(object.is_not_ready(now));
@@ -156,7 +156,7 @@ impl PublishedObjects {
     }
 }
 
-impl Counts {
+impl ObjectTotals {
     /// The number of invalid schedules.
     pub(crate) fn invalid(&self) -> usize {
         let states = self.by_namespace.values();

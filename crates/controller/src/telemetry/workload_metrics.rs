@@ -32,10 +32,10 @@ pub(super) struct StatesByNamespace {
 }
 
 /// Returns the value of one gauge.
-type Count = fn(&States) -> usize;
+type GaugeValue = fn(&States) -> usize;
 
 /// The namespace or team in the label of a series, if it has a label, and the values of the series.
-type Series = (Option<Arc<str>>, States);
+type StateSeries = (Option<Arc<str>>, States);
 
 impl StatesByNamespace {
     /// Creates the collector without counts.
@@ -53,7 +53,7 @@ impl StatesByNamespace {
 
     /// Returns a series for each of the namespaces or teams with the most workloads, and one for the
     /// rest. If `are_each` is false, returns one sum.
-    fn series(&self, are_each: bool) -> Vec<Series> {
+    fn series(&self, are_each: bool) -> Vec<StateSeries> {
         let counted = lock(&self.counted).clone();
         if !are_each {
             let all = counted.into_values();
@@ -102,7 +102,7 @@ impl Collector for StatesByNamespace {
                 gauge.encode(metric.encode_family(&labels)?)?;
             }
         }
-        let gauges: [(&str, &str, Count); 4] = [
+        let gauges: [(&str, &str, GaugeValue); 4] = [
             (
                 "dayshift_invalid_schedules",
                 "Workloads whose schedule is rejected.",
@@ -135,7 +135,7 @@ impl Collector for StatesByNamespace {
 }
 
 /// Counts by namespace or by series.
-type Counted = BTreeMap<Arc<str>, u64>;
+type CountsByName = BTreeMap<Arc<str>, u64>;
 
 /// A counter of events of workloads, such as stop notices. Has a series for each namespace or team if
 /// savings have.
@@ -149,10 +149,10 @@ pub(crate) struct NamespaceCounter {
     help: &'static str,
     /// The counts since the last scrape, by namespace. They are kept apart from `series` so that the
     /// controller never waits for a scrape.
-    pending: Arc<Mutex<Counted>>,
+    pending: Arc<Mutex<CountsByName>>,
     /// The counts until the last scrape, by series. A count belongs to the team that its namespace had
     /// at the time of the scrape.
-    series: Arc<Mutex<Counted>>,
+    series: Arc<Mutex<CountsByName>>,
     savings: Savings,
 }
 
