@@ -172,8 +172,8 @@ impl Store {
 
     /// Drops the annotations from an observation if they exceed the text budget of the namespace.
     pub(crate) fn limit_text(&mut self, id: Id, observed: &mut Observed, created: i64) {
-        if let Err(no_room) = self.text_budget.observe(id, observed, created) {
-            observed.drop_texts(no_room.limit);
+        if let Err(over_budget) = self.text_budget.observe(id, observed, created) {
+            observed.drop_texts(over_budget.limit);
         }
     }
 
@@ -189,9 +189,9 @@ impl Store {
             if rejection.is_none() == object.observed.has_texts() {
                 return false;
             }
-            if let Some(no_room) = rejection {
+            if let Some(over_budget) = rejection {
                 touch(&mut self.touched, *id, object);
-                object.drop_texts(no_room.limit, &mut self.parse_cache, seen_at);
+                object.drop_texts(over_budget.limit, &mut self.parse_cache, seen_at);
             }
             true
         });
@@ -206,7 +206,8 @@ impl Store {
             && self.text_budget.rejection(id).is_none()
     }
 
-    /// Counts the annotations that are kept of a Namespace, after an event of it or of its last object.
+    /// Updates the text budget with the annotations of a Namespace, after an event about it, or after its
+    /// last object was removed.
     fn count_namespace_text(&mut self, namespace: &Arc<str>) {
         let annotations = self.namespaces.annotations(namespace);
         self.text_budget.observe_namespace(namespace, annotations);

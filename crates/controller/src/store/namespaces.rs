@@ -168,7 +168,7 @@ impl Namespaces {
         }
     }
 
-    /// The annotations that are kept of a Namespace.
+    /// The stored annotations of a Namespace.
     pub(super) fn annotations(&self, namespace: &str) -> Option<&Annotations> {
         self.record(namespace).map(|record| &*record.annotations)
     }

@@ -45,10 +45,10 @@ pub(super) struct TextBudget {
     hashes: RandomState,
 }
 
-/// The reason why the text of an object is not kept.
+/// The reason why the text of an object is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoRoom {
-    /// The bytes that were kept of the namespace when the text was rejected.
+pub(super) struct OverBudget {
+    /// The effective limit of the namespace in bytes when the text was rejected.
     pub(super) limit: usize,
 }
 
@@ -74,14 +74,14 @@ struct NamespaceTexts {
     /// [`Self::apply_limit`].
     moved: Vec<u64>,
     /// The bytes of the Namespace's own annotations.
-    of_namespace: usize,
+    namespace_bytes: usize,
 }
 
 /// A text, and the objects that have it.
 struct Text {
     bytes: usize,
-    /// Why it is not kept, as last reported.
-    rejected: Option<NoRoom>,
+    /// Why the text is rejected, after the last call of [`NamespaceTexts::apply_limit`].
+    rejected: Option<OverBudget>,
     objects: BTreeMap<Age, Id>,
 }
 
@@ -107,13 +107,13 @@ impl TextBudget {
     ///
     /// # Errors
     ///
-    /// It should not be kept.
+    /// The text exceeds the budget and should be dropped.
     pub(super) fn observe(
         &mut self,
         id: Id,
         observed: &Observed,
         created: i64,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), OverBudget> {
         let own = observed.inputs.own();
         let inherited = observed.inherited.as_deref().map_or(0, str::len);
         let bytes = own.kept_bytes() + inherited.saturating_sub(UNCOUNTED_INHERITED);
@@ -135,7 +135,7 @@ impl TextBudget {
         self.rejection(id).map_or(Ok(()), Err)
     }
 
-    /// Counts the annotations of a Namespace; `None` if it has none or is forgotten.
+    /// Counts the annotations of a Namespace; `None` if it has none or was deleted.
     pub(super) fn observe_namespace(
         &mut self,
         namespace: &Arc<str>,
@@ -147,11 +147,11 @@ impl TextBudget {
 
     fn set_namespace(&mut self, namespace: &Arc<str>, bytes: usize) {
         let known = self.namespaces.get(namespace);
-        if known.map_or(0, |account| account.of_namespace) == bytes {
+        if known.map_or(0, |account| account.namespace_bytes) == bytes {
             return;
         }
         let account = self.namespaces.entry(Arc::clone(namespace)).or_default();
-        account.of_namespace = bytes;
+        account.namespace_bytes = bytes;
         self.prune(namespace);
         self.apply_limit(namespace);
     }
@@ -178,7 +178,7 @@ impl TextBudget {
         }
     }
 
-    /// Forgets an object. Returns its namespace, which has to be settled.
+    /// Removes an object. Returns its namespace, to which the caller has to apply the limit.
     fn forget(&mut self, id: Id) -> Option<Arc<str>> {
         let entry = self.objects.remove(&id)?;
         if let Some(account) = self.namespaces.get_mut(&entry.namespace) {
@@ -190,13 +190,13 @@ impl TextBudget {
 
     fn prune(&mut self, namespace: &str) {
         let known = self.namespaces.get(namespace);
-        if known.is_some_and(|account| account.texts.is_empty() && account.of_namespace == 0) {
+        if known.is_some_and(|account| account.texts.is_empty() && account.namespace_bytes == 0) {
             self.namespaces.remove(namespace);
         }
     }
 
-    /// Why the text of an object is not kept.
-    pub(super) fn rejection(&self, id: Id) -> Option<NoRoom> {
+    /// Why the text of an object is rejected; `None` if it is accepted.
+    pub(super) fn rejection(&self, id: Id) -> Option<OverBudget> {
         let entry = self.objects.get(&id)?;
         let texts = &self.namespaces.get(&entry.namespace)?.texts;
         texts.get(&entry.text)?.rejected
@@ -233,9 +233,9 @@ impl TextBudget {
 }
 
 impl NamespaceTexts {
-    /// The bytes of everything in the namespace.
+    /// The bytes of all texts in the namespace, accepted or not, and of its own annotations.
     const fn demand(&self) -> usize {
-        self.bytes + self.of_namespace
+        self.bytes + self.namespace_bytes
     }
 
     /// Adds an object. Its text is accepted or rejected by [`Self::apply_limit`].
@@ -290,6 +290,7 @@ impl NamespaceTexts {
         self.rejected.remove(age);
     }
 
+    /// Inserts a text into the order of ages, as accepted if it is older than all rejected texts.
     fn attach(&mut self, age: Age, text: u64, bytes: usize) {
         self.moved.push(text);
         let first_rejected = self.rejected.keys().next();
@@ -304,7 +305,7 @@ impl NamespaceTexts {
     /// Moves texts between the accepted and the rejected ones as the limit requires. Reports the objects
     /// for which something has changed.
     fn apply_limit(&mut self, limit: usize, changed: &mut Vec<Id>) {
-        let room = limit.saturating_sub(self.of_namespace);
+        let room = limit.saturating_sub(self.namespace_bytes);
         while self.accepted_bytes > room
             && let Some((age, text)) = self.accepted.pop_last()
         {
@@ -328,7 +329,7 @@ impl NamespaceTexts {
             let oldest = known.objects.keys().next();
             let is_accepted = oldest.is_some_and(|age| self.accepted.contains_key(age));
             if is_accepted != known.rejected.is_none() {
-                known.rejected = (!is_accepted).then_some(NoRoom { limit });
+                known.rejected = (!is_accepted).then_some(OverBudget { limit });
                 changed.extend(known.objects.values());
             }
         }
@@ -472,7 +473,7 @@ mod tests {
         budget.add("dev", 2, 70);
         let limit = |budget: &TestBudget, age| {
             let rejection = budget.0.rejection(Id::new(age));
-            rejection.map(|no_room| no_room.limit)
+            rejection.map(|over_budget| over_budget.limit)
         };
         assert_eq!((limit(&budget, 1), limit(&budget, 2)), (None, Some(100)));
         budget.add("team", 3, 40);
