@@ -30,9 +30,9 @@ pub(crate) struct Namespaces {
     /// From the start of the program until every watch was open and its list complete.
     pub(crate) ready: f64,
     pub(crate) peak: u64,
-    /// One boundary in each second.
+    /// Namespaces that have a boundary of their own, one in each second.
     pub(crate) lone: Lateness,
-    /// One boundary of all the others.
+    /// All other namespaces, at their common boundary.
     pub(crate) together: Lateness,
 }
 

@@ -7,7 +7,7 @@ use dayshift_schedule::{Tzdata, Zone};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Params {
     pub(super) theme: Option<Theme>,
-    /// Whether the page does not reload by itself.
+    /// Whether the page does not reload automatically.
     pub(super) still: bool,
     pub(super) namespace: Option<String>,
     pub(super) kind: Option<String>,

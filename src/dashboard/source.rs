@@ -208,7 +208,7 @@ impl Dashboard {
         }
     }
 
-    /// The part of the view that a visitor may see, and the turn to render it.
+    /// The part of the view that a visitor may see, and the permit to render it now.
     ///
     /// # Errors
     ///

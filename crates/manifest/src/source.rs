@@ -96,7 +96,8 @@ impl SourceFile {
         }
     }
 
-    /// Why a document is not an object, if the user named the file. `None` if it can be one.
+    /// Why a document is not an object; `None` if it might be one, or if the file was found by a
+    /// search.
     pub(crate) fn not_an_object(&self, document: &Node<'_>) -> Option<String> {
         if self.is_found || document.scalar() == Some(Scalar::Null) {
             return None;

@@ -1,7 +1,7 @@
 //! Treated dates, which count as another weekday, and the search for dates.
 //!
-//! [`Dates`] combines excluded and treated dates. Its scan goes from month to month, and checks only
-//! the days that the caller's mask of a [`Page`] contains.
+//! [`Dates`] combines excluded and treated dates. It is searched month by month; the caller selects
+//! the days to check in each month's [`Page`].
 
 use chrono::{NaiveDate, Weekday};
 

@@ -55,8 +55,8 @@ impl Month {
         Self::new(year, number, self.first - length)
     }
 
-    /// An index below [`LAYOUTS`]. Months with the same index have the same weekdays on the same
-    /// dates, and so have the months before them.
+    /// An index below [`LAYOUTS`]. If two months have the same index, their dates fall on the same
+    /// weekdays, and so do the dates of the previous months.
     pub(crate) fn layout(&self) -> usize {
         let is_by_leap_day = matches!(self.number, 2 | 3) && month_length(self.year, 2) == 29;
         let number = self.number.saturating_sub(1) as usize;

@@ -80,7 +80,7 @@ impl PartialEq for Tzdata {
 impl Eq for Tzdata {}
 
 impl Tzdata {
-    /// The copy in the program.
+    /// The database that is compiled into the program.
     pub fn bundled() -> &'static Self {
         &BUNDLED
     }

@@ -289,9 +289,9 @@ pub enum NotRestored {
 }
 
 /// The change that raises the object to its saved count, with or without a schedule. `None` if
-/// nothing is saved, or if the object runs as many already.
+/// nothing is saved, or if the count is already as high.
 ///
-/// Like a start it never lowers the count, and it removes the saved count. The phase `stopped`
+/// Like a start, it never lowers the count, and it removes the saved count. The phase `stopped`
 /// becomes `running`, so that `enforce` does not treat the raised count as a manual change.
 ///
 /// # Errors

@@ -28,7 +28,7 @@ pub fn run(bytes: &[u8]) {
     assert!(!head.path.contains(['?', '#']), "{:?}", head.path);
 }
 
-/// The first positions and some of the later ones.
+/// The positions to split at: each of the first 32, and some of the later ones.
 fn splits(length: usize) -> impl Iterator<Item = usize> {
     let step = (length / 64).max(1);
     (1..length.min(32)).chain((32..length).step_by(step))

@@ -65,7 +65,7 @@ pub(crate) fn with_tzdata(command: Command, tzdata: &Tzdata) -> Command {
     })
 }
 
-/// Parses any value into the database that was chosen before.
+/// Ignores the value and returns the database that was chosen earlier.
 #[derive(Clone)]
 struct ChosenTzdata(Tzdata);
 

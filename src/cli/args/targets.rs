@@ -80,7 +80,7 @@ impl ScopeArgs {
             .filter(|selector| !selector.is_empty())
     }
 
-    /// Whether it selects more than namespaces by name.
+    /// Whether it selects by label, or selects all namespaces.
     pub(crate) fn is_wide(&self) -> bool {
         self.all_namespaces || self.selector().is_some()
     }

@@ -188,9 +188,9 @@ pub(crate) struct ProblemEntry {
     /// The name of the annotation.
     pub(crate) annotation: String,
     pub(crate) message: String,
-    /// The first wrong byte of its value.
+    /// The first invalid byte of its value.
     pub(crate) start: usize,
-    /// The byte after the last wrong one.
+    /// The end of the invalid bytes, exclusive.
     pub(crate) end: usize,
     /// Where it is defined: `object`, `namespace` or `scaler`.
     pub(crate) from: String,
@@ -268,9 +268,9 @@ pub(crate) struct AnnotationEntry {
     pub(crate) name: String,
     /// Its value.
     pub(crate) text: String,
-    /// The first wrong byte of its value.
+    /// The first invalid byte of its value.
     pub(crate) start: usize,
-    /// The byte after the last wrong one.
+    /// The end of the invalid bytes, exclusive.
     pub(crate) end: usize,
 }
 
@@ -334,9 +334,9 @@ pub(crate) struct ActionResult {
 pub(crate) enum ActionOutcome {
     /// The request is done.
     Done,
-    /// The object, the request or the controller is the reason of a failure.
+    /// The request failed because of the object, the controller or the request itself.
     Failed,
-    /// The cluster or missing permissions are the reason of a failure.
+    /// The request failed because of the cluster or missing permissions.
     Unable,
 }
 
@@ -470,9 +470,9 @@ mod tests {
     struct PlannedProblem {
         annotation: String,
         message: String,
-        /// The first wrong byte of the value.
+        /// The first invalid byte of the value.
         start: usize,
-        /// The byte after the last wrong one.
+        /// The end of the invalid bytes, exclusive.
         end: usize,
         /// Where it is defined, unless it is the object.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -176,7 +176,7 @@ impl ConversionRun<'_, '_> {
         self.report(from, Topic::Unclear, message, help, &self.place_of(from));
     }
 
-    /// Reports an impossible object. Its name could be harmful in a command that a shell reads.
+    /// Reports an object that cannot exist. Its name could be harmful in a shell command.
     fn report_impossible(&mut self, from: usize, object: &ObjectRef, place: &Location) {
         let message = format!(
             "it is about `{}`, which cannot exist in a cluster, so no command is printed",

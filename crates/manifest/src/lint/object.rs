@@ -123,7 +123,7 @@ impl<'o> ObjectFindings<'o> {
             .iter()
             .filter(|finding| finding.rule != LintRule::DeletesVolumes);
         for finding in found.filter(|finding| finding.origin == origin) {
-            // An annotation that is not text is checked again once it is.
+            // If a value is not a string, only that is reported.
             if !unwritable.contains(&*finding.name) {
                 self.add_to_annotation(&fields, finding);
             }

@@ -40,7 +40,7 @@ pub enum RevertTiming {
 pub enum CountPolicy {
     /// It reverts a change.
     Reverted,
-    /// It shows no difference, but a sync for another reason writes the count in Git.
+    /// It does not detect a change, but each sync for another reason sets the count of Git.
     Hidden,
     /// It never writes the count.
     Ignored,

@@ -43,8 +43,8 @@ pub struct Contents {
     pub errors: Vec<SyntaxError>,
 }
 
-/// Splits objects into the last definition of each, which `kubectl apply` leaves, and the earlier
-/// ones that a later definition replaces. Both keep their order.
+/// Splits definitions into the last one of each object, which remains after `kubectl apply`, and the
+/// earlier ones, which it replaces. Both keep their order.
 pub fn last_of_each<T>(given: Vec<T>, object: impl Fn(&T) -> &WorkloadRef) -> (Vec<T>, Vec<T>) {
     let mut later = HashSet::new();
     let (mut last, mut before): (Vec<_>, Vec<_>) = given.into_iter().rev().partition(|item| {

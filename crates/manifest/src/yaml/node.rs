@@ -103,12 +103,12 @@ impl<'a> Node<'a> {
         self.get(name).map_or(&[], Self::items)
     }
 
-    /// A key's scalar as it is written; empty if there is none.
+    /// The scalar at a key, as it is written in the file; empty if there is none.
     pub(crate) fn word(&self, name: &str) -> &str {
         self.get(name).and_then(Self::written).unwrap_or_default()
     }
 
-    /// A scalar as it is written, whatever its type.
+    /// The scalar as it is written in the file, of any type.
     pub(crate) fn written(&self) -> Option<&str> {
         match &self.content {
             NodeContent::Scalar { text, .. } => Some(text),

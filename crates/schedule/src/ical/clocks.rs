@@ -117,7 +117,8 @@ impl EventClock {
         }
     }
 
-    /// The local time when other clocks show `shown`. If either zone is unknown, it is the same.
+    /// The local time of these clocks when `others` show `shown`. If either zone is unknown, it is
+    /// `shown` as well.
     pub(crate) fn shown_when(&self, others: &Self, shown: Local) -> Local {
         let utc = match (self, others) {
             (Self::AsWritten | Self::Unknown, _) | (_, Self::AsWritten | Self::Unknown) => {
@@ -211,7 +212,7 @@ impl ObservanceLines {
 }
 
 impl FileZone {
-    /// `None` if the zone cannot be parsed.
+    /// Parses the lines of a zone; `None` if they are invalid.
     ///
     /// # Errors
     /// Its recurrences exceed the budget.

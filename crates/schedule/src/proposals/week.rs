@@ -71,7 +71,8 @@ pub(crate) fn guess(text: &str, wanted: Wanted) -> Option<Proposal> {
     }
 }
 
-/// A window that ends on another day. On one day it could be a window of that day, or a whole week.
+/// A window that ends on another day. If both days are the same, the text is ambiguous: a window of
+/// that day, or of a whole week.
 fn across(from: (&str, Clock), to: (&str, Clock)) -> Option<Proposal> {
     (find_day(from.0)? != find_day(to.0)?).then_some(())?;
     let time = |(days, clock): (&str, Clock)| {

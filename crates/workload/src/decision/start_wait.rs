@@ -296,8 +296,8 @@ mod tests {
         DateTime::UNIX_EPOCH + TimeDelta::seconds(second)
     }
 
-    /// How long a start that was due at 0 waits at `now` for two dependencies in these states, or
-    /// the number of unready ones if it does not wait.
+    /// For a start that was due at second 0, with two dependencies in these states: the second of
+    /// its next check, or the number of unready dependencies if it does not wait.
     fn wait(stand: [DependencyState; 2], is_request: bool, now: i64) -> Result<i64, usize> {
         let after =
             After::parse("sts/db; deploy/cache, 60s", &crate::KindTable::default()).unwrap();

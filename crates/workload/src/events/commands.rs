@@ -34,8 +34,8 @@ pub(super) fn wake_namespace_command(namespace: &str, prefix: &Prefix) -> String
     format!("dayshift wake ns/{namespace} --for 2h{}", prefix.flag())
 }
 
-/// The `kubectl` command that sets the count of this object. An on/off object gets back its saved
-/// value.
+/// The `kubectl` command that sets the count of this object. For an on/off object, it restores the
+/// saved value.
 pub(super) fn scale_command(
     object: &WorkloadRef,
     count: Replicas,

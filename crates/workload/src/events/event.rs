@@ -23,8 +23,8 @@ pub struct EventText {
     pub reason: EventReason,
     /// Its text without markup, at most 1 kB.
     pub text: String,
-    /// The time that the Event is about, if only one controller should send it, and only once for
-    /// each object.
+    /// Set if the Event should be sent only once for each object and this time, even by several
+    /// controllers.
     pub once_of: Option<DateTime<Utc>>,
 }
 

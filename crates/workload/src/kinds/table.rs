@@ -62,7 +62,7 @@ impl Default for KindTable {
 }
 
 impl KindTable {
-    /// Adds a kind of a user's own.
+    /// Adds a kind that a user defined.
     ///
     /// # Errors
     /// The resource is known, there are too many kinds, or the field stops nothing.

@@ -178,9 +178,9 @@ impl SleepRefs {
 /// The patches of a SleepInfo.
 #[derive(Default)]
 pub(crate) struct SleepPatches {
-    /// The kinds that they stop as dayshift does, with the places of the patches.
+    /// The kinds that the patches stop as dayshift does, with the places of the patches.
     pub(crate) stopped: Vec<(Kind, Location)>,
-    /// The kinds that they change in another way.
+    /// The kinds with a patch that has no equivalent.
     pub(crate) changed: Vec<Kind>,
     /// Whether one of them has no equivalent, so that the SleepInfo is still needed.
     pub(crate) are_needed: bool,
@@ -208,7 +208,7 @@ impl SleepPatches {
                             &item.place,
                             format!(
                                 "the patch of `{target}` replaces {0}, so kube-green does \
-                                not change an object without {0}; dayshift stops that too",
+                                not change an object without {0}; dayshift also stops such an object",
                                 field(&kind)
                             ),
                             "exclude objects that should keep running, and write `op: add` for \
