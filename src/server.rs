@@ -435,7 +435,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert_eq!(status(), 200, "none has begun");
         for (silence, expected) in [(0, 200), (59, 200), (61, 503), (1, 200)] {
-            telemetry.acted(Instant::now());
+            telemetry.record_step(Instant::now());
             tokio::time::advance(Duration::from_secs(silence)).await;
             assert_eq!(status(), expected, "{silence} s");
         }

@@ -264,7 +264,7 @@ impl Core {
             Timer::Jobs(id) => self.jobs.queue(id),
             Timer::ReadyBy(id) => {
                 if let (Some(object), Deadline::Wall(at)) = (self.store.get(id), at) {
-                    self.readiness.due(id, object, at);
+                    self.readiness.queue_if_due(id, object, at);
                 }
             }
             Timer::SlotEnds(id) => {

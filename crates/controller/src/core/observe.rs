@@ -48,7 +48,7 @@ impl Core {
                         namespace,
                         version,
                     };
-                    self.store.history.ask(question, now.elapsed);
+                    self.store.history.plan_question(question, now.elapsed);
                 }
             }
             WatchInput::Listed { objects } => self.listed(watch, objects),

@@ -415,7 +415,7 @@ impl Core {
             Ok(version) => history.record_response(version, question.version),
             Err(ReadError::Unavailable(error)) => {
                 tracing::debug!(%error, "cannot read the current resourceVersion of the API server");
-                history.ask_again(question, now.elapsed);
+                history.plan_question_again(question, now.elapsed);
             }
             // RBAC might allow only to watch. Then the response to a later write shows a rollback.
             Err(ReadError::Gone | ReadError::Rejected(_)) => {}

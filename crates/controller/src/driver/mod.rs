@@ -152,7 +152,7 @@ impl Driver {
     /// Publishes some of the objects that have changed, and records the step for liveness.
     fn publish(&mut self, now: Now) {
         let instant = self.clocks.instant(now);
-        self.telemetry.acted(instant);
+        self.telemetry.record_step(instant);
         let at = (now.wall, instant);
         let publisher = &self.publisher;
         self.core

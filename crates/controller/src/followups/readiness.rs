@@ -78,7 +78,7 @@ impl ReadinessTracker {
     }
 
     /// Queues an object to be read if its deadline is `at` and it is not ready.
-    pub(crate) fn due(&mut self, id: Id, object: &Object, at: DateTime<Utc>) {
+    pub(crate) fn queue_if_due(&mut self, id: Id, object: &Object, at: DateTime<Utc>) {
         if ready_due(object) == Some(at) {
             let object = object.name().clone();
             self.waiting.push_back(NotReady { id, object });

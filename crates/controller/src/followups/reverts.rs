@@ -43,7 +43,7 @@ pub(crate) struct Lookup {
     /// Whether `enforce` has reached the correction limit.
     gave_up: bool,
     /// The elapsed time when the revert was observed.
-    seen: Duration,
+    observed_at: Duration,
 }
 
 impl Reverts {
@@ -159,7 +159,7 @@ impl Reverts {
             object: name,
             reverted,
             gave_up,
-            seen: now.elapsed,
+            observed_at: now.elapsed,
         });
     }
 
@@ -167,7 +167,7 @@ impl Reverts {
     pub(crate) fn pop(&mut self, now: Now) -> Option<Lookup> {
         // After this time, the field managers might no longer show which of them reverted the count.
         while let Some(lookup) = self.waiting.pop_front() {
-            if now.since(lookup.seen) <= self.window {
+            if now.since(lookup.observed_at) <= self.window {
                 return Some(lookup);
             }
         }

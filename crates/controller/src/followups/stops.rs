@@ -20,8 +20,8 @@ use crate::{
     telemetry::workload_metrics::NamespaceCounter,
 };
 
-/// The delay of a notice that was due before its stop was observed, so that it includes other workloads
-/// of the namespace that are observed at the same time.
+/// How long a notice is delayed that was already due when its stop was observed. So it includes other
+/// workloads of the namespace that are observed at the same time.
 const GATHER_TIME: TimeDelta = TimeDelta::seconds(2);
 
 /// The maximum number of workloads with separate notices, if others of their group were announced before.

@@ -67,14 +67,14 @@ impl History {
     }
 
     /// Plans a question again, because the server has not responded.
-    pub(crate) fn ask_again(&mut self, question: VersionQuestion, now: Duration) {
-        self.ask(question, now + AGAIN_AFTER);
+    pub(crate) fn plan_question_again(&mut self, question: VersionQuestion, now: Duration) {
+        self.plan_question(question, now + AGAIN_AFTER);
     }
 
     /// Plans a question at `at`, because a watch was resumed. Watches are usually interrupted together,
     /// so only the question with the newest version is sent: a server that was rolled back might still
     /// be ahead of a kind that seldom changes.
-    pub(crate) fn ask(&mut self, question: VersionQuestion, at: Duration) {
+    pub(crate) fn plan_question(&mut self, question: VersionQuestion, at: Duration) {
         self.question = Some(match self.question.take() {
             None => (question, at),
             Some((other, due)) if other.version.is_before(question.version) => {
@@ -171,7 +171,7 @@ mod tests {
         for versions in [[100, 40, 70], [40, 100, 70], [40, 70, 100]] {
             let mut history = History::default();
             for number in versions {
-                history.ask(question(number), now);
+                history.plan_question(question(number), now);
             }
             assert_eq!(
                 history.take_question(now),
@@ -179,13 +179,13 @@ mod tests {
                 "{versions:?}"
             );
 
-            history.ask_again(question(100), now);
+            history.plan_question_again(question(100), now);
             assert_eq!(history.next_question(), Some(later));
-            history.ask(question(40), now);
+            history.plan_question(question(40), now);
             assert_eq!(history.take_question(now), Some(question(100)), "at once");
 
-            history.ask(question(100), now);
-            history.ask_again(question(40), now);
+            history.plan_question(question(100), now);
+            history.plan_question_again(question(40), now);
             assert_eq!(history.take_question(now), Some(question(100)));
             assert_eq!(history.take_question(later), None);
         }

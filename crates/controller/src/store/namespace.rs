@@ -56,7 +56,7 @@ impl NamespaceRecord {
     }
 }
 
-/// The object with a name.
+/// The object to which a name belongs.
 pub(crate) enum NamedObject {
     /// An object with a schedule or state labels.
     Scheduled(Id),
@@ -81,7 +81,7 @@ pub(crate) struct UnscheduledObject {
     deleting: bool,
 }
 
-/// A UID. API servers use UUIDs, which take half the memory as numbers.
+/// A UID. API servers use UUIDs, which are stored as numbers in half the memory of their text.
 #[derive(Debug, PartialEq, Eq)]
 enum Uid {
     Uuid([u8; 16]),

@@ -276,7 +276,7 @@ impl Telemetry {
     }
 
     /// Records that the controller finished a step at `now`.
-    pub fn acted(&self, now: Instant) {
+    pub fn record_step(&self, now: Instant) {
         self.heartbeat.beat(now);
     }
 
