@@ -218,7 +218,7 @@ fn parse_whole_date(word: Piece<'_>) -> Result<NaiveDate, Diagnostic> {
             .is_some_and(|next| matches!(next, " " | "T" | "t"));
         if begins_with_date && more {
             word.error(
-                "has more than a date",
+                "contains more than a date",
                 "write whole days, such as `2026-12-24` or `2026-12-28..2027-01-03`",
             )
         } else {
@@ -277,7 +277,7 @@ mod tests {
             (
                 "2026-12-24 18:00",
                 "2026-12-24 18:00",
-                "has more than a date",
+                "contains more than a date",
             ),
             (
                 "2026-12-24, 2026-12-25",

@@ -194,7 +194,8 @@ pub(crate) fn other_tool_annotation(object: &mut ObjectFindings<'_>, keys: &[Mis
     let line =
         Key::nearest(intended).map(|intended| own_line(object.prefix, intended, &key.field.text));
     let line = line.unwrap_or_else(|| valid_line(object.prefix, Key::Hours));
-    let help = format!("let one tool scale a workload: run dayshift convert, or write {line}");
+    let help =
+        format!("only one tool should scale a workload: run dayshift convert, or write {line}");
     object.add(LintRule::OtherTool, key.field.key.clone(), message, help);
 }
 
@@ -210,10 +211,12 @@ pub(crate) fn other_tool(object: &mut ObjectFindings<'_>, check: &OtherCheck<'_>
     );
     let line = valid_line(object.prefix, Key::Hours);
     let help = if tool.is_converted {
-        format!("let one tool scale a workload: run dayshift convert, or write {line} on it")
+        format!(
+            "only one tool should scale a workload: run dayshift convert, or write {line} on it"
+        )
     } else {
         format!(
-            "let one tool scale a workload: write {line} on it, and delete this object; convert does not read it"
+            "only one tool should scale a workload: write {line} on it, and delete this object; convert does not read it"
         )
     };
     object.add(

@@ -70,14 +70,14 @@ fn scaled_object(
     (message, help)
 }
 
-/// A Rollout that runs the pods of the workload in its place.
+/// A Rollout that references the pod template of the workload and scales the workload down.
 fn rollout(
     object: &ObjectFindings<'_>,
     workload: &ManifestWorkload,
     scaling: &ScalingObject<'_>,
 ) -> (String, String) {
     let message = format!(
-        "Rollout {} runs the pods of {} in its place, and scales it down itself",
+        "Rollout {0} runs pods with the template of {1}, and scales {1} down",
         quote(&scaling.object.name),
         object.name
     );

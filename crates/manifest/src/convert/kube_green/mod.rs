@@ -169,8 +169,8 @@ impl SleepRequest<'_, '_> {
                 Topic::Contradiction,
                 &self.spec.place,
                 format!(
-                    "no {kind} matches includeRef and excludeRef, so kube-green selects none: \
-                        all their labels must match, and all names of this kind"
+                    "no {kind} can match includeRef and excludeRef, so kube-green selects none: \
+                        an object must match all of their labels and names"
                 ),
                 "write a SleepInfo for each group of objects, and convert again",
             );
