@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_a_window_has_the_same_meaning() {
+    fn printed_window_parses_to_the_same_window() {
         let at = |text: &str| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap();
         for (from, until) in [
             ("2026-12-05 09:00", "2026-12-05 18:00"),

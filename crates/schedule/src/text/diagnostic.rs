@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cut_text_stays_too_long_and_keeps_characters_whole() {
+    fn text_is_cut_between_characters_and_is_still_too_long() {
         for letter in ["x", "é", "日", "🌙"] {
             let text = letter.repeat(5000);
             let beginning = cut_too_long(&text);

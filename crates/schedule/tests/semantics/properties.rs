@@ -280,7 +280,7 @@ proptest! {
     }
 
     #[test]
-    fn delay_moves_only_starts_and_at_most_by_itself(case in times_cases(), delay in 1_i64..=3600) {
+    fn delay_moves_only_starts_and_none_by_more_than_the_delay(case in times_cases(), delay in 1_i64..=3600) {
         let (schedule, at, delay) = (times_schedule(&case), case.1, TimeDelta::seconds(delay));
         let until = at + TimeDelta::days(9);
         let stops = |delay| {

@@ -21,7 +21,7 @@ fn event_can_replace_one_recurrence_by_a_meeting() {
 /// RFC 5545, 3.3.10: if `DTSTART` has a zone, `UNTIL` is in UTC. Berlin is an hour ahead of UTC in
 /// winter and two in summer, so that 23:00 UTC is midnight of the next day.
 #[test]
-fn utc_values_are_read_on_the_clocks_of_the_event() {
+fn utc_values_are_converted_to_the_zone_of_the_event() {
     let from = |zone: &str, rest: &str| {
         let begin = format!("DTSTART;TZID={zone}:20261222T000000");
         dates(&event(&format!("{begin}\r\nDURATION:P1D\r\n{rest}")))

@@ -136,7 +136,7 @@ fn pause_catches_up_with_boundaries_after_its_end() {
 }
 
 #[test]
-fn pause_within_a_wake_and_around_one() {
+fn pause_during_a_wake_and_wake_during_a_pause() {
     let mut object = at_night(3);
     object.edit("wake-until", Some("2026-11-20 23:00")).apply();
     object
