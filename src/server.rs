@@ -297,10 +297,10 @@ mod tests {
 
     /// A client that repeats the same bytes at an interval.
     struct Peer {
-        says: &'static str,
-        again: Interval,
-        listens: bool,
-        heard: Arc<Mutex<String>>,
+        request: &'static str,
+        repeat: Interval,
+        reads: bool,
+        received: Arc<Mutex<String>>,
     }
 
     impl AsyncRead for Peer {
@@ -309,10 +309,10 @@ mod tests {
             cx: &mut Context<'_>,
             buffer: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
-            if !self.says.is_empty() {
-                ready!(self.again.poll_tick(cx));
-                let fits = self.says.len().min(buffer.remaining());
-                buffer.put_slice(&self.says.as_bytes()[..fits]);
+            if !self.request.is_empty() {
+                ready!(self.repeat.poll_tick(cx));
+                let fits = self.request.len().min(buffer.remaining());
+                buffer.put_slice(&self.request.as_bytes()[..fits]);
                 return Poll::Ready(Ok(()));
             }
             Poll::Pending
@@ -325,10 +325,10 @@ mod tests {
             _: &mut Context<'_>,
             bytes: &[u8],
         ) -> Poll<io::Result<usize>> {
-            if !self.listens {
+            if !self.reads {
                 return Poll::Pending;
             }
-            self.heard
+            self.received
                 .lock()
                 .unwrap()
                 .push_str(str::from_utf8(bytes).unwrap());
@@ -344,50 +344,55 @@ mod tests {
         }
     }
 
-    /// The duration of the connection, and the bytes that the client received.
-    async fn meet(says: &'static str, again_ms: u64, listens: bool) -> (Duration, String) {
-        let heard = Arc::default();
-        let again = interval(Duration::from_millis(again_ms));
+    /// Serves a client that sends `request` every `interval_ms`. Returns the duration of the connection and
+    /// the bytes that the client received.
+    async fn serve_client(
+        request: &'static str,
+        interval_ms: u64,
+        reads: bool,
+    ) -> (Duration, String) {
+        let received = Arc::default();
+        let repeat = interval(Duration::from_millis(interval_ms));
         let peer = Peer {
-            says,
-            again,
-            listens,
-            heard: Arc::clone(&heard),
+            request,
+            repeat,
+            reads,
+            received: Arc::clone(&received),
         };
         let telemetry = Arc::new(Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap()));
         let begun = Instant::now();
         serve_connection(peer, probes(telemetry)).await;
-        let heard = heard.lock().unwrap().clone();
-        (begun.elapsed(), heard)
+        let received = received.lock().unwrap().clone();
+        (begun.elapsed(), received)
     }
 
     #[tokio::test(start_paused = true)]
     async fn silent_connection_is_closed() {
-        assert_eq!(meet("", 1, true).await.0, HEAD);
+        assert_eq!(serve_client("", 1, true).await.0, HEAD);
     }
 
     #[tokio::test(start_paused = true)]
     async fn slow_request_head_is_closed_in_time() {
-        assert_eq!(meet("GET", 1000, true).await.0, HEAD);
+        assert_eq!(serve_client("GET", 1000, true).await.0, HEAD);
     }
 
     #[tokio::test(start_paused = true)]
     async fn endless_request_head_is_rejected() {
-        let (lasted, heard) = meet("GET", 1, true).await;
-        assert!(heard.starts_with("HTTP/1.1 431 "), "{heard}");
+        let (lasted, received) = serve_client("GET", 1, true).await;
+        assert!(received.starts_with("HTTP/1.1 431 "), "{received}");
         assert!(lasted < HEAD, "{lasted:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn client_that_does_not_read_is_closed() {
-        let (lasted, _) = meet("GET /healthz HTTP/1.1\r\n\r\n", 1000, false).await;
+        let (lasted, _) = serve_client("GET /healthz HTTP/1.1\r\n\r\n", 1000, false).await;
         assert_eq!(lasted, MAX_AGE + LAST_ANSWER);
     }
 
     #[tokio::test(start_paused = true)]
     async fn busy_connection_is_served_until_its_maximum_age() {
-        let (lasted, heard) = meet("GET /healthz HTTP/1.1\r\n\r\n", 7000, true).await;
-        assert_eq!(heard.matches("HTTP/1.1 200 OK").count(), 43);
+        let (lasted, received) = serve_client("GET /healthz HTTP/1.1\r\n\r\n", 7000, true).await;
+        assert_eq!(received.matches("HTTP/1.1 200 OK").count(), 43);
         assert_eq!(lasted, MAX_AGE);
     }
 

@@ -241,7 +241,7 @@ fn led(to: &str, cookie: HeaderValue) -> Response<Full<Bytes>> {
     response
 }
 
-/// A page that reloads by itself, unless the reader turned that off.
+/// A page that reloads automatically, unless the reader turned that off.
 fn live(page: String, params: &Params) -> Response<Full<Bytes>> {
     let mut response = html(StatusCode::OK, page);
     if !params.still {

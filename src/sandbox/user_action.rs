@@ -1,4 +1,4 @@
-//! Changes that a user makes during a run, from a file or for the shipped examples.
+//! Changes that a user makes during a run: requests of `--request`, and those for the shipped examples.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::ManifestWorkload;

@@ -116,7 +116,7 @@ pub(crate) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
     Some(diagnostic.with_kind(DiagnosticKind::NotText))
 }
 
-/// The most bytes of one object's annotations, names and values together, that the API server
+/// The maximum number of bytes of one object's annotations, names and values together, that the API server
 /// accepts.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 

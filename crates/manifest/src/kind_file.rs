@@ -1,4 +1,4 @@
-//! Kind files (`--kind-file`): kind definitions of a user's own.
+//! Kind files (`--kind-file`): definitions of user-defined kinds.
 
 use dayshift_text::{nearest, quote};
 use dayshift_workload::{

@@ -211,7 +211,7 @@ impl LiveSchedules {
                 let path = object_path(api_version, plural, "", name);
                 match get_raw(client, &path).await {
                     Ok(one) => RawList::Items(one.into_iter().collect()),
-                    // A Role in the namespace might allow the rest.
+                    // A Role might still allow reading the objects in the namespace.
                     Err(FindError::Rejected(why)) => {
                         self.problems.push(format!(
                             "not allowed to read the Namespace {name}, so its annotations are not \

@@ -28,8 +28,8 @@ pub(crate) struct Cron {
     pub(crate) months: u64,
     /// Bit 0 is Sunday.
     pub(crate) days_of_week: u64,
-    /// Whether a date must match only one of the two day fields. Otherwise it must match both, and
-    /// one of them is a star (crontab(5): "if both fields are restricted").
+    /// Whether a date matches if it matches one of the two day fields (crontab(5): "if both fields
+    /// are restricted"). Otherwise it must match both, and one of them is a star.
     pub(crate) either_day: bool,
 }
 

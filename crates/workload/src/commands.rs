@@ -107,8 +107,8 @@ impl OverrideCommand {
         wanted.into_iter().filter(changes).collect()
     }
 
-    /// [`Self::annotations`] with the author's annotations: the new reason, and no user until the
-    /// API server writes it.
+    /// [`Self::annotations`], with the new reason and without the old user: the API server writes the
+    /// new one.
     pub fn signed(
         &self,
         inputs: &Inputs,

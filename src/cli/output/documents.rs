@@ -109,7 +109,7 @@ pub(crate) struct StatusEntry {
     pub(crate) held_down: HeldDownEntry,
     /// The time of the next change.
     pub(crate) next: Option<String>,
-    /// `start`, `stop` or `scale to N`; null if it is open, as after a pause.
+    /// `start`, `stop` or `scale to N`; null if it is not known in advance, as after a pause.
     pub(crate) next_action: Option<String>,
     /// The dependencies of a start that is due.
     pub(crate) waits_for: Option<WaitsForEntry>,

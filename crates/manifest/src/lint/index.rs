@@ -91,7 +91,7 @@ impl<'c> ContentsIndex<'c> {
     }
 
     /// Whether the files have another object of the dependency's kind in the namespace, so that they
-    /// are likely to be complete. Any workload but `object` counts for a workload.
+    /// are likely to be complete. If the dependency is a workload, any kind of workload counts.
     pub(crate) fn has_others(&self, dependency: &Dependency, object: &WorkloadRef) -> bool {
         let namespace = &*object.namespace;
         match dependency.kind {

@@ -23,7 +23,7 @@ use crate::{
 /// A row of the table.
 pub(crate) struct RuleRow {
     pub(crate) rule: LintRule,
-    /// As suppressions, `--disable` and anchors of the documentation write it.
+    /// The id in suppressions, in `--disable` and in anchors of the documentation.
     id: &'static str,
     severity: Severity,
     /// One sentence, or the subject of one.

@@ -18,7 +18,7 @@ use crate::{
     objects::workload::CronTimes,
 };
 
-/// The most boundaries that are checked. Two lists of times of day have fewer in a year; lists of
+/// The maximum number of boundaries to check. Two lists of times of day have fewer in a year; lists of
 /// seconds have more.
 const MAX_BOUNDARIES: usize = 2_000;
 

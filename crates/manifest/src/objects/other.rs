@@ -178,7 +178,7 @@ pub enum ScaledBy {
     Autoscaler,
     /// A ScaledObject of KEDA.
     ScaledObject,
-    /// A Rollout of Argo, which runs the pods of a Deployment in its place.
+    /// An Argo Rollout that runs pods with the template of a Deployment, and scales the Deployment down.
     Rollout,
 }
 

@@ -43,7 +43,7 @@ pub struct ManifestWorkload {
     pub(crate) unmanaged_by: Vec<OtherController>,
     /// The times of a CronJob.
     pub cron: Option<CronTimes>,
-    /// The pods and requests of 1 of its count.
+    /// The pods and requests for each unit of its count.
     pub footprint: Footprint,
     /// The labels of its pods.
     pub pod_labels: BTreeMap<String, String>,
@@ -198,7 +198,7 @@ fn unmanaged_by(metadata: &Node<'_>) -> Vec<OtherController> {
     set.map(|(.., controller)| *controller).collect()
 }
 
-/// The most characters of a name (RFC 1123 subdomain) and of a namespace (label).
+/// The maximum length of a name (RFC 1123 subdomain) and of a namespace (label).
 const MAX_NAME: usize = 253;
 const MAX_NAMESPACE: usize = 63;
 
@@ -350,7 +350,7 @@ impl CronTimes {
     }
 }
 
-/// The pods and requests of 1 of the count of an object.
+/// The pods and requests for each unit of the count of an object.
 pub(crate) fn footprint(kind: &Kind, object: &Node<'_>) -> Footprint {
     Footprint::from_spec(kind, || requests(object), object.get("spec"))
 }

@@ -38,7 +38,7 @@ pub struct WorkloadPlan {
     pub(crate) runs: Option<Replicas>,
     /// The state when the period begins.
     pub(crate) beginning: Beginning,
-    /// The pods and requests of 1 of its count, and their price.
+    /// The pods and requests for each unit of its count, and their price.
     pub(crate) footprint: Footprint,
     pub(crate) price: Option<Arc<Price>>,
     on_request: Option<RequestCoverage>,
@@ -178,7 +178,7 @@ impl Planner {
             ParsedInputs::Unscheduled => {}
             ParsedInputs::Scheduled(found) => spec = Some(found).filter(|_| problems.is_empty()),
             ParsedInputs::Invalid(refusal) => {
-                // An annotation that is not text is checked again once it is.
+                // If a value is not a string, only that is reported.
                 let known = |problem: &&Problem| {
                     form_problems
                         .iter()
@@ -284,7 +284,7 @@ impl WorkloadPlan {
         self
     }
 
-    /// The plan with the pods and requests of 1 of the count.
+    /// The plan with the pods and requests for each unit of the count.
     #[must_use]
     pub fn with_footprint(self, footprint: Footprint) -> Self {
         Self { footprint, ..self }
@@ -426,7 +426,7 @@ impl Planner {
 }
 
 impl WorkloadPlan {
-    /// The pods and requests of 1 of its count.
+    /// The pods and requests for each unit of its count.
     pub fn footprint(&self) -> Footprint {
         self.footprint
     }

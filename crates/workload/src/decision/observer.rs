@@ -20,8 +20,8 @@ use crate::{
     state::{Phase, State},
 };
 
-/// How long a change can be late before it is overdue. A controller acts within milliseconds. The
-/// rest is for restarts, for many boundaries at the same time, and for small clock differences,
+/// How long a change can be late before it is overdue. A controller acts within milliseconds, but
+/// this allows for restarts, for many boundaries at the same time, and for small clock differences,
 /// below `--max-clock-skew` (30 s).
 pub const OVERDUE_GRACE: TimeDelta = TimeDelta::seconds(10);
 

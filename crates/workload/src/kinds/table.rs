@@ -19,11 +19,11 @@ use crate::kinds::{
 #[derive(Debug)]
 pub struct KindTable {
     operators: Vec<Kind>,
-    /// Kinds of the user's own, and resources of which nothing else is known.
+    /// User-defined kinds, and resources of which only the name is known.
     named: Mutex<Vec<Kind>>,
 }
 
-/// The most kinds of a user's own in one table. Each takes some 300 bytes.
+/// The maximum number of user-defined kinds in one table. Each takes about 300 bytes.
 pub const MAX_DEFINITIONS: usize = 200;
 
 /// Why a table rejects a definition.
@@ -106,8 +106,8 @@ impl KindTable {
         known.find(|known| is_of_manifest(known, api_version, kind))
     }
 
-    /// The kind of an owner whose operator sets the counts of the objects that it owns. If such an
-    /// operator creates an object in between, the kind is the one that people write.
+    /// The kind of an owner whose operator sets the counts of the objects that it owns. If the operator
+    /// created the owner itself, this is the kind from which it did so, which users write.
     pub fn from_owner(&self, api_version: &str, kind: &str) -> Option<Kind> {
         // Percona's operator creates it for a PerconaPGCluster, and owns its workloads through it (its
         // `pkg/apis/upstream.pgv2.percona.com`).
@@ -262,7 +262,7 @@ pub enum SpecMember {
 }
 
 impl SpecMember {
-    /// The member with this name; `None` if no kind that dayshift defines has a use for it.
+    /// The member with this name; `None` if no built-in definition uses it.
     pub fn from_name(name: &str) -> Option<Self> {
         static NAMED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
             let members = OPERATORS.iter().flat_map(KindDefinition::spec_members);
@@ -282,8 +282,8 @@ impl SpecMember {
 }
 
 impl Kind {
-    /// Whether the definition uses a member of `spec` that [`SpecMember::from_name`] does not know: one
-    /// of a user's own.
+    /// Whether the definition uses a member of `spec` that [`SpecMember::from_name`] does not know.
+    /// Only user-defined kinds can.
     pub fn has_own_spec_members(&self) -> bool {
         let mut members = self.definition().spec_members();
         members.any(|name| SpecMember::from_name(name).is_none())
