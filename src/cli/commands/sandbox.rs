@@ -353,7 +353,7 @@ impl SandboxArgs {
             let stop = async {
                 signals.next().await;
             };
-            serve_played(&mut played, listener, dashboard, &mut tell, stop)
+            serve_in_real_time(&mut played, listener, dashboard, &mut tell, stop)
                 .await
                 .map_err(SandboxError::Write)?;
         }
@@ -572,7 +572,7 @@ fn invalid_request(text: &str, why: &str) -> clap::Error {
 }
 
 /// Serves the dashboard while simulated time passes as fast as real time, until `stop`.
-pub(crate) async fn serve_played(
+pub(crate) async fn serve_in_real_time(
     played: &mut RunningSimulation,
     listener: TcpListener,
     dashboard: Dashboard,

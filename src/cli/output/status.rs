@@ -115,7 +115,7 @@ impl<'a> StatusOutput<'a> {
                 }
                 table.write_columns(out, style, part)?;
             }
-            self.write_held_down(out, width)?;
+            self.write_stopped(out, width)?;
         } else {
             table.write_columns(out, style, &fitting(&table, width))?;
         }
@@ -123,7 +123,7 @@ impl<'a> StatusOutput<'a> {
     }
 
     /// Writes the total of the stopped replicas.
-    fn write_held_down(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
+    fn write_stopped(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
         let down = self
             .statuses
             .iter()
