@@ -27,7 +27,7 @@ use crate::{
     outbox::{
         Outbox,
         flight::{Flight, MarkSlow, SLOW},
-        slots::limits,
+        limits,
     },
     settings::Settings,
     store::Store,

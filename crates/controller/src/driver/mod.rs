@@ -27,7 +27,6 @@ use crate::{
 pub(crate) use clocks::ServerClock;
 
 mod clocks;
-mod jobs_pass;
 mod requests;
 mod streams;
 

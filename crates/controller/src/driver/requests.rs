@@ -2,12 +2,13 @@
 
 use std::{collections::HashMap, panic::resume_unwind, time::Duration};
 
-use dayshift_cluster::Writer;
+use dayshift_cluster::{Writer, write::PatchError};
+use dayshift_workload::Job;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::{
     core::io::{Request, Response},
-    driver::jobs_pass,
+    followups::jobs::{CronJobTarget, JobPatch, JobsPass, JobsPassResult},
     ids::RequestId,
 };
 
@@ -70,7 +71,7 @@ impl Requests {
             Request::Jobs(pass) => {
                 let writer = self.writer.with_timeout(LOOKUP_TIMEOUT);
                 self.spawn(id, async move {
-                    Response::Jobs(Box::new(jobs_pass::run(pass, &writer).await))
+                    Response::Jobs(Box::new(run_jobs_pass(pass, &writer).await))
                 })
             }
             Request::Version { kind, namespace } => {
@@ -124,4 +125,54 @@ impl Requests {
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
+}
+
+/// Runs a pass. If a patch fails, the others are still tried, unless the server has failed or the
+/// permission is missing. Then the remaining Jobs are left to the next pass.
+async fn run_jobs_pass(pass: JobsPass, writer: &Writer) -> JobsPassResult {
+    let namespace = pass.namespace;
+    let (jobs, list_error) = match writer.list_jobs(&namespace).await {
+        Ok(jobs) => (jobs, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    let mut cron_jobs = Vec::with_capacity(pass.cron_jobs.len());
+    for target in pass.cron_jobs {
+        let attempts = patch_jobs(writer, &namespace, &target, &jobs).await;
+        cron_jobs.push((target, attempts));
+    }
+    JobsPassResult {
+        namespace,
+        cron_jobs,
+        list_error,
+    }
+}
+
+async fn patch_jobs(
+    writer: &Writer,
+    namespace: &str,
+    target: &CronJobTarget,
+    jobs: &[Job],
+) -> Vec<JobPatch> {
+    let owner = &target.object.uid;
+    let mut attempts = Vec::new();
+    for job in jobs {
+        let Some(change) = job.change(owner, target.desired) else {
+            continue;
+        };
+        let result = writer.patch_job(namespace, job, change, owner).await;
+        let ends = match &result {
+            Err(PatchError::Forbidden(_)) => true,
+            Err(PatchError::Unavailable(why)) => why.kind.is_server_failure(),
+            _ => false,
+        };
+        attempts.push(JobPatch {
+            job: job.name.clone(),
+            change,
+            result,
+        });
+        if ends {
+            break;
+        }
+    }
+    attempts
 }

@@ -13,13 +13,10 @@ use dayshift_workload::events::EventText;
 use crate::{
     clock::guard::Now,
     object::work::{Backoff, Class},
-    outbox::{
-        fair_queue::FairQueue,
-        slots::{Slots, limits},
-    },
+    outbox::{Slots, fair_queue::FairQueue, limits},
     settings::Settings,
     telemetry::{metrics::Telemetry, outcome::EventOutcome},
-    throttle::window::Window,
+    throttle::Window,
 };
 
 /// The maximum number of Events in flight.

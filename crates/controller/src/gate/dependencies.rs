@@ -10,10 +10,7 @@ use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
 
 use crate::{
     ids::Id,
-    object::{
-        Object,
-        start::{DependencyWait, EndedWait},
-    },
+    object::{DependencyWait, EndedWait, Object},
     store::Store,
 };
 

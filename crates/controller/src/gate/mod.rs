@@ -1,14 +1,18 @@
 //! Decides whether a due start can be sent now, or waits: first for its dependencies (`after`), then
 //! for a start slot (`--max-starting`). Stops and other changes are always admitted.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    num::NonZeroUsize,
+    sync::Arc,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::write::EventObject;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Change, Dependency, DependencyState, DueStart, READY_WITHIN, StartWait, UnreadyDependency,
-    events::EventText,
+    events::{EventText, STARTS_WAIT_INTERVAL},
 };
 
 use crate::{
@@ -16,7 +20,6 @@ use crate::{
     events::Events,
     gate::{
         dependencies::Dependencies,
-        notices::WaitNotices,
         slots::{SlotOutcome, StartSlots},
     },
     ids::Id,
@@ -26,7 +29,6 @@ use crate::{
 };
 
 mod dependencies;
-mod notices;
 mod slots;
 
 /// The waiting starts, and the start slots.
@@ -372,4 +374,51 @@ fn with_wait(change: Change, object: Option<&Object>) -> Change {
 fn join(needed: &[Dependency]) -> String {
     let names: Vec<_> = needed.iter().map(Dependency::to_string).collect();
     names.join(", ")
+}
+
+/// The delay of the first Event, so that it includes all starts that begin to wait at the same time.
+const GATHER_TIME: TimeDelta = TimeDelta::seconds(1);
+
+/// The time of the last Event for each namespace whose starts wait.
+#[derive(Default)]
+pub(super) struct WaitNotices {
+    reported: HashMap<Arc<str>, DateTime<Utc>>,
+    next: Option<DateTime<Utc>>,
+}
+
+impl WaitNotices {
+    /// Records that a start in the namespace begins to wait.
+    pub(super) fn begin(&mut self, namespace: &str, now: DateTime<Utc>) {
+        if !self.reported.contains_key(namespace) {
+            let soon = now + GATHER_TIME;
+            self.next = Some(self.next.map_or(soon, |next| next.min(soon)));
+        }
+    }
+
+    /// When the next Event is due.
+    pub(super) const fn next(&self) -> Option<DateTime<Utc>> {
+        self.next
+    }
+
+    /// Takes the namespaces that should be reported now, and the number of waiting starts in each.
+    /// `waiting` is the number of waiting starts in every namespace.
+    pub(super) fn take_due(
+        &mut self,
+        waiting: &BTreeMap<Arc<str>, usize>,
+        now: DateTime<Utc>,
+    ) -> Vec<(Arc<str>, usize)> {
+        self.reported
+            .retain(|namespace, _| waiting.contains_key(namespace));
+        let mut due = Vec::new();
+        for (namespace, count) in waiting {
+            let reported = self.reported.get(namespace);
+            if reported.is_none_or(|at| *at + STARTS_WAIT_INTERVAL <= now) {
+                self.reported.insert(Arc::clone(namespace), now);
+                due.push((Arc::clone(namespace), *count));
+            }
+        }
+        let oldest = self.reported.values().min();
+        self.next = oldest.map(|at| *at + STARTS_WAIT_INTERVAL);
+        due
+    }
 }

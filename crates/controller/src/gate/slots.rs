@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     clock::timers::{Timer, Timers},
     ids::Id,
-    object::{Object, start::Slot},
+    object::{Object, Slot},
     outbox::fair_queue::FairQueue,
     store::{Progress, Store},
 };

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     ids::RequestId,
     object::work::Class,
-    outbox::slots::{Limits, Slots},
+    outbox::{Limits, Slots},
 };
 
 /// A write that takes longer is slow: it frees its slot and continues in a slot of the slow class.

@@ -9,10 +9,11 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
 };
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_schedule::{Action, CalendarName, Tzdata};
 use dayshift_workload::{
+    JobChange, Kind, ReadyForm,
     other_controllers::{ManagerKind, OtherController},
     savings::SavedSoFar,
 };
@@ -26,8 +27,6 @@ use tokio::time::Instant;
 use crate::{
     settings::Settings,
     telemetry::{
-        calendar_metrics::CalendarMetrics,
-        job_metrics::JobMetrics,
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
         published::{LatestObjects, ObjectTotals, PublishedObjects, Publisher},
@@ -38,7 +37,6 @@ use crate::{
             registered, registered_in_seconds, transition_labels,
         },
         snapshot::Snapshot,
-        start_metrics::StartMetrics,
         workload_metrics::{
             NamespaceCounter, OverriddenWorkloads, StatesByNamespace, StoppedWorkloads,
         },
@@ -419,5 +417,133 @@ impl Telemetry {
         ] {
             gauge.set(gauge_value(count));
         }
+    }
+}
+
+/// The counter of suspended and resumed Jobs.
+#[derive(Debug)]
+pub(crate) struct JobMetrics(Family<Labels<2>, Counter>);
+
+impl JobMetrics {
+    pub(crate) fn registered(registry: &mut Registry) -> Self {
+        let attempts = Self(registered(
+            registry,
+            "jobs",
+            "Attempts to suspend or resume a Job of a CronJob with stop-jobs, by outcome",
+        ));
+        // Each counter begins at zero, so that `increase()` includes its first count.
+        for change in [JobChange::Suspend, JobChange::Resume] {
+            for outcome in Outcome::ALL {
+                attempts.count(change, outcome, 0);
+            }
+        }
+        attempts
+    }
+
+    /// Counts attempts with this outcome.
+    pub(crate) fn count(&self, change: JobChange, outcome: Outcome, attempts: u64) {
+        let action = match change {
+            JobChange::Suspend => "suspend",
+            JobChange::Resume | JobChange::Release => "resume",
+        };
+        let labels = [("action", action), ("outcome", outcome.name())];
+        self.0.get_or_create(&labels).inc_by(attempts);
+    }
+}
+
+/// The metrics of calendars, labeled with the name of the calendar.
+#[derive(Debug)]
+pub(super) struct CalendarMetrics {
+    last_date: CalendarGauge,
+    is_valid: CalendarGauge,
+}
+
+type CalendarGauge = Family<[(&'static str, String); 1], Gauge>;
+
+impl CalendarMetrics {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        Self {
+            last_date: registered_in_seconds(
+                registry,
+                "calendar_last_date_timestamp",
+                "The beginning in UTC of the last date of a calendar; absent if it has no end",
+                CalendarGauge::default(),
+            ),
+            is_valid: registered(
+                registry,
+                "calendar_last_reload_successful",
+                "Whether the last reload of a calendar file succeeded: 1 or 0",
+            ),
+        }
+    }
+
+    pub(super) fn set(&self, name: &CalendarName, last: Option<NaiveDate>, is_valid: bool) {
+        let labels = [("calendar", name.to_string())];
+        match last.map(|last| last.and_time(NaiveTime::MIN).and_utc().timestamp()) {
+            Some(last) => {
+                self.last_date.get_or_create(&labels).set(last);
+            }
+            None => {
+                self.last_date.remove(&labels);
+            }
+        }
+        self.is_valid.get_or_create(&labels).set(is_valid.into());
+    }
+}
+
+/// Buckets from a second (the image is on the node) to two hours.
+const DURATION_SECONDS: [f64; 12] = [
+    1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0,
+];
+
+/// The metrics of starts.
+#[derive(Debug)]
+pub(crate) struct StartMetrics {
+    pub(crate) not_ready: Gauge,
+    waiting: Gauge,
+    durations: Family<Labels<1, String>, Histogram, fn() -> Histogram>,
+}
+
+impl StartMetrics {
+    pub(crate) fn registered(registry: &mut Registry) -> Self {
+        let not_ready = registered(
+            registry,
+            "not_ready_workloads",
+            "Workloads that dayshift started longer ago than --ready-within or their own ready-within and that have not been ready since",
+        );
+        let waiting = registered(
+            registry,
+            "waiting_starts",
+            "Starts that are due and wait for a dependency or for a start slot of --max-starting",
+        );
+        let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
+        let durations = registered_in_seconds(
+            registry,
+            "start_duration",
+            "From the sending of a start to the workload being ready",
+            Family::new_with_constructor(histogram),
+        );
+        // Each histogram begins at zero, so that `increase()` includes its first observation.
+        let shows_readiness = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;
+        for kind in Kind::DEFAULT.into_iter().filter(shows_readiness) {
+            drop(durations.get_or_create(&[("kind", kind.name().to_owned())]));
+        }
+        Self {
+            not_ready,
+            waiting,
+            durations,
+        }
+    }
+
+    /// Sets the number of waiting starts.
+    pub(crate) fn set_waiting(&self, count: usize) {
+        self.waiting.set(gauge_value(count));
+    }
+
+    /// Records that an object became ready, and the time from the sending of its start to readiness.
+    pub(crate) fn record_ready(&self, kind: &Kind, took: TimeDelta) {
+        let kind = kind.name().to_owned();
+        let histogram = self.durations.get_or_create(&[("kind", kind)]);
+        histogram.observe(took.as_seconds_f64());
     }
 }

@@ -1,9 +1,6 @@
 //! The controller's published data: metrics, readiness, and the state of each object.
 
-mod account;
 mod by_namespace;
-mod calendar_metrics;
-mod job_metrics;
 pub(super) mod metrics;
 #[cfg(test)]
 mod metrics_tests;
@@ -17,5 +14,4 @@ pub(super) mod savings;
 mod savings_tests;
 pub(super) mod shapes;
 pub(super) mod snapshot;
-mod start_metrics;
 pub(super) mod workload_metrics;

@@ -19,10 +19,8 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-use super::{
-    account::{Account, seconds},
-    by_namespace::{ByNamespace, OTHER, Teams},
-};
+use super::by_namespace::{ByNamespace, OTHER, Teams};
+use crate::telemetry::by_namespace::{Account, seconds};
 use crate::telemetry::shapes::lock;
 
 /// Midnight in every time zone is at a multiple of this in UTC.
