@@ -6,7 +6,7 @@ use super::files::{GERMANY, web};
 use crate::{
     fake_server::Cluster,
     program::dayshift_with,
-    terminal::objects::{Controller, until},
+    terminal::objects::{LoggedController, until},
 };
 
 /// A calendar with an invalid event, and the error about it.
@@ -149,7 +149,8 @@ fn run_starts_and_logs_the_error() {
     cluster.deployment("other", 2, &[hours, ("except", "calendar:ok")]);
     cluster.deployment("unknown", 2, &[hours, ("except", "calendar:xx")]);
     let ok = GERMANY.replace("de=", "ok=");
-    let controller = Controller::start(&cluster, &["--calendar", &calendar, "--calendar", &ok]);
+    let controller =
+        LoggedController::start(&cluster, &["--calendar", &calendar, "--calendar", &ok]);
     let error = |name| cluster.annotation(name, "error");
     until(|| error("named").is_some() && error("unknown").is_some());
     let expected = format!("dayshift/except: `de` is a calendar that cannot be read: {output}");
