@@ -1,8 +1,8 @@
 //! Schedules: a rule in a time zone with excluded and treated dates, and its boundaries.
 //!
-//! Searches scan days, and skip those without a time by a mask for each month, so their cost hardly
-//! depends on how many boundaries coincide or are excluded. They work in whole seconds of UTC, and map to local
-//! time with the rules for clock changes in `crate::zone`.
+//! Searches go from day to day, and use a bit mask for each month to skip days without a time. So the
+//! cost hardly depends on the number of boundaries that coincide or are excluded. Searches use whole
+//! seconds of UTC, and map them to local time with the rules for clock changes in `crate::zone`.
 
 use std::fmt;
 
@@ -121,8 +121,8 @@ const MAX_DELAY: i64 = 3600;
 type RawBoundary = (i64, Action);
 
 impl Schedule {
-    /// Creates a schedule in local time of `zone`. Starts, and windows that begin, on the dates of
-    /// `except` are dropped.
+    /// Creates a schedule in local time of `zone`. On the dates in `except`, there are no starts, and no
+    /// windows begin.
     pub fn new(rule: ScheduleRule, except: ExcludedDates, zone: Zone) -> Self {
         Self {
             rule,
@@ -133,15 +133,16 @@ impl Schedule {
         }
     }
 
-    /// Makes some local dates count as other weekdays. This affects weekdays in the rule, but not
-    /// days of the month or days within the month.
+    /// Makes some local dates count as other weekdays. This affects weekdays in the rule, but neither
+    /// days of the month in cron expressions nor days such as `first Mon`.
     #[must_use]
     pub fn with_treated_dates(self, treated: TreatedDates) -> Self {
         Self { treated, ..self }
     }
 
-    /// Adds windows on local dates. They unite with hours; with starts and stops, each of them
-    /// adds one of both. They do not depend on excluded and treated dates.
+    /// Adds windows on local dates. They are united with the windows of an hours schedule. In a
+    /// schedule with starts and stops, each window adds a start and a stop. Excluded and treated dates
+    /// do not affect them.
     #[must_use]
     pub fn with_extra(self, extra: ExtraWindows) -> Self {
         Self { extra, ..self }
@@ -310,8 +311,8 @@ impl Schedule {
         if delay == 0 {
             return self.next(after);
         }
-        // Starts that are still pending are later than this. If the delay of a start is cut short
-        // by a stop, that stop is pending too.
+        // A start is still pending if its time without delay is later than `waiting`. A stop at
+        // `after + 1` is the next boundary, because a start that it cuts short is not after `after`.
         let waiting = match self.last_stop(after - delay, after + 1) {
             Some(stop) if stop.0 > after => return Some(stop),
             stop => stop.map_or(after - delay, |(at, _)| at),
@@ -327,8 +328,9 @@ impl Schedule {
         if moved.0 <= second {
             return Some(moved);
         }
-        // The latest action is a pending start, and so are all others in the last `delay` seconds,
-        // except those before a stop.
+        // The latest boundary is a start that is still delayed, and so are all starts in the last
+        // `delay` seconds, except those before a stop. So the last boundary is that stop. If there is
+        // none, it is the one before these seconds.
         let stop = self.last_stop(second - delay, second);
         stop.or_else(|| Some(self.with_jitter(self.latest(second - delay)?, delay)))
     }
@@ -421,8 +423,8 @@ impl Schedule {
             if at > to {
                 return None;
             }
-            // Every second edge is the end of a window, and only a clock change can move a start
-            // to the instant of a stop, so few iterations are needed.
+            // Few iterations are needed: the boundaries of hours alternate between start and stop, and
+            // only a clock change can move a start to the time of a stop.
             if let Some(stop) = self.stop_at(at) {
                 return Some(stop);
             }
