@@ -32,7 +32,8 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
         (ParsedInputs::Invalid(refusal), _) => context.reject(&state, refusal, now),
         (ParsedInputs::Scheduled(spec), field) => match observed.count_refusal() {
             None => ScheduledDecision::new(context, spec, state, now).decide(),
-            // The API server dropped the count, so the state was never applied.
+            // The API server drops the count from each write, so a state in the labels never took
+            // effect.
             Some(refusal) if *field == CountField::Missing => {
                 context.reject(&State::default(), &refusal, now)
             }

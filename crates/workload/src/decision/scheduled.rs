@@ -99,8 +99,9 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Whether a boundary has not been considered yet and is not earlier than the object's `next`,
-    /// from the label or from memory. If neither is known, only `last` is checked.
+    /// Whether a boundary is later than `last`, and not earlier than the planned next boundary. That
+    /// is the earlier one of the label `next` and the one in memory. If both are unknown, only `last`
+    /// is checked.
     fn is_due(&self, boundary: &Boundary) -> bool {
         let calendars = self.context.parsed.calendar_digest();
         let planned = self.context.memory.planned(self.fingerprint, calendars);
@@ -260,10 +261,10 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// The override annotations that a change removes, and a note about them. Overrides that a
-    /// rollout undo restored come first, then those that have ended. During a pause none is
-    /// removed. When the last one is removed, so are
-    /// `override-by` and `reason`.
+    /// The override annotations that a change removes, and a note about them. If a rollout undo has
+    /// restored overrides, these are all own overrides; otherwise, those that have ended. During a
+    /// pause, ended overrides are kept. When the last override is removed, so are `override-by` and
+    /// `reason`.
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
         let own = self.spec.overrides.own_keys();
         let (mut over, note) = if self.overrides == self.spec.overrides {
@@ -299,9 +300,9 @@ impl<'a> ScheduledDecision<'a> {
             .decide_write(change, self.now, due, is_by_clock)
     }
 
-    /// Whether the passing of time, and not a user, is the cause of a change that considers all
-    /// boundaries up to `considered`: a boundary was reached since the last write, or the clock was set back and the state is too
-    /// far ahead.
+    /// Whether a change is caused by the clock and not by a user: a boundary was reached since the last
+    /// write, or the clock was set back and the state is too far ahead. `considered` is the `last` of
+    /// the change.
     fn clock_explains(&self, considered: Option<DateTime<Utc>>) -> bool {
         let last = self.state.last;
         let is_ahead =
@@ -320,7 +321,8 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Now, or a later `last` that was written before the clock was set back.
+    /// The `last` of a change that considers all boundaries until now. If the clock was set back, `last`
+    /// stays at its later value, unless that is too far ahead.
     pub(crate) fn considered_now(&self) -> DateTime<Utc> {
         let now = whole_second(self.now);
         let known = self
@@ -387,8 +389,8 @@ impl ScheduledDecision<'_> {
 
     /// The start with which an adoption restores a workload that dayshift has stopped, if the
     /// schedule requires it to run now. A copy is not started, because its count was saved for
-    /// another object. A state that is too far ahead is not used either, because a controller with
-    /// another clock would stop the object again.
+    /// another object. If the state is too far ahead, the object is not started either: a controller
+    /// whose clock is ahead might have written it, and would stop the object again.
     fn restoring_start(&self, why: Adoption) -> Option<(Action, Replicas)> {
         let is_resumed = matches!(why, Adoption::Changed | Adoption::Over | Adoption::Missed);
         let object = self.object();
@@ -440,8 +442,8 @@ impl ScheduledDecision<'_> {
         })
     }
 
-    /// The saved count that an adoption keeps. A running copy drops the count of the
-    /// original. If the schedule was removed while stopped and the object runs again, the old saved
+    /// The saved count that an adoption keeps. A running copy drops the count of the original. If the
+    /// schedule was removed while the object was stopped, and the object runs again, the old saved
     /// count is dropped.
     pub(crate) fn carried_over(&self) -> Option<Replicas> {
         let (state, observed) = (&self.state, self.context.observed);
@@ -521,7 +523,8 @@ impl ScheduledDecision<'_> {
         } else {
             self.decide_write(change)
         };
-        // `enforce` only acts before the next boundary, because that boundary decides again.
+        // A stop by `enforce` at or after the next boundary is not planned yet: that boundary might
+        // start or stop the object.
         let is_next = |due: &DateTime<Utc>| Next::At(*due) < expected.next;
         match (decision, enforced) {
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
@@ -565,7 +568,7 @@ impl ScheduledDecision<'_> {
         change
     }
 
-    /// The same change with the count of a stop.
+    /// Corrects the labels like [`Self::correct_labels`], and stops the object.
     fn enforce(
         &self,
         expected: ExpectedLabels,
@@ -594,7 +597,7 @@ impl ScheduledDecision<'_> {
         }
     }
 
-    /// Whether the object's `last` is too far ahead although a better state is known.
+    /// Whether the label `last` is too far ahead. The newest known state can be valid nevertheless.
     fn shows_future_state(&self) -> bool {
         let shown = self.context.observed.state().last;
         let is_paused = matches!(self.active, Some(Override::Pause(_)));
@@ -653,15 +656,15 @@ impl ScheduledDecision<'_> {
         is_adopted && required().is_some_and(|action| !action.is_up())
     }
 
-    /// When the grace period began: at the last `StopsSoon`. A restart begins it again. `None` if
-    /// that Event was sent before the object began to run against its schedule.
+    /// When the grace period began: at the last `StopsSoon` of this process, so a restarted controller
+    /// begins it again. `None` if that Event is older than the current violation of the schedule.
     fn grace_began(&self) -> Option<DateTime<Utc>> {
         let sent = self.context.memory.stop_notice_sent_at();
         sent.filter(|sent| (self.running_since()..=self.now).contains(sent))
     }
 
-    /// Since when the object runs against its schedule with these annotations, as far as this
-    /// process has observed it.
+    /// Since when the object violates its schedule, as far as this process has observed it: the latest
+    /// time at which its annotations, its count or its state changed.
     fn running_since(&self) -> DateTime<Utc> {
         let seen = self.context.seen;
         let raised = self.context.memory.raised_at().unwrap_or(seen);
