@@ -45,7 +45,8 @@ mod rig;
 #[cfg(test)]
 mod tests;
 
-/// The maximum number per step of boundaries, of other timers, and of stop notices.
+/// In one step, at most this many boundaries, this many other timers and this many stop notices are
+/// processed.
 const MAX_TIMERS: usize = 256;
 
 /// The maximum number of decisions per step that send no request. It applies to the agenda and to the
@@ -388,7 +389,8 @@ impl Core {
         self.flight.has_slot(class, limits(class, 0, is_busy))
     }
 
-    /// Reads reverted objects, to find the field manager. Reports the summaries of reverts that are due.
+    /// Reads reverted objects, to find the field manager that has set the count. Then reports due
+    /// summaries of reverts.
     fn send_lookups(&mut self, now: Now, effects: &mut Vec<Effect>) {
         while self.has_slot(Class::Managers)
             && let Some(lookup) = self.reverts.pop(now)
@@ -428,7 +430,7 @@ impl Core {
         }
     }
 
-    /// Sends Events. While starts or stops are queued, the recorder limits their rate.
+    /// Sends Events. While starts or stops are queued, the recorder limits the rate of Events.
     fn send_events(&mut self, now: Now, effects: &mut Vec<Effect>) {
         while let Some(attempt) = self.events.recorder.pop(self.flight.slots(), now) {
             let event = Arc::clone(&attempt.event);
@@ -490,6 +492,8 @@ impl Core {
         }
     }
 
+    /// Requests the server's current version if a watch was resumed earlier than usual, to detect a
+    /// resourceVersion rollback.
     fn send_version_question(&mut self, now: Now, effects: &mut Vec<Effect>) {
         if let Some(question) = self.store.history.take_question(now.elapsed) {
             let request = Request::Version {
@@ -525,8 +529,8 @@ impl Core {
     fn check_clock(&mut self, now: Now, effects: &mut Vec<Effect>) {
         let change = self.clock.check(now);
         if change.was_set_back {
-            // All objects are decided about now: the next boundary of an object whose state is from the
-            // future might be far away.
+            // Evaluate all objects now. If a state is now too far in the future, it must be corrected
+            // even if the next boundary of the object is far away.
             self.store.refresh_memories(now.wall);
             self.add_all_to_agenda();
         }

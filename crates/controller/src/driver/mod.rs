@@ -115,7 +115,7 @@ impl Driver {
         }
     }
 
-    /// Reports the responses to the requests in flight.
+    /// Waits for the requests in flight, and passes their responses to the core.
     async fn finish(&mut self) {
         while !self.core.is_done() {
             let Some((id, response)) = self.requests.next().await else {
