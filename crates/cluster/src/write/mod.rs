@@ -392,11 +392,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Applies an EndpointSlice with server-side apply. If replicas want the same slice, they all write
-    /// the same one.
+    /// Creates or updates an EndpointSlice with server-side apply. All replicas of the activator compute
+    /// the same slice, so their writes do not conflict.
     ///
     /// # Errors
-    /// See [`Writer::patch`]; a missing permission to create is an error too.
+    /// See [`Writer::patch`].
     pub async fn apply_slice(
         &self,
         namespace: &str,
@@ -468,7 +468,8 @@ impl Writer {
         }
     }
 
-    /// Suspends, resumes or releases a Job of a CronJob if it is still as observed.
+    /// Suspends or resumes a Job of a CronJob, or removes only our label, if the Job is still as
+    /// observed.
     ///
     /// # Errors
     /// See [`Writer::patch`].

@@ -171,8 +171,8 @@ impl Operations {
         }
     }
 
-    /// Tests and writes annotations. If the count is an annotation and the object has none, `count` is
-    /// its new value, which is added together with the map.
+    /// Tests and writes annotations. If the count is an annotation, and the object has no annotations,
+    /// `count` is the new count, which is added together with the map.
     fn annotations(
         &mut self,
         observed: &Observed,
@@ -213,8 +213,9 @@ impl Operations {
         self.inputs(observed, prefix);
         for (name, max, seen, wanted) in ours {
             let path = [MAP[0], MAP[1], &name];
-            // No decision depends on the recorded inherited text. Only the beginning of a text that is
-            // too long is known; it is not ours.
+            // No decision depends on the recorded inherited value, so it is not tested. A value that is
+            // too long cannot be tested, because only its beginning is known. dayshift has not written
+            // it.
             let is_whole = seen.as_ref().is_none_or(|seen| seen.len() <= max);
             if is_whole && (seen != wanted || name != inherited) {
                 self.test_annotation(&name, seen.as_deref());
@@ -228,8 +229,8 @@ impl Operations {
         }
     }
 
-    /// Tests the volume retention. The API server sets a policy on each StatefulSet; if an older one has
-    /// none, the whole member is missing.
+    /// Tests the volume retention. The API server sets a policy on each StatefulSet, unless it is too old
+    /// to know the field. Then the whole field is missing.
     fn volumes(&mut self, observed: &Observed) {
         let path = VolumeRetention::PATH;
         match observed.inputs.volumes() {
@@ -246,7 +247,8 @@ impl Operations {
     fn inputs(&mut self, observed: &Observed, prefix: &Prefix) {
         for key in Key::ALL.into_iter().filter(|key| key.is_decided_by()) {
             let own = observed.inputs.own();
-            // The schedule is rejected anyway, so the object stays as it is.
+            // A dropped value is unknown and cannot be tested. It also makes the schedule invalid, so the
+            // object is not scaled.
             if !own.is_dropped(key) {
                 self.test_annotation(&prefix.annotation(key), own.text(key));
             }
