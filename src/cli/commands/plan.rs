@@ -60,8 +60,8 @@ use crate::cli::{
 #[command(after_help = "\
 A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, \
 such as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days \
-in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the \
-terminal, or as DAYSHIFT_COLUMNS.
+in the time zone of each schedule, beginning with today by default; a local T is in that zone. It \
+is as wide as the terminal, or as DAYSHIFT_COLUMNS.
 Exit status: 0 done, 1 a file or a schedule has errors, 2 wrong usage, 3 a file or the cluster cannot be \
 read.")]
 pub(crate) struct PlanArgs {
@@ -257,7 +257,7 @@ impl PlanArgs {
         let unread = errors.iter().filter_map(PlanError::unread).collect();
         let shown = |zone| {
             let shown = self.days_shown(now, zone).unwrap_or(period);
-            // Overrides before now are unknown.
+            // It is unknown which overrides were active before now.
             let since = self.from.as_ref().map_or(now, |_| shown.from());
             (shown, since)
         };
