@@ -200,7 +200,8 @@ impl Followed {
         self.seen().defaults.clone()
     }
 
-    /// A calendar name that only the controller can resolve is accepted.
+    /// The settings for parsing schedules. With a calendar feed, unknown calendar names are accepted,
+    /// because the controller might know them.
     fn context(&self, settings: &Settings) -> ParseContext {
         let context = settings.context.clone();
         match &self.calendars {

@@ -12,7 +12,7 @@ use dayshift_workload::{
 
 use crate::dashboard::view::Row;
 
-/// The length of a slot of the strip, and the number of slots in 24 hours.
+/// The length of a slot in the strip of the next 24 hours, and the number of slots.
 const SLOT: TimeDelta = TimeDelta::minutes(30);
 const SLOTS: usize = 48;
 /// The maximum number of boundaries and steps of a workload, because a schedule with seconds has 86,400 a day.
@@ -29,7 +29,7 @@ pub(super) struct Outlook<'v> {
     pub(super) week: [Share; 7],
     /// This week by namespace, the largest saving first.
     pub(super) by_namespace: Vec<(&'v str, Share)>,
-    /// The capacity if nothing were stopped, for one hour.
+    /// The resources that all workloads would use in one hour if none was stopped.
     pub(super) capacity: Saved,
 }
 
@@ -199,7 +199,8 @@ fn running_count(spec: &ScheduleSpec, step: &PlannedStep, full: Replicas) -> Rep
     let has_both = spec.schedule.only_action().is_none();
     let count = match (step.state, step.required) {
         (PlannedState::Slept, _) => spec.stop_replicas,
-        // Without starts or without stops in the schedule, users decide.
+        // If a schedule only stops or only starts, users make the other change, at unknown times. So the
+        // workload is assumed to run.
         (PlannedState::Stopped, _) if has_both => spec.stop_replicas,
         (PlannedState::Running, Some(Action::Scale(count))) => Replicas::new(count),
         _ => full,

@@ -86,7 +86,7 @@ pub(crate) struct Wakes {
 pub(crate) struct RequestedService {
     request: WakeRequest,
     since: Instant,
-    /// The ends of wakes by UID, so that slower dependencies are woken until the same time.
+    /// The ends of wakes by UID. A dependency whose wake is retried later is woken until the same time.
     until: HashMap<Arc<str>, DateTime<Utc>>,
 }
 
@@ -219,7 +219,8 @@ impl RequestedService {
         wakes
     }
 
-    /// The end of the wake of a workload and its dependencies, if it is woken or is starting.
+    /// The time until which a workload and its dependencies are woken; `None` if the workload can neither
+    /// be woken now nor is starting because of a wake.
     fn until(
         &mut self,
         root: &WakeTarget,
@@ -331,7 +332,7 @@ pub fn request_wakes(
         from: IpAddr::from([127, 0, 0, 1]),
         head: None,
     });
-    // Both the longest wake in an annotation and the default of --max-wake.
+    // The default of --max-wake, and the longest wake that `wake-on-request` can request.
     let wakes = wanted.wakes_of(&[root], &needs, TimeDelta::hours(24), now);
     let wakes = wakes.into_iter().map(|wake| RequestedWake {
         object: wake.target.observed.object.clone(),
@@ -372,6 +373,7 @@ mod tests {
         annotations
     }
 
+    /// The wakes after one connection to Service `web`.
     fn asked() -> Wakes {
         let mut wakes = Wakes::new(StartTimes::default(), 1);
         wakes.ask(WakeRequest {

@@ -34,7 +34,8 @@ pub enum OverrideReport {
     Failed {
         /// The object and the reason.
         text: String,
-        /// Whether the object, the request or the controller is the reason, and not the cluster.
+        /// Whether the failure is about the object, the request or the controller. Otherwise, the
+        /// cluster could not be reached or has failed.
         is_refusal: bool,
     },
     /// Progress while the command waits.
@@ -127,7 +128,7 @@ impl OverrideRequest {
 
     /// The report of a start that waits for dependencies. It is a failure only if the user asked for
     /// readiness.
-    fn done_unless_ready(&self, text: String) -> OverrideReport {
+    fn waiting_start_report(&self, text: String) -> OverrideReport {
         if self.until_ready {
             failure(text)
         } else {
@@ -185,7 +186,8 @@ impl OverrideRequest {
         self.wait(client, &watched, limit, report).await;
     }
 
-    /// Whether a controller is acting on the object: it is not ready yet, or its start waits.
+    /// Whether a controller has begun to act: the override is applied but the object is not ready yet,
+    /// or the start waits for dependencies.
     fn is_underway(&self, annotated: &AnnotatedWorkload, seen: &Observed) -> bool {
         annotated.is_applied(&seen.state()) || waits_for(seen, self).is_some()
     }
@@ -219,7 +221,7 @@ impl OverrideRequest {
             ))),
             WaitEvent::TimedOut(workload, seen) if let Some(waits) = waits_for(seen, self) => {
                 let text = format!("{}: annotated; {waits}", subject(workload));
-                report_to(self.done_unless_ready(text));
+                report_to(self.waiting_start_report(text));
             }
             WaitEvent::TimedOut(workload, seen) | WaitEvent::Done(workload, seen) => {
                 let (what, subject) = (action(workload, self.now), subject(workload));
@@ -396,7 +398,7 @@ impl OverrideRequest {
         }
         let mut seen_last = BTreeMap::new();
         let work = async {
-            // Each part can be unreadable by itself.
+            // If one part of the query cannot be watched, the others still can.
             let (parts, watches): (Vec<_>, Vec<_>) = watched
                 .query
                 .parts()

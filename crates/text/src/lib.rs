@@ -153,7 +153,7 @@ pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &s
     format!("{count} {what}{plural}")
 }
 
-/// The number of names to list if there are more.
+/// The number of names that [`first_of`] shows if it shortens the list.
 const MAX_NAMES: usize = 3;
 
 /// Joins names as `a, b`, or if there are many, as `a, b, c and 9 more`.
@@ -186,8 +186,8 @@ pub fn escape_json(json: &str, which: fn(char) -> bool) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Writes JSON in which the characters that [`printable`] escapes, except line ends, are written
-/// as `\u....`. The value is the same, and cannot control a terminal.
+/// Writes JSON with `\u....` in place of the characters that [`printable`] escapes, except line ends.
+/// The output has the same value, and cannot control a terminal.
 ///
 /// ```
 /// use dayshift_text::TerminalSafe;

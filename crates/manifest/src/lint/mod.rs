@@ -323,7 +323,7 @@ impl<'l> LintRun<'l> {
     }
 }
 
-/// A CronJob's schedule, and its times by their text and their zone.
+/// The inputs of a CronJob, and its own `schedule` and `timeZone`.
 type JobTimes = (Inputs, Box<str>, Option<Box<str>>);
 
 /// The findings of schedules that were checked before. Files have many equal schedules and zones,
@@ -614,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_tools_of_other_schedules() {
+    fn names_the_tool_that_a_schedule_object_belongs_to() {
         for (version, kind, expected) in [
             ("kube-green.com/v1alpha1", "SleepInfo", "kube-green"),
             (
