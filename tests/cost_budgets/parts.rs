@@ -1,4 +1,4 @@
-//! The parts without a cluster.
+//! The cost of single operations, without a cluster.
 
 use std::hint::black_box;
 
@@ -201,7 +201,7 @@ fn patch() -> Operation {
 }
 
 fn event(annotations: &Value) -> Operation {
-    // In the order in which the server sends it.
+    // The server sends the type before the object; `json!` would sort them.
     let event = format!(
         r#"{{"type":"MODIFIED","object":{}}}"#,
         stored_object(annotations)
@@ -250,9 +250,9 @@ fn hours_in_protobuf() -> Vec<u8> {
         .collect()
 }
 
-/// A Deployment as the API server sends it to the client of `dayshift run`, with the size of
-/// [`large`]: the manifest, the managed fields and the pod template are skipped by the decoder,
-/// whatever they contain.
+/// A Deployment in protobuf, as the API server sends it to `dayshift run`, of the size of
+/// [`large`](crate::large::large). The manifest, the managed fields and the pod template are filler,
+/// because the decoder skips them.
 fn in_protobuf(annotations: &[u8]) -> Operation {
     let filler = vec![0; 4000];
     let metadata = [

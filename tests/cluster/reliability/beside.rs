@@ -210,7 +210,7 @@ impl<'a> Beside<'a> {
         let others = Others {
             late,
             unseen: None,
-            before: turns.few(),
+            before: turns.most_before(),
         };
         println!("{others:?}");
         let count = |which: fn(&&Request) -> bool| requests.iter().filter(which).count();

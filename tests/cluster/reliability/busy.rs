@@ -109,7 +109,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     let others = Others {
         late: late.0 as f64 / 1e6,
         unseen: Some(unseen.0 as f64 / 1e6),
-        before: turns.few(),
+        before: turns.most_before(),
     };
     println!("{others:?}");
     let [most_late, most_unseen] = [LATE, UNSEEN].map(|it| place.profile.allows(it));

@@ -87,7 +87,6 @@ fn the_pages_agree_with_status_and_plan() {
         assert_eq!(ran.status, 0, "{ran:?}");
     }
     assert_eq!(cluster.dayshift(&["pause", "deploy/paused"]).status, 0);
-    // When this name is shown, all workloads are known, because the controller acts in order.
     let status = json(&cluster, &["status", "-A", "-o", "json"]);
     let served = Served::of(&cluster, &[]);
     let timeline = served.page("/timeline");
@@ -221,7 +220,7 @@ fn each_bar_of_the_timeline_has_its_text() {
     assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 d 6 h");
 }
 
-/// UTC is the default, but can also be given.
+/// Without `--timezone`, a page uses the zone that all its workloads have in common.
 #[test]
 fn shows_times_in_the_given_zone() {
     let cluster = Cluster::new();
@@ -359,7 +358,6 @@ fn names_the_end_of_a_pause_only_for_a_pause() {
     }
 }
 
-/// All pages use the configured prefix.
 #[test]
 fn all_pages_use_the_configured_prefix() {
     let empty = Cluster::new();

@@ -68,7 +68,6 @@ fn names_a_conflicting_manager_with_its_setting() {
     assert_escaped(&ran.out, "status");
 }
 
-/// A change hours later is a note and not a problem.
 #[test]
 fn a_change_hours_later_is_a_note() {
     let cluster = evening();
@@ -114,7 +113,8 @@ fn reports_a_scaled_object_that_has_not_scaled_yet_with_a_fix() {
     assert!(!ran.out.contains("An HPA does nothing"), "{}", ran.out);
 }
 
-/// The API server attributes a count that an admission webhook changed to the writer.
+/// If an admission webhook changes the count in a write, the API server names the writer as its field
+/// manager.
 #[test]
 fn a_count_changed_by_admission_is_not_manual() {
     let cluster = evening();

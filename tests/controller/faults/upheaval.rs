@@ -54,7 +54,8 @@ fn clock_step_back_in_the_middle_of_a_boundary_repeats_nothing() {
         let scenario = two_hundred(Settings::default());
         scenario.pass(Duration::from_millis(60_060));
         let first = stopped(&scenario);
-        // Otherwise the sandbox uses one clock for the controller and the server.
+        // The server's clock stays right, so the controller notices the difference. If both clocks are
+        // set back, it cannot.
         if is_noticed {
             scenario.server_is_ahead(hour.num_seconds());
         }
@@ -65,7 +66,10 @@ fn clock_step_back_in_the_middle_of_a_boundary_repeats_nothing() {
             (1..200).contains(&first),
             "{first}: not in the middle of the boundary"
         );
-        assert!(sent < 200, "{sent}: by this clock it is 18:01");
+        assert!(
+            sent < 200,
+            "{sent}: nothing is sent while the clock shows 18:01"
+        );
         if is_noticed {
             scenario.server_is_ahead(0);
             scenario.step_clock(hour);
@@ -168,8 +172,8 @@ fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
     }
 }
 
-/// The objects are deleted with the definition, and objects of the same names are created with the
-/// next one.
+/// The object is deleted together with its CustomResourceDefinition. When the definition is back with
+/// another version, an object of the same name is created.
 #[test]
 fn custom_resource_recreated_in_another_version_is_watched_again() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");

@@ -54,7 +54,8 @@ pub(super) fn counts_workloads_by_state(row: &mut Row) {
     by_namespace(row);
 }
 
-/// One of two teams has no label at first. If a namespace moves to another team, its workloads move too.
+/// One of three Namespaces has the team label. When another one gets it, its workloads are counted for
+/// that team.
 fn by_team(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let belongs = |scenario: &Sandbox, namespace: &str| {

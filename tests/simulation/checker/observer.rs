@@ -251,7 +251,7 @@ impl Observer {
         }
         match checked {
             Ok(done) => {
-                self.waits_for_answer(&write.sent.by, &new, &done);
+                self.record_possible_own_write(&write.sent.by, &new, &done);
                 let unreported = Unreported::of(write.at, done.kinds.clone(), &old, &new);
                 self.reports.wrote(&write.sent.by, &new.uid, unreported);
                 self.sent[write.number].done = Some(done);
@@ -265,14 +265,14 @@ impl Observer {
 
     /// A write was accepted. A process that waits for a response to its own patch takes this write for its
     /// own when it observes it.
-    fn waits_for_answer(&mut self, by: &str, new: &Object, done: &Done) {
+    fn record_possible_own_write(&mut self, by: &str, new: &Object, done: &Done) {
         let of_this = |it: &Known| it.object.uid == new.uid;
         let waits = |it: &&Sent| !it.is_answered && it.known.iter().any(of_this);
         let waiting = self.sent.iter().filter(waits).map(|it| it.by.clone());
         let processes: Vec<_> = waiting.chain([by.to_owned()]).collect();
         for process in processes {
             let shown = &mut self.process(&process).shown;
-            shown.waits_for_answer(new, done, process == by);
+            shown.record_possible_own_write(new, done, process == by);
         }
     }
 

@@ -19,7 +19,8 @@ use crate::api_parity::run::{new_namespace, run_in};
 use crate::support::{ControlPlane, Parts, Scenario as RealScenario, block_on, is_full};
 use kube_in_memory::Api;
 
-/// The number of patches for each change; nightly CI and `PARITY_PATCHES` use more.
+/// The number of patches in `cargo test`. Nightly CI sends [`PATCHES_AT_NIGHT`]; `PARITY_PATCHES` sets
+/// another number.
 const PATCHES: usize = 1_000;
 const PATCHES_AT_NIGHT: usize = 20_000;
 /// The seed, unless `PARITY_SEED` specifies another one.

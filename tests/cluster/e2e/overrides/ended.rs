@@ -166,15 +166,18 @@ fn await_copied(team: &TestNamespace<'_>, name: &str) {
     let of = format!("app={name}");
     let began = team.annotation(name, "dayshift/override-began");
     assert!(began.is_some(), "{name}");
-    eventually(&format!("a ReplicaSet of {name} has it"), || {
-        let message = team.kubectl(&["get", "replicasets", "-l", &of, "-o", "json"]);
-        let all: Value = serde_json::from_str(&message.success()).unwrap();
-        let has_it = |each: &Value| {
-            let text = &each["metadata"]["annotations"]["dayshift/override-began"];
-            text.as_str() == began.as_deref()
-        };
-        all["items"].as_array()?.iter().any(has_it).then_some(())
-    });
+    eventually(
+        &format!("a ReplicaSet of {name} has override-began"),
+        || {
+            let message = team.kubectl(&["get", "replicasets", "-l", &of, "-o", "json"]);
+            let all: Value = serde_json::from_str(&message.success()).unwrap();
+            let has_it = |each: &Value| {
+                let text = &each["metadata"]["annotations"]["dayshift/override-began"];
+                text.as_str() == began.as_deref()
+            };
+            all["items"].as_array()?.iter().any(has_it).then_some(())
+        },
+    );
 }
 
 fn second_rollout_undo_does_not_revive_an_override(plane: &ControlPlane) {

@@ -9,8 +9,9 @@ use chrono::{DateTime, Utc};
 
 use crate::support::Request;
 
-/// The maximum number of requests for the faulty fleet between the due time and the stop of another object:
-/// those that already had slots (`--max-in-flight`), and as many again that take turns with it.
+/// The maximum number of requests for the faulty fleet between the due time and the stop of another object.
+/// When the object is due, `--max-in-flight` requests can have slots already, and the same number can get
+/// slots in turn with its namespace.
 const MAX_BEFORE: usize = 64;
 
 /// The requests for the faulty fleet that arrived after the due time of another object and before its
@@ -19,7 +20,7 @@ pub(crate) struct Turns<'r> {
     /// The arrival times of the requests for the faulty fleet, in microseconds since 1970, and the name of
     /// the object of each.
     arrived: Vec<(i64, &'r str)>,
-    /// The maximum number of requests that arrived first.
+    /// The maximum number of requests for the faulty fleet before the request of a due object.
     before: usize,
 }
 
@@ -52,12 +53,13 @@ impl<'r> Turns<'r> {
         self.arrived.get(from..to).unwrap_or_default()
     }
 
-    /// The maximum number of requests that arrived before a due one. Panics if it is too large.
-    pub(crate) fn few(&self) -> usize {
+    /// Returns the maximum number of requests before that of a due object. Panics if it is larger than
+    /// [`MAX_BEFORE`].
+    pub(crate) fn most_before(&self) -> usize {
         let before = self.before;
         assert!(
             before <= MAX_BEFORE,
-            "{before} requests of the trouble came before one that was due, more than {MAX_BEFORE}"
+            "{before} requests of the faulty fleet came before that of a due object, more than {MAX_BEFORE}"
         );
         before
     }

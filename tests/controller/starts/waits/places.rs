@@ -194,7 +194,7 @@ fn slots_of_one_namespace_are_released_for_others_in_time() {
 }
 
 /// The Events about waiting starts: time, Namespace, and text.
-fn told_on_namespaces(scenario: &Sandbox) -> Vec<(String, String, String)> {
+fn starts_wait_events(scenario: &Sandbox) -> Vec<(String, String, String)> {
     let mut events = scenario.api.list("Event");
     events.retain(|event| event["reason"] == "StartsWait");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -216,7 +216,7 @@ fn reports_waiting_starts_on_their_namespace() {
         .map(|number| web(&format!("web-{number}")).annotation("dayshift/ready-within", "0"));
     let test = std::iter::once(web("test-1").namespace("test"));
     let scenario = evening_of(1, dev.chain(test));
-    assert_eq!(told_on_namespaces(&scenario), []);
+    assert_eq!(starts_wait_events(&scenario), []);
     scenario.sleep_until("2026-11-23 09:07");
     let entry = |at: &str, namespace: &str, starts: &str| {
         let text = format!("{starts} until fewer workloads are starting (--max-starting 1)");
@@ -228,7 +228,7 @@ fn reports_waiting_starts_on_their_namespace() {
         entry("09:05:01", "dev", "3 starts wait"),
         entry("09:05:01", "test", "1 start waits"),
     ];
-    assert_eq!(told_on_namespaces(&scenario), expected);
+    assert_eq!(starts_wait_events(&scenario), expected);
     ready(&scenario, "web-1", 3);
     assert_eq!(
         scenario.api.get("Deployment", "test", "test-1").unwrap()["spec"]["replicas"],
@@ -243,12 +243,12 @@ fn reports_waiting_starts_on_their_namespace() {
     // No start waits in the other namespace any more.
     scenario.sleep_until("09:10:30");
     expected.push(entry("09:10:01", "dev", "2 starts wait"));
-    assert_eq!(told_on_namespaces(&scenario), expected);
+    assert_eq!(starts_wait_events(&scenario), expected);
     scenario.sleep_until("19:01");
-    let before = told_on_namespaces(&scenario).len();
+    let before = starts_wait_events(&scenario).len();
     scenario.sleep_until("23:00");
     assert_eq!(
-        (told_on_namespaces(&scenario).len(), waiting(&scenario)),
+        (starts_wait_events(&scenario).len(), waiting(&scenario)),
         (before, "0".to_owned())
     );
 }

@@ -53,7 +53,7 @@ impl Intent {
             texts.map(|(key, text)| (key.to_owned(), text)).collect()
         };
         let plan = plans.iter().position(|plan| schedule == written(plan));
-        assert!(plan.is_some(), "a schedule of no plan: {schedule:?}");
+        assert!(plan.is_some(), "no plan has the schedule {schedule:?}");
         Self {
             plan,
             bad: None,

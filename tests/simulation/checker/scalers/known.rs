@@ -269,9 +269,9 @@ impl Known {
         )
     }
 
-    /// A write was accepted while the process waits for a response, so it might take the write for its own.
-    /// `own` is the written object if it really is its own.
-    pub(crate) fn waits_for_answer(&mut self, done: &Done, own: Option<&Object>) {
+    /// A write was accepted while the process waits for a response, so the process might take the write for
+    /// its own. `own` is the written object if the process really has sent the write.
+    pub(crate) fn record_possible_own_write(&mut self, done: &Done, own: Option<&Object>) {
         self.unanswered = Some(Unanswered {
             applied: done.applied.clone(),
             state: own.map(|written| written.state.clone()),

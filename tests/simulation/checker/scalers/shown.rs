@@ -19,8 +19,8 @@ use crate::{
     scenario::holidays::Holidays,
 };
 
-/// An object for one process: the current knowledge, and the knowledge before the last update of this
-/// millisecond.
+/// What one process knows about an object: now, and before each update of the last millisecond in which
+/// there was one.
 #[derive(Default)]
 struct Track {
     known: Option<Known>,
@@ -71,18 +71,17 @@ impl Shown {
             .unwrap_or(0)
     }
 
-    /// A patch was accepted that a process takes for its own if it receives no response. `is_own` specifies
-    /// whether it is its own.
-    pub fn waits_for_answer(&mut self, written: &Object, done: &Done, is_own: bool) {
+    /// A patch was accepted while the process waits for the response to a patch of the same object. If it
+    /// receives no response, it takes the accepted patch for its own. `is_own` is whether it really is.
+    pub fn record_possible_own_write(&mut self, written: &Object, done: &Done, is_own: bool) {
         let name = (written.namespace.clone(), written.name.clone());
         let track = self.tracks.get_mut(&name);
         if let Some(known) = track.and_then(|it| it.known.as_mut()) {
-            known.waits_for_answer(done, is_own.then_some(written));
+            known.record_possible_own_write(done, is_own.then_some(written));
         }
     }
 
-    /// The clock of the process was set back. Another controller might have corrected a state that is in the
-    /// future by now.
+    /// The clock of the process was set back, so a known state can now be too far in the future.
     pub fn set_back(&mut self, at: Instants) {
         for track in self.tracks.values_mut() {
             if let Some(known) = track.known.clone() {
@@ -333,8 +332,8 @@ pub(crate) fn version_of(value: &Value) -> u64 {
 }
 
 impl Track {
-    /// The additional possible knowledge if an object and its Namespace are observed by two watches in the
-    /// same millisecond: the Namespace might be processed later.
+    /// The knowledge with the previous defaults, if the object and its Namespace have changed in the same
+    /// millisecond. Two watches show these changes, and that of the Namespace might be processed last.
     fn ahead_of_its_namespace(&self, shown: &Known, at: Instants) -> Vec<Known> {
         let before = self.before.iter().filter(|_| self.at == at.truth);
         let of_this = before.filter(|it| it.object.uid == shown.object.uid);
