@@ -12,16 +12,16 @@ use dayshift_workload::{
 
 use crate::dashboard::view::Row;
 
-/// The length of a slot in the strip of the next 24 hours, and the number of slots.
+/// The length of the strip of the next 24 hours, and of a slot in it.
+const STRIP: TimeDelta = TimeDelta::days(1);
 const SLOT: TimeDelta = TimeDelta::minutes(30);
-const SLOTS: usize = 48;
 /// The maximum number of boundaries and steps of a workload, because a schedule with seconds has 86,400 a day.
 const MAX_BOUNDARIES: usize = 200;
 
 /// The expected future of some workloads.
 #[derive(Debug)]
 pub(super) struct Outlook<'v> {
-    /// The next 24 hours, in half hours.
+    /// The next 24 hours, in half hours of the clock. The first and the last can be shorter.
     pub(super) slots: Vec<Slot<'v>>,
     /// The first day of this week, a Monday.
     pub(super) monday: NaiveDate,
@@ -37,6 +37,7 @@ pub(super) struct Outlook<'v> {
 #[derive(Debug)]
 pub(super) struct Slot<'v> {
     pub(super) from: DateTime<Utc>,
+    pub(super) until: DateTime<Utc>,
     pub(super) starts: Moves<'v>,
     pub(super) stops: Moves<'v>,
 }
@@ -76,8 +77,23 @@ impl Share {
 }
 
 impl Slot<'_> {
-    pub(super) fn until(&self) -> DateTime<Utc> {
-        self.from + SLOT
+    /// The slots from `now` to the end of the strip.
+    fn all(now: DateTime<Utc>) -> Vec<Self> {
+        let end = now + STRIP;
+        let mut slots = Vec::new();
+        let mut from = now;
+        while from < end {
+            let whole = from.duration_trunc(SLOT).unwrap_or(from);
+            let until = (whole + SLOT).min(end);
+            slots.push(Self {
+                from,
+                until,
+                starts: Moves::default(),
+                stops: Moves::default(),
+            });
+            from = until;
+        }
+        slots
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -89,7 +105,7 @@ impl<'v> Outlook<'v> {
     /// The end of the period for which each workload's plan is needed.
     pub(super) fn end(now: DateTime<Utc>, zone: Zone) -> DateTime<Utc> {
         let (_, _, sunday) = week(now, zone);
-        sunday.max(now + TimeDelta::days(1))
+        sunday.max(now + STRIP)
     }
 
     pub(super) fn new(
@@ -98,14 +114,8 @@ impl<'v> Outlook<'v> {
         zone: Zone,
     ) -> Self {
         let (monday, from, until) = week(now, zone);
-        let first = now.duration_trunc(SLOT).unwrap_or(now);
-        let slot = |at: usize| Slot {
-            from: first + SLOT * i32::try_from(at).unwrap_or_default(),
-            starts: Moves::default(),
-            stops: Moves::default(),
-        };
         let mut outlook = Self {
-            slots: (0..SLOTS).map(slot).collect(),
+            slots: Slot::all(now),
             monday,
             week: [Share::default(); 7],
             by_namespace: Vec::new(),
@@ -164,7 +174,7 @@ impl<'v> Outlook<'v> {
     }
 
     fn add_moves(&mut self, row: &'v Row, plan: &WorkloadPlan, full: Replicas, now: DateTime<Utc>) {
-        let end = now + TimeDelta::days(1);
+        let end = now + STRIP;
         let boundaries = plan.boundaries().take(MAX_BOUNDARIES);
         let boundaries = boundaries.take_while(|boundary| boundary.at.to_utc() < end);
         for boundary in boundaries.filter(|boundary| boundary.applied) {
@@ -218,4 +228,27 @@ fn week(now: DateTime<Utc>, zone: Zone) -> (NaiveDate, DateTime<Utc>, DateTime<U
     let monday = today - Days::new(today.weekday().num_days_from_monday().into());
     let until = midnight(monday + Days::new(7), zone);
     (monday, midnight(monday, zone), until)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strip_ends_exactly_in_24_hours() {
+        for (now, first, count) in [
+            ("2026-11-28T10:17:23Z", "2026-11-28T10:30:00Z", 49),
+            ("2026-11-28T10:30:00Z", "2026-11-28T11:00:00Z", 48),
+        ] {
+            let now: DateTime<Utc> = now.parse().unwrap();
+            let zone = Zone::parse("Asia/Kolkata").unwrap();
+            let outlook = Outlook::new(std::iter::empty(), now, zone);
+            let slots = &outlook.slots;
+            assert_eq!(slots.len(), count, "{now}");
+            assert_eq!(slots[0].from, now);
+            assert_eq!(slots[0].until, first.parse::<DateTime<Utc>>().unwrap());
+            assert!(slots.windows(2).all(|pair| pair[0].until == pair[1].from));
+            assert_eq!(slots[count - 1].until - now, TimeDelta::hours(24));
+        }
+    }
 }

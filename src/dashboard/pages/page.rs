@@ -192,27 +192,30 @@ pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> Str
     document(params, &kind, (None, None), &body)
 }
 
-/// The text of an error without the words of the operating system, such as `tcp connect error … (os error 111)`.
+/// Texts of the network below the API, from which on an error has no words for a user.
+const NETWORK: [&str; 3] = ["tcp connect error", "dns error", "connection refused"];
+
+/// The text of an error without the words of the network and of the operating system, such as
+/// `client error (Connect): tcp connect error: Connection refused (os error 111)`.
 fn without_system_error(text: &str) -> Cow<'_, str> {
-    match text.split_once("(os error ") {
-        None => text.into(),
-        Some((before, _)) => {
-            let known = before.split(": ").take_while(|part| {
-                let part = part.to_lowercase();
-                ![
-                    "connect",
-                    "tcp",
-                    "request",
-                    "client error",
-                    "dns",
-                    "refused",
-                ]
-                .iter()
-                .any(|word| part.contains(word))
-            });
-            let known: Vec<_> = known.collect();
-            format!("{}: it cannot be reached", known.join(": ")).into()
+    let is_network = |part: &&str| {
+        let part = part.to_lowercase();
+        NETWORK.iter().any(|network| part.contains(network))
+    };
+    let is_wrapper = |part: &&str| part.starts_with("client error (");
+    if text.split(": ").any(|part| is_network(&part)) {
+        let known = text.split(": ").take_while(|part| !is_network(part));
+        let known: Vec<_> = known.filter(|part| !is_wrapper(part)).collect();
+        return match &*known {
+            [] => "the API server cannot be reached".into(),
+            known => format!("{}: it cannot be reached", known.join(": ")).into(),
+        };
+    }
+    match text.split_once(" (os error ") {
+        Some((before, after)) if let Some((_, rest)) = after.split_once(')') => {
+            format!("{before}{rest}").into()
         }
+        _ => text.into(),
     }
 }
 
@@ -438,4 +441,47 @@ pub(super) fn said(text: &str) -> Markup {
 pub(super) fn safe_lines(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(safe).collect();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_shown_without_the_words_of_the_system() {
+        for (error, expected) in [
+            (
+                "the API server is not available: client error (Connect): tcp connect error: \
+                 Connection refused (os error 111)",
+                "the API server is not available: it cannot be reached",
+            ),
+            (
+                "the API server is not available: client error (Connect): dns error: failed to \
+                 lookup address information: Name or service not known",
+                "the API server is not available: it cannot be reached",
+            ),
+            (
+                "tcp connect error: Connection refused (os error 111)",
+                "the API server cannot be reached",
+            ),
+            ("Connection refused", "the API server cannot be reached"),
+            (
+                "cannot read ca.crt: Permission denied (os error 13); use another file",
+                "cannot read ca.crt: Permission denied; use another file",
+            ),
+            (
+                "the API server is not available: client error (Connect): invalid peer \
+                 certificate: UnknownIssuer",
+                "the API server is not available: client error (Connect): invalid peer \
+                 certificate: UnknownIssuer",
+            ),
+            (
+                "the API server refuses: request to connect denied",
+                "the API server refuses: request to connect denied",
+            ),
+            ("", ""),
+        ] {
+            assert_eq!(without_system_error(error), expected, "{error}");
+        }
+    }
 }

@@ -56,11 +56,8 @@ impl Page<'_> {
                 @if groups.is_empty() {
                     p.fine { "None in " (counted(rows.len(), "workload")) "." }
                 } @else {
-                    ul.causes {
-                        @for group in groups.iter().take(MAX_CAUSES) { li { (self.group(group)) } }
-                    }
+                    (self.causes(&groups))
                     p {
-                        @if groups.len() > MAX_CAUSES { "And " (groups.len() - MAX_CAUSES) " more causes. " }
                         a href=(self.of_state("problem", namespace)) {
                             @if workloads == 1 { "Show the workload" } @else { "Show all " (workloads) " workloads" }
                         }
@@ -84,12 +81,21 @@ impl Page<'_> {
                             h2 id="notes" { "Good to know" }
                             " " span.far { (counted(workloads, "note")) }
                         }
-                        ul.causes {
-                            @for group in groups.iter().take(MAX_CAUSES) { li { (self.group(group)) } }
-                        }
+                        (self.causes(&groups))
                     }
                 }
             }
+        }
+    }
+
+    /// The first groups, and the number of the others.
+    fn causes(&self, groups: &[Group<'_, '_>]) -> Markup {
+        let more = groups.len().saturating_sub(MAX_CAUSES);
+        html! {
+            ul.causes {
+                @for group in groups.iter().take(MAX_CAUSES) { li { (self.group(group)) } }
+            }
+            @if more > 0 { p { "And " (counted(more, "more cause")) "." } }
         }
     }
 

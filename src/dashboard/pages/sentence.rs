@@ -53,6 +53,9 @@ impl Page<'_> {
                     (_, Some(Phase::Running), _) => {
                         strong { "Running" } " because " (why()) (schedule(row)) "."
                     }
+                    (_, Some(Phase::Woken), None) => (ended("wake", row)),
+                    (_, Some(Phase::Slept), None) => (ended("sleep", row)),
+                    (_, Some(Phase::Paused), None) => (ended("pause", row)),
                     (_, None, _) => {
                         strong { "Not adopted yet" } ": no controller has observed \
                             it" (schedule(row)) "."
@@ -62,7 +65,7 @@ impl Page<'_> {
                         ": dayshift does not change it until its next start or stop" (schedule(row)) "."
                     }
                 }
-                @if let Some(at) = status.next {
+                @if let Some(at) = status.next.filter(|at| *at > self.view.now) {
                     @let next = match status.next_action {
                         Some(Action::Start) => "Starts ".to_owned(),
                         Some(Action::Stop) => "Stops ".to_owned(),
@@ -110,6 +113,14 @@ impl Page<'_> {
             _ => short_time(at, zone, self.view.now),
         };
         html! { time datetime=(local.to_rfc3339_opts(SecondsFormat::Secs, false)) { (text) } }
+    }
+}
+
+/// An override that has ended, but whose state a controller has not changed yet.
+fn ended(name: &str, row: &Row) -> Markup {
+    html! {
+        strong { "The " (name) " has ended" }
+        ": the controller has not followed the schedule again yet" (schedule(row)) "."
     }
 }
 

@@ -12,6 +12,8 @@ use crate::dashboard::pages::page::{Page, safe};
 
 /// The height of the largest bar in the picture's own units; the line is below it.
 const HEIGHT: u64 = 40;
+/// The number of slots from one label to the next.
+const HOURS: usize = 8;
 /// The maximum number of namespaces that are named for one half hour.
 const MAX_NAMESPACES: usize = 4;
 
@@ -49,9 +51,11 @@ impl Page<'_> {
                 }
             }
             div.hours aria-hidden="true" {
-                @for slot in outlook.slots.iter().step_by(8) {
+                @for (at, slot) in outlook.slots.iter().enumerate() {
+                    // Each fourth hour has a label, unless the strip ends below it.
+                    @let is_named = at % HOURS == 0 && at + HOURS / 2 < outlook.slots.len();
                     @let at = slot.from.with_timezone(&zone);
-                    span { (format!("{:02}:{:02}", at.hour(), at.minute())) }
+                    span { @if is_named { (format!("{:02}:{:02}", at.hour(), at.minute())) } }
                 }
             }
             p.key-line {
@@ -64,7 +68,7 @@ impl Page<'_> {
     /// `06:00 CET to 06:30: 12 workloads start (36 replicas: 30 in shop, 6 in dev)`
     fn slot_text(&self, slot: &Slot<'_>) -> String {
         let (zone, now) = (self.zone(), self.view.now);
-        let until = slot.until().with_timezone(&zone);
+        let until = slot.until.with_timezone(&zone);
         let parts = [(&slot.starts, "start"), (&slot.stops, "stop")].into_iter();
         let parts = parts.filter(|(moves, _)| moves.workloads > 0);
         let parts: Vec<String> = parts

@@ -302,3 +302,65 @@ fn the_page_of_a_workload_begins_with_a_sentence() {
     let crumbs = page.all("nav").find(|it| it.has_class("crumbs")).unwrap();
     assert_eq!(crumbs.text, "Namespaces›dev›dev/web");
 }
+
+/// A wake that has ended is not described as active, and its end is not announced as the next change.
+#[test]
+fn the_sentence_names_an_override_that_has_ended() {
+    for (phase, key, name) in [
+        ("woken", "wake-until", "wake"),
+        ("slept", "sleep-until", "sleep"),
+        ("paused", "pause", "pause"),
+    ] {
+        let cluster = Cluster::new();
+        let ended = (Utc::now() - TimeDelta::seconds(3)).format("%Y-%m-%dT%H:%M:%SZ");
+        let ended = ended.to_string();
+        cluster.deployment("web", 1, &[OFFICE, (key, &ended)]);
+        let last = label(Utc::now() - TimeDelta::hours(2));
+        let next = label(Utc::now() - TimeDelta::seconds(3));
+        let labels = [("state", phase), ("last", &*last), ("next", &*next)];
+        state(&cluster, "web", &labels);
+        let served = Served::of(&cluster, &[]);
+        let page = served.page("/object/dev/deploy/web");
+        let lead = page.all("p").find(|it| it.has_class("lead")).unwrap();
+        let expected = format!(
+            "The {name} has ended: the controller has not followed the schedule again yet \
+             (Mon-Fri 09:00-19:00, UTC)."
+        );
+        assert_eq!(lead.text, expected);
+    }
+}
+
+/// More causes than the page shows are counted, of problems and of notes.
+#[test]
+fn causes_that_are_not_shown_are_counted() {
+    let cluster = Cluster::new();
+    // Each of these kinds of error is a cause of its own.
+    let keys = [
+        "timezone",
+        "replicas",
+        "stop-replicas",
+        "jitter",
+        "except",
+        "treat-as",
+        "extra",
+        "after",
+        "pause",
+        "wake-until",
+        "sleep-until",
+        "enforce",
+        "notice",
+        "ready-within",
+    ];
+    for key in keys {
+        cluster.deployment(&format!("bad-{key}"), 1, &[OFFICE, (key, "?")]);
+    }
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/");
+    let causes = with_class(&page, "what").len();
+    assert_eq!(causes, 12, "{}", page.text());
+    assert!(
+        page.text().contains("And 2 more causes."),
+        "{}",
+        page.text()
+    );
+}
