@@ -5,8 +5,8 @@ use std::{collections::HashMap, convert::Infallible};
 use chrono::TimeDelta;
 use dayshift_cluster::{Query, read::NamespaceDefaults};
 use dayshift_operations::{
-    OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Selection, action_text,
-    annotations_text, changed_since, failure_text, synced_text,
+    OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Selection, Shorten,
+    action_text, annotations_text, changed_since, failure_text, replaced_text, synced_text,
 };
 use dayshift_text::counted;
 use dayshift_workload::{Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
@@ -14,7 +14,9 @@ use futures::{StreamExt as _, stream::FuturesUnordered};
 
 use crate::dashboard::{
     form::ActionForm,
-    plan::{ActionJob, ActionPlan, ActionRequest, Actions, Preview, PreviewedChange},
+    plan::{
+        ActionJob, ActionPlan, ActionRequest, Actions, ChangeSubject, Preview, PreviewedChange,
+    },
     view::{Row, Settings, View},
 };
 
@@ -104,8 +106,10 @@ fn namespace_query(name: &str, settings: &Settings) -> Query {
 /// Previews an action with a dry run. It writes nothing.
 pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Preview {
     let (client, request) = (&asked.client, &asked.request);
+    // The preview shows all overrides that would end earlier, and the user decides about them.
     let dry = OverrideRequest {
         dry_run: true,
+        shorten: Shorten::Allowed,
         ..request.clone()
     };
     let not = failure_text(&request.requested);
@@ -120,12 +124,13 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
         let mut counts = counts_after(observed, request);
-        let (outcome, written, ends) = match answer {
+        let (outcome, written, ends, replaced) = match answer {
             Ok(RequestOutcome::Annotated(outcome)) => (
                 action_text(outcome.command, outcome.zone, request.now)
-                    + &replaced_text(outcome.replaced.as_deref()),
+                    + &replaced_text(outcome.replaced.as_ref()),
                 annotations_text(&outcome.annotations, &request.prefix),
                 end(outcome.command),
+                outcome.replaced,
             ),
             Ok(RequestOutcome::Scaled(outcome)) => {
                 counts = Some((outcome.before, outcome.after));
@@ -133,6 +138,7 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                     synced_text(outcome, request.now),
                     format!("scale --replicas={}", outcome.after),
                     outcome.until,
+                    None,
                 )
             }
             Ok(RequestOutcome::Unchanged) => {
@@ -153,14 +159,13 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
             }
             _ => outcome,
         };
-        planned.objects.push(observed.clone());
         planned.ends = planned.ends.into_iter().chain(ends).min();
         planned.changes.push(PreviewedChange {
-            object: name,
+            subject: ChangeSubject::Workload(Box::new(observed.clone())),
             counts,
             outcome,
             written,
-            reaches: Vec::new(),
+            replaced,
         });
     })
     .await;
@@ -171,7 +176,7 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
             Ok(outcome) => {
                 let what = action_text(outcome.command, outcome.zone, request.now);
                 let all = counted(outcome.affected.len(), "workload");
-                let replaced = replaced_text(outcome.replaced.as_deref());
+                let replaced = replaced_text(outcome.replaced.as_ref());
                 let kept = outcome.kept_text(namespace);
                 let unreadable = outcome.unreadable.iter();
                 planned
@@ -179,17 +184,12 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                     .extend(unreadable.map(|problem| format!("{name}: {problem}")));
                 planned.ends = planned.ends.into_iter().chain(end(outcome.command)).min();
                 planned.changes.push(PreviewedChange {
-                    object: name,
                     counts: None,
                     outcome: format!("{what}: {all}{replaced}{kept}"),
                     written: annotations_text(&outcome.annotations, &request.prefix),
-                    reaches: outcome
-                        .affected
-                        .iter()
-                        .map(|workload| workload.object.clone())
-                        .collect(),
+                    replaced: outcome.replaced.clone(),
+                    subject: ChangeSubject::Namespace(namespace.clone(), Box::new(outcome)),
                 });
-                planned.namespaces.push((namespace.clone(), outcome));
             }
             Err(error) => planned.others.push(format!("{name}: {not}: {error}")),
         }
@@ -216,11 +216,16 @@ fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Repli
 }
 
 /// Carries out a plan and records the results. A workload is skipped if it no longer matches its preview, in
-/// `view` or at the time of the write.
+/// `view` or at the time of the write, or if the user did not confirm that its override ends earlier.
 pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &View) {
     let mut tell = |said| plan.tell(said);
-    let (client, request) = (&plan.asked.client, &plan.asked.request);
-    let planned = &plan.planned;
+    let client = &plan.asked.client;
+    let shorten = plan.progress().shorten;
+    let request = OverrideRequest {
+        shorten,
+        ..plan.asked.request.clone()
+    };
+    let not = failure_text(&request.requested);
     let mut selection = Selection {
         is_previewed: true,
         observed: Vec::new(),
@@ -228,18 +233,39 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
     };
     let rows = view.rows.iter().map(|row| &**row);
     let known: HashMap<&WorkloadRef, &Row> = rows.map(|row| (&row.status.object, row)).collect();
-    for before in &planned.objects {
+    let mut namespaces = Vec::new();
+    for change in &plan.planned.changes {
+        if let Some(replaced) = change.replaced.as_ref()
+            && !change.is_allowed(shorten)
+        {
+            let name = match change.workload() {
+                Some(object) => selection.subject(object),
+                None => change.name(),
+            };
+            tell(OverrideReport::Done(format!(
+                "{name}: {not}: it {}",
+                replaced.text
+            )));
+            continue;
+        }
+        let before = match &change.subject {
+            ChangeSubject::Workload(observed) => observed,
+            ChangeSubject::Namespace(name, annotated) => {
+                namespaces.push((name, annotated));
+                continue;
+            }
+        };
         let now = known.get(&before.object).map(|row| &row.observed);
         match now.map(|now| changed_since(before, now, &request.prefix)) {
             Some(Err(changed)) => {
                 let subject = selection.subject(&before.object);
-                let text = format!("{subject}: {}: {changed}", failure_text(&request.requested));
+                let text = format!("{subject}: {not}: {changed}");
                 tell(OverrideReport::Failed {
                     text,
                     is_refusal: true,
                 });
             }
-            _ => selection.observed.push(before.clone()),
+            _ => selection.observed.push(Observed::clone(before)),
         }
     }
     if !selection.observed.is_empty() {
@@ -247,7 +273,7 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
             .carry_out(client, &selection, Some(PATIENCE), &mut tell)
             .await;
     }
-    for (namespace, previewed) in &planned.namespaces {
+    for (namespace, previewed) in namespaces {
         let query = namespace_query(namespace, settings);
         let done = request.carry_out_in_namespace(
             client,
@@ -307,9 +333,4 @@ async fn done(settings: &Settings, job: ActionJob) {
         }
         ActionJob::CarryOut(plan, view) => carry_out(settings, &plan, &view).await,
     }
-}
-
-/// The override that a request replaces, for a preview.
-fn replaced_text(replaced: Option<&str>) -> String {
-    replaced.map_or_else(String::new, |replaced| format!("; it {replaced}"))
 }

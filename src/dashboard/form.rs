@@ -14,11 +14,16 @@ const MAX_NAMESPACES: usize = 20;
 /// The length in a form that the user has not edited.
 const PREFILLED: &str = "2h";
 
+/// The value of the button that may end active overrides earlier.
+pub(crate) const SHORTEN: &str = "yes";
+
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ActionForm {
     pub(crate) token: String,
     /// The plan to carry out.
     pub(crate) plan: Option<u64>,
+    /// Whether the plan may end active overrides earlier.
+    pub(crate) shortens: bool,
     pub(crate) fields: FormFields,
     /// `dev/deploy/web`
     pub(crate) objects: BTreeSet<String>,
@@ -61,6 +66,7 @@ impl ActionForm {
             match &*name {
                 "token" => form.token = value.into_owned(),
                 "plan" => form.plan = value.parse().ok(),
+                "shorten" => form.shortens = value == SHORTEN,
                 "do" => form.fields.action = value.into_owned(),
                 "for" => form.fields.length = value.trim().to_owned(),
                 "until" => form.fields.until = value.trim().to_owned(),

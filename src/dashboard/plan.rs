@@ -7,7 +7,8 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_operations::{
-    AnnotatedNamespace, OverrideReport, OverrideRequest, RequestedOverride, Selection,
+    AnnotatedNamespace, AnnotatedWorkload, OverrideReport, OverrideRequest, ReplacedOverride,
+    RequestedOverride, Selection, Shorten,
 };
 use dayshift_workload::{Observed, Replicas, WorkloadRef, savings::StoppedCapacity};
 use kube::Client;
@@ -45,10 +46,6 @@ pub(crate) struct Preview {
     /// The capacity that starts and that stops.
     pub(crate) starts: StoppedCapacity,
     pub(crate) stops: StoppedCapacity,
-    /// The observed workloads that change.
-    pub(crate) objects: Vec<Observed>,
-    /// The observed Namespaces that change.
-    pub(crate) namespaces: Vec<(String, AnnotatedNamespace)>,
     /// A line for each object that stays unchanged, with the reason.
     pub(crate) others: Vec<String>,
     /// The earliest end of the requested overrides.
@@ -57,16 +54,66 @@ pub(crate) struct Preview {
 
 #[derive(Debug)]
 pub(crate) struct PreviewedChange {
-    /// The object, for example `dev/web` or `namespace/dev`.
-    pub(crate) object: String,
+    pub(crate) subject: ChangeSubject,
     /// The count before and after, if they are known and numbers of replicas.
     pub(crate) counts: Option<(Replicas, Replicas)>,
     /// The effect, for example `awake until 22:00 CET`.
     pub(crate) outcome: String,
     /// The arguments of the equivalent `kubectl annotate` or `kubectl scale`.
     pub(crate) written: String,
-    /// The workloads that a Namespace change affects.
-    pub(crate) reaches: Vec<WorkloadRef>,
+    /// The active override that the change replaces.
+    pub(crate) replaced: Option<ReplacedOverride>,
+}
+
+/// The object of a change, as it was observed for the preview.
+#[derive(Debug)]
+pub(crate) enum ChangeSubject {
+    Workload(Box<Observed>),
+    Namespace(String, Box<AnnotatedNamespace>),
+}
+
+impl PreviewedChange {
+    /// The name of the object, for example `dev/web` or `namespace/dev`.
+    pub(crate) fn name(&self) -> String {
+        match &self.subject {
+            ChangeSubject::Workload(observed) => observed.object.to_string(),
+            ChangeSubject::Namespace(name, _) => format!("namespace/{name}"),
+        }
+    }
+
+    /// The workload, unless the change is one of a Namespace.
+    pub(crate) fn workload(&self) -> Option<&WorkloadRef> {
+        match &self.subject {
+            ChangeSubject::Workload(observed) => Some(&observed.object),
+            ChangeSubject::Namespace(..) => None,
+        }
+    }
+
+    /// The workloads to which the override of a Namespace applies.
+    pub(crate) fn in_namespace(&self) -> &[AnnotatedWorkload] {
+        match &self.subject {
+            ChangeSubject::Workload(_) => &[],
+            ChangeSubject::Namespace(_, annotated) => &annotated.affected,
+        }
+    }
+
+    /// All workloads that change.
+    fn workloads(&self) -> impl Iterator<Item = &WorkloadRef> {
+        let in_namespace = self.in_namespace().iter().map(|workload| &workload.object);
+        self.workload().into_iter().chain(in_namespace)
+    }
+
+    /// Whether the change ends an active override earlier.
+    pub(crate) fn shortens(&self) -> bool {
+        self.replaced
+            .as_ref()
+            .is_some_and(|replaced| replaced.is_shortened)
+    }
+
+    /// Whether the change is made.
+    pub(crate) fn is_allowed(&self, shorten: Shorten) -> bool {
+        shorten == Shorten::Allowed || !self.shortens()
+    }
 }
 
 impl Preview {
@@ -81,18 +128,11 @@ impl Preview {
         self.stops = added(self.stops, between(before, after));
     }
 
-    /// The changed workloads, also those of Namespaces.
-    pub(crate) fn workloads(&self) -> Vec<&WorkloadRef> {
-        let in_namespaces = self.changes.iter().flat_map(|change| &change.reaches);
-        let own = self.objects.iter().map(|object| &object.object);
-        own.chain(in_namespaces).collect()
-    }
-
-    /// The number of distinct workloads that are affected.
-    pub(crate) fn reached(&self) -> usize {
-        let in_namespaces = self.changes.iter().flat_map(|change| &change.reaches);
-        let own = self.objects.iter().map(|object| &object.object);
-        own.chain(in_namespaces).collect::<HashSet<_>>().len()
+    /// The distinct workloads that change, also those of Namespaces.
+    pub(crate) fn workloads(&self, shorten: Shorten) -> HashSet<&WorkloadRef> {
+        let changes = self.changes.iter();
+        let changes = changes.filter(|change| change.is_allowed(shorten));
+        changes.flat_map(PreviewedChange::workloads).collect()
     }
 
     /// Whether a preview from `asked` can be confirmed at `now`.
@@ -102,9 +142,11 @@ impl Preview {
 }
 
 /// The phase of an action, and its result lines.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlanProgress {
     pub(crate) phase: PlanPhase,
+    /// The user's decision about overrides that would end earlier.
+    pub(crate) shorten: Shorten,
     pub(crate) lines: Vec<ResultLine>,
 }
 
@@ -121,10 +163,9 @@ pub(crate) struct ResultLine {
     pub(crate) is_error: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlanPhase {
     /// Not confirmed yet.
-    #[default]
     Preview,
     /// In progress.
     UnderWay {
@@ -141,15 +182,19 @@ impl ActionPlan {
             id,
             asked,
             planned,
-            progress: Mutex::default(),
+            progress: Mutex::new(PlanProgress {
+                phase: PlanPhase::Preview,
+                shorten: Shorten::Forbidden,
+                lines: Vec::new(),
+            }),
         }
     }
 
     /// The number of objects in memory.
     pub(crate) fn objects(&self) -> usize {
-        let affected = |(_, namespace): &(_, AnnotatedNamespace)| namespace.affected.len();
-        let in_namespaces: usize = self.planned.namespaces.iter().map(affected).sum();
-        self.asked.selection.observed.len() + self.planned.objects.len() + in_namespaces
+        let changed = self.planned.changes.iter();
+        let changed: usize = changed.map(|change| change.workloads().count()).sum();
+        self.asked.selection.observed.len() + changed
     }
 
     pub(crate) fn requested(&self) -> &RequestedOverride {
@@ -157,11 +202,12 @@ impl ActionPlan {
     }
 
     /// Starts the action. Returns false if it was started before.
-    pub(crate) fn begin(&self) -> bool {
+    pub(crate) fn begin(&self, shorten: Shorten) -> bool {
         let mut progress = self.locked();
         let begins = progress.phase == PlanPhase::Preview;
         if begins {
             progress.phase = PlanPhase::UnderWay { done: 0, all: 0 };
+            progress.shorten = shorten;
         }
         begins
     }

@@ -105,7 +105,7 @@ impl Dashboard {
             prefix: settings.prefix.clone(),
             now: view.now,
             reason: form.reason(),
-            shorten: Shorten::Allowed,
+            shorten: Shorten::Forbidden,
             dry_run: false,
             until_ready: false,
         };
@@ -159,13 +159,22 @@ impl Dashboard {
         if is_new && !plan.is_fresh(self.now()) {
             return Err(again());
         }
+        let shorten = match form.shortens {
+            true => Shorten::Allowed,
+            false => Shorten::Forbidden,
+        };
+        if is_new && plan.planned.workloads(shorten).is_empty() {
+            let message = "This would end an override earlier than planned, so nothing was done. \
+                           Confirm that with the button of the preview.";
+            return Err((StatusCode::BAD_REQUEST, message.to_owned()));
+        }
         let to = params.link(&format!("/result/{}", plan.id));
         let seen = self.seen_by(Some(visitor)).await;
         let (_, view) = seen.map_err(|error| (UNASKED, unasked(&error)))?;
-        if plan.begin() {
+        if plan.begin(shorten) {
             if let Some(user) = visitor.user_name() {
                 let action = plan.requested().command();
-                let workloads = plan.planned.reached();
+                let workloads = plan.planned.workloads(shorten).len();
                 tracing::info!(user, action, workloads, "a user of the dashboard acts");
             }
             actions

@@ -19,7 +19,7 @@ use crate::{
     namespace_overrides::{AnnotatedNamespace, NamespaceError},
     override_messages::{
         action, action_text, annotations_text, changed, done_text, failure_text, inaction_reason,
-        synced_text, unready_text, waits_for,
+        replaced_text, synced_text, unready_text, waits_for,
     },
     overrides::{AnnotatedWorkload, OverrideRequest, RequestOutcome},
     selection::Selection,
@@ -329,8 +329,7 @@ impl OverrideRequest {
         let all = counted(namespace.scheduled(), "workload");
         let action = action_text(namespace.command, namespace.zone, self.now);
         let kept = namespace.kept_text(name);
-        let replaced = namespace.replaced.as_ref();
-        let replaced = replaced.map_or_else(String::new, |replaced| format!("; it {replaced}"));
+        let replaced = replaced_text(namespace.replaced.as_ref());
         let text = format!("{subject} {action}: {obeyed} of {all}{replaced}{kept}");
         report_to(namespace_report(namespace, text));
         others.into_iter().for_each(&mut *report_to);

@@ -27,10 +27,12 @@ pub use carry_out::OverrideReport;
 pub use extra_window::{ExtraWindowRequest, WindowEnd};
 pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
 pub use namespace_overrides::{AnnotatedNamespace, NamespaceError};
-pub use override_messages::{action_text, annotations_text, failure_text, synced_text};
+pub use override_messages::{
+    action_text, annotations_text, failure_text, replaced_text, synced_text,
+};
 pub use overrides::{
-    AnnotatedWorkload, ChangedSincePreview, OverrideRequest, RequestError, RequestOutcome,
-    RequestedOverride, Shorten, SyncedCount, changed_since,
+    AnnotatedWorkload, ChangedSincePreview, OverrideRequest, ReplacedOverride, RequestError,
+    RequestOutcome, RequestedOverride, Shorten, SyncedCount, changed_since,
 };
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;

@@ -17,8 +17,8 @@ use kube::Client;
 
 use crate::{
     overrides::{
-        AnnotatedWorkload, ChangedSincePreview, OverrideRequest, RequestError, RequestedOverride,
-        expect_unchanged,
+        AnnotatedWorkload, ChangedSincePreview, OverrideRequest, ReplacedOverride, RequestError,
+        RequestedOverride, expect_unchanged,
     },
     selection::{AT_ONCE, Retry, retry},
     status::unreadable::Unreadable,
@@ -54,8 +54,8 @@ pub struct AnnotatedNamespace {
     pub command: OverrideCommand,
     /// The annotations that were written, or would be on a dry run; `None` for a removal.
     pub annotations: Vec<AnnotationChange>,
-    /// The active override of the Namespace that the request replaces, in words with its author.
-    pub replaced: Option<String>,
+    /// The active override of the Namespace that the request replaces.
+    pub replaced: Option<ReplacedOverride>,
     /// The time zone of its local times.
     pub zone: Zone,
     /// The annotations of the Namespace before the request.

@@ -13,7 +13,9 @@ use dayshift_workload::{
 };
 
 use crate::{
-    overrides::{AnnotatedWorkload, OverrideRequest, RequestedOverride, SyncedCount},
+    overrides::{
+        AnnotatedWorkload, OverrideRequest, ReplacedOverride, RequestedOverride, SyncedCount,
+    },
     status::time_format::short_time,
 };
 
@@ -132,12 +134,16 @@ pub(crate) fn done_text(
             None => outlook(seen, request).unwrap_or_default(),
         },
     };
-    let replaced = annotated.replaced.as_ref();
-    let replaced = replaced.map_or_else(String::new, |replaced| format!("; it {replaced}"));
+    let replaced = replaced_text(annotated.replaced.as_ref());
     format!(
         "{}, {counts}{replaced}{outlook}",
         action(annotated, request.now)
     )
+}
+
+/// For example `; it was awake until 05:16 CET by jane (load test)`, if an override is replaced.
+pub fn replaced_text(replaced: Option<&ReplacedOverride>) -> String {
+    replaced.map_or_else(String::new, |replaced| format!("; it {}", replaced.text))
 }
 
 /// What the schedule will do with an object after a resume.

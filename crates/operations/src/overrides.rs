@@ -156,10 +156,19 @@ pub struct AnnotatedWorkload {
     pub annotations: Vec<AnnotationChange>,
     /// The time zone of the schedule.
     pub zone: Zone,
-    /// The active override that the request replaces, in words with its author.
-    pub replaced: Option<String>,
+    /// The active override that the request replaces.
+    pub replaced: Option<ReplacedOverride>,
     /// After a resume: the Namespace override that applies from then on.
     pub namespace_override: Option<Override>,
+}
+
+/// An active override that a request replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplacedOverride {
+    /// The override with its author, such as `was awake until 05:16 CET by jane (load test)`.
+    pub text: String,
+    /// Whether the request ends it earlier, which needs [`Shorten::Allowed`].
+    pub is_shortened: bool,
 }
 
 impl AnnotatedWorkload {
@@ -328,7 +337,7 @@ impl OverrideRequest {
         }
     }
 
-    /// The active override of the same kind that a command replaces, in words.
+    /// The active override of the same kind that a command replaces.
     ///
     /// # Errors
     /// If it ends later, unless the request may shorten it or `sync` wrote it.
@@ -337,7 +346,7 @@ impl OverrideRequest {
         inputs: &Inputs,
         command: OverrideCommand,
         zone: Zone,
-    ) -> Result<Option<String>, RequestError> {
+    ) -> Result<Option<ReplacedOverride>, RequestError> {
         let OverrideCommand::Begin(new) = command else {
             return Ok(None);
         };
@@ -357,15 +366,19 @@ impl OverrideRequest {
             author.reason = None;
         }
         let words = active_text(active, &author, zone, self.now);
-        let is_shorter = match (new.until(), active.until()) {
+        let is_earlier = match (new.until(), active.until()) {
             (Some(_), None) => true,
             (Some(new), Some(active)) => new < active,
             (None, _) => false,
         };
-        if is_shorter && self.shorten == Shorten::Forbidden && !author.is_sync() {
+        let is_shortened = is_earlier && !author.is_sync();
+        if is_shortened && self.shorten == Shorten::Forbidden {
             return Err(RequestError::Shortens(format!("it is {words}")));
         }
-        Ok(Some(format!("was {words}")))
+        Ok(Some(ReplacedOverride {
+            text: format!("was {words}"),
+            is_shortened,
+        }))
     }
 
     /// The Namespace override that applies after a resume.

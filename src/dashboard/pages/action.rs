@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use dayshift_operations::{RequestedOverride, status::Note};
+use dayshift_operations::{AnnotatedWorkload, RequestedOverride, Shorten, status::Note};
 use dayshift_text::counted;
 use dayshift_workload::{WorkloadRef, savings::Bill};
 use maud::{Markup, html};
@@ -10,9 +10,9 @@ use maud::{Markup, html};
 use crate::dashboard::pages::page::{Kind, Page, badge, safe, said, table};
 use crate::dashboard::{
     carry_out::verb,
-    form::{ActionForm, FormFields},
+    form::{ActionForm, FormFields, SHORTEN},
     params::Params,
-    plan::{ActionPlan, PlanPhase, PlanProgress},
+    plan::{ActionPlan, ChangeSubject, PlanPhase, PlanProgress, Preview, PreviewedChange},
     view::Row,
 };
 
@@ -111,13 +111,14 @@ impl Page<'_> {
     pub(crate) fn confirmation(&self, plan: &ActionPlan) -> String {
         let (planned, verb) = (&plan.planned, verb(plan.requested()));
         let (changes, others) = (&planned.changes, &planned.others);
+        let all = planned.workloads(Shorten::Allowed).len();
         let content = html! {
             h1 { (verb) "?" }
             @if changes.is_empty() {
                 p { "Nothing would change." }
             } @else {
                 p.lead {
-                    "With your permissions, " strong { (counted(planned.reached(), "workload")) }
+                    "With your permissions, " strong { (counted(all, "workload")) }
                     " will change."
                     @if planned.starts.replicas > 0 {
                         " Starts " strong { (Bill::per_hour(planned.starts, None)) } "."
@@ -139,7 +140,7 @@ impl Page<'_> {
                         tbody {
                             @for change in changes {
                                 tr {
-                                    th scope="row" { (safe(&change.object)) }
+                                    th scope="row" { (safe(&change.name())) }
                                     td.countdown {
                                         @if let Some((before, after)) = change.counts {
                                             (before) " → " (after)
@@ -147,7 +148,7 @@ impl Page<'_> {
                                     }
                                     td {
                                         (safe(&change.outcome))
-                                        (reached(&change.reaches))
+                                        (reached(change.in_namespace()))
                                     }
                                     td {
                                         details {
@@ -165,11 +166,12 @@ impl Page<'_> {
                 h2 { "Unchanged" }
                 ul.findings { @for other in others { li.finding.note { (said(other)) } } }
             }
+            (shortened(planned))
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
                 form.decide method="post" action=(self.params.link("/act")) {
                     (hidden(("token", token)))
                     (hidden(("plan", &plan.id.to_string())))
-                    button.primary type="submit" { (verb) " " (counted(planned.reached(), "workload")) }
+                    (decisions(planned, verb))
                     a.button href=(self.params.link("/timeline")) { "Cancel" }
                 }
             } @else { (self.back()) }
@@ -220,7 +222,7 @@ impl Page<'_> {
 
     /// The rows that an action has changed.
     fn changed(&self, plan: &ActionPlan) -> Vec<&Row> {
-        let changed: HashSet<&WorkloadRef> = plan.planned.workloads().into_iter().collect();
+        let changed = plan.planned.workloads(plan.progress().shorten);
         let rows = self.view.rows.iter().map(|row| &**row);
         rows.filter(|row| changed.contains(&row.status.object))
             .collect()
@@ -273,7 +275,7 @@ impl Page<'_> {
                     (hidden(("token", token)))
                     (hidden(("do", "resume")))
                     @for object in self.changed_names(plan) { (hidden(("object", &object))) }
-                    @for (namespace, _) in &plan.planned.namespaces { (hidden(("namespace", namespace))) }
+                    @for namespace in changed_namespaces(plan) { (hidden(("namespace", namespace))) }
                     button type="submit" { "Undo: follow the schedule again" }
                 }
             }
@@ -282,12 +284,8 @@ impl Page<'_> {
 
     /// The form names of the workloads that were changed themselves, not by their Namespace.
     fn changed_names(&self, plan: &ActionPlan) -> Vec<String> {
-        let own: HashSet<&WorkloadRef> = plan
-            .planned
-            .objects
-            .iter()
-            .map(|observed| &observed.object)
-            .collect();
+        let changes = plan.planned.changes.iter();
+        let own: HashSet<&WorkloadRef> = changes.filter_map(PreviewedChange::workload).collect();
         let rows = self.changed(plan).into_iter();
         rows.filter(|row| own.contains(&row.status.object))
             .map(Row::form_name)
@@ -350,21 +348,74 @@ fn chosen_in(form: &ActionForm) -> Markup {
 }
 
 /// The workloads that a Namespace change affects.
-fn reached(objects: &[WorkloadRef]) -> Markup {
-    let more = objects.len().saturating_sub(MAX_REACHED);
+fn reached(workloads: &[AnnotatedWorkload]) -> Markup {
+    let more = workloads.len().saturating_sub(MAX_REACHED);
     html! {
-        @if !objects.is_empty() {
+        @if !workloads.is_empty() {
             details {
                 summary { "Which" }
                 ul {
-                    @for object in objects.iter().take(MAX_REACHED) {
-                        li { (safe(&object.full_name())) }
+                    @for workload in workloads.iter().take(MAX_REACHED) {
+                        li { (safe(&workload.object.full_name())) }
                     }
                 }
                 @if more > 0 { p { "And " (more) " more." } }
             }
         }
     }
+}
+
+/// The overrides that would end earlier, each with its author.
+fn shortened(planned: &Preview) -> Markup {
+    let changes = planned.changes.iter();
+    let shortened: Vec<_> = changes.filter(|change| change.shortens()).collect();
+    let more = shortened.len().saturating_sub(MAX_REACHED);
+    html! {
+        @if !shortened.is_empty() {
+            section aria-labelledby="earlier" {
+                h2 id="earlier" { (counted(shortened.len(), "override")) " would end earlier" }
+                ul.findings {
+                    @for change in shortened.iter().take(MAX_REACHED) {
+                        li.finding.warning {
+                            strong { "warning" } " " (safe(&change.name()))
+                            @if let Some(replaced) = &change.replaced { " " (said(&replaced.text)) }
+                        }
+                    }
+                }
+                @if more > 0 { p { "And " (more) " more." } }
+            }
+        }
+    }
+}
+
+/// The buttons that confirm a plan. Only the second one ends active overrides earlier.
+fn decisions(planned: &Preview, verb: &str) -> Markup {
+    let shortened = planned.changes.iter().filter(|change| change.shortens());
+    let shortened = shortened.count();
+    let all = planned.workloads(Shorten::Allowed).len();
+    let rest = planned.workloads(Shorten::Forbidden).len();
+    html! {
+        @if rest > 0 {
+            button.primary type="submit" { (verb) " " (counted(rest, "workload")) }
+        }
+        @if shortened > 0 {
+            button type="submit" name="shorten" value=(SHORTEN) {
+                (verb) " " (counted(all, "workload")) " and end "
+                (counted(shortened, "override")) " earlier"
+            }
+        }
+    }
+}
+
+/// The Namespaces that an action has changed.
+fn changed_namespaces(plan: &ActionPlan) -> impl Iterator<Item = &str> {
+    let shorten = plan.progress().shorten;
+    let changes = plan.planned.changes.iter();
+    let changes = changes.filter(move |change| change.is_allowed(shorten));
+    changes.filter_map(|change| match &change.subject {
+        ChangeSubject::Workload(_) => None,
+        ChangeSubject::Namespace(name, _) => Some(&**name),
+    })
 }
 
 fn outcome(progress: &PlanProgress) -> &'static str {

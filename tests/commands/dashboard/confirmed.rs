@@ -168,3 +168,118 @@ fn reports_each_failure_and_a_failed_result() {
         }
     }
 }
+
+/// A wake that ends earlier than that of a colleague is named in the preview, and only the second
+/// button carries it out.
+#[test]
+fn a_shorter_override_needs_a_confirmation_of_its_own() {
+    let cluster = cluster();
+    let _controller = Controller::on(&cluster);
+    let until = "2099-11-28T05:16:00Z";
+    for (key, text) in [
+        ("wake-until", until),
+        ("override-by", "jane"),
+        ("reason", "load test"),
+    ] {
+        let key = format!("dayshift/{key}");
+        cluster
+            .api
+            .annotate("dev", "web", &key, Some(text))
+            .unwrap();
+    }
+    let served = Served::of(&cluster, &[]);
+    let both = [
+        ("do", "wake"),
+        ("for", "30m"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/api"),
+    ];
+    let named = "dev/web was awake until Sat 2099-11-28 05:16 UTC by jane (load test)";
+    let preview = asked(&served, &both);
+    let page = Page::read(&preview.body);
+    assert!(page.text().contains("1 override would end earlier"));
+    assert!(page.text().contains(named), "{}", page.text());
+    let buttons: Vec<_> = page.all("button").map(|it| &*it.text).collect();
+    for button in [
+        "Wake 1 workload",
+        "Wake 2 workloads and end 1 override earlier",
+    ] {
+        assert!(buttons.contains(&button), "{buttons:?}");
+    }
+
+    let (_, result) = confirmed(&served, &preview);
+    let said = "deployment.apps/web: not woken: it was awake until Sat 2099-11-28 05:16 UTC by jane (load test)";
+    assert!(result.contains(said), "{result}");
+    assert!(
+        result.contains("deployment.apps/api awake until"),
+        "{result}"
+    );
+    assert_eq!(
+        cluster.annotation("web", "wake-until").as_deref(),
+        Some(until)
+    );
+    assert_eq!(
+        cluster.annotation("web", "reason").as_deref(),
+        Some("load test")
+    );
+    // The result and its undo concern only the workload that was woken.
+    assert!(result.contains("of 1 ready"), "{result}");
+
+    // A form without the button, as the primary button of another page would send it, does nothing.
+    let one = [("do", "wake"), ("for", "30m"), ("object", "dev/deploy/web")];
+    let preview = asked(&served, &one);
+    let page = Page::read(&preview.body);
+    let value = |name: &str| {
+        let found = page
+            .all("input")
+            .find(|it| it.attribute("name") == Some(name));
+        found.unwrap().attribute("value").unwrap().to_owned()
+    };
+    let (token, plan) = (value("token"), value("plan"));
+    let fields = [("token", &*token), ("plan", &*plan)];
+    let refused = post(&served, "/act", &fields);
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert!(!page.all("button").any(|it| it.text == "Wake 1 workload"));
+    let fields = [&fields[..], &[("shorten", "yes")]].concat();
+    let done = post(&served, "/act", &fields);
+    assert_eq!(done.status, 303, "{}", done.body);
+    while cluster.annotation("web", "wake-until").as_deref() == Some(until) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(cluster.annotation("web", "reason"), None);
+}
+
+/// The override of a Namespace is not shortened either, and a longer one needs no confirmation.
+#[test]
+fn a_shorter_override_of_a_namespace_needs_a_confirmation_too() {
+    let cluster = cluster();
+    by_a_colleague(&cluster, &["wake", "ns/dev", "--for", "5h"]);
+    let before = of_namespace(&cluster, "dayshift/wake-until");
+    let served = Served::of(&cluster, &[]);
+    let fields = [("do", "wake"), ("for", "1h"), ("namespace", "dev")];
+    let page = Page::read(&asked(&served, &fields).body);
+    assert!(
+        page.text().contains("namespace/dev was awake until "),
+        "{}",
+        page.text()
+    );
+    let buttons: Vec<_> = page.all("button").map(|it| &*it.text).collect();
+    assert!(
+        buttons.contains(&"Wake 2 workloads and end 1 override earlier"),
+        "{buttons:?}"
+    );
+    assert!(!buttons.contains(&"Wake 2 workloads"), "{buttons:?}");
+    assert_eq!(of_namespace(&cluster, "dayshift/wake-until"), before);
+    let fields = [("do", "wake"), ("for", "9h"), ("namespace", "dev")];
+    let page = Page::read(&asked(&served, &fields).body);
+    assert!(
+        !page.text().contains("would end earlier"),
+        "{}",
+        page.text()
+    );
+    assert!(
+        page.text().contains("; it was awake until "),
+        "{}",
+        page.text()
+    );
+}

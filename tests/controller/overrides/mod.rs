@@ -56,6 +56,35 @@ fn wake_needs_one_patch_at_its_start_and_one_at_its_end() {
     assert_eq!(scenario.events("web"), ["Stopped"]);
 }
 
+/// The Event names the earlier end and the author. A longer override has none.
+#[test]
+fn reports_an_override_that_a_user_shortens() {
+    let scenario = at_night();
+    scenario.annotate("web", "wake-until", Some("2026-11-20 23:00"));
+    scenario.annotate("web", "wake-until", Some("2026-11-20 23:30"));
+    scenario.annotate("web", "reason", Some("deploy"));
+    scenario.annotate("web", "wake-until", Some("2026-11-20 22:00"));
+    scenario.sleep_until("21:00");
+    assert_eq!(scenario.events("web"), ["Woken", "OverrideShortened"]);
+    let events = scenario.api.list("Event");
+    let shortened = events
+        .iter()
+        .find(|event| event["reason"] == "OverrideShortened")
+        .unwrap();
+    assert_eq!(
+        shortened["note"],
+        "it is overridden by `wake-until` until Fri 2026-11-20 22:00:00 UTC instead of Fri 2026-11-20 \
+         23:30:00 UTC, reason: deploy"
+    );
+    assert_eq!(shortened["type"], "Normal");
+    scenario.annotate("web", "pause", Some("true"));
+    scenario.annotate("web", "pause", Some("2026-11-21 12:00"));
+    assert_eq!(
+        scenario.events("web"),
+        ["Woken", "OverrideShortened", "Paused", "OverrideShortened"]
+    );
+}
+
 #[test]
 fn restarts_during_an_override_and_across_its_end() {
     let mut scenario = at_night();

@@ -109,6 +109,7 @@ impl Unreported {
             "Woken" => is(WriteKind::Wake),
             "Slept" => is(WriteKind::Sleep),
             "Paused" => is(WriteKind::Pause),
+            "OverrideShortened" => is(WriteKind::Tidy),
             "Enforced" => is(WriteKind::Enforce),
             "Adopted" | "StateFromFuture" => is(WriteKind::Adopt),
             "ScheduleChanged" | "Resumed" | "BoundaryMissed" => {

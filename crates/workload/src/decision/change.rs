@@ -252,6 +252,17 @@ pub enum EventNote {
         /// The author of the override.
         author: Box<Author>,
     },
+    /// A user ended the active override earlier.
+    Shortened {
+        /// The override with its new end.
+        active: Override,
+        /// The end before; `None` if it had none.
+        before: Option<DateTime<Utc>>,
+        /// The zone of the schedule.
+        zone: Zone,
+        /// The author of the change.
+        author: Box<Author>,
+    },
     /// A schedule was observed for the first time, and the object does not match it.
     Adopted {
         /// The action that the schedule requires.

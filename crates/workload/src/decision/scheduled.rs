@@ -12,7 +12,7 @@ use crate::{
     fingerprint::Fingerprint,
     inputs::{
         annotations::Origin,
-        overrides::{Enforce, Override, Overrides},
+        overrides::{Author, Enforce, Override, Overrides},
         spec::ScheduleSpec,
     },
     keys::Key,
@@ -60,6 +60,11 @@ impl<'a> ScheduledDecision<'a> {
     fn active_origin(&self) -> Origin {
         let active = self.overrides.with_origin_at(self.now);
         active.map_or(Origin::Own, |(origin, _)| origin)
+    }
+
+    /// The author of the active override.
+    fn active_author(&self) -> Author {
+        self.context.observed.inputs.author(self.active_origin())
     }
 
     pub(crate) fn decide(&self) -> Decision {
@@ -146,12 +151,7 @@ impl<'a> ScheduledDecision<'a> {
                 from: seen,
                 to: replicas,
                 zone: self.spec.schedule.zone(),
-                author: self
-                    .context
-                    .observed
-                    .inputs
-                    .author(self.active_origin())
-                    .into(),
+                author: self.active_author().into(),
             }),
             ..self.without_scaling(kind, state)
         })
@@ -555,7 +555,10 @@ impl ScheduledDecision<'_> {
             (change.expired, change.note) = (Vec::new(), None);
         }
         let expired = || Some(EventNote::Expired(*change.expired.first()?));
-        change.note = change.note.or_else(expired);
+        change.note = change
+            .note
+            .or_else(expired)
+            .or_else(|| self.shortened(expected));
         change.kind = if self.context.observed.error.is_some() {
             ChangeKind::Resume
         } else if !change.expired.is_empty() {
@@ -566,6 +569,18 @@ impl ScheduledDecision<'_> {
             ChangeKind::Correct
         };
         change
+    }
+
+    /// The note if the active override ends earlier than its recorded end.
+    fn shortened(&self, expected: ExpectedLabels) -> Option<EventNote> {
+        let active = self.active?;
+        let before = self.state.next?;
+        (expected.next < before).then(|| EventNote::Shortened {
+            active,
+            before: before.at(),
+            zone: self.spec.schedule.zone(),
+            author: self.active_author().into(),
+        })
     }
 
     /// Corrects the labels like [`Self::correct_labels`], and stops the object.

@@ -32,6 +32,7 @@ const fn reason(note: &EventNote) -> EventReason {
             Override::Wake(_) => EventReason::Woken,
             Override::Sleep(_) => EventReason::Slept,
         },
+        EventNote::Shortened { .. } => EventReason::OverrideShortened,
         EventNote::Adopted { .. } => EventReason::Adopted,
         EventNote::ScheduleChanged(_) | EventNote::ChangedDuringOverride { .. } => {
             EventReason::ScheduleChanged
@@ -94,6 +95,21 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
                 _ if from == to => format!("{} {until}", counts.count_stays(to)),
                 _ => format!("{} {until}", counts.scaled_from(from, to)),
             }
+        }
+        EventNote::Shortened {
+            active,
+            before,
+            zone,
+            ref author,
+        } => {
+            let before =
+                before.map_or_else(|| "having no end".to_owned(), |before| local(before, zone));
+            let author = author_text(author).map(|text| format!(", {text}"));
+            let author = author.unwrap_or_default();
+            format!(
+                "it is overridden {} instead of {before}{author}",
+                holding(active, zone)
+            )
         }
         EventNote::Adopted {
             required,
@@ -349,6 +365,16 @@ mod tests {
                 to,
                 zone,
                 author: Author::default().into(),
+            },
+            EventNote::Shortened {
+                active: Override::Wake(at),
+                before: Some(at),
+                zone,
+                author: Author {
+                    by: Some("b".repeat(1000).into()),
+                    reason: Some("r".repeat(1000).into()),
+                }
+                .into(),
             },
             EventNote::Adopted {
                 required: Action::Scale(u32::MAX),

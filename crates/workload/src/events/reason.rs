@@ -23,6 +23,8 @@ pub enum EventReason {
     Slept,
     /// A pause began: dayshift does not change the object.
     Paused,
+    /// A user ended an active override earlier, without removing it.
+    OverrideShortened,
     /// An override ended. Nothing was scaled, unless dayshift had stopped the object.
     Resumed,
     /// The object will be stopped soon: by its schedule, at the end of a wake, or by `enforce`.
@@ -68,7 +70,7 @@ pub enum EventReason {
 
 impl EventReason {
     /// Every reason.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
@@ -78,6 +80,7 @@ impl EventReason {
         Self::TooManyWakes,
         Self::Slept,
         Self::Paused,
+        Self::OverrideShortened,
         Self::Resumed,
         Self::StopsSoon,
         Self::Enforced,
@@ -111,6 +114,7 @@ impl EventReason {
                 | Self::WokenByRequest
                 | Self::Slept
                 | Self::Paused
+                | Self::OverrideShortened
                 | Self::Resumed
                 | Self::StopsSoon
                 | Self::Enforced
