@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use dayshift_cluster::read::FindError;
+use dayshift_cluster::read::{FindError, may_patch_namespace};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -13,9 +13,10 @@ use super::{
     guard::harden,
     pages::{self, Page},
     params::Params,
+    permissions::patchable_by_name,
     plan::PlanPhase,
-    source::Dashboard,
-    view::View,
+    source::{Dashboard, Seen},
+    view::Row,
 };
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -116,12 +117,13 @@ impl Dashboard {
 
     pub(super) fn page_of<'p>(
         &'p self,
-        view: &'p View,
+        seen: &'p Seen,
         params: &'p Params,
         visitor: Option<&'p Visitor>,
     ) -> Page<'p> {
         Page {
-            view,
+            view: &seen.view,
+            patchable: seen.patchable.as_deref(),
             params,
             settings: &self.settings,
             token: visitor
@@ -142,11 +144,17 @@ impl Dashboard {
             let status = StatusCode::NOT_FOUND;
             html(status, pages::failure(params, status, message))
         };
-        let (_turn, view) = match self.seen_by(visitor).await {
+        let mut seen = match self.seen_by(visitor).await {
             Ok(seen) => seen,
             Err(error) => return html(UNASKED, pages::failure(params, UNASKED, &unasked(&error))),
         };
-        let page = self.page_of(&view, params, visitor);
+        if let Some(visitor) = visitor
+            && may_change_by_name(parts, &seen, visitor).await
+        {
+            seen.patchable = None;
+        }
+        let view = &seen.view;
+        let page = self.page_of(&seen, params, visitor);
         let acting = self.actions.as_ref().zip(visitor);
         if !view.is_complete {
             let (status, again) = match view.outage {
@@ -159,7 +167,7 @@ impl Dashboard {
         }
         match *parts {
             [""] => {
-                let savings = self.savings.summary(&view, page.zone());
+                let savings = self.savings.summary(view, page.zone());
                 live(page.overview(&savings), params)
             }
             ["result", id] => {
@@ -180,24 +188,16 @@ impl Dashboard {
                     None => fails("This result is no longer kept."),
                 }
             }
-            ["timeline"] if acting.is_some() => html(StatusCode::OK, page.timeline()),
+            ["timeline"] if page.has_forms() => html(StatusCode::OK, page.timeline()),
             ["timeline"] => live(page.timeline(), params),
             ["namespaces"] => live(page.namespace_list(), params),
-            ["object", namespace, kind, name] => {
-                let row = view.rows.iter().find(|row| {
-                    let object = &row.status.object;
-                    &*object.namespace == namespace
-                        && &*object.name == name
-                        && object.kind.short_name() == kind
-                });
-                match row {
-                    Some(row) => {
-                        let events = self.events(&row.status.object).await;
-                        live(page.object(row, &events), params)
-                    }
-                    None => fails("There is no such workload here, or it has no schedule."),
+            ["object", namespace, kind, name] => match view.row(namespace, kind, name) {
+                Some(row) => {
+                    let events = self.events(&row.status.object).await;
+                    live(page.object(row, &events), params)
                 }
-            }
+                None => fails("There is no such workload here, or it has no schedule."),
+            },
             ["ns", file]
                 if let Some(name) = file.strip_suffix(".ics")
                     && !view.rows_of(name).is_empty() =>
@@ -213,6 +213,30 @@ impl Dashboard {
             }
             _ => fails("There is no such page."),
         }
+    }
+}
+
+/// Whether a visitor may change the object or the Namespace of a page, although not all objects of that kind.
+async fn may_change_by_name(parts: &[&str], seen: &Seen, visitor: &Visitor) -> bool {
+    let Some(patchable) = &seen.patchable else {
+        return false;
+    };
+    let is_patchable = |row: &Row| patchable.includes(&row.status.object);
+    match *parts {
+        ["object", namespace, kind, name] => match seen.view.row(namespace, kind, name) {
+            Some(row) if !is_patchable(row) => {
+                let object = row.status.object.clone();
+                let named = patchable_by_name(&visitor.client, vec![object]).await;
+                named.is_ok_and(|named| !named.is_empty())
+            }
+            _ => false,
+        },
+        ["ns", name] => {
+            let rows = seen.view.rows_of(name);
+            let is_other = !rows.is_empty() && !rows.into_iter().any(is_patchable);
+            is_other && may_patch_namespace(&visitor.client, name).await == Ok(true)
+        }
+        _ => false,
     }
 }
 

@@ -1,9 +1,16 @@
 //! Previews and carries out the actions of forms, a few at a time.
 
-use std::{collections::HashMap, convert::Infallible};
+use std::{
+    collections::{HashMap, HashSet},
+    convert::Infallible,
+    sync::Arc,
+};
 
 use chrono::TimeDelta;
-use dayshift_cluster::{Query, read::NamespaceDefaults};
+use dayshift_cluster::{
+    Query,
+    read::{FindError, NamespaceDefaults, may_patch_namespace},
+};
 use dayshift_operations::{
     OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Selection, Shorten,
     action_text, annotations_text, changed_since, failure_text, replaced_text, synced_text,
@@ -11,9 +18,11 @@ use dayshift_operations::{
 use dayshift_text::counted;
 use dayshift_workload::{Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
 use futures::{StreamExt as _, stream::FuturesUnordered};
+use kube::Client;
 
 use crate::dashboard::{
     form::ActionForm,
+    permissions::{Permissions, Verb, kinds_of, patchable_by_name, places},
     plan::{
         ActionJob, ActionPlan, ActionRequest, Actions, ChangeSubject, Preview, PreviewedChange,
     },
@@ -150,9 +159,6 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                 return;
             }
         };
-        if let Some(counts) = counts {
-            planned.count(observed, counts);
-        }
         let outcome = match observed.inputs.text(Key::After) {
             Some(after) if matches!(request.requested, RequestedOverride::Wake(_)) => {
                 format!("{outcome}; it starts after {after}")
@@ -194,7 +200,57 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
             Err(error) => planned.others.push(format!("{name}: {not}: {error}")),
         }
     }
+    predict_denials(client, &mut planned).await;
     planned
+}
+
+/// The maximum number of workloads whose permission is reviewed by name.
+const MAX_NAMED: usize = 100;
+
+/// Moves the changes that the API server will deny out of the preview. What it does not answer stays.
+async fn predict_denials(client: &Client, planned: &mut Preview) {
+    let objects = planned.changes.iter().filter_map(PreviewedChange::workload);
+    let objects: Vec<WorkloadRef> = objects.cloned().collect();
+    let denied = denied(client, objects).await.unwrap_or_default();
+    let mut allowed = Vec::new();
+    for change in std::mem::take(&mut planned.changes) {
+        let (is_denied, namespace) = match &change.subject {
+            ChangeSubject::Workload(observed) => {
+                let object = &observed.object;
+                (denied.contains(object), Arc::clone(&object.namespace))
+            }
+            ChangeSubject::Namespace(name, _) => {
+                let may = may_patch_namespace(client, name).await;
+                (may == Ok(false), Arc::from(&**name))
+            }
+        };
+        if is_denied {
+            let names = planned.denied.entry(namespace).or_default();
+            names.push(change.name());
+        } else {
+            allowed.push(change);
+        }
+    }
+    planned.changes = allowed;
+}
+
+/// The objects that the user may not patch.
+async fn denied(
+    client: &Client,
+    objects: Vec<WorkloadRef>,
+) -> Result<HashSet<WorkloadRef>, FindError> {
+    let places = places(objects.iter());
+    let patchable = Permissions::ask(client, Verb::Patch, &kinds_of(&places), places).await?;
+    let mut others = objects;
+    others.retain(|object| !patchable.includes(object));
+    let rest = others.split_off(others.len().min(MAX_NAMED));
+    let named = patchable_by_name(client, others.clone()).await?;
+    // A user with a permission for some names might have it for others too.
+    let has_named =
+        |object: &WorkloadRef| named.iter().any(|one| one.namespace == object.namespace);
+    let not_named = others.into_iter().filter(|object| !named.contains(object));
+    let rest = rest.into_iter().filter(|object| !has_named(object));
+    Ok(not_named.chain(rest).collect())
 }
 
 /// The count of a workload before and after an override, if both are known and numbers of replicas.

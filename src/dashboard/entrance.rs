@@ -8,6 +8,7 @@ use kube::Client;
 use super::{
     access::{Access, Browser, BrowserAccess},
     login::{LoginError, Session, User, Users},
+    permissions::KnownPermissions,
 };
 use crate::dashboard::access::Token;
 
@@ -30,6 +31,7 @@ pub(super) struct Keyed {
     /// The CSRF token of all forms of this start.
     token: Arc<Token>,
     client: Client,
+    patchable: Arc<KnownPermissions>,
 }
 
 /// A user or browser that can act.
@@ -40,6 +42,8 @@ pub(crate) struct Visitor {
     pub(super) token: Arc<Token>,
     /// Acts with the visitor's permissions.
     pub(super) client: Client,
+    /// The workloads that the visitor may change.
+    pub(super) patchable: Arc<KnownPermissions>,
     /// The session of a user who sees only the workloads that they may list.
     pub(super) session: Option<Arc<Session>>,
 }
@@ -74,6 +78,7 @@ impl Keyed {
             access: Access::at(port)?,
             token: Arc::new(Token::random()?),
             client,
+            patchable: Arc::default(),
         })
     }
 }
@@ -96,6 +101,7 @@ impl Entrance {
                     identity: Identity::Browser(browser),
                     token: Arc::clone(&keyed.token),
                     client: keyed.client.clone(),
+                    patchable: Arc::clone(&keyed.patchable),
                     session: None,
                 }),
                 Ok(BrowserAccess::Led { to, cookie }) => Entered::Led { to, cookie },
@@ -112,6 +118,7 @@ impl Entrance {
                     identity: Identity::User(session.user.clone()),
                     token: Arc::clone(&session.token),
                     client: session.client.clone(),
+                    patchable: Arc::clone(&session.patchable),
                     session: Some(session),
                 }),
                 Err(error) => {

@@ -1,29 +1,21 @@
 //! Users whom an authenticating proxy names in headers. Each sees and does what the API server allows them.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::VecDeque,
     fmt, io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
-use dayshift_cluster::{
-    connect::acting_as,
-    read::{FindError, may_list},
-};
+use dayshift_cluster::{connect::acting_as, read::FindError};
 use dayshift_text::is_unprintable;
-use dayshift_workload::{Kind, WorkloadRef};
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use dayshift_workload::Kind;
 use http::{HeaderMap, HeaderName, request::Parts};
 use kube::Client;
-use tokio::{
-    sync::Mutex as AsyncMutex,
-    time::{Instant, timeout},
-};
 
 use crate::dashboard::{
     access::Token,
+    permissions::{KnownPermissions, Permissions, Verb, places},
     proxy::{SECRET_HEADER, TrustedProxy},
     view::View,
 };
@@ -195,10 +187,6 @@ impl Users {
     }
 }
 
-/// How long an answer about permissions is reused. The API server itself caches webhook answers for five
-/// minutes.
-const KEPT: Duration = Duration::from_secs(60);
-
 /// The state that is kept for a user between requests.
 pub(crate) struct Session {
     pub(crate) user: User,
@@ -206,7 +194,8 @@ pub(crate) struct Session {
     pub(crate) client: Client,
     /// The CSRF token of the user's forms.
     pub(crate) token: Arc<Token>,
-    readable: AsyncMutex<Option<(Instant, Arc<Readable>)>>,
+    readable: KnownPermissions,
+    pub(crate) patchable: Arc<KnownPermissions>,
 }
 
 impl Session {
@@ -215,7 +204,8 @@ impl Session {
             user,
             client,
             token: Arc::new(Token::random()?),
-            readable: AsyncMutex::default(),
+            readable: KnownPermissions::default(),
+            patchable: Arc::default(),
         })
     }
 
@@ -228,90 +218,11 @@ impl Session {
         &self,
         view: &View,
         kinds: &[Kind],
-    ) -> Result<Arc<Readable>, FindError> {
-        let mut known = self.readable.lock().await;
-        let now = Instant::now();
-        if let Some((asked, readable)) = &*known
-            && now - *asked < KEPT
-        {
-            return Ok(Arc::clone(readable));
-        }
-        let objects = view.rows.iter().map(|row| &row.status.object);
-        let readable = Arc::new(Readable::ask(&self.client, kinds, objects).await?);
-        // Until all workloads are known, the answer is incomplete and not reused.
-        *known = view.is_complete.then(|| (now, Arc::clone(&readable)));
-        Ok(readable)
+    ) -> Result<Arc<Permissions>, FindError> {
+        let places = places(view.rows.iter().map(|row| &row.status.object));
+        let ask = Permissions::ask(&self.client, Verb::List, kinds, places);
+        self.readable.get(view.is_complete, ask).await
     }
-}
-
-/// The number of concurrent permission checks of one user.
-const AT_ONCE: usize = 8;
-/// The time limit for all permission checks of one user.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-#[derive(Debug, Default)]
-pub(crate) struct Readable {
-    /// Kinds that the user may list in all namespaces.
-    everywhere: HashSet<Kind>,
-    /// Further kinds, each with a namespace.
-    in_namespaces: HashSet<(Kind, Arc<str>)>,
-    /// Whether the user may list all kinds in all namespaces.
-    pub(crate) is_all: bool,
-}
-
-impl Readable {
-    /// Checks each kind cluster-wide, and, if that is denied, in each namespace of these objects.
-    pub(crate) async fn ask<'a>(
-        client: &Client,
-        kinds: &[Kind],
-        objects: impl Iterator<Item = &'a WorkloadRef>,
-    ) -> Result<Self, FindError> {
-        let asking = async {
-            let everywhere = allowed(kinds.to_vec(), |kind| {
-                let kind = kind.clone();
-                async move { may_list(client, &kind, None).await }
-            });
-            let everywhere: HashSet<Kind> = everywhere.await?.into_iter().collect();
-            let others: HashSet<(Kind, Arc<str>)> = objects
-                .filter(|object| !everywhere.contains(&object.kind))
-                .map(|object| (object.kind.clone(), Arc::clone(&object.namespace)))
-                .collect();
-            let in_namespaces = allowed(others.into_iter().collect(), |(kind, namespace)| {
-                let (kind, namespace) = (kind.clone(), Arc::clone(namespace));
-                async move { may_list(client, &kind, Some(&namespace)).await }
-            });
-            Ok(Self {
-                is_all: kinds.iter().all(|kind| everywhere.contains(kind)),
-                in_namespaces: in_namespaces.await?.into_iter().collect(),
-                everywhere,
-            })
-        };
-        timeout(PATIENCE, asking).await.unwrap_or_else(|_| {
-            let reason = "the API server does not answer in time".to_owned();
-            Err(FindError::Unavailable(reason))
-        })
-    }
-
-    pub(crate) fn includes(&self, object: &WorkloadRef) -> bool {
-        let place = || (object.kind.clone(), Arc::clone(&object.namespace));
-        self.everywhere.contains(&object.kind) || self.in_namespaces.contains(&place())
-    }
-}
-
-/// The items that the API server allows.
-async fn allowed<T, F>(all: Vec<T>, ask: impl Fn(&T) -> F) -> Result<Vec<T>, FindError>
-where
-    F: Future<Output = Result<bool, FindError>>,
-{
-    let asked = all.into_iter().map(|item| {
-        let answer = ask(&item);
-        async move { Ok::<_, FindError>(answer.await?.then_some(item)) }
-    });
-    let answers = stream::iter(asked).buffer_unordered(AT_ONCE);
-    answers
-        .try_filter_map(async |item| Ok(item))
-        .try_collect()
-        .await
 }
 
 #[cfg(test)]

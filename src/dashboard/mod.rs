@@ -16,6 +16,7 @@ mod login;
 mod outlook;
 mod pages;
 mod params;
+mod permissions;
 mod plan;
 mod posted;
 mod proxy;

@@ -1,7 +1,7 @@
 //! A requested action from its preview to its result.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{BTreeMap, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -10,7 +10,7 @@ use dayshift_operations::{
     AnnotatedNamespace, AnnotatedWorkload, OverrideReport, OverrideRequest, ReplacedOverride,
     RequestedOverride, Selection, Shorten,
 };
-use dayshift_workload::{Observed, Replicas, WorkloadRef, savings::StoppedCapacity};
+use dayshift_workload::{Footprint, Observed, Replicas, WorkloadRef, savings::StoppedCapacity};
 use kube::Client;
 use tokio::sync::{mpsc, oneshot};
 
@@ -43,9 +43,8 @@ pub(crate) struct ActionPlan {
 #[derive(Debug, Default)]
 pub(crate) struct Preview {
     pub(crate) changes: Vec<PreviewedChange>,
-    /// The capacity that starts and that stops.
-    pub(crate) starts: StoppedCapacity,
-    pub(crate) stops: StoppedCapacity,
+    /// The names of the objects that the user may not change, by namespace.
+    pub(crate) denied: BTreeMap<Arc<str>, Vec<String>>,
     /// A line for each object that stays unchanged, with the reason.
     pub(crate) others: Vec<String>,
     /// The earliest end of the requested overrides.
@@ -103,6 +102,15 @@ impl PreviewedChange {
         self.workload().into_iter().chain(in_namespace)
     }
 
+    /// The counts before and after, and the footprint of the workload.
+    fn counted(&self) -> Option<(Replicas, Replicas, Footprint)> {
+        let (before, after) = self.counts?;
+        match &self.subject {
+            ChangeSubject::Workload(observed) => Some((before, after, observed.footprint)),
+            ChangeSubject::Namespace(..) => None,
+        }
+    }
+
     /// Whether the change ends an active override earlier.
     pub(crate) fn shortens(&self) -> bool {
         self.replaced
@@ -117,15 +125,21 @@ impl PreviewedChange {
 }
 
 impl Preview {
-    /// Adds the capacity between two counts.
-    pub(crate) fn count(&mut self, observed: &Observed, (before, after): (Replicas, Replicas)) {
-        let between = |more: Replicas, less: Replicas| {
+    /// The capacity that starts and that stops.
+    pub(crate) fn capacity(&self) -> (StoppedCapacity, StoppedCapacity) {
+        let counted = self.changes.iter().filter_map(PreviewedChange::counted);
+        let between = |more: Replicas, less: Replicas, footprint| {
             let count = Replicas::new(more.get().saturating_sub(less.get()));
-            StoppedCapacity::new(count, observed.footprint)
+            StoppedCapacity::new(count, footprint)
         };
-        let added = |sum: StoppedCapacity, more| [sum, more].into_iter().sum();
-        self.starts = added(self.starts, between(after, before));
-        self.stops = added(self.stops, between(before, after));
+        let both = counted.map(|(before, after, footprint)| {
+            (
+                between(after, before, footprint),
+                between(before, after, footprint),
+            )
+        });
+        let (starts, stops): (Vec<_>, Vec<_>) = both.unzip();
+        (starts.into_iter().sum(), stops.into_iter().sum())
     }
 
     /// The distinct workloads that change, also those of Namespaces.

@@ -18,6 +18,7 @@ use super::{
     guard::Hosts,
     login::Users,
     pages::Events,
+    permissions::{Permissions, Verb, kinds_of, places},
     plan::Actions,
     published::Published,
     view::View,
@@ -57,8 +58,18 @@ impl fmt::Debug for Dashboard {
     }
 }
 
+/// What a visitor sees.
+pub(super) struct Seen {
+    /// The turn to render it, if the pages share a process with a controller.
+    pub(super) turn: Option<Turn>,
+    pub(super) view: Arc<View>,
+    /// The workloads that the visitor may change. `None` if that is unknown.
+    pub(super) patchable: Option<Arc<Permissions>>,
+}
+
 /// The time limit for reading Events.
 const EVENTS_TIMEOUT: Duration = Duration::from_secs(5);
+
 impl Dashboard {
     /// A dashboard that follows a cluster when [`Self::follow`] is polled.
     pub fn new(client: Client, clock: Clock, settings: Settings) -> Self {
@@ -213,26 +224,44 @@ impl Dashboard {
     /// # Errors
     ///
     /// The API server does not answer which workloads the visitor may list.
-    pub(super) async fn seen_by(
-        &self,
-        visitor: Option<&Visitor>,
-    ) -> Result<(Option<Turn>, Arc<View>), FindError> {
+    pub(super) async fn seen_by(&self, visitor: Option<&Visitor>) -> Result<Seen, FindError> {
         let turn = self.turn().await;
-        let view = self.view().await;
-        let Some(session) = visitor.and_then(|visitor| visitor.session.as_ref()) else {
-            return Ok((turn, view));
+        let mut view = self.view().await;
+        let Some(visitor) = visitor else {
+            return Ok(Seen {
+                turn,
+                view,
+                patchable: None,
+            });
         };
         // Others can render while the API server is asked.
         drop(turn);
-        let readable = session
-            .readable(&view, &self.settings.query.kinds())
-            .await?;
-        let turn = self.turn().await;
-        if readable.is_all {
-            return Ok((turn, view));
+        if let Some(session) = &visitor.session {
+            let kinds = self.settings.query.kinds();
+            let readable = session.readable(&view, &kinds).await?;
+            if !readable.is_all {
+                let part = view.only(self.settings.zone, |object| readable.includes(object));
+                view = Arc::new(part);
+            }
         }
-        let part = view.only(self.settings.zone, |object| readable.includes(object));
-        Ok((turn, Arc::new(part)))
+        let patchable = self.patchable(visitor, &view).await;
+        Ok(Seen {
+            turn: self.turn().await,
+            view,
+            patchable,
+        })
+    }
+
+    /// The workloads that a visitor may change, if the pages allow actions and this is known.
+    async fn patchable(&self, visitor: &Visitor, view: &View) -> Option<Arc<Permissions>> {
+        self.actions.as_ref()?;
+        if !view.is_complete || view.outage.is_some() {
+            return None;
+        }
+        let places = places(view.rows.iter().map(|row| &row.status.object));
+        let kinds = kinds_of(&places);
+        let ask = Permissions::ask(&visitor.client, Verb::Patch, &kinds, places);
+        visitor.patchable.get(true, ask).await.ok()
     }
 
     /// The current time of the API server.

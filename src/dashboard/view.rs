@@ -103,6 +103,17 @@ impl View {
             .collect()
     }
 
+    /// The workload with these parts of a page's path.
+    pub(super) fn row(&self, namespace: &str, kind: &str, name: &str) -> Option<&Row> {
+        let mut rows = self.rows.iter().map(|row| &**row);
+        rows.find(|row| {
+            let object = &row.status.object;
+            &*object.namespace == namespace
+                && &*object.name == name
+                && object.kind.short_name() == kind
+        })
+    }
+
     /// The view of a user who may list only these workloads. Nothing in it depends on the others: no count,
     /// zone or message.
     pub(super) fn only(&self, given: Option<Zone>, reads: impl Fn(&WorkloadRef) -> bool) -> Self {

@@ -139,6 +139,12 @@ impl Api {
         self.server.set_mutation(Some(Arc::new(policy)));
     }
 
+    /// Serves SelfSubjectAccessReviews, which `may` answers from their `resourceAttributes`. Without it,
+    /// they are an unknown path. Requests are not denied; [`Api::on_request`] can do that.
+    pub fn on_access_review(&self, may: impl Fn(&Value) -> bool + Send + Sync + 'static) {
+        self.server.set_access_review(Some(Arc::new(may)));
+    }
+
     /// Removes the policies.
     pub fn admit_all(&self) {
         self.server.set_policy(None);

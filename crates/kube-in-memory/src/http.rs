@@ -164,7 +164,10 @@ impl Connection {
             Route::Call(call) => call,
             Route::Page(text) => return Ok(Answer::page(text)),
             Route::Discovery(page) => return Ok(Answer::Json(200, page.to_string().into_bytes())),
-            Route::Unknown => return Ok(Answer::Text(404, "404 page not found\n")),
+            Route::Unknown => {
+                let reviewed = self.review(head, body);
+                return Ok(reviewed.unwrap_or(Answer::Text(404, "404 page not found\n")));
+            }
             Route::NoResource => return Err(Status::no_such_resource()),
             Route::Refused(_) | Route::RefusedPage => return Err(Status::method_not_allowed()),
         };
@@ -185,6 +188,20 @@ impl Connection {
             "get" => self.get(call, form),
             _ => self.write(call, form, head, body),
         }
+    }
+
+    /// The answer to a SelfSubjectAccessReview, if the server serves them.
+    fn review(&self, head: &request::Parts, body: &[u8]) -> Option<Answer> {
+        const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+        if head.uri.path() != PATH || head.method != http::Method::POST {
+            return None;
+        }
+        let mut review: Value = serde_json::from_slice(body).ok()?;
+        let allowed = self
+            .server
+            .access_review(&review["spec"]["resourceAttributes"])?;
+        review["status"] = json!({"allowed": allowed});
+        Some(Answer::Json(201, review.to_string().into_bytes()))
     }
 
     fn get(&self, call: &Call, form: Form) -> Result<Answer, Status> {

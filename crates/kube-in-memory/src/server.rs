@@ -40,6 +40,7 @@ pub struct Admission<'a> {
 
 pub(crate) type FaultHook = dyn Fn(&RequestLine) -> Option<Fault> + Send + Sync;
 pub(crate) type Policy = dyn Fn(&Admission<'_>) -> Option<Status> + Send + Sync;
+pub(crate) type AccessReview = dyn Fn(&Value) -> bool + Send + Sync;
 pub(crate) type Mutation = dyn Fn(&Admission<'_>) -> Option<Value> + Send + Sync;
 
 pub(crate) struct Server {
@@ -50,6 +51,7 @@ pub(crate) struct Server {
     fault: Mutex<Option<Arc<FaultHook>>>,
     policy: Mutex<Option<Arc<Policy>>>,
     mutation: Mutex<Option<Arc<Mutation>>>,
+    access_review: Mutex<Option<Arc<AccessReview>>>,
     closing: Notifier,
 }
 
@@ -91,6 +93,7 @@ impl Server {
             fault: Mutex::new(None),
             policy: Mutex::new(None),
             mutation: Mutex::new(None),
+            access_review: Mutex::new(None),
             closing: Notifier::default(),
         }
     }
@@ -192,6 +195,16 @@ impl Server {
 
     pub(crate) fn set_mutation(&self, mutation: Option<Arc<Mutation>>) {
         *lock(&self.mutation) = mutation;
+    }
+
+    pub(crate) fn set_access_review(&self, review: Option<Arc<AccessReview>>) {
+        *lock(&self.access_review) = review;
+    }
+
+    /// The answer to a SelfSubjectAccessReview; `None` if the server does not serve them.
+    pub(crate) fn access_review(&self, attributes: &Value) -> Option<bool> {
+        let review = lock(&self.access_review).clone();
+        review.map(|review| review(attributes))
     }
 
     pub(crate) fn fault(&self, line: &RequestLine) -> Option<Fault> {

@@ -31,9 +31,15 @@ const MAX_CHOSEN: usize = 20;
 const MAX_REACHED: usize = 100;
 
 impl Page<'_> {
-    /// The form for `chosen`, a field name and value, on the page at `path`. A page that reloads has no form,
-    /// because input would be lost.
-    pub(super) fn actions(&self, heading: &str, chosen: (&str, &str), path: &str) -> Markup {
+    /// The form for `chosen`, a field name and value, of these rows, on the page at `path`. A page that reloads
+    /// has no form, because input would be lost.
+    pub(super) fn actions(
+        &self,
+        heading: &str,
+        rows: &[&Row],
+        chosen: (&str, &str),
+        path: &str,
+    ) -> Markup {
         let still = Params {
             still: true,
             ..self.params.common()
@@ -42,7 +48,9 @@ impl Page<'_> {
             @if self.token.is_some() {
                 section aria-labelledby="do" {
                     h2 id="do" { (heading) }
-                    @if self.params.still {
+                    @if !rows.iter().any(|row| self.may_change(row)) {
+                        (self.instead_of_form())
+                    } @else if self.params.still {
                         (self.form(&hidden(chosen), &FormFields::prefilled()))
                     } @else {
                         p {
@@ -76,6 +84,7 @@ impl Page<'_> {
         };
         let told: Vec<_> = rows
             .iter()
+            .filter(|row| self.may_change(row))
             .filter(is_told)
             .map(|row| row.form_name())
             .collect();
@@ -112,6 +121,7 @@ impl Page<'_> {
         let (planned, verb) = (&plan.planned, verb(plan.requested()));
         let (changes, others) = (&planned.changes, &planned.others);
         let all = planned.workloads(Shorten::Allowed).len();
+        let (starts, stops) = planned.capacity();
         let content = html! {
             h1 { (verb) "?" }
             @if changes.is_empty() {
@@ -120,11 +130,11 @@ impl Page<'_> {
                 p.lead {
                     "With your permissions, " strong { (counted(all, "workload")) }
                     " will change."
-                    @if planned.starts.replicas > 0 {
-                        " Starts " strong { (Bill::per_hour(planned.starts, None)) } "."
+                    @if starts.replicas > 0 {
+                        " Starts " strong { (Bill::per_hour(starts, None)) } "."
                     }
-                    @if planned.stops.replicas > 0 {
-                        " Stops " strong { (Bill::per_hour(planned.stops, None)) } "."
+                    @if stops.replicas > 0 {
+                        " Stops " strong { (Bill::per_hour(stops, None)) } "."
                     }
                 }
                 div.scroll tabindex="0" role="group" aria-label="What will change" {
@@ -166,6 +176,7 @@ impl Page<'_> {
                 h2 { "Unchanged" }
                 ul.findings { @for other in others { li.finding.note { (said(other)) } } }
             }
+            (denied(planned))
             (shortened(planned))
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
                 form.decide method="post" action=(self.params.link("/act")) {
@@ -360,6 +371,31 @@ fn reached(workloads: &[AnnotatedWorkload]) -> Markup {
                     }
                 }
                 @if more > 0 { p { "And " (more) " more." } }
+            }
+        }
+    }
+}
+
+/// The objects that the user may not change, by namespace.
+fn denied(planned: &Preview) -> Markup {
+    let all: usize = planned.denied.values().map(Vec::len).sum();
+    html! {
+        @if all > 0 {
+            section aria-labelledby="denied" {
+                h2 id="denied" { (counted(all, "change")) " that your permissions do not allow" }
+                p.fine { "The API server would deny them, so they are left out." }
+                ul.findings {
+                    @for (namespace, names) in &planned.denied {
+                        li.finding.error {
+                            strong { "denied" } " in namespace " (safe(namespace)) ": "
+                            @for (at, name) in names.iter().take(MAX_CHOSEN).enumerate() {
+                                @if at > 0 { ", " }
+                                (safe(name))
+                            }
+                            @if names.len() > MAX_CHOSEN { " and " (names.len() - MAX_CHOSEN) " more" }
+                        }
+                    }
+                }
             }
         }
     }

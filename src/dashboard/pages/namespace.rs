@@ -126,7 +126,7 @@ impl Page<'_> {
             (self.counts(&rows, Some(name)))
             (self.attention(&rows, Some(name)))
             p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
-            (self.actions("Actions on the whole namespace", ("namespace", name), &path))
+            (self.actions("Actions on the whole namespace", &rows, ("namespace", name), &path))
             (self.overrides_of(&rows))
             (self.workloads_of(name, &rows, &timeline.link("/timeline")))
             (self.coming(&rows, &self.outlook(&rows)))

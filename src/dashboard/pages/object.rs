@@ -61,7 +61,7 @@ impl Page<'_> {
             h1 { (safe(&title)) " " (badge(status)) }
             (self.sentence(row, this_day.as_ref()))
             (self.findings_of(row))
-            (self.actions("Actions", ("object", &row.form_name()), &path(row)))
+            (self.actions("Actions", &[row], ("object", &row.form_name()), &path(row)))
             @if let Some(plan) = &plan { (self.days(row, plan)) }
             (self.cost(row))
             (self.events_shown(row, events))

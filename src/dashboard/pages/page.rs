@@ -13,6 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::dashboard::{
     params::{Params, Theme},
+    permissions::Permissions,
     view::{Row, Settings, View},
 };
 
@@ -33,10 +34,32 @@ pub(crate) struct Page<'a> {
     pub(crate) view: &'a View,
     pub(crate) params: &'a Params,
     pub(crate) settings: &'a Settings,
-    /// The CSRF token, if actions are allowed.
+    /// The CSRF token, if the pages allow actions.
     pub(crate) token: Option<&'a str>,
+    /// The workloads that the user may change. `None` if that is unknown.
+    pub(crate) patchable: Option<&'a Permissions>,
     /// The name of the logged-in user.
     pub(crate) user: Option<&'a str>,
+}
+
+impl Page<'_> {
+    /// Whether forms that change this workload are offered.
+    pub(super) fn may_change(&self, row: &Row) -> bool {
+        let is_allowed = |patchable: &Permissions| patchable.includes(&row.status.object);
+        self.token.is_some() && self.patchable.is_none_or(is_allowed)
+    }
+
+    /// Whether forms are offered for any workload.
+    pub(crate) fn has_forms(&self) -> bool {
+        self.view.rows.iter().any(|row| self.may_change(row))
+    }
+
+    /// The sentence instead of a form that would only be denied.
+    pub(super) fn instead_of_form(&self) -> Markup {
+        html! {
+            p.far { "Your permissions do not allow you to change these workloads." }
+        }
+    }
 }
 
 /// The properties of a page that its frame needs.

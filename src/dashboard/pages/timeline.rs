@@ -43,7 +43,7 @@ impl Page<'_> {
             title: "Timeline",
             path: "/timeline",
             // Selections would be lost if the page reloaded.
-            refreshes: self.token.is_none(),
+            refreshes: !self.has_forms(),
             crumbs: &[],
         };
         let rows = self.matching();
@@ -68,7 +68,7 @@ impl Page<'_> {
             } @else {
                 (patterns())
                 @let table = self.table(shown, period);
-                @if self.token.is_some() {
+                @if self.has_forms() {
                     (self.form(
                         &html! {
                             (table)
@@ -86,6 +86,7 @@ impl Page<'_> {
                     p.far { "This page does not reload by itself, so no selection is lost." }
                 } @else {
                     (table)
+                    @if self.token.is_some() { (self.instead_of_form()) }
                 }
                 (self.pager(page, pages))
                 (legend())
@@ -242,7 +243,7 @@ impl Page<'_> {
     }
 
     fn table(&self, rows: &[&Row], period: Option<Period>) -> Markup {
-        let acts = self.token.is_some();
+        let acts = self.has_forms();
         let names = period.map_or_else(Vec::new, |period| days(period, self.zone()));
         let weeks: Vec<(&Row, Option<Week>)> = rows
             .iter()
@@ -279,7 +280,7 @@ impl Page<'_> {
                                     @if acts { td {} }
                                     th scope="rowgroup" colspan="4" {
                                         (self.link_to_namespace(name))
-                                        @if acts {
+                                        @if group.iter().any(|(row, _)| self.may_change(row)) {
                                             label.whole {
                                                 input type="checkbox" name="namespace" value=(name);
                                                 " the whole namespace"
@@ -288,7 +289,7 @@ impl Page<'_> {
                                     }
                                 }
                             }
-                            @for (row, week) in group { (self.row(row, week.as_ref(), largest)) }
+                            @for (row, week) in group { (self.row(row, week.as_ref(), largest, acts)) }
                         }
                     }
                 }
@@ -296,7 +297,7 @@ impl Page<'_> {
         }
     }
 
-    fn row(&self, row: &Row, week: Option<&Week>, largest: u32) -> Markup {
+    fn row(&self, row: &Row, week: Option<&Week>, largest: u32, acts: bool) -> Markup {
         let object = &row.status.object;
         let name = match self.params.sort {
             Sort::Name => object.short_name(),
@@ -304,7 +305,7 @@ impl Page<'_> {
         };
         html! {
             tr {
-                @if self.token.is_some() { td { (tick(row)) } }
+                @if acts { td { @if self.may_change(row) { (tick(row)) } } }
                 th scope="row" {
                     a href=(self.params.common().link(&path(row))) { (safe(&name)) }
                 }

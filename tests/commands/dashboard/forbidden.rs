@@ -205,6 +205,92 @@ fn overrides_a_namespace_with_an_unreadable_kind() {
     );
 }
 
+/// Denied changes are shown per namespace before anything is written, and only the others are done.
+#[test]
+fn the_preview_predicts_denied_changes() {
+    let cluster = cluster();
+    cluster.api.namespace("other");
+    for name in ["web", "api"] {
+        let mut copy = cluster.api.get("Deployment", "dev", name).unwrap();
+        let metadata = copy["metadata"].as_object_mut().unwrap();
+        metadata.retain(|key, _| ["name", "annotations"].contains(&&**key));
+        metadata.insert("namespace".into(), "other".into());
+        cluster.api.create(copy).unwrap();
+    }
+    // All of dev, and one Deployment of other by its name.
+    cluster.api.on_access_review(|asked| {
+        assert_eq!(asked["verb"], "patch", "{asked}");
+        asked["namespace"] == "dev" || asked["namespace"] == "other" && asked["name"] == "api"
+    });
+    let _controller = Controller::on(&cluster);
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let mut fields = vec![("token", &*token), ("do", "pause")];
+    let all = [
+        "dev/deploy/web",
+        "dev/deploy/api",
+        "other/deploy/web",
+        "other/deploy/api",
+    ];
+    fields.extend(all.map(|object| ("object", object)));
+    let asked = post(&served, "/confirm", &fields);
+    let (page, result) = confirmed(&served, &asked);
+    for part in [
+        "3 workloads will change",
+        "1 change that your permissions do not allow",
+        "denied in namespace other: other/web",
+        "Pause 3 workloads",
+    ] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+    assert!(result.contains("Pause: done"), "{result}");
+    let is_paused = |namespace: &str, name: &str| {
+        let object = cluster.api.get("Deployment", namespace, name).unwrap();
+        object["metadata"]["annotations"]["dayshift/pause"].is_string()
+    };
+    assert!(is_paused("dev", "web") && is_paused("other", "api"));
+    assert!(!is_paused("other", "web"));
+    // Its Namespace may not be patched either, so the permitted workloads in it are.
+    let fields = [("token", &*token), ("do", "resume"), ("namespace", "other")];
+    let text = Page::read(&post(&served, "/confirm", &fields).body)
+        .text()
+        .to_owned();
+    assert!(text.contains("Resume 1 workload"), "{text}");
+    assert!(!text.contains("namespace/other"), "{text}");
+}
+
+#[test]
+fn forms_that_cannot_work_are_not_offered() {
+    let cluster = cluster();
+    cluster
+        .api
+        .on_access_review(|asked| asked["name"] == "web" && asked["resource"] == "deployments");
+    let served = Served::of(&cluster, &[]);
+    let is_offered = |path: &str| {
+        let page = served.page(path);
+        let mut forms = page.all("form");
+        let offered = forms.any(|it| {
+            let action = it.attribute("action");
+            action.is_some_and(|action| action.starts_with("/confirm"))
+        });
+        let said = "Your permissions do not allow you to change these workloads.";
+        assert_eq!(page.text().contains(said), !offered, "{}", page.text());
+        assert_eq!(
+            page.all("input")
+                .any(|it| it.attribute("name") == Some("object")),
+            offered,
+            "{path}"
+        );
+        offered
+    };
+    assert!(!is_offered("/timeline"));
+    assert!(!is_offered("/ns/dev?refresh=off"));
+    assert!(!is_offered("/object/dev/deploy/api?refresh=off"));
+    assert!(is_offered("/object/dev/deploy/web?refresh=off"));
+    // A timeline without forms refreshes itself.
+    assert_eq!(served.get("/timeline").header("refresh"), Some("10"));
+}
+
 /// A form can name any namespace. The dashboard rejects those that it does not show.
 #[test]
 fn rejects_a_namespace_outside_of_the_dashboard() {

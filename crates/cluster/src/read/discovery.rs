@@ -205,6 +205,22 @@ pub async fn may_list(
     Ok(found.map_err(query_error)?.unwrap_or_default())
 }
 
+/// Whether the client may patch a kind, in one namespace or in all, and with a name this object.
+///
+/// # Errors
+/// See [`may_list`].
+pub async fn may_patch(
+    client: &Client,
+    kind: &Kind,
+    namespace: Option<&str>,
+    name: Option<&str>,
+) -> Result<bool, FindError> {
+    let mut attributes = kind_attributes(kind, "patch", namespace);
+    attributes["name"] = name.into();
+    let found = review(client, &attributes).await;
+    Ok(found.map_err(query_error)?.unwrap_or_default())
+}
+
 /// Whether the client may patch this Namespace.
 ///
 /// # Errors

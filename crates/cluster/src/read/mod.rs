@@ -10,7 +10,7 @@ pub(crate) mod services;
 
 pub use autoscalers::{Autoscalers, ForbiddenList};
 pub use discovery::{
-    JOB_VERBS, KindAccess, VERBS, discover, kind_access, lacking_for_jobs, may_list,
+    JOB_VERBS, KindAccess, VERBS, discover, kind_access, lacking_for_jobs, may_list, may_patch,
     may_patch_namespace, record_lacks_count,
 };
 pub use events::{CorrectionLimits, ListedEvent, WaitingStarts, events_in, events_of};

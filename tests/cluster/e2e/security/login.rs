@@ -118,7 +118,10 @@ fn assert_users_act_with_their_own_permissions(
     others.create(scheduled("theirs").replicas(3));
     bind(&team, "edit", "--user=ann@example.com");
     bind(&team, "view", "--group=viewers");
+    bind(&team, "edit", "--user=mia");
+    bind(&others, "view", "--user=mia");
     let (ann, vic, nora) = ("ann@example.com;staff", "vic;staff,viewers", "nora;staff");
+    let mia = "mia;staff";
 
     let flags = [
         "run",
@@ -208,14 +211,34 @@ fn assert_users_act_with_their_own_permissions(
 
     // The viewer changes nothing, and no user changes a workload that they cannot see.
     let web = format!("{}/deploy/web", team.name());
-    let refused = act(
-        &proxy,
-        vic,
-        &[("do", "sleep"), ("for", "2h"), ("object", &web)],
-    );
-    assert!(refused.contains("cannot patch resource"), "{refused}");
-    let token = proxy.get(ann, "/timeline").field("token");
+    for path in ["/timeline".to_owned(), format!("{page}?refresh=off")] {
+        let shown = proxy.get(vic, &path).body;
+        assert!(shown.contains("Your permissions do not allow"), "{shown}");
+        assert!(!shown.contains("name=\"token\""), "{shown}");
+    }
+    // A preview leaves out the changes that the API server would deny.
+    eventually("the API server knows the permissions of mia", || {
+        let shown = proxy.get(mia, "/timeline").body;
+        (shown.contains("theirs") && shown.contains("name=\"token\"")).then_some(())
+    });
+    let token = proxy.get(mia, "/timeline").field("token");
     let theirs = format!("{}/deploy/theirs", others.name());
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("object", &*web),
+        ("object", &*theirs),
+    ];
+    let asked = proxy.post(mia, "/confirm", &fields).body;
+    let denied = format!("</strong> in namespace {}: ", others.name());
+    for part in [
+        "1 change that your permissions do not allow",
+        &denied,
+        "Pause 1 workload<",
+    ] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    let token = proxy.get(ann, "/timeline").field("token");
     let fields = [
         ("token", &*token),
         ("do", "sleep"),

@@ -1,0 +1,188 @@
+//! The workloads that a user may list or change, by the API server's access reviews.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use dayshift_cluster::read::{FindError, may_list, may_patch};
+use dayshift_workload::{Kind, WorkloadRef};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use kube::Client;
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout},
+};
+
+/// How long an answer about permissions is reused. The API server itself caches webhook answers for five
+/// minutes.
+const KEPT: Duration = Duration::from_secs(60);
+/// How long an error is reused, so that not every page waits for an API server that does not answer.
+const ERROR_KEPT: Duration = Duration::from_secs(5);
+/// The number of concurrent access reviews of one user.
+const AT_ONCE: usize = 8;
+/// The time limit for all access reviews of one user.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What a user may do with workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    List,
+    Patch,
+}
+
+/// The workloads for which a user has one permission.
+#[derive(Debug, Default)]
+pub(crate) struct Permissions {
+    /// Kinds for which the user has it in all namespaces.
+    everywhere: HashSet<Kind>,
+    /// Further kinds, each with a namespace.
+    in_namespaces: HashSet<(Kind, Arc<str>)>,
+    /// Whether the user has it for all kinds in all namespaces.
+    pub(crate) is_all: bool,
+}
+
+impl Permissions {
+    /// Reviews each kind of these objects cluster-wide, and, if that is denied, in each of their namespaces.
+    ///
+    /// # Errors
+    ///
+    /// The API server does not answer.
+    pub(crate) async fn ask(
+        client: &Client,
+        verb: Verb,
+        kinds: &[Kind],
+        places: HashSet<(Kind, Arc<str>)>,
+    ) -> Result<Self, FindError> {
+        let asking = async {
+            let everywhere = allowed(kinds.to_vec(), |kind| {
+                may(client.clone(), verb, kind.clone(), None)
+            });
+            let everywhere: HashSet<Kind> = everywhere.await?.into_iter().collect();
+            let others: Vec<_> = places
+                .into_iter()
+                .filter(|(kind, _)| !everywhere.contains(kind))
+                .collect();
+            let in_namespaces = allowed(others, |(kind, namespace)| {
+                may(
+                    client.clone(),
+                    verb,
+                    kind.clone(),
+                    Some(Arc::clone(namespace)),
+                )
+            });
+            Ok(Self {
+                is_all: kinds.iter().all(|kind| everywhere.contains(kind)),
+                in_namespaces: in_namespaces.await?.into_iter().collect(),
+                everywhere,
+            })
+        };
+        in_time(asking).await
+    }
+
+    pub(crate) fn includes(&self, object: &WorkloadRef) -> bool {
+        let place = || (object.kind.clone(), Arc::clone(&object.namespace));
+        self.everywhere.contains(&object.kind) || self.in_namespaces.contains(&place())
+    }
+}
+
+/// The kinds of objects, each with a namespace in which there are some.
+pub(crate) fn places<'a>(
+    objects: impl Iterator<Item = &'a WorkloadRef>,
+) -> HashSet<(Kind, Arc<str>)> {
+    objects
+        .map(|object| (object.kind.clone(), Arc::clone(&object.namespace)))
+        .collect()
+}
+
+/// The kinds of these places.
+pub(crate) fn kinds_of(places: &HashSet<(Kind, Arc<str>)>) -> Vec<Kind> {
+    let kinds: HashSet<&Kind> = places.iter().map(|(kind, _)| kind).collect();
+    kinds.into_iter().cloned().collect()
+}
+
+async fn may(
+    client: Client,
+    verb: Verb,
+    kind: Kind,
+    namespace: Option<Arc<str>>,
+) -> Result<bool, FindError> {
+    match verb {
+        Verb::List => may_list(&client, &kind, namespace.as_deref()).await,
+        Verb::Patch => may_patch(&client, &kind, namespace.as_deref(), None).await,
+    }
+}
+
+/// The objects that the user may change by their names, although not by their kind.
+///
+/// # Errors
+///
+/// The API server does not answer.
+pub(crate) async fn patchable_by_name(
+    client: &Client,
+    objects: Vec<WorkloadRef>,
+) -> Result<HashSet<WorkloadRef>, FindError> {
+    let patchable = allowed(objects, |object| {
+        let (client, object) = (client.clone(), object.clone());
+        async move {
+            let (namespace, name) = (Some(&*object.namespace), Some(&*object.name));
+            may_patch(&client, &object.kind, namespace, name).await
+        }
+    });
+    Ok(in_time(patchable).await?.into_iter().collect())
+}
+
+/// The answer about one permission, as long as it is reused.
+#[derive(Debug, Default)]
+pub(crate) struct KnownPermissions(Mutex<Option<(Instant, PermissionAnswer)>>);
+
+type PermissionAnswer = Result<Arc<Permissions>, FindError>;
+
+impl KnownPermissions {
+    /// The permissions, at most a minute old. Concurrent callers share one review. If `is_complete` is
+    /// false, some objects are missing, and the answer is not reused.
+    ///
+    /// # Errors
+    ///
+    /// The API server did not answer, now or in the last seconds.
+    pub(crate) async fn get(
+        &self,
+        is_complete: bool,
+        ask: impl Future<Output = Result<Permissions, FindError>>,
+    ) -> PermissionAnswer {
+        let mut known = self.0.lock().await;
+        let now = Instant::now();
+        if let Some((asked, answer)) = &*known {
+            let kept = match answer {
+                Ok(_) => KEPT,
+                Err(_) => ERROR_KEPT,
+            };
+            if now - *asked < kept {
+                return answer.clone();
+            }
+        }
+        let answer = ask.await.map(Arc::new);
+        *known = is_complete.then(|| (now, answer.clone()));
+        answer
+    }
+}
+
+async fn in_time<T>(asking: impl Future<Output = Result<T, FindError>>) -> Result<T, FindError> {
+    timeout(PATIENCE, asking).await.unwrap_or_else(|_| {
+        let reason = "the API server does not answer in time".to_owned();
+        Err(FindError::Unavailable(reason))
+    })
+}
+
+/// The items that the API server allows.
+async fn allowed<T, F>(all: Vec<T>, ask: impl Fn(&T) -> F) -> Result<Vec<T>, FindError>
+where
+    F: Future<Output = Result<bool, FindError>>,
+{
+    let asked = all.into_iter().map(|item| {
+        let answer = ask(&item);
+        async move { Ok::<_, FindError>(answer.await?.then_some(item)) }
+    });
+    let answers = stream::iter(asked).buffer_unordered(AT_ONCE);
+    answers
+        .try_filter_map(async |item| Ok(item))
+        .try_collect()
+        .await
+}
