@@ -12,11 +12,11 @@ use dayshift_cluster::{
     read::{FindError, NamespaceDefaults, may_patch_namespace},
 };
 use dayshift_operations::{
-    OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Selection, Shorten,
-    action_text, annotations_text, changed_since, failure_text, replaced_text, synced_text,
+    OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Restore, Selection,
+    Shorten, action_text, annotations_text, changed_since, replaced_text, synced_text,
 };
 use dayshift_text::counted;
-use dayshift_workload::{Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
+use dayshift_workload::{Job, Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use kube::Client;
 
@@ -24,7 +24,8 @@ use crate::dashboard::{
     form::ActionForm,
     permissions::{Permissions, Verb, kinds_of, patchable_by_name, places},
     plan::{
-        ActionJob, ActionPlan, ActionRequest, Actions, ChangeSubject, Preview, PreviewedChange,
+        ActionJob, ActionPlan, ActionRequest, Actions, ChangeSubject, Operation, Preview,
+        PreviewedChange,
     },
     view::{Row, Settings, View},
 };
@@ -114,41 +115,58 @@ fn namespace_query(name: &str, settings: &Settings) -> Query {
 
 /// Previews an action with a dry run. It writes nothing.
 pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Preview {
-    let (client, request) = (&asked.client, &asked.request);
+    let mut planned = Preview {
+        others: asked.missing.clone(),
+        ..Preview::default()
+    };
+    match &asked.operation {
+        Operation::Override(request) => {
+            plan_override(settings, asked, request, &mut planned).await;
+        }
+        Operation::Restore(restore) => plan_restore(asked, restore, &mut planned).await,
+    }
+    predict_denials(&asked.client, &mut planned).await;
+    planned
+}
+
+async fn plan_override(
+    settings: &Settings,
+    asked: &ActionRequest,
+    request: &OverrideRequest,
+    planned: &mut Preview,
+) {
+    let client = &asked.client;
     // The preview shows all overrides that would end earlier, and the user decides about them.
     let dry = OverrideRequest {
         dry_run: true,
         shorten: Shorten::Allowed,
         ..request.clone()
     };
-    let not = failure_text(&request.requested);
+    let not = asked.operation.failure();
     let end = |command: OverrideCommand| match command {
         OverrideCommand::Begin(over) => over.until(),
         OverrideCommand::Resume => None,
     };
-    let mut planned = Preview {
-        others: asked.missing.clone(),
-        ..Preview::default()
-    };
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
         let mut counts = counts_after(observed, request);
-        let (outcome, written, ends, replaced) = match answer {
-            Ok(RequestOutcome::Annotated(outcome)) => (
-                action_text(outcome.command, outcome.zone, request.now)
-                    + &replaced_text(outcome.replaced.as_ref()),
-                annotations_text(&outcome.annotations, &request.prefix),
-                end(outcome.command),
-                outcome.replaced,
-            ),
+        let (mut change, ends) = match answer {
+            Ok(RequestOutcome::Annotated(outcome)) => {
+                let text = action_text(outcome.command, outcome.zone, request.now)
+                    + &replaced_text(outcome.replaced.as_ref());
+                let written = annotations_text(&outcome.annotations, &request.prefix);
+                let change = PreviewedChange {
+                    replaced: outcome.replaced,
+                    ..PreviewedChange::of_workload(observed, text, written)
+                };
+                (change, end(outcome.command))
+            }
             Ok(RequestOutcome::Scaled(outcome)) => {
                 counts = Some((outcome.before, outcome.after));
-                (
-                    synced_text(outcome, request.now),
-                    format!("scale --replicas={}", outcome.after),
-                    outcome.until,
-                    None,
-                )
+                let text = synced_text(outcome, request.now);
+                let written = format!("scale --replicas={}", outcome.after);
+                let change = PreviewedChange::of_workload(observed, text, written);
+                (change, outcome.until)
             }
             Ok(RequestOutcome::Unchanged) => {
                 planned.others.push(format!("{name}: unchanged"));
@@ -159,20 +177,17 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                 return;
             }
         };
-        let outcome = match observed.inputs.text(Key::After) {
-            Some(after) if matches!(request.requested, RequestedOverride::Wake(_)) => {
-                format!("{outcome}; it starts after {after}")
-            }
-            _ => outcome,
-        };
+        change.counts = counts;
+        if let Some(counts) = counts {
+            change.count(observed, counts);
+        }
+        if let Some(after) = observed.inputs.text(Key::After)
+            && asked.operation.is_start()
+        {
+            change.outcome += &format!("; it starts after {after}");
+        }
         planned.ends = planned.ends.into_iter().chain(ends).min();
-        planned.changes.push(PreviewedChange {
-            subject: ChangeSubject::Workload(Box::new(observed.clone())),
-            counts,
-            outcome,
-            written,
-            replaced,
-        });
+        planned.changes.push(change);
     })
     .await;
     for namespace in &asked.namespaces {
@@ -189,19 +204,54 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
                     .others
                     .extend(unreadable.map(|problem| format!("{name}: {problem}")));
                 planned.ends = planned.ends.into_iter().chain(end(outcome.command)).min();
-                planned.changes.push(PreviewedChange {
-                    counts: None,
-                    outcome: format!("{what}: {all}{replaced}{kept}"),
-                    written: annotations_text(&outcome.annotations, &request.prefix),
-                    replaced: outcome.replaced.clone(),
-                    subject: ChangeSubject::Namespace(namespace.clone(), Box::new(outcome)),
-                });
+                let text = format!("{what}: {all}{replaced}{kept}");
+                let written = annotations_text(&outcome.annotations, &request.prefix);
+                let affected = outcome.affected.iter().map(|workload| &workload.now);
+                let counts: Vec<_> = affected
+                    .filter_map(|now| Some((now.clone(), counts_after(now, request)?)))
+                    .collect();
+                let replaced = outcome.replaced.clone();
+                let mut change = PreviewedChange {
+                    replaced,
+                    ..PreviewedChange::of_namespace(namespace, outcome, text, written)
+                };
+                for (observed, counts) in counts {
+                    change.count(&observed, counts);
+                }
+                planned.changes.push(change);
             }
             Err(error) => planned.others.push(format!("{name}: {not}: {error}")),
         }
     }
-    predict_denials(client, &mut planned).await;
-    planned
+}
+
+async fn plan_restore(asked: &ActionRequest, restore: &Restore, planned: &mut Preview) {
+    let dry = Restore {
+        dry_run: true,
+        ..restore.clone()
+    };
+    let not = asked.operation.failure();
+    dry.restore(&asked.client, &asked.selection, |observed, answer| {
+        let name = &observed.object;
+        match answer {
+            Ok(Some((before, after))) => {
+                let text = match observed.inputs.has_schedule() {
+                    true => "restored; a controller acts again at the next boundary",
+                    false => "restored",
+                };
+                let written = format!("scale --replicas={after}");
+                let mut change = PreviewedChange::of_workload(observed, text.to_owned(), written);
+                if observed.footprint.replicas > 0 {
+                    change.counts = Some((before, after));
+                    change.count(observed, (before, after));
+                }
+                planned.changes.push(change);
+            }
+            Ok(None) => planned.others.push(format!("{name}: nothing to restore")),
+            Err(error) => planned.others.push(format!("{name}: {not}: {error}")),
+        }
+    })
+    .await;
 }
 
 /// The maximum number of workloads whose permission is reviewed by name.
@@ -275,13 +325,9 @@ fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Repli
 /// `view` or at the time of the write, or if the user did not confirm that its override ends earlier.
 pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &View) {
     let mut tell = |said| plan.tell(said);
-    let client = &plan.asked.client;
+    let (client, operation) = (&plan.asked.client, &plan.asked.operation);
     let shorten = plan.progress().shorten;
-    let request = OverrideRequest {
-        shorten,
-        ..plan.asked.request.clone()
-    };
-    let not = failure_text(&request.requested);
+    let not = operation.failure();
     let mut selection = Selection {
         is_previewed: true,
         observed: Vec::new(),
@@ -298,10 +344,8 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
                 Some(object) => selection.subject(object),
                 None => change.name(),
             };
-            tell(OverrideReport::Done(format!(
-                "{name}: {not}: it {}",
-                replaced.text
-            )));
+            let text = format!("{name}: {not}: it {}", replaced.text);
+            tell(OverrideReport::Done(text));
             continue;
         }
         let before = match &change.subject {
@@ -312,7 +356,7 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
             }
         };
         let now = known.get(&before.object).map(|row| &row.observed);
-        match now.map(|now| changed_since(before, now, &request.prefix)) {
+        match now.map(|now| changed_since(before, now, &settings.prefix)) {
             Some(Err(changed)) => {
                 let subject = selection.subject(&before.object);
                 let text = format!("{subject}: {not}: {changed}");
@@ -324,40 +368,84 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
             _ => selection.observed.push(Observed::clone(before)),
         }
     }
-    if !selection.observed.is_empty() {
-        request
-            .carry_out(client, &selection, Some(PATIENCE), &mut tell)
-            .await;
-    }
-    for (namespace, previewed) in namespaces {
-        let query = namespace_query(namespace, settings);
-        let done = request.carry_out_in_namespace(
-            client,
-            namespace,
-            &query,
-            Some(previewed),
-            Some(PATIENCE),
-            &mut tell,
-        );
-        if let Err(error) = done.await {
-            tell(OverrideReport::Failed {
-                text: format!("namespace/{namespace}: {error}"),
-                is_refusal: false,
-            });
+    match operation {
+        Operation::Override(request) => {
+            let request = OverrideRequest {
+                shorten,
+                ..request.clone()
+            };
+            if !selection.observed.is_empty() {
+                request
+                    .carry_out(client, &selection, Some(PATIENCE), &mut tell)
+                    .await;
+            }
+            for (namespace, previewed) in namespaces {
+                let query = namespace_query(namespace, settings);
+                let done = request.carry_out_in_namespace(
+                    client,
+                    namespace,
+                    &query,
+                    Some(previewed),
+                    Some(PATIENCE),
+                    &mut tell,
+                );
+                if let Err(error) = done.await {
+                    tell(OverrideReport::Failed {
+                        text: format!("namespace/{namespace}: {error}"),
+                        is_refusal: false,
+                    });
+                }
+            }
+        }
+        Operation::Restore(restore) => {
+            restore_each(restore, client, &selection, &mut tell).await;
         }
     }
     plan.end();
 }
 
-/// The label of an action on the pages, for example `Put to sleep`.
-pub(crate) const fn verb(requested: &RequestedOverride) -> &'static str {
-    match requested {
-        RequestedOverride::Wake(_) => "Wake",
-        RequestedOverride::Sleep(_) => "Put to sleep",
-        RequestedOverride::Pause(_) => "Pause",
-        RequestedOverride::Resume => "Resume",
-        RequestedOverride::Sync => "Sync",
-    }
+/// Restores workloads and the suspended Jobs of CronJobs, and reports each in the words of the command.
+async fn restore_each(
+    restore: &Restore,
+    client: &Client,
+    selection: &Selection,
+    tell: &mut (impl FnMut(OverrideReport) + Send),
+) {
+    restore
+        .restore(client, selection, |observed, answer| {
+            let subject = selection.subject(&observed.object);
+            tell(match answer {
+                Ok(Some((before, after))) => {
+                    let counts = observed.object.kind.counts();
+                    let [before, after] = [before, after].map(|count| counts.short_text(count));
+                    OverrideReport::Done(format!("{subject} restored, {before} -> {after}"))
+                }
+                Ok(None) => OverrideReport::Done(format!("{subject} unchanged")),
+                Err(error) => OverrideReport::Failed {
+                    text: format!("{subject}: not restored: {error}"),
+                    is_refusal: error.is_refusal(),
+                },
+            });
+        })
+        .await;
+    restore
+        .resume_jobs(client, selection, |namespace, job, answer| {
+            let named = |job: &Job| selection.placed(format!("job.batch/{}", job.name), namespace);
+            match (job, answer) {
+                (Some(job), Ok(())) => {
+                    tell(OverrideReport::Done(format!("{} resumed", named(job))));
+                }
+                (None, Ok(())) => {}
+                (job, Err(error)) => {
+                    let subject = job.map_or_else(|| format!("Jobs in {namespace}"), named);
+                    tell(OverrideReport::Failed {
+                        text: format!("{subject}: not resumed: {error}"),
+                        is_refusal: false,
+                    });
+                }
+            }
+        })
+        .await;
 }
 
 /// How many jobs run at the same time. Others wait.

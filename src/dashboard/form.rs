@@ -14,6 +14,14 @@ const MAX_NAMESPACES: usize = 20;
 /// The length in a form that the user has not edited.
 const PREFILLED: &str = "2h";
 
+/// An action that a form can request.
+#[derive(Clone, Debug)]
+pub(crate) enum RequestedAction {
+    Override(RequestedOverride),
+    /// Start stopped workloads with their saved counts, whatever their schedules require.
+    Restore,
+}
+
 /// The value of the button that may end active overrides earlier.
 pub(crate) const SHORTEN: &str = "yes";
 
@@ -51,7 +59,8 @@ impl FormFields {
 
     /// The requested length. The prefilled length is ignored if an end is given, and for a resume.
     fn asked_length(&self) -> &str {
-        let is_no_length = !self.until.is_empty() || matches!(&*self.action, "resume" | "sync");
+        let is_no_length =
+            !self.until.is_empty() || matches!(&*self.action, "resume" | "sync" | "restore");
         if self.length == PREFILLED && is_no_length {
             return "";
         }
@@ -100,7 +109,7 @@ impl ActionForm {
     /// # Errors
     ///
     /// A message about the field to correct, in the words of the commands.
-    pub(crate) fn requested(&self, now: DateTime<Utc>) -> Result<RequestedOverride, String> {
+    pub(crate) fn requested(&self, now: DateTime<Utc>) -> Result<RequestedAction, String> {
         let fields = &self.fields;
         if self.chosen() == 0 {
             return Err("Nothing is selected: select a workload or a whole namespace.".to_owned());
@@ -125,16 +134,19 @@ impl ActionForm {
         };
         let end = until.clone();
         let end = end.ok_or_else(|| "Set an end: for 2h, or until 22:00.".to_owned());
-        match &*fields.action {
+        let requested = match &*fields.action {
             "wake" => end.map(RequestedOverride::Wake),
             "sleep" => end.map(RequestedOverride::Sleep),
             "pause" => Ok(RequestedOverride::Pause(until)),
-            "resume" if until.is_some() => Err("A resume has no end: leave both out.".to_owned()),
+            action @ ("resume" | "sync" | "restore") if until.is_some() => {
+                return Err(format!("A {action} has no end: leave both out."));
+            }
             "resume" => Ok(RequestedOverride::Resume),
-            "sync" if until.is_some() => Err("A sync has no end: leave both out.".to_owned()),
             "sync" => Ok(RequestedOverride::Sync),
-            _ => Err("Choose an action: wake, sleep, pause, resume or sync.".to_owned()),
-        }
+            "restore" => return Ok(RequestedAction::Restore),
+            _ => Err("Choose an action: wake, sleep, pause, resume, sync or restore.".to_owned()),
+        };
+        requested.map(RequestedAction::Override)
     }
 }
 
@@ -164,11 +176,16 @@ mod tests {
             ("do=sync&object=a&for=2h", ""),
             ("do=sync&match=state%3Dstopped&for=2h", ""),
             ("do=sync&object=a&for=1h", "no end"),
+            ("do=restore&object=a&for=2h", ""),
+            ("do=restore&object=a&for=1h", "no end"),
             (
                 "do=delete&object=a&for=1h",
-                "wake, sleep, pause, resume or sync",
+                "wake, sleep, pause, resume, sync or restore",
             ),
-            ("object=a&for=1h", "wake, sleep, pause, resume or sync"),
+            (
+                "object=a&for=1h",
+                "wake, sleep, pause, resume, sync or restore",
+            ),
             ("do=pause", "Nothing is selected"),
         ] {
             let said = ActionForm::parse(text.as_bytes()).requested(now);

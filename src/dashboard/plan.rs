@@ -8,9 +8,9 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_operations::{
     AnnotatedNamespace, AnnotatedWorkload, OverrideReport, OverrideRequest, ReplacedOverride,
-    RequestedOverride, Selection, Shorten,
+    RequestedOverride, Restore, Selection, Shorten, failure_text,
 };
-use dayshift_workload::{Footprint, Observed, Replicas, WorkloadRef, savings::StoppedCapacity};
+use dayshift_workload::{Key, Observed, Replicas, WorkloadRef, savings::StoppedCapacity};
 use kube::Client;
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,10 +25,79 @@ const MAX_LINES: usize = 2_100;
 pub(crate) struct ActionRequest {
     /// Acts with the permissions of the user.
     pub(crate) client: Client,
-    pub(crate) request: OverrideRequest,
+    pub(crate) operation: Operation,
     pub(crate) selection: Selection,
     pub(crate) missing: Vec<String>,
     pub(crate) namespaces: Vec<String>,
+    /// The number of starts in the cluster that wait for a start slot.
+    pub(crate) waiting_starts: usize,
+}
+
+/// The operation on the chosen workloads.
+pub(crate) enum Operation {
+    Override(OverrideRequest),
+    Restore(Restore),
+}
+
+impl Operation {
+    /// The time of the request.
+    const fn now(&self) -> DateTime<Utc> {
+        match self {
+            Self::Override(request) => request.now,
+            Self::Restore(restore) => restore.now,
+        }
+    }
+
+    /// The name of the command.
+    pub(crate) const fn command(&self) -> &'static str {
+        match self {
+            Self::Override(request) => request.requested.command(),
+            Self::Restore(_) => "restore",
+        }
+    }
+
+    /// The label of the operation, for example `Put to sleep`.
+    pub(crate) const fn verb(&self) -> &'static str {
+        match self {
+            Self::Override(request) => match request.requested {
+                RequestedOverride::Wake(_) => "Wake",
+                RequestedOverride::Sleep(_) => "Put to sleep",
+                RequestedOverride::Pause(_) => "Pause",
+                RequestedOverride::Resume => "Resume",
+                RequestedOverride::Sync => "Sync",
+            },
+            Self::Restore(_) => "Restore",
+        }
+    }
+
+    /// For example `not woken`.
+    pub(crate) const fn failure(&self) -> &'static str {
+        match self {
+            Self::Override(request) => failure_text(&request.requested),
+            Self::Restore(_) => "not restored",
+        }
+    }
+
+    /// Whether it starts workloads, whose readiness a user waits for.
+    pub(crate) const fn is_start(&self) -> bool {
+        match self {
+            Self::Override(request) => matches!(request.requested, RequestedOverride::Wake(_)),
+            Self::Restore(_) => true,
+        }
+    }
+
+    /// Whether `resume` ends its effect.
+    pub(crate) const fn begins_override(&self) -> bool {
+        match self {
+            Self::Override(request) => matches!(
+                request.requested,
+                RequestedOverride::Wake(_)
+                    | RequestedOverride::Sleep(_)
+                    | RequestedOverride::Pause(_)
+            ),
+            Self::Restore(_) => false,
+        }
+    }
 }
 
 /// A previewed action and its progress.
@@ -54,6 +123,11 @@ pub(crate) struct Preview {
 #[derive(Debug)]
 pub(crate) struct PreviewedChange {
     pub(crate) subject: ChangeSubject,
+    /// The capacity that starts and that stops.
+    pub(crate) starts: StoppedCapacity,
+    pub(crate) stops: StoppedCapacity,
+    /// The number of its workloads that start only after others (`dayshift/after`).
+    pub(crate) delayed: usize,
     /// The count before and after, if they are known and numbers of replicas.
     pub(crate) counts: Option<(Replicas, Replicas)>,
     /// The effect, for example `awake until 22:00 CET`.
@@ -72,6 +146,49 @@ pub(crate) enum ChangeSubject {
 }
 
 impl PreviewedChange {
+    /// A change of a workload to which nothing is written yet.
+    pub(crate) fn of_workload(observed: &Observed, outcome: String, written: String) -> Self {
+        let subject = ChangeSubject::Workload(Box::new(observed.clone()));
+        Self::new(subject, outcome, written)
+    }
+
+    /// A change of a Namespace.
+    pub(crate) fn of_namespace(
+        name: &str,
+        annotated: AnnotatedNamespace,
+        outcome: String,
+        written: String,
+    ) -> Self {
+        let subject = ChangeSubject::Namespace(name.to_owned(), Box::new(annotated));
+        Self::new(subject, outcome, written)
+    }
+
+    fn new(subject: ChangeSubject, outcome: String, written: String) -> Self {
+        Self {
+            subject,
+            starts: StoppedCapacity::default(),
+            stops: StoppedCapacity::default(),
+            delayed: 0,
+            counts: None,
+            outcome,
+            written,
+            replaced: None,
+        }
+    }
+
+    /// Adds the capacity between two counts of a workload.
+    pub(crate) fn count(&mut self, observed: &Observed, (before, after): (Replicas, Replicas)) {
+        let between = |more: Replicas, less: Replicas| {
+            let count = Replicas::new(more.get().saturating_sub(less.get()));
+            StoppedCapacity::new(count, observed.footprint)
+        };
+        let added = |sum: StoppedCapacity, more| [sum, more].into_iter().sum();
+        self.starts = added(self.starts, between(after, before));
+        self.stops = added(self.stops, between(before, after));
+        let is_start = after > before;
+        self.delayed += usize::from(is_start && observed.inputs.text(Key::After).is_some());
+    }
+
     /// The name of the object, for example `dev/web` or `namespace/dev`.
     pub(crate) fn name(&self) -> String {
         match &self.subject {
@@ -102,15 +219,6 @@ impl PreviewedChange {
         self.workload().into_iter().chain(in_namespace)
     }
 
-    /// The counts before and after, and the footprint of the workload.
-    fn counted(&self) -> Option<(Replicas, Replicas, Footprint)> {
-        let (before, after) = self.counts?;
-        match &self.subject {
-            ChangeSubject::Workload(observed) => Some((before, after, observed.footprint)),
-            ChangeSubject::Namespace(..) => None,
-        }
-    }
-
     /// Whether the change ends an active override earlier.
     pub(crate) fn shortens(&self) -> bool {
         self.replaced
@@ -127,19 +235,14 @@ impl PreviewedChange {
 impl Preview {
     /// The capacity that starts and that stops.
     pub(crate) fn capacity(&self) -> (StoppedCapacity, StoppedCapacity) {
-        let counted = self.changes.iter().filter_map(PreviewedChange::counted);
-        let between = |more: Replicas, less: Replicas, footprint| {
-            let count = Replicas::new(more.get().saturating_sub(less.get()));
-            StoppedCapacity::new(count, footprint)
-        };
-        let both = counted.map(|(before, after, footprint)| {
-            (
-                between(after, before, footprint),
-                between(before, after, footprint),
-            )
-        });
-        let (starts, stops): (Vec<_>, Vec<_>) = both.unzip();
-        (starts.into_iter().sum(), stops.into_iter().sum())
+        let changes = self.changes.iter();
+        let starts = changes.clone().map(|change| change.starts).sum();
+        (starts, changes.map(|change| change.stops).sum())
+    }
+
+    /// The number of workloads that start only after others.
+    pub(crate) fn delayed(&self) -> usize {
+        self.changes.iter().map(|change| change.delayed).sum()
     }
 
     /// The distinct workloads that change, also those of Namespaces.
@@ -211,10 +314,6 @@ impl ActionPlan {
         self.asked.selection.observed.len() + changed
     }
 
-    pub(crate) fn requested(&self) -> &RequestedOverride {
-        &self.asked.request.requested
-    }
-
     /// Starts the action. Returns false if it was started before.
     pub(crate) fn begin(&self, shorten: Shorten) -> bool {
         let mut progress = self.locked();
@@ -228,7 +327,7 @@ impl ActionPlan {
 
     /// Whether the preview can still be confirmed.
     pub(crate) fn is_fresh(&self, now: DateTime<Utc>) -> bool {
-        self.planned.is_fresh(self.asked.request.now, now)
+        self.planned.is_fresh(self.asked.operation.now(), now)
     }
 
     pub(crate) fn tell(&self, said: OverrideReport) {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use dayshift_cluster::read::{FindError, NamespaceDefaults, may_patch_namespace};
-use dayshift_operations::{OverrideRequest, Shorten};
+use dayshift_operations::{OverrideRequest, Restore, Shorten};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -13,12 +13,11 @@ use crate::dashboard::{
     answer::{UNASKED, html, unasked},
     carry_out::{namespaces, selected},
     entrance::{Identity, Visitor},
-    form::ActionForm,
+    form::{ActionForm, RequestedAction},
     guard::{FormSender, body, is_ours},
     pages::failure,
     params::Params,
-    plan::PlanPhase,
-    plan::{ActionJob, ActionRequest, Actions},
+    plan::{ActionJob, ActionRequest, Actions, Operation, PlanPhase},
     source::{Dashboard, ViewSource},
     view::{Row, View},
 };
@@ -93,20 +92,36 @@ impl Dashboard {
         // Other pages can be rendered while the API server is asked.
         drop(turn);
         let settings = &self.settings;
-        let form = spelled_out(form, &view, visitor).await.map_err(refused)?;
+        let form = match requested {
+            RequestedAction::Override(_) => {
+                let spelled_out = spelled_out(form, &view, visitor).await;
+                spelled_out.map_err(refused)?
+            }
+            // Saved counts are labels of the workloads.
+            RequestedAction::Restore => stopped_workloads(form, &view),
+        };
         // A namespace might have expanded to too many workloads.
-        if let Err(error) = form.requested(view.now) {
+        if form.is_too_much()
+            && let Err(error) = form.requested(view.now)
+        {
             return Err((StatusCode::BAD_REQUEST, error));
         }
-        let request = OverrideRequest {
-            requested,
-            context: view.context.clone(),
-            prefix: settings.prefix.clone(),
-            now: view.now,
-            reason: form.reason(),
-            shorten: Shorten::Forbidden,
-            dry_run: false,
-            until_ready: false,
+        let operation = match requested {
+            RequestedAction::Override(requested) => Operation::Override(OverrideRequest {
+                requested,
+                context: view.context.clone(),
+                prefix: settings.prefix.clone(),
+                now: view.now,
+                reason: form.reason(),
+                shorten: Shorten::Forbidden,
+                dry_run: false,
+                until_ready: false,
+            }),
+            RequestedAction::Restore => Operation::Restore(Restore {
+                prefix: settings.prefix.clone(),
+                now: view.now,
+                dry_run: false,
+            }),
         };
         let (mut selection, mut missing) = selected(&form, &view, settings);
         selection.defaults = match &self.source {
@@ -116,14 +131,17 @@ impl Dashboard {
                 NamespaceDefaults::find(client, query, &settings.prefix).await
             }
         };
+        let waiting = view.rows.iter().filter(|row| row.status.waits_for_slot());
+        let waiting_starts = waiting.count();
         let (namespaces, unknown) = namespaces(&form, &view);
         missing.extend(unknown);
         let asked = Arc::new(ActionRequest {
             client: visitor.client.clone(),
-            request,
+            operation,
             selection,
             missing,
             namespaces,
+            waiting_starts,
         });
         let (answer, planned) = oneshot::channel();
         actions
@@ -172,7 +190,7 @@ impl Dashboard {
         let seen = seen.map_err(|error| (UNASKED, unasked(&error)))?;
         if plan.begin(shorten) {
             if let Some(user) = visitor.user_name() {
-                let action = plan.requested().command();
+                let action = plan.asked.operation.command();
                 let workloads = plan.planned.workloads(shorten).len();
                 tracing::info!(user, action, workloads, "a user of the dashboard acts");
             }
@@ -187,6 +205,22 @@ impl Dashboard {
         }
         Ok(response)
     }
+}
+
+/// Replaces Namespaces by the workloads in them that have something to restore.
+fn stopped_workloads(form: ActionForm, view: &View) -> ActionForm {
+    let mut spelled_out = form;
+    let namespaces = std::mem::take(&mut spelled_out.namespaces);
+    for name in namespaces {
+        let rows = view.rows_of(&name);
+        if rows.is_empty() {
+            spelled_out.namespaces.insert(name);
+            continue;
+        }
+        let stopped = rows.into_iter().filter(|row| row.has_saved());
+        spelled_out.objects.extend(stopped.map(Row::form_name));
+    }
+    spelled_out
 }
 
 /// Replaces Namespaces that the user may not patch by their workloads. With the role `edit`, users may change

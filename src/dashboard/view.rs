@@ -10,6 +10,7 @@ use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix, WorkloadRef,
+    may_have_suspended_jobs,
     savings::{Price, Saved, SavedSoFar},
 };
 
@@ -243,6 +244,13 @@ impl Row {
         let object = &self.status.object;
         let kind = object.kind.short_name();
         format!("{}/{kind}/{}", object.namespace, object.name)
+    }
+
+    /// Whether more is saved than runs, or Jobs might be suspended.
+    pub(super) fn has_saved(&self) -> bool {
+        let status = &self.status;
+        let is_down = status.saved.is_some_and(|saved| saved > status.replicas);
+        is_down || may_have_suspended_jobs(&self.observed)
     }
 
     /// Whether another controller changed the count back.

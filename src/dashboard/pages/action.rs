@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use dayshift_operations::{AnnotatedWorkload, RequestedOverride, Shorten, status::Note};
+use dayshift_operations::{AnnotatedWorkload, Shorten, status::Note};
 use dayshift_text::counted;
-use dayshift_workload::{WorkloadRef, savings::Bill};
+use dayshift_workload::{Key, WorkloadRef, savings::Bill};
 use maud::{Markup, html};
 
 use crate::dashboard::pages::page::{Kind, Page, badge, safe, said, table};
 use crate::dashboard::{
-    carry_out::verb,
     form::{ActionForm, FormFields, SHORTEN},
     params::Params,
     plan::{ActionPlan, ChangeSubject, PlanPhase, PlanProgress, Preview, PreviewedChange},
@@ -17,12 +16,16 @@ use crate::dashboard::{
 };
 
 /// The actions with their descriptions.
-const ACTIONS: [(&str, &str); 5] = [
+const ACTIONS: [(&str, &str); 6] = [
     ("wake", "start now, and keep running"),
     ("sleep", "stop now, and keep stopped"),
     ("pause", "leave as it is"),
     ("resume", "follow the schedule again"),
     ("sync", "apply the schedule now"),
+    (
+        "restore",
+        "start with the saved count, whatever the schedule requires",
+    ),
 ];
 
 /// The maximum number of selected names that are shown.
@@ -54,7 +57,9 @@ impl Page<'_> {
                         (self.form(&hidden(chosen), &FormFields::prefilled()))
                     } @else {
                         p {
-                            a href={ (still.link(path)) "#do" } { "Wake, sleep, pause, resume or sync" }
+                            a href={ (still.link(path)) "#do" } {
+                                "Wake, sleep, pause, resume, sync or restore"
+                            }
                             " (the page then stops reloading)"
                         }
                     }
@@ -118,7 +123,7 @@ impl Page<'_> {
 
     /// The preview, to be confirmed.
     pub(crate) fn confirmation(&self, plan: &ActionPlan) -> String {
-        let (planned, verb) = (&plan.planned, verb(plan.requested()));
+        let (planned, verb) = (&plan.planned, plan.asked.operation.verb());
         let (changes, others) = (&planned.changes, &planned.others);
         let all = planned.workloads(Shorten::Allowed).len();
         let (starts, stops) = planned.capacity();
@@ -176,6 +181,7 @@ impl Page<'_> {
                 h2 { "Unchanged" }
                 ul.findings { @for other in others { li.finding.note { (said(other)) } } }
             }
+            (self.delays(plan, starts.replicas > 0))
             (denied(planned))
             (shortened(planned))
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
@@ -190,6 +196,27 @@ impl Page<'_> {
         self.shell(&asking("Confirm"), &content)
     }
 
+    /// The reasons that delay the starts of a plan.
+    fn delays(&self, plan: &ActionPlan, starts: bool) -> Markup {
+        let delayed = plan.planned.delayed();
+        let waiting = plan.asked.waiting_starts;
+        html! {
+            @if delayed > 0 {
+                p.banner.warn {
+                    (counted(delayed, "workload")) " can start later, because of "
+                    code { (self.settings.prefix.annotation(Key::After)) }
+                    ": the dependencies must be ready first."
+                }
+            }
+            @if starts && waiting > 0 {
+                p.banner.warn {
+                    (counted(waiting, "other start")) " already waiting for a start slot ("
+                    code { "--max-starting" } "), so these starts can be delayed too."
+                }
+            }
+        }
+    }
+
     /// The result, complete or in progress.
     pub(crate) fn result(&self, plan: &ActionPlan) -> String {
         let progress = plan.progress();
@@ -202,7 +229,7 @@ impl Page<'_> {
         };
         let lines = of(true).chain(of(false));
         let content = html! {
-            h1 { (verb(plan.requested())) ": " (outcome(&progress)) }
+            h1 { (plan.asked.operation.verb()) ": " (outcome(&progress)) }
             p role="status" {
                 @if let PlanPhase::UnderWay { done, all } = progress.phase {
                     "Waiting for the controller"
@@ -242,8 +269,7 @@ impl Page<'_> {
     /// Whether workloads that an action woke are not ready yet.
     pub(crate) fn is_becoming_ready(&self, plan: &ActionPlan) -> bool {
         let is_waiting = |row: &&Row| row.status.is_ready() == Some(false);
-        matches!(plan.requested(), RequestedOverride::Wake(_))
-            && self.changed(plan).iter().any(is_waiting)
+        plan.asked.operation.is_start() && self.changed(plan).iter().any(is_waiting)
     }
 
     /// The changed workloads with their readiness.
@@ -276,10 +302,7 @@ impl Page<'_> {
 
     /// A form that previews the end of the overrides.
     fn undo(&self, plan: &ActionPlan) -> Markup {
-        let can_end = !matches!(
-            plan.requested(),
-            RequestedOverride::Resume | RequestedOverride::Sync
-        );
+        let can_end = plan.asked.operation.begins_override();
         html! {
             @if let Some(token) = self.token.filter(|_| can_end) {
                 form.decide method="post" action=(self.params.link("/confirm")) {

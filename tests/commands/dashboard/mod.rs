@@ -14,6 +14,7 @@ mod large;
 mod matching;
 mod namespace;
 mod overview;
+mod restored;
 mod sandbox;
 mod short_texts;
 mod shown;
