@@ -124,6 +124,7 @@ impl Dashboard {
         Page {
             view: &seen.view,
             patchable: seen.patchable.as_deref(),
+            labeled: seen.labeled.as_ref().map(Option::as_ref),
             params,
             settings: &self.settings,
             token: visitor
@@ -152,6 +153,9 @@ impl Dashboard {
             && may_change_by_name(parts, &seen, visitor).await
         {
             seen.patchable = None;
+        }
+        if parts == ["timeline"] {
+            self.resolve_labels(&mut seen, visitor, params).await;
         }
         let view = &seen.view;
         let page = self.page_of(&seen, params, visitor);

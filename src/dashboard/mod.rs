@@ -12,6 +12,7 @@ mod entrance;
 mod followed;
 mod form;
 mod guard;
+mod labels;
 mod login;
 mod outlook;
 mod pages;

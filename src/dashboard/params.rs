@@ -13,6 +13,10 @@ pub(crate) struct Params {
     pub(super) kind: Option<String>,
     pub(super) state: Option<String>,
     pub(super) text: Option<String>,
+    /// The label selector of workloads, such as `app=web`.
+    pub(super) label: Option<String>,
+    /// The label selector of Namespaces, such as `team=payments`.
+    pub(super) team: Option<String>,
     /// The first day of the timeline.
     pub(super) from: Option<NaiveDate>,
     /// The order of the timeline.
@@ -88,6 +92,8 @@ impl Params {
                 "kind" => params.kind = text(),
                 "state" => params.state = text(),
                 "q" => params.text = text(),
+                "label" => params.label = text(),
+                "team" => params.team = text(),
                 "from" => params.from = value.parse().ok(),
                 "sort" => {
                     params.sort = match &*value {
@@ -118,6 +124,8 @@ impl Params {
             ("kind", self.kind.clone()),
             ("state", self.state.clone()),
             ("q", self.text.clone()),
+            ("label", self.label.clone()),
+            ("team", self.team.clone()),
             ("from", self.from.map(|date| date.to_string())),
             ("sort", text(self.sort.name())),
             ("page", (self.page > 1).then(|| self.page.to_string())),
@@ -153,7 +161,14 @@ impl Params {
 
     /// Whether a filter is set.
     pub(super) fn filters(&self) -> bool {
-        let texts = [&self.namespace, &self.kind, &self.state, &self.text];
+        let texts = [
+            &self.namespace,
+            &self.kind,
+            &self.state,
+            &self.text,
+            &self.label,
+            &self.team,
+        ];
         texts.iter().any(|text| text.is_some())
     }
 }
@@ -171,6 +186,8 @@ mod tests {
             kind: Some("Deployment".into()),
             state: Some("left down".into()),
             text: Some("<script>\"é".into()),
+            label: Some("app in (web,api),!tier".into()),
+            team: Some("team=payments".into()),
             from: NaiveDate::from_ymd_opt(2026, 10, 23),
             sort: Sort::Next,
             page: 3,

@@ -75,6 +75,10 @@ impl Dashboard {
         let mut seen = self.seen_by(Some(visitor)).await.map_err(refused)?;
         if let Some(query) = form.matching.take() {
             let params = Params::parse(&query, &seen.view.context.tzdata);
+            self.resolve_labels(&mut seen, Some(visitor), &params).await;
+            if let Err(error) = &seen.labeled {
+                return Err((StatusCode::BAD_REQUEST, error.clone()));
+            }
             let page = self.page_of(&seen, &params, Some(visitor));
             let names = page.matching().into_iter().map(Row::form_name);
             form.objects.extend(names);

@@ -16,8 +16,10 @@ use super::{
     entrance::{Entrance, Keyed, Visitor},
     followed::Followed,
     guard::Hosts,
+    labels::{LabelFilters, LabelMatches},
     login::Users,
     pages::Events,
+    params::Params,
     permissions::{Permissions, Verb, kinds_of, places},
     plan::Actions,
     published::Published,
@@ -39,6 +41,7 @@ pub struct Dashboard {
     /// The actions, if the pages allow any.
     pub(super) actions: Option<Actions>,
     pub(super) source: ViewSource,
+    labels: LabelFilters,
 }
 
 /// The source of the data.
@@ -65,6 +68,8 @@ pub(super) struct Seen {
     pub(super) view: Arc<View>,
     /// The workloads that the visitor may change. `None` if that is unknown.
     pub(super) patchable: Option<Arc<Permissions>>,
+    /// The workloads that the label filters select, if there are any; or why they are unknown.
+    pub(super) labeled: Result<Option<LabelMatches>, String>,
 }
 
 /// The time limit for reading Events.
@@ -105,6 +110,7 @@ impl Dashboard {
             entrance: Entrance::Open,
             actions: None,
             source,
+            labels: LabelFilters::default(),
         }
     }
 
@@ -232,6 +238,7 @@ impl Dashboard {
                 turn,
                 view,
                 patchable: None,
+                labeled: Ok(None),
             });
         };
         // Others can render while the API server is asked.
@@ -249,7 +256,33 @@ impl Dashboard {
             turn: self.turn().await,
             view,
             patchable,
+            labeled: Ok(None),
         })
+    }
+
+    /// Resolves the label filters of a page, with the visitor's permissions.
+    pub(super) async fn resolve_labels(
+        &self,
+        seen: &mut Seen,
+        visitor: Option<&Visitor>,
+        params: &Params,
+    ) {
+        if params.label.is_none() && params.team.is_none() {
+            return;
+        }
+        // Others can render while the API server is asked.
+        drop(seen.turn.take());
+        let client = match (visitor, &self.source) {
+            (Some(visitor), _) => Some(&visitor.client),
+            (None, ViewSource::Cluster(followed)) => Some(&followed.client),
+            (None, ViewSource::Controller(_)) => None,
+        };
+        let Settings { query, prefix, .. } = &self.settings;
+        let labeled = self
+            .labels
+            .resolve(client, query, prefix, params, &seen.view);
+        seen.labeled = labeled.await;
+        seen.turn = self.turn().await;
     }
 
     /// The workloads that a visitor may change, if the pages allow actions and this is known.

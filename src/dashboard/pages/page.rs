@@ -12,6 +12,7 @@ use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::dashboard::{
+    labels::LabelMatches,
     params::{Params, Theme},
     permissions::Permissions,
     view::{Row, Settings, View},
@@ -38,6 +39,8 @@ pub(crate) struct Page<'a> {
     pub(crate) token: Option<&'a str>,
     /// The workloads that the user may change. `None` if that is unknown.
     pub(crate) patchable: Option<&'a Permissions>,
+    /// The workloads that the label filters select, if there are any; or why they are unknown.
+    pub(crate) labeled: Result<Option<&'a LabelMatches>, &'a String>,
     /// The name of the logged-in user.
     pub(crate) user: Option<&'a str>,
 }

@@ -8,7 +8,7 @@ use dayshift_text::counted;
 use maud::{Markup, html};
 
 use super::week::{Week, day_name, days, legend, midnight, patterns};
-use crate::dashboard::pages::page::{Kind, Page, badge, next, path, safe};
+use crate::dashboard::pages::page::{Kind, Page, badge, next, path, safe, said};
 use crate::dashboard::{
     form::FormFields,
     params::{Params, Sort},
@@ -63,6 +63,7 @@ impl Page<'_> {
                 (self.moves(from))
             }
             (self.filter())
+            @if let Err(error) = self.labeled { p.banner.bad role="alert" { (said(error)) } }
             @if shown.is_empty() {
                 p { "None. " a href=(self.params.common().link("/timeline")) { "Show all" } }
             } @else {
@@ -136,6 +137,10 @@ impl Page<'_> {
             && is(kind, object.kind.name())
             && is_in_state
             && has_text()
+            && match self.labeled {
+                Ok(labeled) => labeled.is_none_or(|labeled| labeled.includes(object)),
+                Err(_) => false,
+            }
     }
 
     /// The filters as a query.
@@ -212,6 +217,16 @@ impl Page<'_> {
                     }
                 }
                 label { "Name" input type="search" name="q" value=[params.text.as_deref()]; }
+                @if self.view.asks || self.token.is_some() {
+                    label {
+                        "Label, such as app=web"
+                        input type="text" name="label" value=[params.label.as_deref()];
+                    }
+                    label {
+                        "Team: a label of Namespaces"
+                        input type="text" name="team" value=[params.team.as_deref()];
+                    }
+                }
                 @let others = Params { from: params.from, sort: params.sort, ..params.common() };
                 @for (name, value) in others.pairs() {
                     input type="hidden" name=(name) value=(value);

@@ -72,3 +72,73 @@ fn an_action_reaches_all_matching_workloads_on_all_pages_and_no_others() {
     assert!(cluster.annotation("web-69", "sleep-until").is_some());
     assert_eq!(cluster.annotation("api", "sleep-until"), None);
 }
+
+/// The API server resolves the filters by labels, and an action keeps them.
+#[test]
+fn filters_by_label_and_team_select_workloads_and_are_kept() {
+    let cluster = Cluster::new();
+    let labels = serde_json::json!({"metadata": {"labels": {"team": "payments"}}});
+    cluster.api.merge("Namespace", "", "dev", &labels).unwrap();
+    cluster.api.namespace("other");
+    for name in ["web", "api"] {
+        cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
+        let mut copy = cluster.api.get("Deployment", "dev", name).unwrap();
+        let metadata = copy["metadata"].as_object_mut().unwrap();
+        metadata.retain(|key, _| ["name", "labels", "annotations"].contains(&&**key));
+        metadata.insert("namespace".into(), "other".into());
+        cluster.api.create(copy).unwrap();
+    }
+    let served = Served::of(&cluster, &[]);
+    let names = |query: &str| {
+        let page = served.page(&format!("/timeline?{query}"));
+        let links = page.all("a").filter_map(|it| it.attribute("href"));
+        let objects = links.filter_map(|to| to.strip_prefix("/object/"));
+        objects.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let web = ["dev/deploy/web", "other/deploy/web"];
+    assert_eq!(names("label=app%3Dweb"), web);
+    assert_eq!(
+        names("team=team%3Dpayments"),
+        ["dev/deploy/api", "dev/deploy/web"]
+    );
+    assert_eq!(
+        names("label=app%3Dweb&team=team%3Dpayments"),
+        ["dev/deploy/web"]
+    );
+    assert_eq!(
+        names("label=app+in+(web,none)&namespace=other"),
+        ["other/deploy/web"]
+    );
+    let wrong = served.page("/timeline?label=app%3D%3D%3Dx");
+    assert!(
+        wrong
+            .all("p")
+            .any(|it| it.attribute("role") == Some("alert"))
+    );
+    assert!(names("label=app%3D%3D%3Dx").is_empty());
+
+    // Sorting, the form and its result keep both filters.
+    let query = "label=app%3Dweb&team=team%3Dpayments";
+    let timeline = served.page(&format!("/timeline?{query}"));
+    let sort = timeline.all("a").find(|it| it.text == "Next").unwrap();
+    assert!(sort.attribute("href").unwrap().contains(query), "{sort:?}");
+    let token = token(&served);
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("match", "label=app%3Dweb"),
+    ];
+    let asked = post(&served, &format!("/confirm?{query}"), &fields);
+    let preview = Page::read(&asked.body);
+    assert!(
+        preview.text().contains("Pause 2 workloads"),
+        "{}",
+        preview.text()
+    );
+    assert!(!preview.text().contains("api"), "{}", preview.text());
+    let cancel = preview.all("a").find(|it| it.text == "Cancel").unwrap();
+    let kept = format!("/timeline?{query}");
+    assert_eq!(cancel.attribute("href"), Some(&*kept));
+    let (_, result) = confirmed(&served, &asked);
+    assert!(result.contains("deployment.apps/web"), "{result}");
+}
