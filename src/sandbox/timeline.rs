@@ -8,9 +8,9 @@ use dayshift_cluster::{
     Workload,
     read::{NamespaceDefaults, NamespaceMeta, ObservedNamespace},
 };
-use dayshift_schedule::{Action, Boundary, Zone};
+use dayshift_schedule::{Action, Boundary};
 use dayshift_workload::{
-    Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas,
+    Enforce, Inheritance, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas,
     State, WorkloadRef, read,
     savings::{StoppedCapacity, stopped_capacity},
 };
@@ -23,8 +23,6 @@ use crate::sandbox::summary::Usage;
 pub struct TimelineEvent {
     /// The time of the change.
     pub at: DateTime<Utc>,
-    /// The zone of the schedule, in which times are shown.
-    pub zone: Zone,
     /// The changed workload.
     pub object: WorkloadRef,
     /// The kind of change.
@@ -175,8 +173,7 @@ impl Observer {
         let one = self
             .watched
             .get(&(object.full_name(), object.kind.clone()))?;
-        let zone = self.context.default_zone;
-        Some(one.event(at, EventKind::IdleRequest(why), one.observed.replicas, zone))
+        Some(one.event(at, EventKind::IdleRequest(why), one.observed.replicas))
     }
 
     /// Finds an existing object.
@@ -214,14 +211,8 @@ impl Observer {
         }
         let Some(one) = self.watched.get_mut(&name) else {
             let one = Watched::new(at, observed, &self.context);
-            let event = (!one.observed.concerns_us()).then(|| {
-                one.event(
-                    at,
-                    EventKind::Ignore,
-                    one.observed.replicas,
-                    self.context.default_zone,
-                )
-            });
+            let event = (!one.observed.concerns_us())
+                .then(|| one.event(at, EventKind::Ignore, one.observed.replicas));
             self.watched.insert(name, one);
             return event;
         };
@@ -243,7 +234,7 @@ impl Observer {
         }
         let same = action.is_some() && before.replicas == one.observed.replicas;
         one.idle = if same { one.idle.saturating_add(1) } else { 0 };
-        let event = one.event(at, kind, before.replicas, self.context.default_zone);
+        let event = one.event(at, kind, before.replicas);
         (event.idle <= MAX_IDLE).then_some(event)
     }
 }
@@ -334,17 +325,10 @@ impl Watched {
             && before.replicas > self.observed.replicas
     }
 
-    fn event(
-        &self,
-        at: DateTime<Utc>,
-        kind: EventKind,
-        from: Replicas,
-        default_zone: Zone,
-    ) -> TimelineEvent {
+    fn event(&self, at: DateTime<Utc>, kind: EventKind, from: Replicas) -> TimelineEvent {
         let next = self.next_after(self.observed.state().last.unwrap_or(at));
         TimelineEvent {
             at,
-            zone: self.zone(default_zone),
             object: self.observed.object.clone(),
             kind,
             from,
@@ -358,19 +342,6 @@ impl Watched {
         match &self.parsed {
             ParsedInputs::Scheduled(spec) => spec.next_after(&self.observed.object, at),
             ParsedInputs::Invalid(_) | ParsedInputs::Unscheduled => None,
-        }
-    }
-
-    /// The zone can be valid even if the schedule is rejected.
-    fn zone(&self, default_zone: Zone) -> Zone {
-        match &self.parsed {
-            ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
-            ParsedInputs::Invalid(_) | ParsedInputs::Unscheduled => {
-                let named = self.observed.inputs.text(Key::Timezone);
-                named
-                    .and_then(|name| Zone::parse(name).ok())
-                    .unwrap_or(default_zone)
-            }
         }
     }
 }

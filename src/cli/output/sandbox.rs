@@ -327,7 +327,6 @@ mod tests {
     fn event(kind: EventKind, from: u32, to: u32, next: Option<(&str, Action)>) -> TimelineEvent {
         TimelineEvent {
             at: "2026-11-23T00:00:00Z".parse().unwrap(),
-            zone: Zone::UTC,
             object: WorkloadRef {
                 kind: Kind::DEPLOYMENT,
                 namespace: "default".into(),

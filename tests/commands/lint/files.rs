@@ -136,3 +136,27 @@ fn reports_a_kind_without_a_version() {
     let (_, out, _) = lint_of(&["-"], &text);
     assert!(out.contains("this Deployment has no apiVersion"), "{out}");
 }
+
+/// Terraform files can contain manifests, which lint does not read.
+#[test]
+fn terraform_files_are_reported_as_not_read() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("web.yaml", &web(&["dayshift/hours: Mon-Fri 09:00-19:00"]));
+    for name in ["main.tf", "dev.tfvars", "notes.txt"] {
+        write(name, "");
+    }
+    let directory = folder.path().to_str().unwrap();
+    let (status, out, err) = lint_of(&[directory], "");
+    let said = out + &err;
+    for name in ["main.tf", "dev.tfvars"] {
+        let path = folder.path().join(name);
+        let line = format!(
+            "{} is not read: dayshift reads YAML and JSON",
+            path.display()
+        );
+        assert!(said.contains(&line), "{line}: {said}");
+    }
+    assert!(!said.contains("notes.txt"), "{said}");
+    assert_eq!(status, 0, "{said}");
+}

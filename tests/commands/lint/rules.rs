@@ -203,6 +203,23 @@ fn each_rule_finds_its_problem_at_the_right_position() {
             web(&["dayshift/hours: 00:00-24:00"]),
             vec!["no-future-boundary 6:21"],
         ),
+        // An additional window has not ended, or it has.
+        (
+            web(&[
+                "dayshift/start: 2025-01-01 09:00",
+                "dayshift/stop: '19:00'",
+                "dayshift/extra: 2099-12-05 09:00-18:00",
+            ]),
+            vec![],
+        ),
+        (
+            web(&[
+                "dayshift/start: 2025-01-01 09:00",
+                "dayshift/stop: '19:00'",
+                "dayshift/extra: 2025-12-05 09:00-18:00",
+            ]),
+            vec!["no-future-boundary 6:21", "past-date 8:21"],
+        ),
         (
             web(&[
                 "dayshift/start: 09:00; 2025-01-01 08:00",

@@ -181,6 +181,11 @@ fn gap_effect(schedule: &Schedule, end: DateTime<Utc>, date: NaiveDate) -> Optio
 /// A schedule without a future boundary.
 pub(crate) fn no_future_boundary(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFinding>) {
     let Some(spec) = check.spec else { return };
+    let extra_end = spec.schedule.extra().end();
+    if extra_end.is_some_and(|end| end > check.local(check.period.from)) {
+        // Its starts and stops are over, but those of an additional window are not.
+        return;
+    }
     let is_over = |schedule: &Schedule| {
         let next = schedule.next_after(check.period.from, TimeDelta::zero());
         next.is_none()
