@@ -1,6 +1,11 @@
 //! The key in the printed address, the cookie that keeps it, and the random tokens of both and of forms.
 
-use std::{fmt::Write as _, io, net::SocketAddr};
+use std::{
+    fmt::Write as _,
+    io,
+    net::SocketAddr,
+    sync::{Mutex, PoisonError},
+};
 
 use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -12,6 +17,8 @@ const KEY: &str = "key";
 /// The key of this start and the name of the cookie that keeps it.
 pub(super) struct Access {
     key: Token,
+    /// A key that works once, for an address that other users of this machine can see for a moment.
+    once: Mutex<Option<Token>>,
     /// Browsers send a cookie to every port of a host, so the name contains the port.
     cookie: String,
 }
@@ -40,6 +47,7 @@ impl Access {
     pub(super) fn at(port: u16) -> io::Result<Self> {
         Ok(Self {
             key: Token::random()?,
+            once: Mutex::default(),
             cookie: format!("dayshift-{port}"),
         })
     }
@@ -47,6 +55,24 @@ impl Access {
     /// The address that contains the key.
     pub(super) fn url(&self, address: SocketAddr) -> String {
         format!("http://{address}/?{KEY}={}", self.key.text())
+    }
+
+    /// An address with a key that works once.
+    ///
+    /// # Errors
+    ///
+    /// The system has no random numbers.
+    pub(super) fn url_once(&self, address: SocketAddr) -> io::Result<String> {
+        let token = Token::random()?;
+        let url = format!("http://{address}/?{KEY}={}", token.text());
+        *self.once.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+        Ok(url)
+    }
+
+    /// Whether this is the key that works once, which then works no more.
+    fn takes_once(&self, text: &str) -> bool {
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        once.take_if(|token| token.is(text)).is_some()
     }
 
     /// Authenticates a request.
@@ -57,7 +83,10 @@ impl Access {
     pub(super) fn entry(&self, head: &Parts) -> io::Result<BrowserAccess> {
         let query = head.uri.query().unwrap_or_default();
         let pairs = || form_urlencoded::parse(query.as_bytes());
-        let has_key = pairs().any(|(name, value)| name == KEY && self.key.is(&value));
+        let is_get = head.method == Method::GET;
+        let has_key = pairs().any(|(name, value)| {
+            name == KEY && (self.key.is(&value) || is_get && self.takes_once(&value))
+        });
         let known = self.browser(&head.headers);
         if !has_key || !matches!(head.method, Method::GET | Method::HEAD) {
             return Ok(known.map_or(BrowserAccess::Unknown, BrowserAccess::Known));

@@ -92,6 +92,19 @@ impl Entrance {
         }
     }
 
+    /// An address for a browser that is started with it: a key in it works once, because the arguments of
+    /// programs can be seen by other users.
+    ///
+    /// # Errors
+    ///
+    /// The system has no random numbers.
+    pub(super) fn url_once(&self, address: SocketAddr) -> io::Result<String> {
+        match self {
+            Self::Key(keyed) => keyed.access.url_once(address),
+            Self::Open | Self::Users(_) => Ok(self.url(address)),
+        }
+    }
+
     /// Authenticates a request.
     pub(super) fn enter(&self, head: &Parts) -> Entered {
         match self {

@@ -175,6 +175,15 @@ impl Dashboard {
         self.entrance.url(address)
     }
 
+    /// The address to open in a browser that this program starts: a key in it works once.
+    ///
+    /// # Errors
+    ///
+    /// The system has no random numbers.
+    pub fn url_once(&self, address: SocketAddr) -> io::Result<String> {
+        self.entrance.url_once(address)
+    }
+
     /// Accepts any port of a loopback address, as `kubectl port-forward` needs.
     #[must_use]
     pub fn behind_loopback(self) -> Self {

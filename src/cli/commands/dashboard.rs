@@ -4,9 +4,12 @@ use std::{
     convert::Infallible,
     io::{self, Write as _},
     net::SocketAddr,
+    process::{Command, Stdio},
     sync::Arc,
+    thread,
 };
 
+use clap::builder::BoolishValueParser;
 use dayshift_cluster::{Query, clock::Clock, read::FindError};
 use dayshift_controller::{CalendarFeed, Telemetry};
 use kube::Client;
@@ -22,7 +25,7 @@ use crate::{
             values::{PriceArgs, loopback},
         },
         calendar_files::CalendarWatch,
-        output::messages::print_error,
+        output::messages::{print_error, print_note},
         process::{Exit, Signals, block_on},
     },
     dashboard::{Dashboard, Settings},
@@ -52,6 +55,10 @@ pub(crate) struct DashboardArgs {
         value_parser = loopback
     )]
     address: SocketAddr,
+
+    /// Open the page in the browser of this machine
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    open: bool,
 
     #[command(flatten)]
     price: PriceArgs,
@@ -121,6 +128,9 @@ impl DashboardArgs {
         let calendars = calendars.run(&clock, &publisher, &telemetry);
         let dashboard = Arc::new(dashboard.for_one_user(bound.port())?);
         announce(&dashboard.url(bound))?;
+        if self.open {
+            open_in_browser(dashboard.url_once(bound)?);
+        }
         tokio::select! {
             _ = signals.next() => Ok(()),
             () = calendars => Ok(()),
@@ -166,6 +176,37 @@ pub(super) async fn serve_pages(
         move |request| Arc::clone(&dashboard).answer(request)
     };
     serve_with(listener, answers, dashboard.follow()).await
+}
+
+/// The program that opens a URL in a browser, with its first arguments.
+const OPENER: &[&str] = if cfg!(target_os = "macos") {
+    &["open"]
+} else if cfg!(windows) {
+    &["rundll32.exe", "url.dll,FileProtocolHandler"]
+} else {
+    &["xdg-open"]
+};
+
+/// Opens a URL in a browser. A failure is noted, because the URL was printed too.
+fn open_in_browser(url: String) {
+    let [program, arguments @ ..] = OPENER else {
+        return;
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).arg(url);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match command.spawn() {
+        Ok(mut opening) => {
+            // Some of these programs run as long as the browser.
+            thread::spawn(move || opening.wait());
+        }
+        Err(error) => print_note(&format!(
+            "{program} cannot open a browser: {error}; open the URL yourself"
+        )),
+    }
 }
 
 /// Prints the URL of the dashboard.

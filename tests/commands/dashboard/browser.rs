@@ -31,6 +31,12 @@ impl Served {
         Self::start(cluster.command().arg("dashboard").args(args))
     }
 
+    /// The same with another `PATH`.
+    pub(crate) fn with_path(cluster: &Cluster, args: &[&str], path: &str) -> Self {
+        let mut command = cluster.command();
+        Self::start(command.env("PATH", path).arg("dashboard").args(args))
+    }
+
     /// `dayshift sandbox --dashboard 127.0.0.1:0`.
     pub(crate) fn sandbox(args: &[&str]) -> Self {
         let mut command = program::command();

@@ -167,3 +167,41 @@ fn each_browser_has_its_own_previews() {
     let first = [("token", &*token), ("plan", &*first)];
     assert_eq!(by_other("/act", &first).status, 409);
 }
+
+/// Other users of the machine can see the arguments of programs, so the opened URL works once.
+#[test]
+fn open_starts_a_browser_with_a_url_that_works_once() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let cluster = cluster();
+    let folder = tempfile::TempDir::new().unwrap();
+    let opened = folder.path().join("opened");
+    for name in ["xdg-open", "open"] {
+        let program = folder.path().join(name);
+        let text = format!(
+            "#!/bin/sh\nprintf %s \"$1\" > {0}.new\nmv {0}.new {0}\n",
+            opened.display()
+        );
+        std::fs::write(&program, text).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", folder.path().display());
+    let served = Served::with_path(&cluster, &["--open"], &path);
+    let begun = std::time::Instant::now();
+    let url = loop {
+        if let Ok(url) = std::fs::read_to_string(&opened) {
+            break url;
+        }
+        assert!(begun.elapsed().as_secs() < 60, "nothing was opened");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
+    let host = served.address;
+    let key = url.strip_prefix(&format!("http://{host}/?key=")).unwrap();
+    assert_ne!(Some(key), served.key.as_deref());
+    let open = || served.send_bare(&format!("GET /?key={key} HTTP/1.1\r\nhost: {host}"), b"");
+    assert_eq!(open().status, 303);
+    assert_eq!(open().status, 403, "it works once");
+    // The printed URL still works.
+    served.new_browser();
+}
