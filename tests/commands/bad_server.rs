@@ -173,3 +173,28 @@ fn errors_of_a_kubeconfig_name_the_fix() {
         assert_eq!(ran.status, 3);
     }
 }
+
+/// A token that the API server rejects is not a missing permission.
+#[test]
+fn a_rejected_token_is_reported_as_such() {
+    let cluster = crate::fake_server::Cluster::new();
+    cluster.deployment("web", 1, &[("hours", "Mon-Fri 09:00-19:00")]);
+    cluster.api.on_request(|_| {
+        let status = kube_in_memory::Status::new(401, "Unauthorized", "Unauthorized");
+        Some(kube_in_memory::Fault::Answer(status))
+    });
+    for command in [
+        &["status"][..],
+        &["plan"],
+        &["wake", "deploy/web", "--for", "1h"],
+        &["schedule", "deploy/web", "Mon-Fri 09:00-19:00"],
+        &["restore", "--all"],
+        &["dashboard"],
+    ] {
+        let ran = cluster.dayshift(command);
+        assert_eq!(ran.status, 3, "{command:?}: {ran:?}");
+        let said = "the API server does not accept the credentials";
+        assert!(ran.err.contains(said), "{command:?}: {}", ran.err);
+        assert!(!ran.err.contains("not allowed"), "{command:?}: {}", ran.err);
+    }
+}

@@ -29,15 +29,22 @@ pub async fn suggest_workload(client: &Client, missing: &MissingWorkload) -> Opt
         .map(Workload::namespace)
         .take(MAX_NAMESPACES)
         .collect();
-    (!namespaces.is_empty()).then(|| format!("it is in {}: use -n", namespaces.join(", ")))
+    match &*namespaces {
+        [] => None,
+        [only] => Some(format!("it is in {only}: use -n {only}")),
+        [first, ..] => Some(format!(
+            "it is in {}: use -n, such as -n {first}",
+            namespaces.join(", ")
+        )),
+    }
 }
 
-/// A hint for a namespace that does not exist: a similar name.
-pub async fn suggest_namespace(client: &Client, name: &str) -> Option<String> {
+/// A hint for a namespace that does not exist: a similar name, of a namespace or of a kind in `table`.
+pub async fn suggest_namespace(client: &Client, name: &str, table: &KindTable) -> Option<String> {
     let names = namespace_names(client).await.unwrap_or_default();
     let similar = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
     // In `depoly/web`, the part before the slash is taken for a namespace.
-    let similar = similar.or_else(|| nearest_kind(name, &KindTable::default()))?;
+    let similar = similar.or_else(|| nearest_kind(name, table))?;
     Some(format!("did you mean `{similar}`?"))
 }
 

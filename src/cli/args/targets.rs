@@ -205,6 +205,11 @@ impl Targets {
         Query::all(&self.kinds, &namespaces, self.selector.clone())
     }
 
+    /// The number of workloads that are selected by name.
+    pub(crate) const fn named(&self) -> usize {
+        self.names.len()
+    }
+
     /// Whether workloads are selected by name or label.
     pub(crate) fn are_chosen(&self) -> bool {
         !self.names.is_empty() || self.selector.is_some() || self.is_whole

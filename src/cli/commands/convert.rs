@@ -29,7 +29,7 @@ use crate::cli::{
     },
     output::{
         convert::{kubectl_command, write_changes, write_conversion, write_documents},
-        messages::{print_error, print_line, print_warning},
+        messages::{print_error, print_line, print_note, print_warning},
         terminal,
     },
     process::{Exit, usage_error, wrong_usage},
@@ -141,7 +141,16 @@ impl ConvertArgs {
                 self.finish_files(&opened, &conversion)
             }
             ConvertInput::Live(targets, namespaces) => {
-                self.live(&converter, &targets, &namespaces, kind_files)
+                let exit = self.live(&converter, &targets, &namespaces, kind_files);
+                if let ([word], Exit::CouldNotRun) = (&*self.files, exit)
+                    && !word.contains('/')
+                {
+                    let word = quote(word);
+                    print_note(&format!(
+                        "there is no file `{word}`, so it was taken as the name of a workload"
+                    ));
+                }
+                exit
             }
             ConvertInput::Flags => {
                 converter.flagged.clone_from(namespaces);

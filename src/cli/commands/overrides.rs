@@ -1,14 +1,12 @@
 //! `dayshift wake`, `sleep`, `pause`, `resume` and `sync`, which differ only in the override that they
 //! request.
 
-use std::io;
-
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{clock::Clock, read::FindError};
 use dayshift_operations::{
-    ExtraWindowRequest, OverrideReport, OverrideRequest, RequestedOverride, Selection, Shorten,
-    Until, UntilError, WindowEnd, parse_length,
+    ExtraWindowRequest, OverrideRequest, RequestedOverride, Selection, Shorten, Until, UntilError,
+    WindowEnd, parse_length,
 };
 use dayshift_text::cut_chars;
 use dayshift_workload::{
@@ -25,12 +23,11 @@ use crate::cli::{
         values::parse_span,
     },
     output::{
-        documents::{ActionDocument, ActionOutcome, ActionResult, ApiVersion, write_document},
+        actions::{ActionFormat, ActionOutput, ActionPrinter},
         messages::{
             as_far_as_seen, confirm, left_alone, missing_namespaces_text, note_unreadable,
-            print_error, print_line, print_note,
+            print_error, print_note,
         },
-        screen::Progress,
     },
     process::{Exit, usage_error, wrong_usage},
 };
@@ -186,14 +183,6 @@ enum WaitFor {
     Ready,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ActionFormat {
-    /// A line for each workload
-    Text,
-    /// A stable format for other programs
-    Json,
-}
-
 /// How long a command waits for a controller, unless `--timeout` is set.
 const TIMEOUT: TimeDelta = TimeDelta::seconds(10);
 
@@ -284,15 +273,15 @@ impl OverrideArgs {
             print_note("nothing was changed");
             return Exit::Usage;
         }
-        let format = PrinterFormat {
+        let format = ActionOutput {
             command: "wake",
             dry_run: request.dry_run,
-            output: self.wait.output,
+            format: self.wait.output,
         };
         self.connection
             .on_cluster("wake", async |client| {
                 if let Some(name) = targets.whole_namespace() {
-                    let mut printer = OverridePrinter::new(Exit::Done, &format);
+                    let mut printer = ActionPrinter::new(Exit::Done, &format);
                     let mut print = |report| printer.print(report);
                     request
                         .carry_out_in_namespace(&client, name, &mut print)
@@ -355,16 +344,16 @@ impl OverrideArgs {
             until_ready: self.wait.wait.is_some(),
         };
         let timeout = self.wait.timeout();
-        let format = PrinterFormat {
+        let format = ActionOutput {
             command,
             dry_run: request.dry_run,
-            output: self.wait.output,
+            format: self.wait.output,
         };
         self.connection
             .on_cluster(command, async |client| match targets.whole_namespace() {
                 Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {
                     let query = targets.query(client.default_namespace());
-                    let mut printer = OverridePrinter::new(Exit::Done, &format);
+                    let mut printer = ActionPrinter::new(Exit::Done, &format);
                     let mut print = |report| printer.print(report);
                     request
                         .carry_out_in_namespace(&client, name, &query, None, timeout, &mut print)
@@ -383,7 +372,7 @@ async fn send(
     targets: &Targets,
     request: &OverrideRequest,
     timeout: Option<TimeDelta>,
-    format: &PrinterFormat,
+    format: &ActionOutput,
 ) -> Result<Exit, FindError> {
     let found = select(client, targets, &request.context, &request.prefix, format).await?;
     let (selection, mut printer) = match found {
@@ -405,8 +394,8 @@ async fn select(
     targets: &Targets,
     context: &ParseContext,
     prefix: &Prefix,
-    format: &PrinterFormat,
-) -> Result<Result<(Selection, OverridePrinter), Exit>, FindError> {
+    format: &ActionOutput,
+) -> Result<Result<(Selection, ActionPrinter), Exit>, FindError> {
     // `--all` selects the workloads that have a schedule.
     let has_schedule = |workload: &Observed| {
         workload.phase().is_some()
@@ -416,10 +405,10 @@ async fn select(
     let selection = Selection::find(client, query, prefix, has_schedule).await?;
     let missing = selection.missing_namespaces(client).await;
     if !missing.is_empty() {
-        print_error(&missing_namespaces_text(client, &missing).await);
+        print_error(&missing_namespaces_text(client, &missing, &context.kinds).await);
         return Ok(Err(Exit::CouldNotRun));
     }
-    let mut printer = OverridePrinter::new(left_alone(client, &selection).await, format);
+    let mut printer = ActionPrinter::new(left_alone(client, &selection).await, format);
     if selection.observed.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
         let not_all = !selection.unreadable.is_empty();
@@ -510,92 +499,6 @@ fn parse_reason(text: &str) -> Result<String, String> {
         return Err(format!("is longer than {MAX_REASON} characters"));
     }
     Ok(text.to_owned())
-}
-
-/// Prints reports, or collects them for a JSON document, and keeps the worst exit status. Failures are
-/// printed on standard error in both formats.
-struct OverridePrinter {
-    exit: Exit,
-    progress: Progress,
-    document: Option<ActionDocument>,
-}
-
-/// The command whose results are printed, and the format.
-#[derive(Clone, Copy)]
-struct PrinterFormat {
-    command: &'static str,
-    dry_run: bool,
-    output: ActionFormat,
-}
-
-impl OverridePrinter {
-    fn new(exit: Exit, format: &PrinterFormat) -> Self {
-        let document = ActionDocument {
-            api_version: ApiVersion::V1,
-            command: format.command.to_owned(),
-            dry_run: format.dry_run,
-            results: Vec::new(),
-        };
-        Self {
-            exit,
-            progress: Progress::new(),
-            document: Some(document).filter(|_| format.output == ActionFormat::Json),
-        }
-    }
-
-    /// Writes the document if there is one.
-    fn finish(mut self) -> Exit {
-        self.progress.clear();
-        if let Some(document) = self.document.take() {
-            // A closed pipe is not an error: the reader has seen enough.
-            let _ = write_document(&mut io::stdout().lock(), &document);
-        }
-        self.exit
-    }
-
-    /// Adds a result to the document. Returns false if there is none.
-    fn collect(&mut self, outcome: ActionOutcome, message: &str) -> bool {
-        let Some(document) = &mut self.document else {
-            return false;
-        };
-        document.results.push(ActionResult {
-            outcome,
-            message: message.to_owned(),
-        });
-        true
-    }
-
-    fn print(&mut self, report: OverrideReport) {
-        match report {
-            OverrideReport::Waiting { done, all } => {
-                let text = format!("waiting for the controller: {done} of {all} done");
-                self.progress.say(&text);
-            }
-            OverrideReport::Done(line) => {
-                self.progress.clear();
-                if !self.collect(ActionOutcome::Done, &line) {
-                    print_line(&line);
-                }
-            }
-            OverrideReport::Failed { text, is_refusal } => {
-                self.progress.clear();
-                print_error(&text);
-                let (outcome, worse) = if is_refusal {
-                    (ActionOutcome::Failed, Exit::Problems)
-                } else {
-                    (ActionOutcome::Unable, Exit::CouldNotRun)
-                };
-                self.collect(outcome, &text);
-                self.exit = self.exit.worse(worse);
-            }
-        }
-    }
-}
-
-impl Drop for OverridePrinter {
-    fn drop(&mut self) {
-        self.progress.clear();
-    }
 }
 
 #[cfg(test)]

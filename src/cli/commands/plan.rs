@@ -456,7 +456,7 @@ impl PlanArgs {
             };
             let missing = missing_namespaces(&client, &query, is_found).await;
             if !missing.is_empty() {
-                let text = missing_namespaces_text(&client, &missing).await;
+                let text = missing_namespaces_text(&client, &missing, &planner.context.kinds).await;
                 return Err(PlanError::NoNamespaces(text));
             }
             let mut missing = Vec::new();

@@ -2,8 +2,8 @@
 
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{clock::Clock, read::FindError};
-use dayshift_operations::{Restore, Selection};
-use dayshift_workload::{Job, Label, Observed, may_have_suspended_jobs};
+use dayshift_operations::{OverrideReport, Restore, Selection};
+use dayshift_workload::{Job, KindTable, Label, Observed, may_have_suspended_jobs};
 use kube::Client;
 
 use crate::cli::{
@@ -14,11 +14,11 @@ use crate::cli::{
         targets::{ChosenArgs, Targets},
     },
     output::{
+        actions::{ActionFormat, ActionOutput, ActionPrinter},
         messages::{
             as_far_as_seen, left_alone, missing_namespaces_text, print_error, print_line,
             print_note,
         },
-        screen::Progress,
     },
     process::{Exit, wrong_usage},
 };
@@ -44,6 +44,16 @@ pub(crate) struct RestoreArgs {
     )]
     dry_run: bool,
 
+    /// The output format
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = None::<&'static str>
+    )]
+    output: ActionFormat,
+
     #[command(flatten)]
     prefix: PrefixArgs,
 
@@ -62,9 +72,14 @@ impl RestoreArgs {
             now: Clock::system().now(),
             dry_run: self.dry_run,
         };
+        let output = ActionOutput {
+            command: "restore",
+            dry_run: self.dry_run,
+            format: self.output,
+        };
         self.connection
             .on_cluster("restore", async |client| {
-                restore_all(&client, &targets, &restore).await
+                restore_all(&client, &targets, &restore, &output, &kind_files.table).await
             })
             .unwrap_or_else(|error| error.report())
     }
@@ -75,6 +90,8 @@ async fn restore_all(
     client: &Client,
     targets: &Targets,
     restore: &Restore,
+    output: &ActionOutput,
+    table: &KindTable,
 ) -> Result<Exit, FindError> {
     let is_down = |workload: &Observed| {
         workload.labels.text(Label::SavedReplicas).is_some() || may_have_suspended_jobs(workload)
@@ -84,65 +101,65 @@ async fn restore_all(
     let selection = Selection::find(client, query, &restore.prefix, is_down).await?;
     let missing = selection.missing_namespaces(client).await;
     if !missing.is_empty() {
-        print_error(&missing_namespaces_text(client, &missing).await);
+        print_error(&missing_namespaces_text(client, &missing, table).await);
         return Ok(Exit::CouldNotRun);
     }
-    let mut exit = left_alone(client, &selection).await;
+    let mut printer = ActionPrinter::new(left_alone(client, &selection).await, output);
     let named = selection.is_by_name();
-    let mut progress = Progress::new();
     let dry = if restore.dry_run { " (dry run)" } else { "" };
     let (mut done, mut scheduled, mut quiet) = (0, false, selection.missing.is_empty());
     restore
         .restore(client, &selection, |observed, answer| {
             let subject = selection.subject(&observed.object);
             done += 1;
-            progress.clear();
-            match answer {
+            let report = match answer {
                 Ok(Some((before, after))) => {
                     let counts = observed.object.kind.counts();
                     let [before, after] = [before, after].map(|count| counts.short_text(count));
-                    print_line(&format!("{subject} restored, {before} -> {after}{dry}"));
                     scheduled |= observed.inputs.has_schedule();
-                    quiet = false;
+                    let text = format!("{subject} restored, {before} -> {after}{dry}");
+                    Some(OverrideReport::Done(text))
                 }
-                Ok(None) if named => {
-                    print_line(&format!("{subject} unchanged"));
-                    quiet = false;
-                }
-                Ok(None) => {}
+                Ok(None) if named => Some(OverrideReport::Done(format!("{subject} unchanged"))),
+                Ok(None) => None,
                 // Deleted workloads are reported only if they were named.
-                Err(error) if error.is_gone() && !named => {}
-                Err(error) => {
-                    print_error(&format!("{subject}: not restored: {error}"));
-                    exit = exit.worse(if error.is_refusal() {
-                        Exit::Problems
-                    } else {
-                        Exit::CouldNotRun
-                    });
-                    quiet = false;
-                }
+                Err(error) if error.is_gone() && !named => None,
+                Err(error) => Some(OverrideReport::Failed {
+                    text: format!("{subject}: not restored: {error}"),
+                    is_refusal: error.is_refusal(),
+                }),
+            };
+            if let Some(report) = report {
+                quiet = false;
+                printer.print(report);
             }
             let all = selection.observed.len();
-            progress.say(&format!("restoring: {done} of {all}"));
+            printer.say(&format!("restoring: {done} of {all}"));
         })
         .await;
-    progress.clear();
     restore
         .resume_jobs(client, &selection, |namespace, job, answer| {
             quiet = false;
             let named = |job: &Job| selection.placed(format!("job.batch/{}", job.name), namespace);
             match (job, answer) {
-                (Some(job), Ok(())) => print_line(&format!("{} resumed{dry}", named(job))),
+                (Some(job), Ok(())) => {
+                    let text = format!("{} resumed{dry}", named(job));
+                    printer.print(OverrideReport::Done(text));
+                }
                 (None, Ok(())) => {}
                 (job, Err(error)) => {
                     let subject = job.map_or_else(|| format!("Jobs in {namespace}"), named);
-                    print_error(&format!("{subject}: not resumed: {error}"));
-                    exit = exit.worse(Exit::CouldNotRun);
+                    printer.print(OverrideReport::Failed {
+                        text: format!("{subject}: not resumed: {error}"),
+                        is_refusal: false,
+                    });
                 }
             }
         })
         .await;
-    if quiet {
+    let is_document = printer.is_document();
+    let exit = printer.finish();
+    if quiet && !is_document {
         let nothing = format!("nothing to restore in {}", selection.query.place());
         let not_all = !selection.unreadable.is_empty();
         print_line(&as_far_as_seen(nothing, not_all));

@@ -12,7 +12,7 @@ use dayshift_cluster::{
 };
 use dayshift_manifest::plan::{Period, PeriodError, Plan, Planner};
 use dayshift_operations::{annotations_text, status::owners, suggest_workload};
-use dayshift_schedule::{Action, Zone};
+use dayshift_schedule::Zone;
 use dayshift_workload::{AnnotationChange, Key, Kind, Prefix, other_controllers::OtherController};
 use kube::Client;
 
@@ -74,10 +74,18 @@ impl SetScheduleArgs {
             return wrong_usage(&usage_error("name the workload and its hours"));
         };
         let targets = match self.targets.targets(kind_files) {
-            Ok(targets) if targets.whole_namespace().is_none() => targets,
-            Ok(_) => {
-                let error = "name one workload; the schedule of a namespace is written with kubectl \
-                             annotate ns/NAME";
+            Ok(targets) if targets.named() == 1 => targets,
+            Ok(targets) => {
+                let error = match targets.whole_namespace() {
+                    Some(_) => {
+                        "name one workload; the schedule of a namespace is written with kubectl \
+                         annotate ns/NAME"
+                    }
+                    None => {
+                        "name exactly one workload, and its hours as the last argument: deploy/web \
+                         \"Mon-Fri 09:00-19:00\""
+                    }
+                };
                 return wrong_usage(&usage_error(error));
             }
             Err(error) => return wrong_usage(&error),
@@ -192,14 +200,12 @@ impl ScheduleRequest {
             });
         }
         print_line(&format!("{subject} {text}"));
-        let is_started = scheduled
-            .read(&self.planner.context)
-            .spec()
-            .is_some_and(|spec| {
-                spec.required_action(&observed.object, self.now)
-                    .is_none_or(Action::is_up)
-            });
-        if !is_started {
+        let parsed = scheduled.read(&self.planner.context);
+        let runs_outside_hours = parsed.spec().is_some_and(|spec| {
+            let required = spec.required_action(&observed.object, self.now);
+            observed.replicas > spec.stop_replicas && required.is_some_and(|action| !action.is_up())
+        });
+        if runs_outside_hours {
             print_note(&format!(
                 "its hours have ended: it runs until its next stop; `dayshift sync {}{}` stops it now",
                 observed.object.argument(),

@@ -305,7 +305,7 @@ impl StatusView {
             if found.workloads.is_empty() {
                 shown.beside.clear();
             }
-            let error = missing_namespaces_text(client, &missing).await;
+            let error = missing_namespaces_text(client, &missing, &self.parse_context.kinds).await;
             let error = format!("error: {error}");
             shown.say(Exit::CouldNotRun, error);
         }

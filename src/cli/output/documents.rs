@@ -305,7 +305,7 @@ pub(crate) struct KindEntry {
     pub(crate) not_allowed: Option<Vec<String>>,
 }
 
-/// The output of `wake`, `sleep`, `pause`, `resume` and `sync` with `-o json`.
+/// The output of `wake`, `sleep`, `pause`, `resume`, `sync` and `restore` with `-o json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -6,6 +6,7 @@ use dayshift_cluster::read::{NamespaceDefaults, no_namespaces};
 use dayshift_manifest::{Location, ManifestWorkload};
 use dayshift_operations::{Selection, status::Unreadable, suggest_namespace, suggest_workload};
 use dayshift_text::printable;
+use dayshift_workload::KindTable;
 use kube::Client;
 
 use crate::cli::process::Exit;
@@ -66,10 +67,14 @@ pub(crate) fn with_hint(error: &impl ToString, hint: Option<String>) -> String {
     error.to_string() + &hint
 }
 
-/// Reports namespaces that do not exist, with a hint for one.
-pub(crate) async fn missing_namespaces_text(client: &Client, missing: &[String]) -> String {
+/// Reports namespaces that do not exist, with a hint for one, which can be a misspelled kind in `table`.
+pub(crate) async fn missing_namespaces_text(
+    client: &Client,
+    missing: &[String],
+    table: &KindTable,
+) -> String {
     let hint = match missing {
-        [name] => suggest_namespace(client, name).await,
+        [name] => suggest_namespace(client, name, table).await,
         _ => None,
     };
     with_hint(&no_namespaces(missing), hint)

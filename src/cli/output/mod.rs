@@ -1,5 +1,6 @@
 //! Everything that the program prints, apart from its log.
 
+pub(super) mod actions;
 pub(super) mod chart;
 pub(super) mod convert;
 pub(super) mod documents;

@@ -470,3 +470,20 @@ fn wake_from_a_time_adds_a_window_to_a_namespace() {
         "2099-12-05 22:00-02:00"
     );
 }
+
+/// Without a terminal no user can answer, so a script needs no `--yes`, and can give it.
+#[test]
+fn an_override_of_all_namespaces_accepts_yes() {
+    for flags in [&[][..], &["--yes"], &["-y"]] {
+        let cluster = Cluster::new();
+        cluster.deployment("web", 2, &[("hours", "Mon-Fri 09:00-19:00")]);
+        let sleep = ["sleep", "--all", "-A", "--for", "1h", "--no-wait"];
+        let ran = cluster.dayshift(&[&sleep[..], flags].concat());
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(!ran.err.contains("[y/N]"), "{}", ran.err);
+        assert!(
+            cluster.annotation("web", "sleep-until").is_some(),
+            "{flags:?}"
+        );
+    }
+}

@@ -265,3 +265,35 @@ fn a_missing_namespace_is_an_error() {
     assert_eq!(ran.out, "nothing to restore in namespace lab\n");
     assert_eq!((ran.status, &*ran.err), (0, ""));
 }
+
+#[test]
+fn restore_has_a_document_for_other_programs() {
+    let cluster = Cluster::new();
+    left(&cluster, "web", 0, OFFICE, &[("saved-replicas", "3")]);
+    left(&cluster, "api", 0, OFFICE, &[("saved-replicas", "2")]);
+    cluster.api.on_request(|request| {
+        let is_it = request.verb == "patch" && request.name == "api";
+        is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", "you may not")))
+    });
+    let ran = cluster.dayshift(&["restore", "--all", "-o", "json"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    let document = ran.json();
+    assert_eq!(document["apiVersion"], "dayshift/v1");
+    assert_eq!(document["command"], "restore");
+    assert_eq!(document["dryRun"], false);
+    let results = &document["results"];
+    assert_eq!(results[0]["outcome"], "unable");
+    let failed = results[0]["message"].as_str().unwrap();
+    assert!(
+        failed.starts_with("deployment.apps/api: not restored: "),
+        "{failed}"
+    );
+    let restored = json!({"outcome": "done", "message": "deployment.apps/web restored, 0 -> 3"});
+    assert_eq!(results[1], restored);
+    assert_eq!(results.as_array().unwrap().len(), 2);
+    cluster.api.clear_fault();
+    let nothing = cluster.dayshift(&["restore", "deploy/web", "-o", "json", "--dry-run"]);
+    let unchanged = json!([{"outcome": "done", "message": "deployment.apps/web unchanged"}]);
+    assert_eq!(nothing.json()["results"], unchanged);
+    assert_eq!(nothing.json()["dryRun"], true);
+}

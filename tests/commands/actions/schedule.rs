@@ -1,5 +1,6 @@
 //! `dayshift schedule`.
 
+use chrono::{TimeDelta, Utc};
 use kube_in_memory::Writer;
 
 use crate::fake_server::Cluster;
@@ -79,4 +80,57 @@ fn prints_the_annotations_to_commit_for_a_managed_workload() {
                     09:00-19:00\"\n";
     assert!(ran.out.ends_with(expected), "{ran:?}");
     assert_eq!((ran.status, cluster.annotation("web", "hours")), (0, None));
+}
+
+/// Two workloads, or none by name, would leave it open which one is meant.
+#[test]
+fn takes_exactly_one_named_workload() {
+    let cluster = Cluster::new();
+    for name in ["web", "api"] {
+        cluster.deployment(name, 3, &[]);
+    }
+    for arguments in [
+        &["deploy/web", "deploy/api", HOURS][..],
+        &[HOURS, "-A"],
+    ] {
+        let ran = cluster.dayshift(&[&["schedule"], arguments].concat());
+        assert_eq!(ran.status, 2, "{arguments:?}: {ran:?}");
+        for name in ["web", "api"] {
+            assert_eq!(cluster.annotation(name, "hours"), None, "{arguments:?}");
+        }
+    }
+    let ran = cluster.dayshift(&["schedule", "deploy/web", "deploy/api", HOURS]);
+    assert!(ran.err.contains("name exactly one workload"), "{}", ran.err);
+    assert_eq!(
+        cluster
+            .dayshift(&["schedule", "deploy", "web", HOURS])
+            .status,
+        0
+    );
+}
+
+/// The note is about a workload that runs now and should not.
+#[test]
+fn notes_when_it_takes_effect_only_outside_of_the_hours() {
+    for (replicas, hours, is_noted) in [
+        (3, other_days(), true),
+        (0, other_days(), false),
+        (3, "00:00-24:00".to_owned(), false),
+    ] {
+        let cluster = Cluster::new();
+        cluster.deployment("web", replicas, &[]);
+        let ran = cluster.dayshift(&["schedule", "deploy/web", &hours]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let noted = ran.err.contains("it runs until its next stop");
+        assert_eq!(noted, is_noted, "{replicas} {hours}: {}", ran.err);
+    }
+}
+
+/// Hours on all days of the week but today and its neighbors.
+fn other_days() -> String {
+    let today = Utc::now().date_naive();
+    let days: Vec<_> = (2..6)
+        .map(|later| (today + TimeDelta::days(later)).format("%a").to_string())
+        .collect();
+    format!("{} 09:00-19:00", days.join(","))
 }

@@ -349,3 +349,20 @@ fn messages_use_the_given_prefix() {
         "{ended:?}"
     );
 }
+
+/// A word that names neither a file nor a workload.
+#[test]
+fn a_missing_file_is_named() {
+    let cluster = crate::fake_server::Cluster::new();
+    for ran in [
+        crate::program::dayshift(&["convert", "nosuch"]),
+        cluster.dayshift(&["convert", "nosuch"]),
+    ] {
+        assert_eq!(ran.status, 3, "{ran:?}");
+        let said = "there is no file `nosuch`, so it was taken as the name of a workload";
+        assert!(ran.err.contains(said), "{}", ran.err);
+    }
+    let ran = crate::program::dayshift(&["convert", "nosuch.yaml"]);
+    assert!(ran.err.contains("cannot read nosuch.yaml: "), "{}", ran.err);
+    assert_eq!(ran.status, 3);
+}

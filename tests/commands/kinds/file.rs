@@ -383,3 +383,24 @@ fn the_role_of_a_user_defined_kind_includes_its_policy_entry() {
     assert!(!comments.concat().contains("cnpg"), "{comments:?}");
     assert!(!comments.concat().contains("rollouts"), "{comments:?}");
 }
+
+/// A word before a slash that is no kind is taken for a namespace, and can be a misspelled kind.
+#[test]
+fn a_misspelled_kind_of_a_file_has_a_hint() {
+    let cluster = crate::fake_server::Cluster::new();
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("kinds.yaml");
+    fs::write(&file, ROWS).unwrap();
+    let flag = format!("--kind-file={}", file.display());
+    for command in [
+        &["status"][..],
+        &["plan"],
+        &["wake", "--for", "1h"],
+        &["restore"],
+    ] {
+        let ran = cluster.dayshift(&[command, &["wigdets/one", &flag]].concat());
+        let said = "namespace wigdets does not exist; did you mean `widgets`?";
+        assert!(ran.err.contains(said), "{command:?}: {}", ran.err);
+        assert_eq!(ran.status, 3, "{command:?}");
+    }
+}

@@ -171,7 +171,7 @@ fn suggests_similar_names_and_other_namespaces() {
         ),
         (
             &["deploy/cart"],
-            format!("deployment.apps/cart {not_here}; it is in shop: use -n"),
+            format!("deployment.apps/cart {not_here}; it is in shop: use -n shop"),
         ),
         (
             &["deploy/other"],
@@ -180,6 +180,10 @@ fn suggests_similar_names_and_other_namespaces() {
         (
             &["deploy/cart", "-n", "shpo"],
             "namespace shpo does not exist; did you mean `shop`?".into(),
+        ),
+        (
+            &["depoly/web"],
+            "namespace depoly does not exist; did you mean `deploy`?".into(),
         ),
     ] {
         for command in [
