@@ -206,7 +206,7 @@ impl Dashboard {
                 if let Some(name) = file.strip_suffix(".ics")
                     && !view.rows_of(name).is_empty() =>
             {
-                typed_response(CALENDAR, page.calendar(name))
+                typed_response(CALENDAR, page.calendar(name).unwrap_or_default())
             }
             ["ns", name] if view.rows_of(name).is_empty() => {
                 fails("No visible workload of this namespace has a schedule.")

@@ -6,7 +6,6 @@
 
 mod access;
 mod answer;
-mod calendar;
 mod carry_out;
 mod entrance;
 mod followed;

@@ -18,7 +18,7 @@ use dayshift_cluster::{
 use dayshift_manifest::{
     Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
     lint::{LintFinding, Linter, refusals},
-    plan::{OtherManagers, Period, Plan, Planner, StopSummary},
+    plan::{OtherManagers, Period, Plan, PlanCalendar, Planner, StopSummary},
 };
 use dayshift_operations::{
     status::{Note, Unreadable, WorkloadStatus, owners},
@@ -128,6 +128,8 @@ enum PlanFormat {
     SummaryJson,
     /// A stable format for other programs
     Json,
+    /// iCalendar: starts, stops and excluded dates for calendar programs
+    Ics,
 }
 
 impl PlanArgs {
@@ -275,6 +277,11 @@ impl PlanArgs {
             }
             PlanFormat::SummaryJson => {
                 write_document(&mut out, &SummaryDocument::new(summary, unread))?;
+            }
+            PlanFormat::Ics => {
+                let mut calendar = PlanCalendar::new(period);
+                plan.workloads.iter().for_each(|plan| calendar.add(plan));
+                write!(out, "{}", calendar.file("dayshift", now))?;
             }
             PlanFormat::Table => {
                 if !plan.workloads.is_empty() {

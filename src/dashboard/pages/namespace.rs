@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::TimeDelta;
-use dayshift_manifest::plan::{NamespaceSummary, StopSummary};
+use dayshift_manifest::plan::{NamespaceSummary, Period, PlanCalendar, StopSummary};
 use dayshift_text::counted;
 use dayshift_workload::{Key, Origin, Override, events::author_text};
 use maud::{Markup, html};
@@ -21,6 +21,8 @@ use crate::dashboard::{
 const MAX_NAMESPACES: usize = 500;
 /// The maximum number of listed workloads.
 const MAX_WORKLOADS: usize = 200;
+/// The number of days in a calendar.
+const CALENDAR_DAYS: i64 = 60;
 /// The maximum number of listed overrides.
 const MAX_OVERRIDES: usize = 50;
 
@@ -136,6 +138,18 @@ impl Page<'_> {
             (self.commands_of(name))
         };
         self.shell(&kind, &content)
+    }
+
+    /// The calendar of the next days of a namespace.
+    pub(crate) fn calendar(&self, namespace: &str) -> Option<String> {
+        let now = self.view.now;
+        let until = now + TimeDelta::days(CALENDAR_DAYS);
+        let mut calendar = PlanCalendar::new(Period::new(now, until).ok()?);
+        let rows = self.view.rows_of(namespace).into_iter();
+        for plan in rows.filter_map(|row| self.plan_of(row, until)) {
+            calendar.add(&plan);
+        }
+        Some(calendar.file(&format!("dayshift: {namespace}"), now))
     }
 
     /// The workloads of a namespace, with a link to their timeline.

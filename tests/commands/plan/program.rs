@@ -54,3 +54,41 @@ pub(crate) fn web(lines: &[&str]) -> String {
         lines.join("\n    ")
     )
 }
+
+/// The calendar of files has an event for each start, stop and excluded date.
+#[test]
+fn plan_writes_a_calendar_for_calendar_programs() {
+    let web = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, annotations: \
+               {dayshift/hours: 'Mon-Fri 09:00-19:00', dayshift/except: '2026-11-25', \
+               dayshift/timezone: Asia/Tokyo}}, spec: {replicas: 3}}";
+    let args = [
+        "plan",
+        "-f-",
+        "-oics",
+        "--from=2026-11-23",
+        "--days=3",
+        "--timezone=Asia/Tokyo",
+    ];
+    let ran = dayshift_with(&[], &args, web);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let lines: Vec<_> = ran.out.split_terminator("\r\n").collect();
+    assert_eq!(lines.first(), Some(&"BEGIN:VCALENDAR"));
+    assert_eq!(lines.last(), Some(&"END:VCALENDAR"));
+    let begins: Vec<_> = lines
+        .iter()
+        .filter(|line| line.starts_with("DTSTART"))
+        .collect();
+    let expected = [
+        "DTSTART:20261123T000000Z",
+        "DTSTART:20261123T100000Z",
+        "DTSTART:20261124T000000Z",
+        "DTSTART:20261124T100000Z",
+        "DTSTART;VALUE=DATE:20261125",
+    ];
+    assert_eq!(begins, expected.iter().collect::<Vec<_>>());
+    assert!(
+        lines.contains(&"SUMMARY:Start web (default)"),
+        "{lines:?}"
+    );
+    assert!(lines.contains(&"SUMMARY:No starts (default)"), "{lines:?}");
+}

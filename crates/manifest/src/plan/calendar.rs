@@ -1,72 +1,87 @@
-//! The starts, stops and excluded dates of a namespace as iCalendar (RFC 5545), for calendar programs.
+//! The starts, stops and excluded dates of workloads as iCalendar (RFC 5545), for calendar programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, Days, NaiveDate, Utc};
 use dayshift_schedule::Action;
 use dayshift_text::counted;
 
-use crate::dashboard::pages::Page;
+use super::{Period, WorkloadPlan};
 
-/// The number of days in a calendar.
-const DAYS: i64 = 60;
 /// The maximum number of boundaries of a workload, and of events.
 const MAX_BOUNDARIES: usize = 500;
 const MAX_EVENTS: usize = 2_000;
 /// The maximum number of workloads that an event names.
 const MAX_NAMES: usize = 20;
+/// The maximum number of days on which excluded dates are listed.
+const MAX_DAYS: usize = 3_660;
 /// The maximum length of a line in bytes, without its end.
 const MAX_LINE: usize = 75;
 
-impl Page<'_> {
-    /// The next 60 days of a namespace.
-    pub(super) fn calendar(&self, namespace: &str) -> String {
-        let now = self.view.now;
-        let until = now + TimeDelta::days(DAYS);
-        let mut moves: BTreeMap<(DateTime<Utc>, &str), Vec<String>> = BTreeMap::new();
-        let mut excluded: BTreeMap<NaiveDate, (String, BTreeSet<String>)> = BTreeMap::new();
-        for row in self.view.rows_of(namespace) {
-            let Some(plan) = self.plan_of(row, until) else {
-                continue;
-            };
-            let name = row.status.object.short_name();
-            let applied = plan.boundaries().take(MAX_BOUNDARIES);
-            for boundary in applied.filter(|boundary| boundary.applied) {
-                let (verb, text) = match (boundary.action, boundary.replicas) {
-                    (Action::Start, Some(count)) => ("Start", format!("{name} to {count}")),
-                    (Action::Start, None) => ("Start", name.clone()),
-                    (Action::Stop, _) => ("Stop", name.clone()),
-                    (Action::Scale(count), _) => ("Scale", format!("{name} to {count}")),
-                };
-                let key = (boundary.at.to_utc(), verb);
-                moves.entry(key).or_default().push(text);
-            }
-            if let Some(spec) = plan.spec() {
-                let except = spec.schedule.except();
-                let today = now.with_timezone(&spec.schedule.zone()).date_naive();
-                let dates = today.iter_days().take(usize::try_from(DAYS).unwrap_or(0));
-                for date in dates.filter(|date| except.contains(*date)) {
-                    let title = except.holiday(date).map(|(_, title)| title.to_owned());
-                    let (known, names) = excluded.entry(date).or_default();
-                    if known.is_empty() {
-                        *known = title.unwrap_or_default();
-                    }
-                    names.insert(name.clone());
-                }
-            }
+/// A calendar of the plans of some workloads.
+#[derive(Debug)]
+pub struct PlanCalendar {
+    period: Period,
+    /// The texts of boundaries by time, verb and namespace.
+    moves: BTreeMap<(DateTime<Utc>, &'static str, String), Vec<String>>,
+    /// The name of each excluded date, and the workloads for which it is excluded.
+    excluded: BTreeMap<(NaiveDate, String), (String, BTreeSet<String>)>,
+}
+
+impl PlanCalendar {
+    /// An empty calendar of a period.
+    pub const fn new(period: Period) -> Self {
+        Self {
+            period,
+            moves: BTreeMap::new(),
+            excluded: BTreeMap::new(),
         }
+    }
+
+    /// Adds the applied boundaries and the excluded dates of a workload.
+    pub fn add(&mut self, plan: &WorkloadPlan) {
+        let (namespace, name) = (plan.namespace(), plan.short_name());
+        let boundaries = plan.boundaries().take(MAX_BOUNDARIES);
+        for boundary in boundaries.filter(|boundary| boundary.applied) {
+            let (verb, text) = match (boundary.action, boundary.replicas) {
+                (Action::Start, Some(count)) => ("Start", format!("{name} to {count}")),
+                (Action::Start, None) => ("Start", name.to_owned()),
+                (Action::Stop, _) => ("Stop", name.to_owned()),
+                (Action::Scale(count), _) => ("Scale", format!("{name} to {count}")),
+            };
+            let key = (boundary.at.to_utc(), verb, namespace.to_owned());
+            self.moves.entry(key).or_default().push(text);
+        }
+        let Some(spec) = plan.spec() else { return };
+        let (except, zone) = (spec.schedule.except(), spec.schedule.zone());
+        let day = |at: DateTime<Utc>| at.with_timezone(&zone).date_naive();
+        let last = day(self.period.until());
+        let dates = day(self.period.from()).iter_days().take(MAX_DAYS);
+        let dates = dates.take_while(|date| *date <= last);
+        for date in dates.filter(|date| except.contains(*date)) {
+            let title = except.holiday(date).map(|(_, title)| title.to_owned());
+            let key = (date, namespace.to_owned());
+            let (known, names) = self.excluded.entry(key).or_default();
+            if known.is_empty() {
+                *known = title.unwrap_or_default();
+            }
+            names.insert(name.to_owned());
+        }
+    }
+
+    /// The file, with this title and the time at which it was made.
+    pub fn file(&self, title: &str, now: DateTime<Utc>) -> String {
         let mut file = Lines::default();
-        let title = format!("dayshift: {namespace}");
         for (name, text) in [
             ("BEGIN", "VCALENDAR"),
             ("VERSION", "2.0"),
-            ("PRODID", "-//dayshift//dashboard//EN"),
-            ("X-WR-CALNAME", &*escaped(&title)),
+            ("PRODID", "-//dayshift//EN"),
+            ("X-WR-CALNAME", &*escaped(title)),
             ("REFRESH-INTERVAL;VALUE=DURATION", "PT1H"),
         ] {
             file.line(name, text);
         }
-        for ((at, verb), names) in moves.iter().take(MAX_EVENTS) {
+        for ((at, verb, namespace), names) in self.moves.iter().take(MAX_EVENTS) {
             let summary = match &**names {
                 [only] => format!("{verb} {only} ({namespace})"),
                 all => format!("{verb} {} ({namespace})", counted(all.len(), "workload")),
@@ -78,22 +93,19 @@ impl Page<'_> {
                 file.line("DESCRIPTION", &escaped(&some(names.iter())));
             });
         }
-        for (date, (title, names)) in &excluded {
+        for ((date, namespace), (title, names)) in self.excluded.iter().take(MAX_EVENTS) {
             let day = |date: NaiveDate| date.format("%Y%m%d").to_string();
             let summary = match &**title {
                 "" => format!("No starts ({namespace})"),
                 title => format!("No starts: {title} ({namespace})"),
             };
-            file.event(
-                now,
-                &format!("{}-excluded-{namespace}", day(*date)),
-                |file| {
-                    file.line("DTSTART;VALUE=DATE", &day(*date));
-                    file.line("DTEND;VALUE=DATE", &day(*date + Days::new(1)));
-                    file.line("SUMMARY", &escaped(&summary));
-                    file.line("DESCRIPTION", &escaped(&some(names.iter())));
-                },
-            );
+            let id = format!("{}-excluded-{namespace}", day(*date));
+            file.event(now, &id, |file| {
+                file.line("DTSTART;VALUE=DATE", &day(*date));
+                file.line("DTEND;VALUE=DATE", &day(*date + Days::new(1)));
+                file.line("SUMMARY", &escaped(&summary));
+                file.line("DESCRIPTION", &escaped(&some(names.iter())));
+            });
         }
         file.line("END", "VCALENDAR");
         file.0
@@ -101,7 +113,7 @@ impl Page<'_> {
 }
 
 /// The lines of a calendar file.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Lines(String);
 
 impl Lines {

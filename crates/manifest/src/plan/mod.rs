@@ -4,11 +4,13 @@
 //! its JSON, so the order and the types of its fields should not change.
 
 mod boundaries;
+mod calendar;
 mod summary;
 mod timeline;
 mod workload_plan;
 
 pub use boundaries::{Holiday, PlannedBoundary, StartsAfter, TreatedDate};
+pub use calendar::PlanCalendar;
 pub use summary::{NamespaceSummary, NextStop, OtherManagers, StopSummary};
 pub use timeline::{
     Occurrence, Period, PeriodError, PlannedState, PlannedStep, next_applied, occurrences, timeline,
