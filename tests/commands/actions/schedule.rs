@@ -89,10 +89,7 @@ fn takes_exactly_one_named_workload() {
     for name in ["web", "api"] {
         cluster.deployment(name, 3, &[]);
     }
-    for arguments in [
-        &["deploy/web", "deploy/api", HOURS][..],
-        &[HOURS, "-A"],
-    ] {
+    for arguments in [&["deploy/web", "deploy/api", HOURS][..], &[HOURS, "-A"]] {
         let ran = cluster.dayshift(&[&["schedule"], arguments].concat());
         assert_eq!(ran.status, 2, "{arguments:?}: {ran:?}");
         for name in ["web", "api"] {

@@ -86,9 +86,6 @@ fn plan_writes_a_calendar_for_calendar_programs() {
         "DTSTART;VALUE=DATE:20261125",
     ];
     assert_eq!(begins, expected.iter().collect::<Vec<_>>());
-    assert!(
-        lines.contains(&"SUMMARY:Start web (default)"),
-        "{lines:?}"
-    );
+    assert!(lines.contains(&"SUMMARY:Start web (default)"), "{lines:?}");
     assert!(lines.contains(&"SUMMARY:No starts (default)"), "{lines:?}");
 }
