@@ -33,17 +33,17 @@ pub(crate) enum Way {
     Whole,
     /// JSON in pages of 500, decoded into dayshift's type.
     Json500,
-    /// The same in pages of 100.
+    /// JSON in pages of 100, decoded into dayshift's type.
     Json100,
-    /// The same as a stream (`WatchList`).
+    /// JSON as a stream (`WatchList`), decoded into dayshift's type.
     JsonStream,
     /// Protobuf in pages of 500.
     Protobuf500,
-    /// The same in pages of 100, as dayshift lists if the server does not stream.
+    /// Protobuf in pages of 100, as dayshift lists if the server does not stream.
     Protobuf100,
-    /// The same over HTTP/1.1.
+    /// Protobuf in pages of 100, over HTTP/1.1.
     ProtobufHttp1,
-    /// As a stream over HTTP/2, as dayshift lists.
+    /// Protobuf as a stream over HTTP/2, as dayshift lists.
     ProtobufStream,
 }
 

@@ -43,7 +43,7 @@ impl<D> WorkloadView for D where
 
 /// A type to which objects are decoded.
 pub trait Decode: Clone + DeserializeOwned + Send + 'static {
-    /// The same with all members of the `spec`, for the kinds of a user's own.
+    /// This type with all members of the `spec`, for custom kinds.
     type Full: Clone + DeserializeOwned + Into<Self>;
 }
 

@@ -258,7 +258,7 @@ impl Core {
         }
     }
 
-    /// Applies that a list is complete. The watch has already reported the deletion of objects that are
+    /// Processes the end of a list. The watch has already reported the deletion of objects that are
     /// missing from it.
     fn listed(&mut self, watch: WatchId, objects: usize) {
         let watched = self.watches.watched(watch);

@@ -109,7 +109,7 @@ fn at_most_five_conflicts_in_a_row_are_retried_at_once() {
     assert_eq!(
         rig.tick_next(),
         ["patch web: stop 3 -> 0"],
-        "after a backoff"
+        "the patch is sent again after a backoff"
     );
 }
 
@@ -150,7 +150,11 @@ fn only_the_server_time_is_requested_while_the_clock_is_wrong() {
     let mut rig = Rig::at(EVENING).adopted([deployment("web").stop("19:00")]);
     rig.set_clock_ahead(7_200);
     assert_eq!(rig.take_effects(), ["version of Deployment"]);
-    assert_eq!(rig.next_wake(), "20:00:05", "the next request");
+    assert_eq!(
+        rig.next_wake(),
+        "20:00:05",
+        "the server's time is requested again after 5 s"
+    );
     assert_eq!(rig.tick_next(), ["version of Deployment"]);
     rig.apply(deployment("api").stop("19:00"));
     assert_eq!(rig.take_effects(), NO_EFFECTS);
@@ -435,7 +439,7 @@ fn the_newest_long_texts_of_a_namespace_are_rejected_until_older_ones_are_delete
     assert_eq!(
         rig.take_effects(),
         ["patch long-066: adopt"],
-        "it is short now"
+        "an object with a short annotation is adopted"
     );
 }
 
@@ -490,7 +494,11 @@ fn a_workload_holds_a_start_slot_at_most_for_the_time_of_the_controller() {
         rig.make_not_ready(name);
     }
     let before = rig.tick("09:09:59");
-    assert_eq!(before, ["event team: StartsWait"], "no start");
+    assert_eq!(
+        before,
+        ["event team: StartsWait"],
+        "no start before the slot expires"
+    );
     assert_eq!(rig.tick("09:10:00"), ["patch c: start 0 -> 3"]);
 }
 
@@ -511,7 +519,7 @@ fn a_free_start_slot_goes_to_a_namespace_that_holds_fewer() {
     assert_eq!(
         started,
         ["patch e: start 0 -> 3"],
-        "although c has waited longer"
+        "c has waited longer, but its namespace has a slot"
     );
     rig.respond_to("e");
     rig.make_ready("b");

@@ -162,7 +162,7 @@ mod tests {
         assert!(!digest.admit(&dev, "helm", at(6)));
         assert_eq!(digest.next(), Some(PERIOD));
         assert!(digest.take_due(&prefix, at(600)).is_some());
-        assert!(digest.admit(&dev, "helm", at(601)), "a new period");
+        assert!(digest.admit(&dev, "helm", at(601)), "a new period begins");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::{
     telemetry::workload_metrics::NamespaceCounter,
 };
 
-/// How long a notice is delayed that was already due when its stop was observed. So it includes other
+/// The delay of a notice if it was already due when its stop was observed. Then it includes other
 /// workloads of the namespace that are observed at the same time.
 const GATHER_TIME: TimeDelta = TimeDelta::seconds(2);
 

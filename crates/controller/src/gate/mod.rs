@@ -296,8 +296,8 @@ impl Gate {
         tracing::warn!(kind = %object.kind, %object, "not ready in time; its start slot is free for the next start");
     }
 
-    /// Applies that a dependency has changed or was removed. Returns the starts that waited only for it
-    /// and no longer do.
+    /// Processes the change or removal of a dependency. Returns the starts that waited only for it and no
+    /// longer wait.
     pub(crate) fn take_unblocked(
         &mut self,
         namespace: &str,

@@ -171,7 +171,11 @@ mod tests {
         assert_eq!(flight.slots().taken(Class::Slow), 2);
         assert_eq!(flight.mark_slow(2 * SLOW), MarkSlow::Abort(ids[0]));
         assert_eq!(flight.end(ids[0]), Some("a"));
-        assert_eq!(flight.end(ids[0]), None, "a late response");
+        assert_eq!(
+            flight.end(ids[0]),
+            None,
+            "the response to an aborted request is ignored"
+        );
         for id in &ids[1..] {
             assert!(flight.end(*id).is_some());
         }

@@ -226,7 +226,11 @@ mod tests {
                 assert_eq!(limits(class, 32, is_busy), expected, "{class:?} {is_busy}");
             }
         }
-        assert_eq!(limits(Class::Adoption, 1, true).total, 1, "at least one");
+        assert_eq!(
+            limits(Class::Adoption, 1, true).total,
+            1,
+            "there is at least one slot"
+        );
     }
 
     #[test]

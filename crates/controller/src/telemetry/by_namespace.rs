@@ -295,7 +295,7 @@ impl Account {
         }
     }
 
-    /// Applies that the capacity saved by one object has changed from `before` to `after`.
+    /// Replaces the saved capacity `before` of one object with `after`.
     pub(super) fn replacing(self, before: StoppedCapacity, after: StoppedCapacity) -> Self {
         let replace = |sum: u128, before: u64, after: u64| {
             sum.saturating_sub(before.into()) + u128::from(after)

@@ -58,9 +58,8 @@ impl Health {
     }
 
     /// Records that a request has timed out. Returns whether a probe should be sent, because there was
-    /// no response for
-    /// [`REQUEST_TIMEOUT`]. Timeouts by themselves do not show that the server is unavailable, because an admission
-    /// webhook that hangs can cause any number of them.
+    /// no response for [`REQUEST_TIMEOUT`]. Timeouts by themselves do not show that the server is
+    /// unavailable, because an admission webhook that hangs can cause any number of them.
     pub(super) fn start_probe(&mut self, now: Duration) -> bool {
         let starts = !self.is_probing && self.is_silent(now);
         self.is_probing |= starts;
@@ -102,7 +101,10 @@ mod tests {
         );
         assert!(health.record_no_response(id(2), begun));
         health.remove(id(1));
-        assert!(!health.record_no_response(id(2), begun), "the only object");
+        assert!(
+            !health.record_no_response(id(2), begun),
+            "no other object has timed out"
+        );
         health.responded(begun);
         assert!(
             !health.record_no_response(id(2), begun) && !health.record_no_response(id(3), begun)
@@ -117,7 +119,7 @@ mod tests {
         health.end_probe(false, begun);
         assert!(health.start_probe(begun));
         health.end_probe(true, begun);
-        assert!(!health.start_probe(begun), "it has responded");
+        assert!(!health.start_probe(begun), "the server has just responded");
         assert!(health.start_probe(begun + REQUEST_TIMEOUT));
     }
 
@@ -143,16 +145,22 @@ mod tests {
     fn the_server_is_at_fault_if_many_objects_of_two_namespaces_fail_without_a_response() {
         let many: Vec<u32> = (93..109).collect();
         assert!(is_server_at_fault(&many, &[]));
-        assert!(!is_server_at_fault(&many[1..], &[]), "too few");
+        assert!(
+            !is_server_at_fault(&many[1..], &[]),
+            "too few objects have failed"
+        );
         let of_one_namespace: Vec<u32> = (1..100).collect();
-        assert!(!is_server_at_fault(&of_one_namespace, &[]), "one namespace");
+        assert!(
+            !is_server_at_fault(&of_one_namespace, &[]),
+            "all objects are in one namespace"
+        );
         assert!(
             !is_server_at_fault(&[1, 101].repeat(50), &[]),
-            "only two objects"
+            "only two objects have failed"
         );
         assert!(
             !is_server_at_fault(&many[..8], &many[8..]),
-            "a response between"
+            "the server responded between the failures"
         );
     }
 }

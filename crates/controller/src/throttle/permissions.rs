@@ -270,7 +270,11 @@ mod tests {
             assert_eq!(fixture.next_due(), [Id::new(retrying)]);
             assert!(fixture.admits(retrying) && !fixture.admits(retrying % 4 + 1));
             fixture.now.elapsed += Duration::from_secs(60);
-            assert_eq!(fixture.due(), [], "until the response");
+            assert_eq!(
+                fixture.due(),
+                [],
+                "no other object retries before the response"
+            );
             assert_eq!(fixture.forbid(retrying), failures);
         }
         assert_eq!(fixture.next_due(), [Id::new(2)]);
@@ -287,7 +291,11 @@ mod tests {
         fixture.permissions.remove(Id::new(4));
         assert_eq!(fixture.next_due(), [Id::new(1)]);
         fixture.permissions.withdraw(Id::new(1));
-        assert_eq!(fixture.due(), [Id::new(2)], "at once");
+        assert_eq!(
+            fixture.due(),
+            [Id::new(2)],
+            "the next object retries immediately"
+        );
         fixture.permissions.remove(Id::new(2));
         assert_eq!(fixture.due(), [Id::new(3)]);
         fixture.permissions.remove(Id::new(3));
