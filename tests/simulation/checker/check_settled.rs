@@ -90,19 +90,19 @@ impl Observer {
     }
 
     fn is_silent(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by, uid) && self.reports.is_silent(by, uid, at)
+        self.receives_all_events(by, uid) && self.reports.is_silent(by, uid, at)
     }
 
     fn hides_failure(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by, uid) && self.reports.hides_failure(by, uid, at)
+        self.receives_all_events(by, uid) && self.reports.hides_failure(by, uid, at)
     }
 
     fn hides_revert(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by, uid) && self.reports.hides_revert(by, uid, at)
+        self.receives_all_events(by, uid) && self.reports.hides_revert(by, uid, at)
     }
 
     /// Whether all Events of a process about an object reach the server.
-    fn hears_all(&self, by: &str, uid: &str) -> bool {
+    fn receives_all_events(&self, by: &str, uid: &str) -> bool {
         self.exact && self.event_troubles == 0 && self.lost_answers(by, Some(uid)) == 0
     }
 

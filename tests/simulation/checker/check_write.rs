@@ -36,8 +36,8 @@ impl Observer {
         let process = &self.processes[&write.sent.by];
         let record = &self.records[&old.uid];
         let off = write.sent.at.clock - write.sent.at.truth;
-        // A clock that is behind by the last sleep of the machine, or by a late response, cannot be detected:
-        // due work is only late by that time.
+        // Until the next response, a controller cannot detect that its clock is behind because the machine
+        // slept or a response was late. This is allowed, because it only makes work late.
         let (woke, slept) = self.woke;
         let hidden = if write.at < woke + UNHEARD { slept } else { 0 };
         // The server's `Date` has whole seconds.
@@ -183,9 +183,12 @@ impl Observer {
         // At the correction limit no notice is sent, and with other calendars a notice might be required.
         let at_limit = known.corrections.1 >= MAX_CORRECTIONS;
         let is_unreported = at_limit || known.has_other_calendars();
-        let told = self.told(by, old);
-        let latest = told.latest.max(is_unreported.then_some(now));
-        let told = Reported { latest, ..told };
+        let announced = self.announced(by, old);
+        let latest = announced.latest.max(is_unreported.then_some(now));
+        let announced = Reported {
+            latest,
+            ..announced
+        };
         let outcomes = since.flat_map(|(seen, raised_ranges)| {
             let inputs = RuleInputs {
                 object: old,
@@ -199,7 +202,7 @@ impl Observer {
                 fraction: at.rem_euclid(1000),
                 seen,
                 raised_ranges,
-                told,
+                announced,
                 planned: known.planned(),
                 is_refusal_news: known.is_refusal_news(assumed.health_problem.as_deref()),
                 stop_count: old.stop_count(),
@@ -210,17 +213,17 @@ impl Observer {
         outcomes.collect()
     }
 
-    fn told(&self, by: &str, object: &Object) -> Reported {
+    fn announced(&self, by: &str, object: &Object) -> Reported {
         let clock = &self.processes[by].clock;
         let off = clock.now().timestamp_millis() - self.truth.now().timestamp_millis();
         let record = self.records.get(&object.uid);
-        let heard = record.and_then(|record| record.warned.get(by));
+        let arrived = record.and_then(|record| record.warned.get(by));
         let is_heard = self.exact && self.event_troubles == 0;
         let written = self.troubled.until(object).max(Some(self.recovered));
         let latest = written.filter(|_| !is_heard);
         let latest = latest.map(|at| at.saturating_add(off));
         Reported {
-            heard: heard.map(|at| at.div_euclid(1000)),
+            arrived: arrived.map(|at| at.div_euclid(1000)),
             latest: latest.map(|at| at.div_euclid(1000)),
         }
     }
@@ -307,10 +310,10 @@ impl Observer {
         if outcome.kind != WriteKind::Enforce || self.event_troubles != 0 {
             return Ok(());
         }
-        let Some(told) = self.told(&write.sent.by, &known.object).heard else {
+        let Some(announced) = self.announced(&write.sent.by, &known.object).arrived else {
             return Err("it is stopped after a grace, and no notice was sent".into());
         };
-        let left = told + i64::from(grace) - write.sent.at.clock.div_euclid(1000);
+        let left = announced + i64::from(grace) - write.sent.at.clock.div_euclid(1000);
         if left > 0 {
             return Err(format!("it is stopped {left} s before the grace is over"));
         }

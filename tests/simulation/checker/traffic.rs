@@ -45,7 +45,7 @@ impl Observer {
             let now = self.truth.now().timestamp_millis();
             self.fail(
                 now,
-                &format!("{by} asks for Namespaces, which it was told not to"),
+                &format!("{by} requests Namespaces despite --namespace-defaults=false"),
             );
         }
     }

@@ -24,13 +24,13 @@ impl RuleInputs<'_> {
     ) -> Outcome {
         let (phase, next) = held.unwrap_or((Phase::Adopted, None));
         // A wake that continues shows that a start came before, so a saved 0 adds nothing.
-        let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
+        let is_implied = |saved: u32| phase == Phase::Woken && saved == 0;
         Outcome {
             state: State {
                 phase: Some(phase),
                 last: Some(from),
                 next: Some(next.unwrap_or(NEVER)),
-                saved: self.remembered().filter(|saved| !is_said(*saved)),
+                saved: self.remembered().filter(|saved| !is_implied(*saved)),
                 ..State::default()
             },
             last_until: (from < to).then_some(to),

@@ -43,7 +43,7 @@ pub struct RuleInputs<'a> {
     /// When the count was last observed to rise: the earliest and the latest possible time.
     pub raised_ranges: Option<(i64, i64)>,
     /// When a stop after a grace period was last announced.
-    pub told: Reported,
+    pub announced: Reported,
     /// The next boundary of the controller's last write, if that write had the same schedule and the same
     /// excluded dates.
     pub planned: Option<i64>,
@@ -59,7 +59,7 @@ pub struct RuleInputs<'a> {
 #[derive(Clone, Copy)]
 pub struct Reported {
     /// When its last Event arrived.
-    pub heard: Option<i64>,
+    pub arrived: Option<i64>,
     /// The latest time, if the Event might have been lost.
     pub latest: Option<i64>,
 }

@@ -39,8 +39,13 @@ impl RuleInputs<'_> {
                 let last = self.state.last.unwrap_or(i64::MIN);
                 let since = |at: i64| at.max(last).min(self.now);
                 let (from, to) = (since(from), since(to));
-                let told = self.told.heard.filter(|told| *told >= from);
-                let begun = [Some(to), told, self.told.latest].into_iter().flatten();
+                let announced = self
+                    .announced
+                    .arrived
+                    .filter(|announced| *announced >= from);
+                let begun = [Some(to), announced, self.announced.latest]
+                    .into_iter()
+                    .flatten();
                 let due = |begun: i64| begun.min(self.now) + i64::from(grace);
                 let dues: Vec<_> = begun.map(due).collect();
                 let is_due = due(from) <= self.now;
@@ -66,7 +71,7 @@ impl RuleInputs<'_> {
         let following = self.timeline.after(last);
         (state.last, state.next) = match (held, following) {
             (Some((_, until)), _) => (Some(last), Some(until.unwrap_or(NEVER))),
-            // A boundary passed that is not the next one of the object's label.
+            // A boundary earlier than the label `next` has passed.
             (None, next) if next <= self.now => {
                 (Some(self.now), Some(self.timeline.after(self.now)))
             }

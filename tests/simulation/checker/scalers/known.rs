@@ -232,8 +232,8 @@ impl Known {
                 ..known.clone()
             };
         }
-        // Another controller might have written in the same second. Then several labels differ, but any
-        // client can change labels too.
+        // If another controller wrote in the same second, several labels differ. If only the phase differs,
+        // another client has changed the label.
         let alike = State {
             phase: known.phase,
             ..own.clone()
@@ -281,8 +281,9 @@ impl Known {
         }
     }
 
-    /// When the last correction between two boundaries is made, if this outcome can be that: half a minute
-    /// after the previous one, by its own clock in milliseconds. A change of the count is not delayed.
+    /// The earliest time of this outcome, if it can be the last correction between two boundaries: half a
+    /// minute after the previous one, by its own clock in milliseconds. A correction of the count is not
+    /// delayed.
     pub fn last_correction(&self, outcome: &Outcome) -> Option<i64> {
         let is_next_to_last = self.corrections.1 + 1 >= MAX_CORRECTIONS;
         let corrected = self.corrected.filter(|_| is_next_to_last)?;

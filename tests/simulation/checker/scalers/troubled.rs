@@ -24,8 +24,8 @@ pub struct Troubled {
     objects: HashMap<(String, String), (i64, i64)>,
     /// The same for all objects of a namespace: if a permission is missing, one object probes for all.
     forbidden: HashMap<String, (i64, i64)>,
-    /// Objects whose writes are never accepted during the fault.
-    asking: HashSet<(String, String)>,
+    /// Objects whose writes are forbidden.
+    forbidden_objects: HashSet<(String, String)>,
     /// By object: until when a request might hang.
     hanging: HashMap<(String, String), i64>,
     /// Whether any fault has occurred.
@@ -41,11 +41,14 @@ impl Troubled {
         let object = (namespace.to_owned(), name.to_owned());
         let is_forbidden = trouble == Some(Trouble::Forbidden);
         let was_forbidden = if is_forbidden {
-            !self.asking.insert(object.clone())
+            !self.forbidden_objects.insert(object.clone())
         } else {
-            self.asking.remove(&object)
+            self.forbidden_objects.remove(&object)
         };
-        let is_last = self.asking.iter().all(|(place, _)| place != namespace);
+        let is_last = self
+            .forbidden_objects
+            .iter()
+            .all(|(place, _)| place != namespace);
         if is_forbidden || was_forbidden && is_last {
             let trouble = trouble.filter(|_| is_forbidden);
             set_fault(
