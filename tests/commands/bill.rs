@@ -138,7 +138,10 @@ fn the_sandbox_shows_its_savings() {
                     1 of 2 workloads requests no CPU or no memory.";
     assert!(ran.out.contains(expected), "{ran:?}");
     let ran = dayshift_with(&[], &args[..6], &plain());
-    assert!(!ran.out.contains("Saved:"), "the table has it: {ran:?}");
+    assert!(
+        !ran.out.contains("Saved:"),
+        "the table shows the savings already: {ran:?}"
+    );
 }
 
 /// A cluster with this clock.

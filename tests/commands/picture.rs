@@ -195,7 +195,11 @@ fn the_picture_matches_the_plan_of_the_examples() {
             fs::write(&path, &svg).unwrap();
         }
         let committed = fs::read_to_string(&path).unwrap();
-        assert!(svg == committed, "{} is not this week", palette.file);
+        assert!(
+            svg == committed,
+            "{} is outdated: run with UPDATE_GOLDEN=1",
+            palette.file
+        );
         let file = palette.file;
         assert!(include_str!("../../README.md").contains(file), "{file}");
     }

@@ -64,7 +64,7 @@ fn corrects_a_pinned_label_three_times_and_then_warns() {
         assert_eq!(
             write_labels_every_minute(&scenario, &labels),
             (3, 1),
-            "{labels}, the second time"
+            "{labels}, between the next two boundaries"
         );
         scenario.sleep_until("2026-11-23 09:01");
         assert_eq!(scenario.replicas("web"), 3, "{labels}");

@@ -226,7 +226,11 @@ fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     scenario.api.close_watches();
     scenario.sleep_until("21:00");
     let failed = lines_with("the watch failed; retrying with backoff");
-    assert_eq!(failed.len(), 4, "once for each kind: {failed:?}");
+    assert_eq!(
+        failed.len(),
+        4,
+        "the failure of each watch is logged once: {failed:?}"
+    );
     let still = lines_with("the watch still fails after");
     // A minute later, then after 2, 4, 8, 16, 32 and 60 more: seven times in three hours.
     assert_eq!(still.len(), 4 * 7, "{still:?}");

@@ -247,7 +247,11 @@ fn reports_a_configured_namespace_until_it_exists() {
     let log_text = || std::fs::read_to_string(log.path()).unwrap();
     let missing = "namespace tema does not exist";
     assert_eq!(scenario.telemetry.unwatched(), [missing]);
-    assert_eq!(scenario.telemetry.ready(), Ok(()), "the others go on");
+    assert_eq!(
+        scenario.telemetry.ready(),
+        Ok(()),
+        "the other namespaces are still managed"
+    );
     scenario.api.close_watches();
     scenario.sleep_until("19:00");
     assert_eq!(scenario.api.replicas("a", "web"), Some(0));

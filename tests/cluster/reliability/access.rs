@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// How long before the stop a fault begins that needs a call of kubectl, in seconds.
+/// How long before the stop a fault begins if it is caused with kubectl, in seconds.
 const KUBECTL: i64 = 4;
 
 /// A Namespace whose controller reads its token from a file, and the file.

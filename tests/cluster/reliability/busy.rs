@@ -88,7 +88,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
         late = late.max((stop.answered - due.micros(), due));
         assert!(
             stop.answered >= due.micros(),
-            "{name} before its instant:\n{log}"
+            "{name} was stopped too early:\n{log}"
         );
         stops.push((due, stop));
     }

@@ -1,4 +1,4 @@
-//! Controllers that are killed, suspended, or more than one.
+//! Controllers that are killed or suspended, and several controllers at once.
 
 use std::thread;
 use std::time::Duration;

@@ -127,14 +127,14 @@ fn silent_at_first(place: &Place<'_>) -> Figures {
     assert_lists_again(place, scenario)
 }
 
-/// Closes the watches; the changes since have expired on the server.
+/// Closes the watches, and lets the changes during the outage expire on the server.
 fn assert_lists_again(place: &Place<'_>, mut scenario: Scenario<'_>) -> Figures {
     let namespace = scenario.namespace.name().to_owned();
     let mark = place.plane.audit().mark();
     scenario.run_fault(
         |scenario| {
             scenario.proxy.open(false);
-            // The Deployment of the manifest, which has no schedule.
+            // Change an object without a schedule: the controller's own Deployment.
             for number in ["1", "2", "3"] {
                 scenario.namespace.annotate("dayshift", "touched", number);
             }

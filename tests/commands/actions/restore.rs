@@ -178,7 +178,7 @@ fn names_namespaces_and_a_dry_run() {
     assert_eq!(
         cluster.dayshift(&["restore"]).status,
         2,
-        "never all by accident"
+        "`restore` without a workload is wrong usage"
     );
 }
 

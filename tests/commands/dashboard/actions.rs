@@ -104,7 +104,11 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
             ("object", "dev/deploy/web"),
         ],
     );
-    assert_eq!(cluster.annotation("web", "sleep-until"), None, "not yet");
+    assert_eq!(
+        cluster.annotation("web", "sleep-until"),
+        None,
+        "nothing is written before the confirmation"
+    );
     let (page, result) = confirmed(&served, &asked);
     let text = page.text();
     for part in [

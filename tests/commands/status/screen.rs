@@ -113,7 +113,10 @@ impl Screen {
             match character {
                 '\r' => self.at.1 = 0,
                 '\n' => {
-                    assert!(row + 1 < self.cells.len(), "it scrolls");
+                    assert!(
+                        row + 1 < self.cells.len(),
+                        "the output has more lines than the screen"
+                    );
                     self.at.0 += 1;
                 }
                 '\u{1b}' => {

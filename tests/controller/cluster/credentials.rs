@@ -90,7 +90,11 @@ async fn reads_the_token_file_again_after_a_401() {
         *valid.lock().unwrap() = next;
         assert_eq!(ask(&client, refused).await, 401);
         std::fs::write(&token, next).unwrap();
-        assert_eq!(ask(&client, refused).await, 200, "by the next request");
+        assert_eq!(
+            ask(&client, refused).await,
+            200,
+            "the next request uses the new token"
+        );
         assert_eq!(ask(&client, other).await, 200);
     }
 }

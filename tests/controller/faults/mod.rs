@@ -306,11 +306,11 @@ fn two_controllers_make_one_change_together() {
         .iter()
         .filter(|line| line.code == Some(422))
         .count();
-    assert!(conflicts > 0, "both have tried");
+    assert!(conflicts > 0, "both controllers have sent a patch");
     assert_eq!(
         scenario.requests("get").len(),
         conflicts,
-        "one GET a conflict"
+        "each conflict is followed by one read"
     );
 }
 

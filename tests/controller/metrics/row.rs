@@ -52,7 +52,10 @@ impl Row {
         scenario(&mut row);
         let values = &row.expected;
         let differs = values.iter().any(|it| Some(it) != values.first());
-        assert!(differs, "{metric}: always the same: {values:?}");
+        assert!(
+            differs,
+            "{metric}: all expected values are equal: {values:?}"
+        );
     }
 
     /// The current samples of the metric, by the rest of the name and the labels.

@@ -23,7 +23,7 @@ fn workloads_follow_the_schedule_of_their_namespace() {
     }
     // Workloads that are created later inherit too.
     scenario.apply(deployment("late").replicas(4));
-    assert_eq!(patches(&scenario), 4, "one adoption each");
+    assert_eq!(patches(&scenario), 4, "each workload is adopted once");
     scenario.sleep_until("19:00");
     assert_eq!(
         (scenario.replicas("web"), scenario.replicas("late")),
@@ -206,7 +206,11 @@ fn invalid_key_affects_only_workloads_that_inherit_it() {
         "dev",
         &[("timezone", Some("Mars/Olympus")), ("strat", Some("09:00"))],
     );
-    assert_eq!(scenario.events("dev").len(), 2, "one for each edit");
+    assert_eq!(
+        scenario.events("dev").len(),
+        2,
+        "each edit is reported once"
+    );
     scenario.sleep_until("19:00");
     assert_eq!(scenario.replicas("zoned"), 0);
     assert_eq!(scenario.replicas("plain"), 3, "its time zone is unknown");

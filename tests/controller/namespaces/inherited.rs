@@ -25,7 +25,7 @@ fn inherited_annotation_is_written_with_existing_patches() {
         Some(hours("Mon-Fri 09:00-19:00"))
     );
     assert_eq!(inherited(&scenario, "own"), None);
-    assert_eq!(patches(&scenario), 2, "one adoption each");
+    assert_eq!(patches(&scenario), 2, "each workload is adopted once");
     // An edit is an adoption, and writes the new values.
     annotate(&scenario, "dev", &[("hours", Some("09:00-18:00"))]);
     assert_eq!(inherited(&scenario, "web"), Some(hours("09:00-18:00")));

@@ -39,7 +39,11 @@ fn adopting_a_thousand_workloads_delays_no_other() {
     let late = stopped.unwrap().at - scenario.utc("2026-11-20 19:00");
     assert!(late.num_milliseconds() < 50, "{late}");
     scenario.sleep_until("19:29");
-    assert_eq!(patches(&scenario) - before, 1000 + 1, "one write each");
+    assert_eq!(
+        patches(&scenario) - before,
+        1000 + 1,
+        "each workload is written once"
+    );
     for number in [0, 500, 999] {
         let name = format!("web-{number}");
         assert_eq!(scenario.label(&name, "state").as_deref(), Some("adopted"));
@@ -195,7 +199,11 @@ fn forbidden_namespace_delays_no_other() {
     assert_eq!(scenario.telemetry.ready(), Ok(()));
     let text = fs::read_to_string(log.path()).unwrap();
     let reported: Vec<_> = text.lines().filter(|it| it.contains("watch")).collect();
-    assert_eq!(reported.len(), 2, "once in eight hours: {reported:#?}");
+    assert_eq!(
+        reported.len(),
+        2,
+        "each failure is logged once in eight hours: {reported:#?}"
+    );
 }
 
 #[test]
@@ -266,7 +274,11 @@ fn recreated_namespace_does_not_keep_old_defaults() {
         annotate(&scenario, "team", texts);
         scenario.apply(web());
         scenario.pass(Duration::from_secs(5));
-        assert_eq!(label(), Value::Null, "before it is known");
+        assert_eq!(
+            label(),
+            Value::Null,
+            "nothing is adopted before the Namespace is known"
+        );
         scenario.api.clear_fault();
         scenario.pass(Duration::from_secs(20));
     };

@@ -106,7 +106,10 @@ fn follows_a_custom_kind_to_another_version() {
     let asked = requests
         .filter(|it| it.resource == "/apis/sky.example.com")
         .count();
-    assert!((3..30).contains(&asked), "at growing intervals: {asked}");
+    assert!(
+        (3..30).contains(&asked),
+        "the kind is requested at growing intervals: {asked}"
+    );
     scenario.api.serve_again("Glider");
     scenario.api.serve_in("Glider", "v1beta1").unwrap();
     scenario.sleep_until("19:12");

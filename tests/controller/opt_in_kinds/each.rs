@@ -63,7 +63,7 @@ fn each_kind_tests_and_writes_its_count_in_one_patch() {
         let goes = if up == "-" { "remove" } else { "add" };
         let start = [("test".to_owned(), down), (goes.to_owned(), up)];
         assert_eq!(line.last(path), start, "{shown}");
-        assert_eq!(line.count(), 3, "one patch each: {shown}");
+        assert_eq!(line.count(), 3, "each object is patched once: {shown}");
     }
 }
 

@@ -124,7 +124,7 @@ fn each_on_off_field_is_written_in_one_patch_and_restored() {
         let goes = if up == "-" { "remove" } else { "add" };
         let start = [("test".to_owned(), down), (goes.to_owned(), up)];
         assert_eq!(line.last(path), start, "{shown}");
-        assert_eq!(line.count(), 3, "one patch each: {shown}");
+        assert_eq!(line.count(), 3, "each object is patched once: {shown}");
         assert_eq!(
             get(&scenario, kind).pointer(path),
             first.pointer(path),

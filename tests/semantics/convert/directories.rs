@@ -109,8 +109,16 @@ fn prefers_the_same_directory_in_any_order() {
         ("dev/b.yaml", WEB),
         ("dev/keda.yaml", CRON),
     ];
-    assert_eq!(changed(&two), (Vec::new(), 1), "which of the two?");
+    assert_eq!(
+        changed(&two),
+        (Vec::new(), 1),
+        "the name is ambiguous in two files"
+    );
     let both = format!("{WEB}---\n{CRON}");
     let file = [("dev/a.yaml", WEB), ("dev/both.yaml", &*both)];
-    assert_eq!(changed(&file), (vec!["dev/both.yaml"], 0), "the same file");
+    assert_eq!(
+        changed(&file),
+        (vec!["dev/both.yaml"], 0),
+        "the workload in the same file is chosen"
+    );
 }

@@ -121,7 +121,7 @@ fn excluded_and_git_ignored_files_are_skipped() {
     assert_eq!(
         names(&new, &open(&new, &[])),
         ["old/b.yaml"],
-        "the nearest decides"
+        "the nearest .gitignore has precedence"
     );
     fs::remove_file(new.join(".gitignore")).unwrap();
     assert_eq!(names(&new, &open(&new, &[])), ["a.yaml"]);

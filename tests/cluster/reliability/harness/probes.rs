@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 /// The interval of the polls.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The changes of its result, oldest first: the time, and whether it was 200.
+/// The changes of the result of `/readyz`, oldest first: the time, and whether the result was 200.
 type Changes = Vec<(DateTime<Utc>, bool)>;
 
 /// Polls `/readyz` until this is dropped.

@@ -86,7 +86,7 @@ impl<'a> Scenario<'a> {
         }
     }
 
-    /// The same with a controller that has adopted all workloads.
+    /// Like [`Self::set`], with a controller that has adopted all workloads.
     pub(crate) fn begin(place: &Place<'a>, name: &str, size: Size) -> Self {
         let mut scenario = Self::set(place, name, size);
         scenario.run();
@@ -141,7 +141,7 @@ impl<'a> Scenario<'a> {
         self.await_adopted_before(LEAD);
     }
 
-    /// The same for a fault that begins this many seconds before the stop.
+    /// Like [`Self::await_adopted`], for a fault that begins this many seconds before the stop.
     pub(crate) fn await_adopted_before(&self, lead: i64) {
         let begin = Soon(self.stop.0 - TimeDelta::seconds(lead));
         begin.before("all workloads are adopted", || {
