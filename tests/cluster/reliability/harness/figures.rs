@@ -107,7 +107,7 @@ pub(crate) fn table<'a>(
     cases: impl IntoIterator<Item = (&'a str, Option<&'a CaseResult>)>,
 ) -> String {
     let mut text = "\
-| fault | others | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory | tries |
+| fault | unaffected | lost | wrong | after the stop | after the fault | `/readyz` | writes | patches | memory | tries |
 |---|---|---|---|---|---|---|---|---|---|---|
 "
     .to_owned();
@@ -124,7 +124,10 @@ pub(crate) fn table<'a>(
                 before,
             }) => {
                 let unseen = unseen.map(|it| format!(", new {it:.3} s"));
-                format!("{late:.3} s, after {before}{}", unseen.unwrap_or_default())
+                format!(
+                    "{late:.3} s, {before} requests{}",
+                    unseen.unwrap_or_default()
+                )
             }
         };
         let readyz = match (figures.unready, figures.ready) {
