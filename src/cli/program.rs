@@ -379,7 +379,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("kinds.yaml");
         let row =
-            "- {resource: gizmos.example.com, kind: Gizmo, field: spec.paused, stopped: true}";
+            "- {resource: gizmos.example.com, kind: Gizmo, field: spec.size, holds: replicas}";
         std::fs::write(&file, row).unwrap();
         let files = KindFiles::load(std::slice::from_ref(&file)).unwrap();
         let command = Program::command();
@@ -400,7 +400,7 @@ mod tests {
             .collect();
         assert_eq!(after.named(), expected);
         assert_eq!(settings.kinds.len(), 3);
-        assert!(settings.kinds[1].switch().is_some());
+        assert_eq!(settings.kinds[1].field(), "size");
     }
 
     #[test]
