@@ -42,6 +42,7 @@ impl Selection {
         prefix: &Prefix,
         includes: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
+        let query = query.reading(prefix);
         let (found, defaults) = tokio::join!(
             find::<Workload>(client, &query),
             NamespaceDefaults::find(client, &query, prefix)

@@ -151,6 +151,7 @@ impl DashboardArgs {
             self.scope.namespaces(),
             selector,
         );
+        let query = query.reading(&self.schedules.prefix.annotation_prefix);
         let settings = Settings {
             title: format!("{}, {context}", query.place()),
             controller: None,

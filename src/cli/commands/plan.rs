@@ -437,6 +437,7 @@ impl PlanArgs {
         let found = async {
             let (client, _) = self.connection.clone().patient_client("plan").await?;
             let query = targets.query(client.default_namespace());
+            let query = query.reading(&planner.prefix);
             let autoscalers = async {
                 match is_summary {
                     true => Autoscalers::find(&client, &query).await,

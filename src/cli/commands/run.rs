@@ -556,7 +556,7 @@ pub(super) fn serve_dashboard(
         names => format!("namespace {}", names.join(", ")),
     };
     let looked_at = dashboard::Settings {
-        query: Query::all(&scope.kinds, &[], scope.selector.clone()),
+        query: Query::all(&scope.kinds, &[], scope.selector.clone()).reading(&settings.prefix),
         prefix: settings.prefix.clone(),
         context: settings.parse_context(),
         zone: Some(settings.default_zone).filter(|zone| *zone != Zone::UTC),

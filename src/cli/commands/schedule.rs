@@ -126,7 +126,7 @@ struct ScheduleRequest {
 impl ScheduleRequest {
     async fn send(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let prefix = &self.planner.prefix;
-        let query = targets.query(client.default_namespace());
+        let query = targets.query(client.default_namespace()).reading(prefix);
         let (found, defaults, autoscalers) = tokio::join!(
             find::<WithManagers>(client, &query),
             NamespaceDefaults::find(client, &query, prefix),

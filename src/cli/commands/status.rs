@@ -268,9 +268,14 @@ impl StatusPage {
 }
 
 impl StatusView {
+    fn query(&self, client: &Client, targets: &Targets) -> Query {
+        let query = targets.query(client.default_namespace());
+        query.reading(&self.schedules.prefix.annotation_prefix)
+    }
+
     /// Prints the status once.
     pub(crate) async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
-        let query = targets.query(client.default_namespace());
+        let query = self.query(client, targets);
         let (found, defaults) = tokio::join!(
             find::<WithManagers>(client, &query),
             self.defaults(client, &query)
@@ -333,7 +338,7 @@ impl StatusView {
         client: &Client,
         targets: &Targets,
     ) -> Result<Exit, FindError> {
-        let query = targets.query(client.default_namespace());
+        let query = self.query(client, targets);
         let clock = Clock::system();
         let ahead = now(client).await - clock.now();
         let mut live = LiveView::new(query.clone());
@@ -423,6 +428,7 @@ impl StatusView {
         }
         let selector = query.selector().map(str::to_owned);
         let everywhere = Query::all(&query.kinds(), &[], selector);
+        let everywhere = everywhere.reading(&self.schedules.prefix.annotation_prefix);
         let (all, defaults) = tokio::join!(
             find::<WithManagers>(client, &everywhere),
             self.defaults(client, &everywhere)

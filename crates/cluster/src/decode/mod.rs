@@ -10,4 +10,4 @@ pub(crate) mod views;
 pub(crate) mod workload;
 
 pub use views::{FullWorkload, StartFailure, WithManagers, WithPodLabels, WorkloadView};
-pub use workload::{Version, Workload};
+pub use workload::{Trim, Version, Workload};

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt::Debug};
 use chrono::{DateTime, Utc};
 use dayshift_text::{cut_bytes, printable};
 use dayshift_workload::{
-    Kind, KindTable,
+    Kind, KindTable, Prefix,
     other_controllers::{FieldManager, ManagerKind},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
@@ -16,13 +16,13 @@ use kube::{
     core::{DynamicResourceScope, WatchEvent},
 };
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::decode::{
     kind_api::KindApi,
     spec::{BoundedValue, FullSpec},
     status::ObjectStatus,
-    workload::{Workload, WorkloadMeta, resource_of_workload},
+    workload::{Trim, Workload, WorkloadMeta, resource_of_workload},
 };
 
 /// A type that a live workload can be decoded to: [`Workload`], or more of the object, such as
@@ -30,6 +30,7 @@ use crate::decode::{
 pub trait WorkloadView:
     Resource<DynamicType = Kind, Scope = DynamicResourceScope>
     + Debug
+    + Trim
     + Decode<Full: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug>
 {
 }
@@ -37,6 +38,7 @@ pub trait WorkloadView:
 impl<D> WorkloadView for D where
     D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
         + Debug
+        + Trim
         + Decode<Full: Resource<DynamicType = Kind, Scope = DynamicResourceScope> + Debug>
 {
 }
@@ -216,6 +218,48 @@ impl From<RawWithManagers> for WithManagers {
     }
 }
 
+/// The maximum size of the labels of a pod template that are kept, in bytes.
+const MAX_POD_LABELS: usize = 8 * 1024;
+
+/// The maximum length of a health problem that is kept, in bytes.
+const MAX_PROBLEM: usize = 4 * 1024;
+
+impl Trim for WithManagers {
+    /// Of the managed fields, only the count is kept.
+    fn trim(&mut self, kind: &Kind, prefix: &Prefix) {
+        self.workload.trim(kind, prefix);
+        let labels = self.pod_labels.iter();
+        let bytes: usize = labels.map(|(key, value)| key.len() + value.len()).sum();
+        if bytes > MAX_POD_LABELS {
+            self.pod_labels = BTreeMap::new();
+        }
+        let count = KindApi::new(kind).managed_count();
+        for entry in &mut self.managed_fields {
+            let fields = &mut entry.fields_v1.0;
+            *fields = match fields.pointer(&count) {
+                Some(_) => only(&count),
+                None => Value::Null,
+            };
+        }
+        self.owners.retain(|owner| owner.controller == Some(true));
+        self.health_problem = self.health_problem.take().map(|problem| {
+            let problem: &str = cut_bytes(&problem, MAX_PROBLEM);
+            problem.into()
+        });
+    }
+}
+
+/// A value in which this JSON pointer refers to an empty object.
+fn only(pointer: &str) -> Value {
+    let mut tokens = pointer.split('/').skip(1).collect::<Vec<_>>();
+    let mut value = Value::Object(Map::new());
+    while let Some(token) = tokens.pop() {
+        let name = token.replace("~1", "/").replace("~0", "~");
+        value = Value::Object(Map::from_iter([(name, value)]));
+    }
+    value
+}
+
 impl WithManagers {
     /// The kind of the custom resource that owns this object and sets its count, if that resource can be
     /// scheduled instead.
@@ -319,6 +363,12 @@ pub struct WithPodLabels {
     pub failure: Option<Box<StartFailure>>,
 }
 
+impl Trim for WithPodLabels {
+    fn trim(&mut self, kind: &Kind, prefix: &Prefix) {
+        self.workload.trim(kind, prefix);
+    }
+}
+
 /// A condition that describes why the pods of a workload do not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartFailure {
@@ -380,7 +430,76 @@ resource_of_workload!(WithPodLabels);
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    /// A Deployment with these annotations, and many labels, managed fields and foreign annotations.
+    fn hostile(ours: &[(&str, usize)]) -> WithManagers {
+        let mut annotations = Map::new();
+        let mut fields = Map::new();
+        for number in 0..2_000 {
+            annotations.insert(
+                format!("other.example.com/a{number}"),
+                json!("x".repeat(100)),
+            );
+            fields.insert(format!("f:other.example.com/a{number}"), json!({}));
+        }
+        for (name, length) in ours {
+            annotations.insert(format!("dayshift/{name}"), json!("x".repeat(*length)));
+        }
+        let labels: BTreeMap<_, _> = (0..2_000)
+            .map(|number| (format!("label-{number}"), "x".repeat(60)))
+            .collect();
+        let count = json!({"f:replicas": {}, "f:template": {"f:spec": {}}});
+        serde_json::from_value(json!({
+            "metadata": {
+                "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "42",
+                "labels": labels, "annotations": annotations,
+                "ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "x"}],
+                "managedFields": [
+                    {"manager": "kubectl", "operation": "Update", "time": "2026-11-20T09:00:00Z",
+                     "fieldsV1": {"f:metadata": {"f:annotations": fields}, "f:spec": count}},
+                    {"manager": "other", "operation": "Apply", "time": "2026-11-21T09:00:00Z",
+                     "fieldsV1": {"f:metadata": {"f:labels": {}}}},
+                ],
+            },
+            "spec": {"replicas": 3, "template": {"metadata": {"labels": labels}}},
+            "status": {"conditions": [
+                {"type": "Available", "status": "False", "message": "x".repeat(100_000)},
+            ]},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn trimmed_workload_is_small_and_observed_as_before() {
+        let prefix = Prefix::default();
+        let kind = Kind::DEPLOYMENT;
+        for ours in [
+            &[][..],
+            &[("hours", 20), ("unknown", 30), ("error", 40)],
+            &[("hours", 5_000), ("inherited", 3_000)],
+            &[
+                ("hours", 3_000),
+                ("start", 3_000),
+                ("stop", 3_000),
+                ("unknown", 3_000),
+            ],
+        ] {
+            let managed = hostile(ours);
+            let mut trimmed = managed.clone();
+            trimmed.trim(&kind, &prefix);
+            let bytes = format!("{trimmed:?}").len();
+            assert!(bytes < 20_000, "{ours:?}: {bytes} bytes");
+            let observed = |managed: &WithManagers| managed.workload.observe(&kind, &prefix);
+            assert_eq!(observed(&trimmed), observed(&managed), "{ours:?}");
+            assert_eq!(trimmed.managers(&kind), managed.managers(&kind));
+            assert_eq!(trimmed.last_manager(&kind), managed.last_manager(&kind));
+            assert_eq!(trimmed.changed(), managed.changed());
+            assert_eq!(trimmed.workload.concerns(&prefix), !ours.is_empty());
+        }
+    }
 
     #[test]
     fn only_managers_of_the_count_are_listed() {

@@ -4,8 +4,9 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use dayshift_schedule::{MAX_TEXT, cut_beyond, cut_too_long, is_too_long};
 use dayshift_workload::{
-    CountField, CountKind, Footprint, Inputs, Kind, Label, Labels, MAX_BEGAN, MAX_ERROR, Observed,
-    Pods, Prefix, Readiness, Replicas, VolumeRetention, WorkloadRef,
+    Annotations, CountField, CountKind, Excess, Footprint, Inputs, Key, Kind, Label, Labels,
+    MAX_BEGAN, MAX_ERROR, OWN_ANNOTATIONS, Observed, Pods, Prefix, Readiness, Replicas,
+    VolumeRetention, WorkloadRef,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::{Resource, core::DynamicResourceScope};
@@ -32,6 +33,9 @@ pub struct Workload {
     spec: Spec,
     #[serde(default)]
     status: ObjectStatus,
+    /// The bytes of its annotations that [`Trim::trim`] has forgotten, because they were too long.
+    #[serde(skip)]
+    too_long: Option<usize>,
 }
 
 /// An object's `resourceVersion`.
@@ -64,6 +68,7 @@ impl Workload {
             metadata: meta.into(),
             spec,
             status,
+            too_long: None,
         }
     }
 
@@ -186,6 +191,11 @@ impl Workload {
             );
         }
         let (replicas, mut count_field) = self.count(kind);
+        let inputs = Inputs::from_annotations(prefix, texts);
+        let inputs = match self.too_long {
+            Some(bytes) => inputs.too_long(bytes),
+            None => inputs,
+        };
         let saved_value = || prefix.label(Label::SavedValue);
         if kind.is_assumed() && labels.is_some_and(|labels| labels.contains_key(&saved_value())) {
             count_field = CountField::UnknownSwitch;
@@ -201,7 +211,7 @@ impl Workload {
             count_field,
             footprint: self.footprint(kind),
             readiness: self.readiness(kind),
-            inputs: Inputs::from_annotations(prefix, texts)
+            inputs: inputs
                 .with_counts(self.counts(kind))
                 .with_volumes(self.volumes()),
             labels: ours,
@@ -213,6 +223,55 @@ impl Workload {
             deleting: self.is_deleting(),
         }
     }
+}
+
+/// Forgetting everything that is not needed, for objects that are kept. Users can write 256 kB of annotations,
+/// and any number of labels.
+pub trait Trim {
+    /// Keeps only the annotations and labels that [`Workload::observe`] reads. If those below the prefix are too
+    /// long together, their values are forgotten too.
+    fn trim(&mut self, kind: &Kind, prefix: &Prefix);
+}
+
+impl Trim for Workload {
+    fn trim(&mut self, kind: &Kind, prefix: &Prefix) {
+        let api = KindApi::new(kind);
+        let count = api.count_is_annotation().then(|| kind.field());
+        if let Some(annotations) = &mut self.metadata.annotations {
+            let texts = annotations.iter().map(|(key, text)| (&**key, &**text));
+            let excess = Annotations::under(prefix, texts).excess();
+            if let Some(Excess::Object(bytes)) = excess {
+                self.too_long = Some(bytes);
+                annotations.retain(|key, text| match prefix.strip(key) {
+                    Some(name) if Key::from_name(name).is_some() => {
+                        *text = String::new();
+                        true
+                    }
+                    Some(name) => OWN_ANNOTATIONS.contains(&name),
+                    None => true,
+                });
+            }
+            keep_needed(annotations, |key| {
+                prefix.strip(key).is_some() || Some(key) == count
+            });
+        }
+        if let Some(labels) = &mut self.metadata.labels {
+            keep_needed(labels, |key| prefix.strip(key).is_some());
+        }
+    }
+}
+
+/// Keeps the needed entries, or else the first one without its value, so that the map does not become empty.
+fn keep_needed(map: &mut BTreeMap<String, String>, is_needed: impl Fn(&str) -> bool) {
+    if !map.keys().any(|key| is_needed(key)) {
+        let first = map.pop_first();
+        *map = first
+            .into_iter()
+            .map(|(key, _)| (key, String::new()))
+            .collect();
+        return;
+    }
+    map.retain(|key, _| is_needed(key));
 }
 
 impl Resource for Workload {

@@ -222,6 +222,15 @@ pub(crate) async fn listed<D: Clone + Debug + DeserializeOwned>(
     api: &Api<D>,
     selector: Option<&str>,
 ) -> Result<Vec<D>, Error> {
+    listed_as(api, selector, |object| object).await
+}
+
+/// Lists all objects, in pages, and keeps the result of a function of each.
+pub(crate) async fn listed_as<D: Clone + Debug + DeserializeOwned, K>(
+    api: &Api<D>,
+    selector: Option<&str>,
+    kept: impl Fn(D) -> K,
+) -> Result<Vec<K>, Error> {
     let mut params = ListParams::default().limit(PAGE);
     if let Some(selector) = selector {
         params = params.labels(selector);
@@ -238,7 +247,7 @@ pub(crate) async fn listed<D: Clone + Debug + DeserializeOwned>(
             }
             page => page?,
         };
-        all.extend(page.items);
+        all.extend(page.items.into_iter().map(&kept));
         match page.metadata.continue_.filter(|token| !token.is_empty()) {
             Some(token) => params.continue_token = Some(token),
             None => return Ok(all),

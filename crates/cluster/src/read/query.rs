@@ -3,16 +3,19 @@
 
 use std::{collections::BTreeSet, fmt::Debug};
 
-use dayshift_workload::{Kind, WorkloadRef};
+use dayshift_workload::{Kind, Prefix, WorkloadRef};
 use futures::{StreamExt as _, stream};
 use kube::{Client, Resource, core::DynamicResourceScope};
 use serde::de::DeserializeOwned;
 
 use crate::{
-    decode::views::{SpecMembers, WorkloadView},
+    decode::{
+        Trim,
+        views::{SpecMembers, WorkloadView},
+    },
     read::{
         discovery::discover,
-        list::{AT_ONCE, FindError, api_of, listed},
+        list::{AT_ONCE, FindError, api_of, listed_as},
     },
 };
 
@@ -22,6 +25,8 @@ pub struct Query {
     parts: Vec<QueryPart>,
     /// The label selector; `None` matches everything.
     selector: Option<String>,
+    /// The prefix of the annotations and labels that are kept; `None` for all.
+    prefix: Option<Prefix>,
 }
 
 /// A part of a query for which the API server has a separate permission.
@@ -60,6 +65,7 @@ impl Query {
         Self {
             parts: names.into_iter().map(part).collect(),
             selector: None,
+            prefix: None,
         }
     }
 
@@ -82,7 +88,25 @@ impl Query {
                 .flat_map(|namespace| parts_in(Some(namespace)))
                 .collect();
         }
-        Self { parts, selector }
+        Self {
+            parts,
+            selector,
+            prefix: None,
+        }
+    }
+
+    /// Keeps of each object only the annotations and labels with this prefix, and within their limits.
+    #[must_use]
+    pub fn reading(self, prefix: &Prefix) -> Self {
+        let prefix = Some(prefix.clone());
+        Self { prefix, ..self }
+    }
+
+    /// Forgets everything of an object that is not needed.
+    pub fn trim(&self, kind: &Kind, object: &mut impl Trim) {
+        if let Some(prefix) = &self.prefix {
+            object.trim(kind, prefix);
+        }
     }
 
     /// The namespaces of the query; empty for all.
@@ -117,6 +141,7 @@ impl Query {
         let single = |part: &QueryPart| Self {
             parts: vec![part.clone()],
             selector: self.selector.clone(),
+            prefix: self.prefix.clone(),
         };
         let each = self.parts.iter();
         each.map(|part| (part.clone(), single(part))).collect()
@@ -129,6 +154,7 @@ impl Query {
         Self {
             parts: parts.cloned().collect(),
             selector: self.selector.clone(),
+            prefix: self.prefix.clone(),
         }
     }
 
@@ -267,20 +293,25 @@ async fn find_part<D: WorkloadView>(
     query: &Query,
     part: &QueryPart,
 ) -> Result<Vec<D>, FindError> {
+    let trimmed = |mut object: D| {
+        query.trim(&part.kind, &mut object);
+        object
+    };
     match SpecMembers::for_kind(&part.kind) {
-        SpecMembers::Known => find_part_as(client, query, part).await,
+        SpecMembers::Known => find_part_as(client, query, part, trimmed).await,
         SpecMembers::All => {
-            let found = find_part_as::<D::Full>(client, query, part).await?;
-            Ok(found.into_iter().map(Into::into).collect())
+            let trimmed = |object: D::Full| trimmed(object.into());
+            find_part_as(client, query, part, trimmed).await
         }
     }
 }
 
-async fn find_part_as<D>(
+async fn find_part_as<D, K>(
     client: &Client,
     query: &Query,
     part: &QueryPart,
-) -> Result<Vec<D>, FindError>
+    kept: impl Fn(D) -> K,
+) -> Result<Vec<K>, FindError>
 where
     D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
         + Clone
@@ -292,8 +323,11 @@ where
         discover(client, kind).await?;
         let api = api_of::<D>(client, kind, part.namespace.as_deref());
         match &part.name {
-            Some(name) => api.get_opt(name).await.map(Vec::from_iter),
-            None => listed(&api, query.selector()).await,
+            Some(name) => {
+                let found = api.get_opt(name).await?;
+                Ok(found.map(kept).into_iter().collect())
+            }
+            None => listed_as(&api, query.selector(), kept).await,
         }
     };
     let verb = if part.name.is_some() { "get" } else { "list" };

@@ -56,7 +56,8 @@ impl LiveView {
             self.outage = None;
         }
         match event {
-            WorkloadEvent::Applied(kind, managed) => {
+            WorkloadEvent::Applied(kind, mut managed) => {
+                self.query.trim(&kind, &mut *managed);
                 let workload = &managed.workload;
                 let (namespace, name) = (workload.namespace(), workload.name());
                 let key = (namespace.to_owned(), name.to_owned(), kind);
@@ -294,5 +295,32 @@ pub fn clock_ahead(server: DateTime<Utc>, local: DateTime<Utc>) -> TimeDelta {
         TimeDelta::zero()
     } else {
         ahead
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dayshift_workload::Prefix;
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    /// One user could otherwise exhaust the memory of a dashboard that all users share.
+    #[test]
+    fn large_annotations_of_other_programs_are_not_kept() {
+        let annotations: Map<_, _> = (0..60)
+            .map(|number| (format!("example.com/a{number}"), json!("x".repeat(4_000))))
+            .collect();
+        let object = json!({
+            "metadata": {"name": "web", "namespace": "dev", "uid": "u", "annotations": annotations},
+            "spec": {"replicas": 1},
+        });
+        let managed: WithManagers = serde_json::from_value(object).unwrap();
+        let kinds = [Kind::DEPLOYMENT];
+        let mut view = LiveView::new(Query::all(&kinds, &[], None).reading(&Prefix::default()));
+        view.observe(WorkloadEvent::Applied(Kind::DEPLOYMENT, Box::new(managed)));
+        assert_eq!(view.workloads().count(), 1);
+        let bytes = format!("{view:?}").len();
+        assert!(bytes < 10_000, "{bytes}");
     }
 }

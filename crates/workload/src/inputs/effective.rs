@@ -129,6 +129,14 @@ impl Inputs {
         }
     }
 
+    /// Drops all values of the object's own annotations, which had at least this many bytes: see
+    /// [`Excess::Object`].
+    #[must_use]
+    pub fn too_long(mut self, bytes: usize) -> Self {
+        Arc::make_mut(&mut self.own).drop_texts(Excess::Object(bytes));
+        self
+    }
+
     /// Drops all values of the object's own annotations, because the namespace has too many: see
     /// [`Excess::Namespace`].
     pub(crate) fn drop_texts(&mut self, limit: usize) {
