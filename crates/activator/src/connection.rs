@@ -27,7 +27,7 @@ use tokio::{
 };
 
 use crate::{
-    http::{FirstBytes, Head, MAX_HEAD, ends_with_its_client},
+    http::{FirstBytes, Head, MAX_HEAD, MAX_METHOD, ends_with_its_client},
     limits::{ConnectionLimits, ConnectionPermit},
     log_limit::LogLimit,
     pods::{PodVerifier, connect_to_any},
@@ -337,6 +337,7 @@ impl Opening {
             } else {
                 until.saturating_duration_since(Instant::now())
             };
+            let before = self.bytes.len();
             let mut part = [0; 1024];
             match timeout(wait, stream.read(&mut part)).await {
                 // The server sends first, or the head is incomplete: the connection is held.
@@ -347,6 +348,9 @@ impl Opening {
                     return Ok(());
                 }
                 Ok(Ok(count)) => self.bytes.extend_from_slice(&part[..count]),
+            }
+            if !can_end_head(&self.bytes, before) {
+                continue;
             }
             match FirstBytes::parse(&self.bytes) {
                 FirstBytes::Incomplete if self.bytes.len() < MAX_HEAD => {}
@@ -374,6 +378,12 @@ impl Opening {
         }
         pending::<()>().await;
     }
+}
+
+/// Whether the protocol can be known since there were only so many bytes: the first bytes are a method, and a
+/// request head ends with a line. Otherwise a client that sends single bytes would cause thousands of parses.
+fn can_end_head(bytes: &[u8], before: usize) -> bool {
+    before < MAX_METHOD || bytes.len() >= MAX_HEAD || bytes[before..].contains(&b'\n')
 }
 
 /// Copies in both directions until both sides have closed, or the connection has been idle for [`IDLE`].
@@ -477,6 +487,17 @@ mod tests {
     use tokio::io::duplex;
 
     use super::*;
+
+    #[test]
+    fn head_is_parsed_once_for_each_line() {
+        let head = format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "x".repeat(10_000));
+        let bytes = head.as_bytes();
+        let parses = (0..bytes.len()).filter(|before| can_end_head(&bytes[..=*before], *before));
+        assert_eq!(parses.count(), MAX_METHOD + 3);
+        assert!(can_end_head(bytes, 0));
+        let endless = [b'x'; MAX_HEAD];
+        assert!(can_end_head(&endless, MAX_HEAD - 1));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn idle_forwarded_connection_is_closed() {

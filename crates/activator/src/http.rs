@@ -39,6 +39,9 @@ const METHODS: [&str; 9] = [
     "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
 ];
 
+/// The length of the longest method with the blank after it.
+pub(crate) const MAX_METHOD: usize = 8;
+
 impl FirstBytes {
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let is_begun = |method: &&str| {

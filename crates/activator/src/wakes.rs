@@ -59,6 +59,10 @@ impl WakeRequest {
 /// The maximum number of patches in flight for one namespace.
 const MAX_OF_NAMESPACE: usize = 8;
 
+/// The maximum number of requested Services of one namespace that are considered together. The others take
+/// turns, so that requests to thousands of Services do not delay the wakes of other namespaces.
+const MAX_SERVICES: usize = 32;
+
 /// A patch that wakes a workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Wake {
@@ -76,6 +80,8 @@ pub(crate) struct Wake {
 pub(crate) struct Wakes {
     /// Services with a waiting connection.
     wanted: BTreeMap<ServiceName, RequestedService>,
+    /// How often the requested Services were considered.
+    turns: u64,
     /// The UIDs and namespaces of workloads with a patch in flight.
     in_flight: HashMap<Arc<str>, Arc<str>>,
     backoffs: Backoffs<Arc<str>>,
@@ -86,6 +92,8 @@ pub(crate) struct Wakes {
 pub(crate) struct RequestedService {
     request: WakeRequest,
     since: Instant,
+    /// The last turn in which it was considered.
+    turn: u64,
     /// The ends of wakes by UID. A dependency whose wake is retried later is woken until the same time.
     until: HashMap<Arc<str>, DateTime<Utc>>,
 }
@@ -94,6 +102,7 @@ impl Wakes {
     pub(crate) fn new(start_times: StartTimes, seed: u64) -> Self {
         Self {
             wanted: BTreeMap::new(),
+            turns: 0,
             in_flight: HashMap::new(),
             backoffs: Backoffs::new(seed),
             start_times,
@@ -118,7 +127,12 @@ impl Wakes {
     ) -> Vec<Wake> {
         let at = Instant::now();
         let mut due: BTreeMap<Arc<str>, Wake> = BTreeMap::new();
+        let considered = self.next_turn();
         self.wanted.retain(|service, known| {
+            if !considered.contains(service) {
+                return known.since.elapsed() < settings.hold;
+            }
+            known.turn = self.turns;
             let Some(route) = desired.routes.get(service) else {
                 return false;
             };
@@ -147,6 +161,23 @@ impl Wakes {
             }
         }
         wakes
+    }
+
+    /// The requested Services whose turn it is: of each namespace those that have waited for the longest.
+    fn next_turn(&mut self) -> HashSet<ServiceName> {
+        self.turns += 1;
+        let mut by_namespace: HashMap<&str, Vec<(u64, &ServiceName)>> = HashMap::new();
+        for (service, known) in &self.wanted {
+            let of_namespace = by_namespace.entry(&service.namespace).or_default();
+            of_namespace.push((known.turn, service));
+        }
+        let mut considered = HashSet::new();
+        for mut services in by_namespace.into_values() {
+            services.sort_unstable();
+            let first = services.into_iter().take(MAX_SERVICES);
+            considered.extend(first.map(|(_, service)| service.clone()));
+        }
+        considered
     }
 
     pub(crate) fn finished(&mut self, wake: &Wake, result: &Result<(), PatchError>) {
@@ -183,6 +214,7 @@ impl RequestedService {
         Self {
             request,
             since: Instant::now(),
+            turn: 0,
             until: HashMap::new(),
         }
     }
@@ -543,6 +575,39 @@ mod tests {
         let of_db: Vec<_> = of_db.map(|wake| wake.until).collect();
         assert_eq!(of_db, [at("2026-11-26T18:00:00Z")]);
         assert_eq!(all.len(), 21);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requested_services_of_a_namespace_take_turns() {
+        let desired = Cluster::new().asleep().with_service().desired();
+        let route = &desired.routes[&name("dev", "web")];
+        let mut wakes = wakes();
+        let mut desired = desired.clone();
+        for number in 0..100 {
+            let service = name("dev", &format!("s{number}"));
+            desired.routes.insert(service.clone(), Arc::clone(route));
+            wakes.ask(WakeRequest {
+                service,
+                ..request()
+            });
+        }
+        let other = name("team", "web");
+        desired.routes.insert(other.clone(), Arc::clone(route));
+        wakes.ask(WakeRequest {
+            service: other.clone(),
+            ..request()
+        });
+        for turn in 1..=4 {
+            wakes.due(&desired, &settings(), now());
+            let considered = wakes.wanted.values().filter(|known| known.turn > 0).count();
+            assert_eq!(considered, (32 * turn).min(100) + 1);
+            assert_eq!(wakes.wanted[&other].turn, u64::try_from(turn).unwrap());
+        }
+        advance(settings().hold).await;
+        for _ in 0..2 {
+            wakes.due(&desired, &settings(), now());
+        }
+        assert!(wakes.wanted.is_empty(), "{}", wakes.wanted.len());
     }
 
     #[test]
