@@ -381,25 +381,36 @@ struct VisitorPlans {
 }
 
 impl VisitorPlans {
-    /// Forgets the oldest plans of the least recent visitor until at most this many objects, or one plan, are
-    /// left.
+    /// Forgets plans until at most this many objects, or one plan, are left.
     fn forget_beyond(&mut self, objects: usize) {
         loop {
-            let all = self.by_visitor.iter().flat_map(|(_, own)| own);
-            let (mut plans, mut held) = (0, 0);
-            for plan in all {
-                plans += 1;
-                held += plan.objects();
-            }
-            if held <= objects || plans <= 1 {
+            let sizes = self.by_visitor.iter().map(|(_, own)| {
+                let sizes = own.iter().map(|plan| plan.objects());
+                sizes.collect()
+            });
+            let Some(at) = displaced(&sizes.collect::<Vec<_>>(), objects) else {
                 return;
-            }
-            if let Some((_, own)) = self.by_visitor.front_mut() {
+            };
+            if let Some((_, own)) = self.by_visitor.get_mut(at) {
                 own.pop_front();
             }
             self.by_visitor.retain(|(_, own)| !own.is_empty());
         }
     }
+}
+
+/// The visitor whose oldest plan is forgotten, given the number of objects in each plan of each visitor: the
+/// one whose plans have the most objects, so that one user cannot displace the plans of others. `None` if at
+/// most this many objects, or one plan, are left.
+fn displaced(visitors: &[Vec<usize>], objects: usize) -> Option<usize> {
+    let held: Vec<usize> = visitors.iter().map(|plans| plans.iter().sum()).collect();
+    let plans: usize = visitors.iter().map(Vec::len).sum();
+    if held.iter().sum::<usize>() <= objects || plans <= 1 {
+        return None;
+    }
+    // The least recent of several.
+    let visitors = held.iter().enumerate().rev();
+    visitors.max_by_key(|(_, held)| **held).map(|(at, _)| at)
 }
 
 impl Actions {
@@ -481,6 +492,20 @@ impl JobQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plans_of_a_visitor_with_many_objects_do_not_displace_those_of_others() {
+        for (visitors, expected) in [
+            (&[vec![100], vec![2_000, 2_000, 1_900]][..], None),
+            (&[vec![100], vec![2_000, 2_000, 2_000]], Some(1)),
+            (&[vec![2_000, 2_000, 2_000], vec![100]], Some(0)),
+            (&[vec![3_000], vec![3_000], vec![1]], Some(0)),
+            (&[vec![9_000]], None),
+            (&[], None),
+        ] {
+            assert_eq!(displaced(visitors, MAX_OBJECTS), expected, "{visitors:?}");
+        }
+    }
 
     #[test]
     fn preview_is_valid_for_five_minutes_or_until_the_override_ends() {
