@@ -3,7 +3,10 @@
 use std::{
     ffi::OsStr,
     fs,
-    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{PermissionsExt, symlink},
+    },
 };
 
 use super::convert;
@@ -65,6 +68,32 @@ fn changes_a_file_whose_name_is_not_utf8() {
     assert_eq!(status, 0, "{err}");
     assert_eq!(fs::read_to_string(&file).unwrap(), AFTER);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+/// Somebody else's commit in a repository could otherwise change any file of the user.
+#[test]
+fn files_behind_links_out_of_the_directory_are_not_changed() {
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("a.yaml");
+    fs::write(&file, BEFORE).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("own.yaml"), BEFORE).unwrap();
+    symlink(&file, path("link.yaml")).unwrap();
+    symlink(outside.path(), path("linked")).unwrap();
+    let (_, _, err) = convert(&["-i", directory.path().to_str().unwrap()], "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), BEFORE, "{err}");
+    assert!(
+        err.contains("link.yaml") && err.contains("outside of the directory"),
+        "{err}"
+    );
+    assert_eq!(
+        fs::read_to_string(path("own.yaml")).unwrap(),
+        AFTER,
+        "{err}"
+    );
+    assert!(path("link.yaml").is_symlink() && path("linked").is_symlink());
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
 }
 
 #[test]

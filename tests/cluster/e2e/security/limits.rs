@@ -272,6 +272,14 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
     let through_status = patched(&namespace, "status", long);
     assert!(through_status.stderr.contains(denial), "{through_status:?}");
 
+    let through_finalize = finalized(team, "2099-01-01 00:00");
+    assert!(
+        through_finalize.stderr.contains(denial),
+        "{through_finalize:?}"
+    );
+    let soon = (Utc::now() + TimeDelta::hours(1)).format("%Y-%m-%d %H:%MZ");
+    finalized(team, &soon.to_string()).success();
+
     // Another time zone makes a short wake long.
     limited.allowed("dayshift/timezone=Pacific/Kiritimati");
     let kiritimati: Tz = "Pacific/Kiritimati".parse().unwrap();
@@ -284,6 +292,20 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
     limited.refused("dayshift/timezone-", "another dayshift/timezone moves");
     limited.allowed("dayshift/wake-until-");
     limited.allowed("dayshift/timezone-");
+    // The same on a Namespace, for its own override.
+    let on_namespace = |text: &str| limited.annotate("jane", &namespace, text);
+    on_namespace("dayshift/timezone=Pacific/Kiritimati").success();
+    on_namespace(&format!("dayshift/wake-until={short}")).success();
+    for text in ["dayshift/timezone=Pacific/Pago_Pago", "dayshift/timezone-"] {
+        let answer = on_namespace(text);
+        let denial = "another dayshift/timezone moves";
+        assert!(
+            !answer.ok && answer.stderr.contains(denial),
+            "{text}: {answer:?}"
+        );
+    }
+    on_namespace("dayshift/wake-until-").success();
+    on_namespace("dayshift/timezone-").success();
 
     // A required reason stays required.
     limited.allowed("dayshift/reason=migration of the database");
@@ -313,6 +335,28 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
         &format!("dayshift/wake-until={soon}"),
         "has no managedFields",
     );
+}
+
+/// Replaces the Namespace through its subresource `finalize`, with a wake until this time.
+fn finalized(team: &TestNamespace<'_>, until: &str) -> Output {
+    let get = ["get", "namespace", team.name(), "-o", "json"];
+    let found = team.plane().kubectl(&get).success();
+    let mut object: serde_json::Value = serde_json::from_str(&found).unwrap();
+    object["metadata"]["annotations"]["dayshift/wake-until"] = until.into();
+    let file = NamedTempFile::with_suffix(".json").unwrap();
+    std::fs::write(file.path(), object.to_string()).unwrap();
+    let path = format!("/api/v1/namespaces/{}/finalize", team.name());
+    let file = file.path().to_str().unwrap();
+    let replace = [
+        "replace",
+        "--raw",
+        &path,
+        "-f",
+        file,
+        "--as=jane",
+        "--as-group=system:masters",
+    ];
+    team.plane().kubectl(&replace)
 }
 
 fn limits_restrict_who_excludes_and_which_namespaces_are_scheduled(plane: &ControlPlane) {
