@@ -5,8 +5,8 @@
 //! - `trouble`: Namespaces that are many, unknown, unreadable or being deleted
 //! - `scope`: the default schedule of the controller, and the namespaces in scope
 
+mod adoption_starts;
 mod defaults;
-mod held_down;
 mod inherited;
 mod rolling;
 mod scope;
