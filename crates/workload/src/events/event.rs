@@ -251,7 +251,7 @@ impl EventText {
 }
 
 /// The maximum number of dependencies in a text.
-const MAX_LACKS: usize = 4;
+const MAX_UNREADY: usize = 4;
 
 const UNWATCHED_SERVICE: &str = "whose endpoints dayshift does not watch (run --services, with the \
     permission of manifests/kinds/services.yaml; in the chart services: true)";
@@ -259,17 +259,17 @@ const UNWATCHED_SERVICE: &str = "whose endpoints dayshift does not watch (run --
 impl EventText {
     /// A start was carried out after this wait although dependencies were not ready.
     pub fn started_without(without: &[UnreadyDependency], waited: TimeDelta, zone: Zone) -> Self {
-        let lacks = without.iter().take(MAX_LACKS).map(|(needed, standing)| {
+        let lacks = without.iter().take(MAX_UNREADY).map(|(needed, state)| {
             let name = needed.to_string();
             let name = cut_chars(&name, MAX_NAME);
-            let lack = match (&needed.kind, standing) {
+            let lack = match (&needed.kind, state) {
                 (DependencyKind::Service, DependencyState::Missing) => {
                     "which does not exist, or has no EndpointSlice".to_owned()
                 }
                 (DependencyKind::Service, DependencyState::Unwatched) => {
                     UNWATCHED_SERVICE.to_owned()
                 }
-                _ => lack_text(*standing, waited, zone),
+                _ => unready_text(*state, waited, zone),
             };
             format!("{name}, {lack}")
         });
@@ -277,7 +277,7 @@ impl EventText {
             "started without {}",
             lacks.collect::<Vec<_>>().join("; without ")
         );
-        let more = without.len().saturating_sub(MAX_LACKS);
+        let more = without.len().saturating_sub(MAX_UNREADY);
         if more > 0 {
             text += &format!("; and without {more} more");
         }
@@ -286,8 +286,8 @@ impl EventText {
 }
 
 /// `which was not ready after 10 min`
-fn lack_text(standing: DependencyState, waited: TimeDelta, zone: Zone) -> String {
-    match standing {
+fn unready_text(state: DependencyState, waited: TimeDelta, zone: Zone) -> String {
+    match state {
         DependencyState::Ready | DependencyState::NotReady => {
             let waited = match (waited.num_minutes(), waited.num_seconds()) {
                 (0, seconds) => format!("{seconds} s"),
