@@ -29,7 +29,7 @@ use crate::{
 
 #[derive(Clone)]
 pub struct Assumptions {
-    pub health_problem: Option<String>,
+    pub annotation_error: Option<String>,
     /// Whether the error concerns only the Namespace.
     pub is_inherited: bool,
     /// The delay of the object's starts, in seconds.
@@ -94,17 +94,17 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     assert_eq!(refused, expected, "rejected annotations of {inputs:?}");
     match parsed {
         ParsedInputs::Invalid(refusal) => Assumptions {
-            health_problem: Some(refusal.text(&prefix)),
+            annotation_error: Some(refusal.text(&prefix)),
             is_inherited: refusal.is_inherited(),
             delay: 0,
         },
         ParsedInputs::Scheduled(_) => Assumptions {
-            health_problem: None,
+            annotation_error: None,
             is_inherited: false,
             delay: delay(object),
         },
         ParsedInputs::Unscheduled => Assumptions {
-            health_problem: None,
+            annotation_error: None,
             is_inherited: false,
             delay: 0,
         },

@@ -42,10 +42,10 @@ pub fn check(
         return Err(format!("{kind:?} raises"));
     }
     if raises && !is_exact && new.replicas < old.replicas {
-        return Err(format!("{kind:?} lowers"));
+        return Err(format!("{kind:?} lowers the count"));
     }
     if outcome.adopts && new.replicas < old.replicas {
-        return Err(format!("{kind:?} of what is adopted lowers"));
+        return Err(format!("{kind:?} lowers the count at an adoption"));
     }
     let removed = old.texts.keys().filter(|key| !new.texts.contains_key(*key));
     let may_be_removed = ["pause", "sleep-until", "wake-until"];
@@ -66,10 +66,10 @@ fn check_last(old: &Object, new: &Object, outcome: &Outcome, now: i64) -> Result
     let was_ahead = before.is_some_and(|last| last > now + AHEAD);
     let is_adopted = outcome.adopts && before > Some(now);
     if after < before && outcome.kind != WriteKind::Remove && !was_ahead && !is_adopted {
-        return Err(format!("`last` goes back from {before:?} to {after:?}"));
+        return Err(format!("`last` moves back from {before:?} to {after:?}"));
     }
     if outcome.adopts && after > Some(now) && after > before {
-        return Err(format!("`last` is still to come: {after:?} at {now}"));
+        return Err(format!("`last` is in the future: {after:?} at {now}"));
     }
     Ok(())
 }

@@ -65,7 +65,10 @@ impl Observer {
                     let is_failing = troubled.until(&object) == Some(i64::MAX);
                     if is_failing && self.hides_failure(by, &object.uid, at) {
                         let name = object.full_name();
-                        return self.fail(at, &format!("{by} is refused {name} and tells nobody"));
+                        return self.fail(
+                            at,
+                            &format!("{by} does not report that writes to {name} are denied"),
+                        );
                     }
                     let look = if is_failing {
                         CheckResult::Failing
@@ -76,11 +79,11 @@ impl Observer {
                 }
                 Ok(_) if self.is_silent(by, &object.uid, at) => {
                     let name = object.full_name();
-                    return self.fail(at, &format!("{by} has scaled {name} and tells nobody"));
+                    return self.fail(at, &format!("{by} has not reported that it scaled {name}"));
                 }
                 Ok(_) if self.hides_revert(by, &object.uid, at) => {
                     let name = object.full_name();
-                    let why = format!("{by} knows who has set {name} back and tells nobody");
+                    let why = format!("{by} has not reported the program that reverted {name}");
                     return self.fail(at, &why);
                 }
                 Ok(look) => *self.looks.entry(look).or_default() += 1,
@@ -161,7 +164,9 @@ impl Observer {
         if is_at_limit && outcomes.iter().any(is_corrective) {
             let is_sure = known.corrections.0 >= MAX_CORRECTIONS;
             if self.exact && is_sure && known.limit_events == 0 && self.event_troubles == 0 {
-                return Err(format!("{by} does not say that it has its hands off"));
+                return Err(format!(
+                    "{by} has not reported that the correction limit is reached"
+                ));
             }
             return Ok(CheckResult::GivenUp);
         }

@@ -64,7 +64,7 @@ impl Observer {
             ));
         }
         if write.sent.known.is_empty() {
-            return Err("it was patched by a controller that has not seen it".into());
+            return Err("it was patched by a controller that has not observed it".into());
         }
         let needs_no_namespace = |it: &Known| !self.exact && it.object.rests_on_itself();
         if !write.sent.knows_namespaces && !write.sent.known.iter().any(needs_no_namespace) {
@@ -128,7 +128,7 @@ impl Observer {
 
     /// The intent of its annotations; the empty intent if they are rejected.
     fn intent(&self, known: &Known, zone: Tz) -> Intent {
-        match self.assumptions(known, zone).health_problem {
+        match self.assumptions(known, zone).annotation_error {
             Some(_) => Intent::default(),
             None => Intent::of(known.object.inputs(), &self.plans, zone),
         }
@@ -193,7 +193,7 @@ impl Observer {
             let inputs = RuleInputs {
                 object: old,
                 state: &state,
-                health_problem: assumed.health_problem.as_deref(),
+                annotation_error: assumed.annotation_error.as_deref(),
                 is_inherited: assumed.is_inherited,
                 intent: &intent,
                 ended: &ended,
@@ -204,7 +204,7 @@ impl Observer {
                 raised_ranges,
                 announced,
                 planned: known.planned(),
-                is_refusal_news: known.is_refusal_news(assumed.health_problem.as_deref()),
+                is_refusal_news: known.is_refusal_news(assumed.annotation_error.as_deref()),
                 stop_count: old.stop_count(),
                 catch_up: process.catch_up,
             };

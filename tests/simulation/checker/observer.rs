@@ -191,7 +191,7 @@ impl Observer {
     }
 
     pub(crate) fn fail(&mut self, at: i64, why: &str) {
-        self.note(at, "which is wrong");
+        self.note(at, "violates the rules");
         self.failure.get_or_insert_with(|| why.to_owned());
     }
 
@@ -344,7 +344,7 @@ impl Observer {
         if reason != "CorrectionLimitReached" {
             return;
         }
-        self.note(at, &format!("{by}: hands off"));
+        self.note(at, &format!("{by}: the correction limit is reached"));
         let Some(process) = self.processes.get_mut(&by) else {
             return;
         };

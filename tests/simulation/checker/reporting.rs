@@ -215,17 +215,17 @@ impl Reports {
                 unreported.remove(place);
                 Ok(())
             }
-            None => Err(format!("{by} tells {reason}, and has done nothing of it")),
+            None => Err(format!("{by} reports {reason} without such a write")),
         }
     }
 
     fn check_failure_event(&mut self, by: &str, uid: &str) -> Result<(), String> {
         let failing = self.failing.get_mut(&(by.to_owned(), uid.to_owned()));
         let Some(failing) = failing else {
-            return Err(format!("{by} tells of a failure, and nothing has failed"));
+            return Err(format!("{by} reports a failure, but no write has failed"));
         };
         if std::mem::replace(&mut failing.is_reported, true) {
-            return Err(format!("{by} tells twice that writes fail"));
+            return Err(format!("{by} reports the same failure twice"));
         }
         Ok(())
     }

@@ -76,10 +76,7 @@ impl Observer {
         let calm = [self.recovered, self.woke.0 + CALM, process.clock_set + CALM];
         let is_calm = calm.iter().all(|since| *since <= at.truth);
         if is_calm && !at.unsure && !self.troubled.any_hangs(at.truth - CALM) {
-            self.fail(
-                at.truth,
-                &format!("{by} asks for a list, and nothing happened"),
-            );
+            self.fail(at.truth, &format!("{by} requests a list without a reason"));
         }
     }
 

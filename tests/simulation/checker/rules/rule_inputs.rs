@@ -27,7 +27,7 @@ pub struct RuleInputs<'a> {
     /// The newest state that the controller can know.
     pub state: &'a State,
     /// The error in the annotations.
-    pub health_problem: Option<&'a str>,
+    pub annotation_error: Option<&'a str>,
     /// Whether the error is only in the annotations of its Namespace.
     pub is_inherited: bool,
     /// The intent of the annotations, without overrides that ended earlier.
@@ -71,9 +71,9 @@ impl RuleInputs<'_> {
         if self.object.deleting || self.object.state.is_of_later_version() {
             return vec![None];
         }
-        let outcomes = match (self.health_problem, self.intent.plan) {
+        let outcomes = match (self.annotation_error, self.intent.plan) {
             (Some(_), _) if self.is_inherited => return vec![self.leave_alone()],
-            (Some(health_problem), _) => vec![self.refuse(health_problem)],
+            (Some(annotation_error), _) => vec![self.refuse(annotation_error)],
             (None, None) => vec![self.remove()],
             (None, Some(_)) => self.follow(),
         };
@@ -186,9 +186,9 @@ impl RuleInputs<'_> {
     }
 
     /// An invalid schedule only changes the error annotation.
-    fn refuse(&self, health_problem: &str) -> Outcome {
+    fn refuse(&self, annotation_error: &str) -> Outcome {
         Outcome {
-            error: Some(health_problem.to_owned()),
+            error: Some(annotation_error.to_owned()),
             ..self.keep(WriteKind::Refuse)
         }
     }

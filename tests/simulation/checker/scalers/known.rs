@@ -149,9 +149,9 @@ impl Known {
     }
 
     /// Whether its last write to the object reported another error, or none.
-    pub(crate) fn is_refusal_news(&self, health_problem: Option<&str>) -> bool {
+    pub(crate) fn is_refusal_news(&self, annotation_error: Option<&str>) -> bool {
         let applied = self.applied.as_ref();
-        applied.is_some_and(|applied| applied.error.as_deref() != health_problem)
+        applied.is_some_and(|applied| applied.error.as_deref() != annotation_error)
     }
 
     fn named_holidays(&self) -> Option<Arc<Holidays>> {

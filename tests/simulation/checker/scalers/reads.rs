@@ -66,8 +66,7 @@ impl Reads {
             return Ok(false);
         }
         let counts = self.counts.remove(&object).unwrap_or_default();
-        let mut asked: Result<(), String> =
-            Err("it is read, and nothing happened that asks for it".into());
+        let mut asked: Result<(), String> = Err("it is read without a conflict or a revert".into());
         for set in &counts {
             asked = set.is_read(known, at, clock_set);
             if asked.is_ok() {
@@ -96,7 +95,7 @@ impl SetCount {
             return Err(format!("it is read {later} ms after its count was set"));
         }
         if !known.iter().any(is_back) {
-            return Err("it is read, and nobody has set its count back".into());
+            return Err("its manager is looked up, but its count was not reverted".into());
         }
         Ok(())
     }
