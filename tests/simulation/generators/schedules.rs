@@ -103,7 +103,7 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
     }
 }
 
-/// The same schedule with one change, as most edits are.
+/// The schedule `first` with one change, as in most edits.
 pub fn edited(random: &mut Rng, first: &Plan, zone: Tz, begin: DateTime<Utc>) -> Plan {
     let (first, other) = (first.clone(), plan(random, zone, begin));
     match random.u8(..4) {

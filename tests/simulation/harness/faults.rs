@@ -55,7 +55,7 @@ impl Faults {
         inner.of_namespaces = false;
     }
 
-    /// The same only for requests for Namespaces.
+    /// Like [`Self::turn`], but only for requests for Namespaces.
     pub fn turn_of_namespaces(&self, faults: &[Fault], percent: u8) {
         self.turn(faults, percent);
         self.lock().of_namespaces = true;

@@ -41,7 +41,7 @@ impl Files {
     }
 
     /// Makes each file readable again.
-    pub const fn mend(&mut self) {
+    pub const fn make_readable(&mut self) {
         self.is_lost = [false; NAMES.len()];
     }
 

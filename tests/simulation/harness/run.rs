@@ -81,8 +81,8 @@ pub struct ScenarioOutcome {
     pub looks: BTreeMap<CheckResult, usize>,
 }
 
-/// The plans; then each plan combined with each other one, for an object that inherits from a Namespace with
-/// that plan each key that it does not specify.
+/// All plans that an object can have: the plans of the scenario, and each of them combined with the plan of
+/// its Namespace, from which the object inherits the keys that it does not set.
 fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
     let mut all = plans.to_vec();
     all.extend(plans.iter().filter_map(Plan::bare));
@@ -210,7 +210,7 @@ impl<'a> Harness<'a> {
         // The last step is observed with the clocks of its time, because the order within a millisecond is
         // unknown.
         self.pass(1).await;
-        self.files.mend();
+        self.files.make_readable();
         for number in 0..self.controllers.len() {
             self.read_calendars(number);
             self.controllers[number].faults.end();

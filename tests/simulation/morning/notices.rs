@@ -16,7 +16,7 @@ const SETTLING: Milli = 1_000;
 #[derive(Default)]
 pub(super) struct Notices {
     /// The time of the last Event of each Namespace.
-    outcome: BTreeMap<String, Milli>,
+    last_events: BTreeMap<String, Milli>,
     /// The Events since the last check.
     news: Vec<Notice>,
     pub(super) count: usize,
@@ -31,7 +31,7 @@ struct Notice {
 impl Notices {
     /// Another controller starts, which does not know the earlier Events.
     pub(super) fn forget_events(&mut self) {
-        self.outcome.clear();
+        self.last_events.clear();
         self.news.clear();
     }
 
@@ -42,7 +42,9 @@ impl Notices {
         }
         let [kind, namespace] = ["kind", "name"].map(|it| event["regarding"][it].as_str());
         if kind != Some("Namespace") || event["type"] != "Normal" {
-            return Err(format!("starts that wait are outcome by {event}"));
+            return Err(format!(
+                "waiting starts are not reported by a Normal Event on a Namespace: {event}"
+            ));
         }
         let made = event["eventTime"].as_str().unwrap();
         let made = made.parse::<DateTime<Utc>>().unwrap();
@@ -76,7 +78,7 @@ impl Notices {
             let most = all.iter().filter(|it| it.may_wait(at)).count();
             let waits = |it: &&&KnownWorkload| it.waiting_since(at, up).is_some();
             let least = all.iter().filter(waits).count().max(1);
-            let outcome = |count: usize| {
+            let expected_text = |count: usize| {
                 let starts = if count == 1 {
                     "1 start waits".to_owned()
                 } else {
@@ -85,18 +87,20 @@ impl Notices {
                 let max = max.unwrap_or_default();
                 format!("{starts} until fewer workloads are starting (--max-starting {max})")
             };
-            if !(least..=most).any(|count| text == outcome(count)) {
+            if !(least..=most).any(|count| text == expected_text(count)) {
                 return Err(format!(
                     "{least} to {most} starts wait in {namespace}, and the Event reports: {text}"
                 ));
             }
-            let before = self.outcome.insert(namespace.clone(), at);
+            let before = self.last_events.insert(namespace.clone(), at);
             let has_waited = |before: Milli| {
                 let since = all.iter().filter_map(|it| it.waiting_since(at, up));
                 since.min().is_some_and(|since| since < before)
             };
             if before.is_some_and(|before| at < before + AGAIN && has_waited(before)) {
-                return Err(format!("people are outcome again of {namespace} too soon"));
+                return Err(format!(
+                    "waiting starts in {namespace} are reported again too early"
+                ));
             }
         }
         let namespaces: BTreeSet<_> = seen.keys().map(|place| &*place.0).collect();
@@ -104,9 +108,9 @@ impl Notices {
             let all = of(namespace);
             let since = all.iter().filter_map(|it| it.waiting_since(now, up)).min();
             let is_due = since.is_some_and(|since| since + SETTLING + SOON < now);
-            let outcome = self.outcome.get(namespace);
-            if is_due && outcome.is_none_or(|outcome| outcome + AGAIN + SOON < now) {
-                return Err(format!("starts wait in {namespace}, and nobody is outcome"));
+            let last_event = self.last_events.get(namespace);
+            if is_due && last_event.is_none_or(|last| last + AGAIN + SOON < now) {
+                return Err(format!("waiting starts in {namespace} are not reported"));
             }
         }
         Ok(())

@@ -59,7 +59,7 @@ impl Oracle {
     }
 
     fn fail(&mut self, now: Milli, why: String) {
-        self.note(now, &format!("which is wrong: {why}"));
+        self.note(now, &format!("violates the rules: {why}"));
         self.failure.get_or_insert(why);
     }
 
@@ -177,7 +177,7 @@ impl Oracle {
     fn check_start(&mut self, place: &Place, now: Milli) {
         let seen = &self.seen[place];
         let Some(due) = seen.due(now) else {
-            return self.fail(now, format!("{} is not to run", place.1));
+            return self.fail(now, format!("{} starts although no start is due", place.1));
         };
         if now - due.since > SOON {
             self.waited += 1;
@@ -356,7 +356,7 @@ impl Oracle {
             self.seen.values().filter(holds).count() < max
         });
         if has_place {
-            self.fail(now, format!("{name} waits for nothing"));
+            self.fail(now, format!("{name} waits although it could start"));
         }
     }
 }

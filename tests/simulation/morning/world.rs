@@ -62,7 +62,7 @@ struct World<'m> {
     api: Api,
     oracle: Arc<Mutex<Oracle>>,
     controller: Option<JoinHandle<()>>,
-    /// The objects whose patches are denied, each with the end of that.
+    /// The objects whose patches are denied, and until when.
     refused: Arc<Mutex<BTreeMap<Place, Milli>>>,
     /// The generation that the pods of each object have.
     generations: BTreeMap<Place, i64>,
@@ -75,7 +75,7 @@ struct World<'m> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Pods {
     /// The new spec is observed, and no pod is ready.
-    KnownWorkload,
+    Observed,
     Ready,
 }
 
@@ -127,7 +127,7 @@ impl<'m> World<'m> {
         sleep((night - self.clock.now()).to_std().unwrap()).await;
         self.listen();
         for number in 0..self.morning.objects.len() {
-            self.show(number, Pods::KnownWorkload);
+            self.show(number, Pods::Observed);
         }
         self.start();
         let now = self.now();
@@ -162,7 +162,7 @@ impl<'m> World<'m> {
             let place = place(workload);
             if self.generations.insert(place, generation) != Some(generation) {
                 self.pods.retain(|it| it.1 != number);
-                self.pods.insert((now, number, Pods::KnownWorkload));
+                self.pods.insert((now, number, Pods::Observed));
                 if let Some(after) = workload.ready_after {
                     let after = Milli::try_from(after).unwrap();
                     self.pods.insert((now + after, number, Pods::Ready));
@@ -273,7 +273,7 @@ impl<'m> World<'m> {
                 let is_ready = |it: &Value| it["status"]["readyReplicas"].as_i64() > Some(0);
                 if self.get(workload(number)).is_some_and(|it| is_ready(&it)) {
                     let back = now + Milli::try_from(*seconds).unwrap() * 1000;
-                    self.pods.insert((now, *number, Pods::KnownWorkload));
+                    self.pods.insert((now, *number, Pods::Observed));
                     self.pods.insert((back, *number, Pods::Ready));
                 }
             }

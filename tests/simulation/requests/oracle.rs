@@ -71,7 +71,7 @@ impl Oracle {
     }
 
     pub(super) fn fail(&mut self, now: DateTime<Utc>, why: String) {
-        self.note(now, &format!("which is wrong: {why}"));
+        self.note(now, &format!("violates the rules: {why}"));
         self.failure.get_or_insert(why);
     }
 
@@ -131,7 +131,7 @@ impl Oracle {
                 let why = format!("{} is woken until {until}, not {}", place.1, wake.until);
                 self.fail(now, why);
             }
-            None => self.fail(now, format!("nobody asks for {}", place.1)),
+            None => self.fail(now, format!("{} is woken without a request", place.1)),
         }
     }
 
@@ -170,9 +170,9 @@ impl Oracle {
     pub(super) fn check_wakes(&mut self, now: DateTime<Utc>) {
         if let Some((place, wake)) = self.awaited.pop_first() {
             let reason = if wake.is_written {
-                "and no Event reports it"
+                "but no Event reports the wake"
             } else {
-                "and is not woken"
+                "but it is not woken"
             };
             self.fail(now, format!("a request is for {}, {reason}", place.1));
         }

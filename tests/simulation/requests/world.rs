@@ -246,7 +246,7 @@ impl<'n> World<'n> {
         });
         let answer = answer.await.unwrap();
         if Answer::of(answer.as_deref()) != Some(expected) {
-            let why = format!("the answer is to be {expected:?}, and is {answer:?}");
+            let why = format!("expected the response {expected:?}, but received {answer:?}");
             self.oracle().fail(now, why);
         }
     }
