@@ -197,6 +197,6 @@ mod tests {
             .map(|at| format!("&object={at}"))
             .collect();
         let said = ActionForm::parse(format!("do=pause{many}").as_bytes()).requested(now);
-        assert!(said.unwrap_err().contains("too much"));
+        assert!(said.unwrap_err().contains("too many"));
     }
 }

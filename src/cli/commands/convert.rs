@@ -62,7 +62,7 @@ Examples:
   dayshift convert -A                       the commands for all live objects
   dayshift convert deploy/web -n dev | sh   convert one live workload
   dayshift convert --default-uptime \"Mon-Fri 07:30-20:30 CET\" -n team-a
-                                            a flag of the other tool, for a Namespace
+                                            another tool's flag for a Namespace
 
 Exit status: 0 done, 1 something has no equivalent (with --check: or can be converted), 2 wrong usage, \
 3 a file or the cluster cannot be read."
