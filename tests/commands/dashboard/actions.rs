@@ -296,7 +296,10 @@ fn impossible_actions_are_reported_before_and_after() {
     assert_eq!(asked.status, 200, "{}", asked.body);
     let text = Page::read(&asked.body).text().to_owned();
     assert!(text.contains("Nothing would change."), "{text}");
-    assert!(text.contains("dev/deploy/gone: it no longer exists"), "{text}");
+    assert!(
+        text.contains("dev/deploy/gone: it no longer exists"),
+        "{text}"
+    );
     assert!(text.contains(hostile), "{text}");
     assert!(text.contains("is not a day"), "{text}");
     assert!(
