@@ -31,6 +31,7 @@ struct TestCase {
     fixture: Fixture,
     change: ConcurrentChange,
     harm: Harm,
+    /// The loss without the operation.
     lost: &'static str,
 }
 
@@ -43,34 +44,34 @@ macro_rules! rows {
 /// One row for each `test` operation of a patch for an object with labels and annotations.
 fn rows() -> impl Iterator<Item = TestCase> {
     let rows = rows![
-        "/metadata/uid", stop, |api| restore(api), stopped, "a restored copy is stopped unseen";
-        "/metadata/deletionTimestamp", stop, |api| delete(api), stopped, "what is being deleted is changed";
-        "/spec/replicas", stop, |api| scale(api, 6), |it| stopped(it) && saved(it) != "6", "the 6 that somebody has just asked for";
-        "/metadata/labels/dayshift~1state", stop, |api| label(api, "state", "slept"), |it| state(it) != "slept", "what another says of it";
-        "/metadata/labels/dayshift~1last", stop, |api| label(api, "last", "2026-11-20T20.00.00Z"), |it| text(it, "labels", "last") < "2026-11-20T20", "what has been considered is done again";
+        "/metadata/uid", stop, |api| restore(api), stopped, "a restored copy is stopped although it was not observed";
+        "/metadata/deletionTimestamp", stop, |api| delete(api), stopped, "an object that is being deleted is changed";
+        "/spec/replicas", stop, |api| scale(api, 6), |it| stopped(it) && saved(it) != "6", "the count 6 that a user has just set is lost";
+        "/metadata/labels/dayshift~1state", stop, |api| label(api, "state", "slept"), |it| state(it) != "slept", "the state that another controller wrote is lost";
+        "/metadata/labels/dayshift~1last", stop, |api| label(api, "last", "2026-11-20T20.00.00Z"), |it| text(it, "labels", "last") < "2026-11-20T20", "an earlier boundary is considered again";
         "/metadata/labels/dayshift~1next", stop, |api| label(api, "next", "2026-11-20T20.00.00Z"), stopped, "it is stopped before its next boundary";
-        "/metadata/labels/dayshift~1saved-replicas", stop, |api| label(api, "saved-replicas", "5"), |it| saved(it) != "5", "the saved 5";
-        "/metadata/labels/dayshift~1fingerprint", stop, |api| label(api, "fingerprint", "v1-0"), stopped, "it is stopped by a schedule that is another's";
-        "/metadata/annotations/dayshift~1error", stop, |api| write(api, "error", "it is refused"), stopped, "a refused schedule is carried out";
-        "/metadata/annotations/dayshift~1override-began", slept, |api| write(api, "override-began", "2026-11-19T10:00:00Z"), stopped, "an override that is over acts again";
+        "/metadata/labels/dayshift~1saved-replicas", stop, |api| label(api, "saved-replicas", "5"), |it| saved(it) != "5", "the saved count 5 is lost";
+        "/metadata/labels/dayshift~1fingerprint", stop, |api| label(api, "fingerprint", "v1-0"), stopped, "it is stopped by the schedule of another object";
+        "/metadata/annotations/dayshift~1error", stop, |api| write(api, "error", "it is refused"), stopped, "a rejected schedule is carried out";
+        "/metadata/annotations/dayshift~1override-began", slept, |api| write(api, "override-began", "2026-11-19T10:00:00Z"), stopped, "an ended override is applied again";
         "/metadata/annotations/dayshift~1start", start, |api| write(api, "start", "10:00"), started, "started an hour early";
         "/metadata/annotations/dayshift~1stop", stop, |api| write(api, "stop", "20:00"), stopped, "stopped an hour early";
-        "/metadata/annotations/dayshift~1hours", stop, |api| write(api, "hours", "09:00-20:00"), stopped, "stopped by what is now an error";
-        "/metadata/annotations/dayshift~1scale", stop, |api| write(api, "scale", "09:00 = 3"), stopped, "stopped by what is now an error";
+        "/metadata/annotations/dayshift~1hours", stop, |api| write(api, "hours", "09:00-20:00"), stopped, "stopped by a schedule that is now invalid";
+        "/metadata/annotations/dayshift~1scale", stop, |api| write(api, "scale", "09:00 = 3"), stopped, "stopped by a schedule that is now invalid";
         "/metadata/annotations/dayshift~1timezone", stop, |api| write(api, "timezone", "America/New_York"), stopped, "stopped five hours early";
-        "/metadata/annotations/dayshift~1replicas", start, |api| write(api, "replicas", "1"), started, "3 run where 1 is asked for";
-        "/metadata/annotations/dayshift~1stop-replicas", stop, |api| write(api, "stop-replicas", "1"), stopped, "none runs where 1 is asked for";
+        "/metadata/annotations/dayshift~1replicas", start, |api| write(api, "replicas", "1"), started, "3 replicas run, but 1 is requested";
+        "/metadata/annotations/dayshift~1stop-replicas", stop, |api| write(api, "stop-replicas", "1"), stopped, "no replica runs, but 1 is requested";
         "/metadata/annotations/dayshift~1jitter", start, |api| write(api, "jitter", "1h"), started, "all start at once";
         "/metadata/annotations/dayshift~1except", start, |api| write(api, "except", "2026-11-21"), started, "started on a holiday";
-        "/metadata/annotations/dayshift~1treat-as", start, |api| write(api, "treat-as", "2026-11-21 = Mon; 2026-11-21 = Tue"), started, "started by what is now an error";
+        "/metadata/annotations/dayshift~1treat-as", start, |api| write(api, "treat-as", "2026-11-21 = Mon; 2026-11-21 = Tue"), started, "started by a schedule that is now invalid";
         "/metadata/annotations/dayshift~1extra", start, |api| write(api, "extra", "whenever"), started, "started by an invalid schedule";
-        "/metadata/annotations/dayshift~1after", start, |api| write(api, "after", "deploy/web; db"), started, "started by what is now an error";
+        "/metadata/annotations/dayshift~1after", start, |api| write(api, "after", "deploy/web; db"), started, "started by a schedule that is now invalid";
         "/metadata/annotations/dayshift~1pause", stop, |api| write(api, "pause", "true"), stopped, "stopped while paused";
         "/metadata/annotations/dayshift~1wake-until", stop, |api| write(api, "wake-until", "2026-11-20 22:00"), stopped, "stopped while kept awake";
         "/metadata/annotations/dayshift~1sleep-until", start, |api| write(api, "sleep-until", "2026-11-21 12:00"), started, "started while kept asleep";
-        "/metadata/annotations/dayshift~1enforce", enforced, |api| write(api, "enforce", None), stopped, "a count is put back that is now free";
-        "/metadata/annotations/dayshift~1exclude", stop, |api| write(api, "exclude", "true"), stopped, "stopped though it is excluded";
-        "/metadata/annotations/dayshift~1allow-volume-deletion", stop, |api| write(api, "allow-volume-deletion", "maybe"), stopped, "stopped by what is now an error";
+        "/metadata/annotations/dayshift~1enforce", enforced, |api| write(api, "enforce", None), stopped, "a count is reverted that is no longer enforced";
+        "/metadata/annotations/dayshift~1exclude", stop, |api| write(api, "exclude", "true"), stopped, "stopped although it is excluded";
+        "/metadata/annotations/dayshift~1allow-volume-deletion", stop, |api| write(api, "allow-volume-deletion", "maybe"), stopped, "stopped by a schedule that is now invalid";
     ];
     rows.into_iter()
 }
@@ -78,9 +79,9 @@ fn rows() -> impl Iterator<Item = TestCase> {
 /// The same for an object without labels, for one without annotations, and for a StatefulSet.
 fn bare() -> [TestCase; 3] {
     rows![
-        "/metadata/labels", unlabelled, |api| merge(api, &json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "somebody's label";
-        "/spec/persistentVolumeClaimRetentionPolicy/whenScaled", stop_set, |api| delete_volumes(api), stopped, "the volumes, and what is on them";
-        "/metadata/annotations", unscheduled, |api| write(api, "stop", "19:00"), |it| state(it).is_empty(), "the state of an object that has a schedule again";
+        "/metadata/labels", unlabelled, |api| merge(api, &json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "a user's label is lost";
+        "/spec/persistentVolumeClaimRetentionPolicy/whenScaled", stop_set, |api| delete_volumes(api), stopped, "the volumes are deleted";
+        "/metadata/annotations", unscheduled, |api| write(api, "stop", "19:00"), |it| state(it).is_empty(), "the state of an object that has a schedule again is lost";
     ]
 }
 
