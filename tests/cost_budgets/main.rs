@@ -110,7 +110,7 @@ fn names_agree(cases: &[Case], recorded: &Arc<Table>) -> Trial {
     let mut measured: Vec<_> = cases.iter().map(|case| case.name.to_owned()).collect();
     measured.sort();
     let recorded = recorded.clone();
-    Trial::test("what is measured is what is recorded", move || {
+    Trial::test("every_measured_operation_is_recorded", move || {
         let recorded = recorded.names();
         let say = || {
             format!(

@@ -216,7 +216,7 @@ fn forbidden_namespace_leaves_its_workloads_unchanged(plane: &ControlPlane) {
         let line =
             |it: &&TestNamespace<'_>| format!("cannot watch namespaces {}: forbidden\n", it.name());
         let expected = format!("ok\n{}", unread.iter().map(line).collect::<String>());
-        eventually("/readyz names what is not watched", || {
+        eventually("/readyz names the unwatched resources", || {
             (dayshift.get("/readyz")? == (200, expected.clone())).then_some(())
         });
     };

@@ -47,7 +47,7 @@ fn minute_after(soon: Soon) -> Soon {
 fn cron_job_creates_jobs_only_while_running(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "cron");
     let stop = soon(12);
-    // One CronJob whose stop is over when the others stop, so that all are observed at the same minute.
+    // One CronJob has stopped already when the others stop, so that the next minute tests all of them.
     let (early, late) = (stop.plus(4), stop.plus(8));
     let minute = minute_after(late);
     let start = Soon(minute.0 + TimeDelta::seconds(15));

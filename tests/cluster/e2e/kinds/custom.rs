@@ -235,7 +235,7 @@ fn object_without_a_count_is_rejected_and_gets_no_label(plane: &ControlPlane) {
     });
     create(&team, &paper);
     let planes = ["--kinds", "planes.toys.example.com"];
-    // Before any controller has observed it.
+    // No controller has observed it yet.
     for command in ["status", "plan"] {
         let line = format!(
             "dayshift {command} planes.toys.example.com/paper -n {}",

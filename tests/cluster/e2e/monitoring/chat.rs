@@ -18,19 +18,19 @@ use crate::support::{Alerting, ControlPlane, deployment, eventually, soon};
 const PAGE: &str = include_str!("../../../../docs/guides/notifications.md");
 
 /// The posted messages: the path of the webhook, and the message.
-type Heard = Arc<Mutex<Vec<(String, Value)>>>;
+type PostedMessages = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// The webhook of a chat, which runs until the tests end.
-fn webhook() -> (SocketAddr, Heard) {
+fn webhook() -> (SocketAddr, PostedMessages) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, heard) = (listener.local_addr().unwrap(), Heard::default());
-    let all = Arc::clone(&heard);
+    let (address, messages) = (listener.local_addr().unwrap(), PostedMessages::default());
+    let all = Arc::clone(&messages);
     thread::spawn(move || {
         for stream in listener.incoming() {
             all.lock().unwrap().extend(message(stream.unwrap()));
         }
     });
-    (address, heard)
+    (address, messages)
 }
 
 /// The message of one request; `None` if it is incomplete.
@@ -86,7 +86,7 @@ pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPla
         team.run(&["--per-namespace-metrics"]).address().unwrap()
     });
     let directory = TempDir::new().unwrap();
-    let (chat, heard) = webhook();
+    let (chat, messages) = webhook();
     let config = routes(&teams, directory.path(), chat);
     let alerting = Alerting::start(directory, &controllers, Path::new(ALERTS), &config);
     eventually("Prometheus has scraped a zero of each", || {
@@ -99,17 +99,17 @@ pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPla
         team.annotate("web", "dayshift/notice", "1h");
         team.await_event("web", "StopsSoon");
         eventually(&format!("the chat of {} hears of it", team.name()), || {
-            (heard.lock().unwrap().len() > index).then_some(())
+            (messages.lock().unwrap().len() > index).then_some(())
         });
     }
-    let heard = heard.lock().unwrap().clone();
-    let receivers: Vec<_> = heard
+    let messages = messages.lock().unwrap().clone();
+    let receivers: Vec<_> = messages
         .iter()
         .map(|(receiver, _)| receiver.as_str())
         .collect();
     let names = teams.each_ref().map(|team| team.name());
     assert_eq!(receivers, names, "{}", alerting.logs());
-    for (name, (_, message)) in names.iter().zip(&heard) {
+    for (name, (_, message)) in names.iter().zip(&messages) {
         let attachment = &message["attachments"][0];
         let title = format!("Workloads of the namespace {name} stop soon.");
         assert_eq!(attachment["title"], title, "{message}");

@@ -346,7 +346,7 @@ fn announced_stop() -> Scrapes {
     scenario.apply(deployment("web").replicas(3).hours(OFFICE));
     let reported = deployment("web").namespace("test").replicas(3);
     scenario.apply(reported.hours(OFFICE).annotation("dayshift/notice", "15m"));
-    let mut run = Scrapes::of("people of a namespace are told of a stop", scenario);
+    let mut run = Scrapes::of("a stop is announced in its namespace", scenario);
     run.minutes(14);
     run.fires(&[]);
     run.minutes(2);

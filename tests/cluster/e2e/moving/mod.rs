@@ -42,7 +42,7 @@ struct Tool {
     flags: &'static str,
     /// Replacements: `NOON` is the clock of the morning, `ZONE` a zone in which it is noon.
     now: &'static [(&'static str, &'static str)],
-    /// The messages with an exit status of 0.
+    /// The ids of the findings. The commands exit with 0.
     rule_ids: &'static [&'static str],
     /// The next boundary of each object in the plan: its action and its count.
     planned: &'static [(&'static str, &'static str, Option<u64>)],

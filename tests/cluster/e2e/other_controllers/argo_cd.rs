@@ -152,7 +152,7 @@ impl<'t> Application<'t> {
             "sync": {"syncOptions": options},
         }});
         self.patch(&operation.to_string());
-        self.until("the sync by hand is done", |it| {
+        self.until("the manual sync is done", |it| {
             let state = &it["status"]["operationState"];
             state["operation"]["initiatedBy"]["username"] == by && state["phase"] == "Succeeded"
         });

@@ -224,7 +224,7 @@ fn without_one_kind_it_scales_the_others_and_retries_the_watch(plane: &ControlPl
     dayshift.wait_ready();
     let place = format!("in namespace {}", namespace.name());
     let expected = format!("ok\ncannot watch statefulsets.apps {place}: forbidden\n");
-    eventually("/readyz names what is not watched", || {
+    eventually("/readyz names the unwatched resources", || {
         (dayshift.get("/readyz")? == (200, expected.clone())).then_some(())
     });
     controller.await_stop(stop);
