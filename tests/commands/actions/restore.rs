@@ -35,7 +35,7 @@ fn restore_raises_only_stopped_workloads() {
     for (was, replicas_before, schedule, saved, state, expected) in [
         ("stopped", 0, OFFICE, Some("3"), Some("stopped"), Some(3)),
         (
-            "edited at night",
+            "edited while stopped",
             0,
             OFFICE,
             Some("3"),
@@ -44,7 +44,7 @@ fn restore_raises_only_stopped_workloads() {
         ),
         ("asleep", 0, OFFICE, Some("3"), Some("slept"), Some(3)),
         (
-            "paused at night",
+            "paused while stopped",
             0,
             OFFICE,
             Some("3"),
@@ -61,7 +61,7 @@ fn restore_raises_only_stopped_workloads() {
             Some(5),
         ),
         (
-            "raised a little by hand, as a start would find it",
+            "raised manually, but to less than the saved count",
             2,
             OFFICE,
             Some("5"),
@@ -69,7 +69,7 @@ fn restore_raises_only_stopped_workloads() {
             Some(5),
         ),
         (
-            "raised by hand",
+            "raised manually above the saved count",
             6,
             OFFICE,
             Some("5"),

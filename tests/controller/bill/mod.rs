@@ -1,4 +1,4 @@
-//! Savings: the counters, counters and `plan` against an oracle, and everything that shows savings.
+//! Savings: the counters and `plan`, compared with an oracle, and all outputs that show savings.
 
 pub(crate) mod by_status;
 mod one_account;

@@ -57,7 +57,7 @@ fn replaced_calendar_applies_at_once_and_never_to_the_past() {
     assert_eq!(next().as_deref(), Some("2026-11-23T09.00.00Z"));
     scenario.sleep_until("2026-11-20 10:00");
     assert_eq!(scenario.replicas("web"), 0);
-    // The start at 09:00 today is in the schedule again. Its time has passed, so it is not caught up with.
+    // The start at 09:00 today is in the schedule again. Its time has passed, so it is not carried out.
     publisher.publish(calendars(&[NO_DAY]));
     scenario.settle();
     assert_eq!(scenario.replicas("web"), 0);
@@ -82,7 +82,7 @@ fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
         });
         assert_eq!(scenario.replicas("web"), 0, "{dates:?}");
     }
-    // A start that was due by both the old and the new dates is caught up with.
+    // A missed start is carried out late if it was due by both the old and the new dates.
     let (mut scenario, _publisher) = evening(&[NO_DAY]);
     scenario.apply(web("calendar:de"));
     scenario.kill_controllers();
@@ -305,7 +305,7 @@ fn calendar_changed_while_the_schedule_is_rejected_does_not_act_on_the_past() {
         scenario.annotate("web", "timezone", None);
         scenario.settle();
         assert_eq!(scenario.error("web"), None);
-        // Only the start that was due by the dates of that time is caught up with.
+        // A missed start is carried out late only if it was due by the dates of that time.
         assert_eq!(scenario.replicas("web"), runs, "{before} to {after}");
         scenario.sleep_until("2026-11-23 09:01");
         assert_eq!(scenario.replicas("web"), 3);

@@ -213,7 +213,7 @@ fn the_predicted_action_matches_the_decision() {
         // It runs at that time and keeps running.
         ("awake", held(&[], "wake-until", noon), None),
         (
-            "awake at night",
+            "awake over a stop",
             held(&[], "wake-until", "2026-11-23 23:00"),
             Some(Action::Stop),
         ),
@@ -224,7 +224,7 @@ fn the_predicted_action_matches_the_decision() {
             Some(Action::Stop),
         ),
         (
-            "paused at night",
+            "paused between boundaries",
             held(&[], "pause", "2026-11-21 12:00"),
             None,
         ),

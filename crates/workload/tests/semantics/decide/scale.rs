@@ -54,11 +54,11 @@ fn a_scale_step_replaces_a_manual_count_in_both_directions() {
 
 #[test]
 fn a_wake_sets_the_largest_scale_count_and_never_lowers() {
-    for (night, woken) in [(0, 10), (4, 10), (12, 12)] {
+    for (count, woken) in [(0, 10), (4, 10), (12, 12)] {
         let mut object = stepped(3);
-        object.until("2026-11-19 22:00").scale(night);
+        object.until("2026-11-19 22:00").scale(count);
         object.edit("wake-until", Some("2026-11-19 23:00")).apply();
-        assert_eq!(object.replicas(), woken, "{night} at night");
+        assert_eq!(object.replicas(), woken, "woken from {count}");
         object.until("2026-11-19 23:00");
         assert_eq!(
             (object.replicas(), object.saved()),
