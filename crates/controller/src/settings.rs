@@ -40,7 +40,7 @@ pub struct Settings {
     pub max_in_flight: NonZeroUsize,
     /// The maximum number of started workloads that are not ready yet; `None` for no limit.
     pub max_starting: Option<NonZeroUsize>,
-    /// How long after dayshift has set a count a revert of it is reported; zero for never.
+    /// How long a count that dayshift has set is checked for reverts; zero disables the check.
     pub revert_window: Duration,
     /// How long before a stop its notice is sent; zero for no notice.
     pub notice: TimeDelta,

@@ -70,7 +70,7 @@ impl ConnectionArgs {
         let (client, server) = connect(&self.connection(command)).await?;
         let is_told = Once::new();
         let tell = move |pause: Duration| {
-            if pause >= TOLD_FROM {
+            if pause >= REPORTED_FROM {
                 is_told.call_once(|| print_note(&busy(pause)));
             }
         };
@@ -100,7 +100,7 @@ impl ConnectionArgs {
 }
 
 /// Shorter pauses are not reported.
-const TOLD_FROM: Duration = Duration::from_secs(5);
+const REPORTED_FROM: Duration = Duration::from_secs(5);
 
 fn busy(pause: Duration) -> String {
     let seconds = pause.as_secs();
