@@ -76,7 +76,8 @@ fn rows() -> impl Iterator<Item = TestCase> {
     rows.into_iter()
 }
 
-/// The same for an object without labels, for one without annotations, and for a StatefulSet.
+/// Rows for the tests that only other objects need: one without labels, a StatefulSet, and one without
+/// annotations.
 fn bare() -> [TestCase; 3] {
     rows![
         "/metadata/labels", unlabelled, |api| merge(api, &json!({"labels": {"team": "shop"}})), |it| it["metadata"]["labels"]["team"].is_null(), "a user's label is lost";
@@ -152,7 +153,7 @@ impl Trap {
                 let change = trap.0.lock().unwrap().change.take_if(|_| is_patch);
                 if let Some(change) = change {
                     change(&api);
-                    bytes = trap.0.lock().unwrap().take_away(&bytes);
+                    bytes = trap.0.lock().unwrap().remove_operation(&bytes);
                 }
                 let answer = inner
                     .send(Request::from_parts(head, Body::from(bytes)))
@@ -177,7 +178,7 @@ impl Set {
     }
 
     /// Removes the operation from the patch, and records the paths that the patch tests.
-    fn take_away(&mut self, patch: &[u8]) -> Vec<u8> {
+    fn remove_operation(&mut self, patch: &[u8]) -> Vec<u8> {
         let mut operations: Vec<Value> = serde_json::from_slice(patch).unwrap();
         let tests = operations.iter().filter(|it| it["op"] == "test");
         self.tested = tests

@@ -70,7 +70,7 @@ fn changes_a_file_whose_name_is_not_utf8() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
-/// Somebody else's commit in a repository could otherwise change any file of the user.
+/// A commit of another person could otherwise change any file of the user.
 #[test]
 fn files_behind_links_out_of_the_directory_are_not_changed() {
     let outside = tempfile::tempdir().unwrap();

@@ -31,7 +31,7 @@ impl Served {
         Self::start(cluster.command().arg("dashboard").args(args))
     }
 
-    /// The same with another `PATH`.
+    /// `dayshift dashboard` for a cluster, with another `PATH`.
     pub(crate) fn with_path(cluster: &Cluster, args: &[&str], path: &str) -> Self {
         let mut command = cluster.command();
         Self::start(command.env("PATH", path).arg("dashboard").args(args))
@@ -49,7 +49,7 @@ impl Served {
         Self::by_run_with(cluster, listen, &[])
     }
 
-    /// With additional flags.
+    /// Like [`Self::by_run`], with additional flags.
     pub(crate) fn by_run_with(cluster: &Cluster, listen: &str, flags: &[&str]) -> Self {
         let mut command = cluster.command();
         command.args(["run", "--listen=127.0.0.1:0", "--dashboard-listen", listen]);
@@ -125,7 +125,7 @@ impl Served {
         self.send(head, b"")
     }
 
-    /// With a body that the server might not read completely.
+    /// Like [`Self::ask`], with a body that the server might not read completely.
     pub(crate) fn send(&self, head: &str, body: &[u8]) -> Answer {
         match &self.cookie {
             Some(cookie) => self.send_bare(&format!("{head}\r\ncookie: {cookie}"), body),
@@ -133,7 +133,7 @@ impl Served {
         }
     }
 
-    /// Without the cookie, unless the lines contain one.
+    /// Like [`Self::send`], but without the cookie, unless the lines contain one.
     pub(crate) fn send_bare(&self, head: &str, body: &[u8]) -> Answer {
         let mut stream = self.connect();
         write!(stream, "{head}\r\nconnection: close\r\n\r\n").unwrap();

@@ -22,7 +22,7 @@ macro_rules! rows {
         $(
             #[test]
             fn $scenario() {
-                Row::tell(stringify!($metric), $part::$scenario);
+                Row::run_scenario(stringify!($metric), $part::$scenario);
             }
         )*
     };
@@ -82,7 +82,7 @@ fn every_documented_metric_has_a_scenario() {
 #[test]
 #[should_panic = "always the same"]
 fn rejects_a_scenario_with_a_single_expected_value() {
-    Row::tell("dayshift_invalid_schedules", |row| {
+    Row::run_scenario("dayshift_invalid_schedules", |row| {
         let scenario = crate::sandbox::Sandbox::at("2026-11-20 18:00 UTC");
         row.expect(&scenario, "", 0.0);
         row.expect(&scenario, "", 0.0);

@@ -44,7 +44,7 @@ impl Row {
     ///
     /// # Panics
     /// If the scenario expected fewer than two different values, because a constant might always pass.
-    pub(super) fn tell(metric: &'static str, scenario: fn(&mut Self)) {
+    pub(super) fn run_scenario(metric: &'static str, scenario: fn(&mut Self)) {
         let mut row = Self {
             metric,
             expected: Vec::new(),

@@ -121,7 +121,7 @@ pub(super) fn counts_running_replicas_of_scheduled_workloads(row: &mut Row) {
     by_namespace(row);
 }
 
-/// As for the stopped replicas.
+/// With `--per-namespace-metrics`, each namespace has a series.
 fn by_namespace(row: &mut Row) {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
     scenario.start_controller(Settings {

@@ -182,7 +182,7 @@ fn namespace_selector_limits_the_scope() {
     assert_eq!(all(), [0, 0, 0]);
     scenario.sleep_until("2026-11-23 12:00");
     assert_eq!(all(), [0, 0, 3], "a namespace out of scope stays unchanged");
-    // When it is in scope again, the missed start is caught up with.
+    // When it is in scope again, the missed start is carried out.
     label("dev", Some("dev"));
     scenario.settle();
     assert_eq!(all(), [3, 3, 3]);

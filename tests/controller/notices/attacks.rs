@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 
-use super::{entry, friday, office, reported, told_when};
+use super::{entry, friday, notice_times, office, reported};
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
@@ -34,13 +34,16 @@ fn moved_stop_is_announced_again_and_a_removed_one_is_not() {
     // One edit just before the notice is due, and one after it was sent.
     scenario.annotate("gone", "hours", Some("Mon-Fri 09:00-21:00"));
     scenario.sleep_until("18:47");
-    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
+    assert_eq!(
+        notice_times(&scenario),
+        [entry("18:45:00", "Deployment/web")]
+    );
     scenario.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
     scenario.sleep_until("19:14");
     assert_eq!(reported(&scenario).len(), 1);
     scenario.sleep_until("19:15:01");
     assert_eq!(
-        told_when(&scenario).pop(),
+        notice_times(&scenario).pop(),
         Some(entry("19:15:00", "Deployment/web"))
     );
     // Moved back and forth: the same stop is announced once.
@@ -77,7 +80,10 @@ fn clock_jump_announces_no_past_stop_and_none_twice() {
         (0, 0)
     );
     scenario.sleep_until("18:46");
-    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
+    assert_eq!(
+        notice_times(&scenario),
+        [entry("18:45:00", "Deployment/web")]
+    );
     scenario.step_clock(TimeDelta::minutes(-20));
     scenario.sleep_until("18:50");
     assert_eq!(reported(&scenario).len(), 1);
@@ -107,7 +113,10 @@ fn forbidden_namespace_does_not_suppress_a_notice_on_the_object() {
     scenario.apply(office("api"));
     scenario.sleep_until("18:46");
     // The Event has no UID, because the UID is unknown.
-    assert_eq!(told_when(&scenario), [entry("18:45:00", "Namespace/dev")]);
+    assert_eq!(
+        notice_times(&scenario),
+        [entry("18:45:00", "Namespace/dev")]
+    );
     scenario.sleep_until("19:00:01");
     assert_eq!((scenario.replicas("web"), scenario.replicas("api")), (0, 0));
 }

@@ -45,7 +45,7 @@ fn reported(scenario: &Sandbox) -> Vec<(String, String, String)> {
 }
 
 /// The notices of the last hour: time and object.
-fn told_when(scenario: &Sandbox) -> Vec<(String, String)> {
+fn notice_times(scenario: &Sandbox) -> Vec<(String, String)> {
     reported(scenario)
         .into_iter()
         .map(|(at, object, _)| (at, object))
@@ -79,7 +79,10 @@ fn announces_a_stop_on_time_without_writing_the_object() {
     scenario.sleep_until("2026-11-23 18:44:59");
     assert_eq!(reported(&scenario), []);
     scenario.sleep_until("2026-11-23 18:45:01");
-    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
+    assert_eq!(
+        notice_times(&scenario),
+        [entry("18:45:00", "Deployment/web")]
+    );
 }
 
 #[test]
@@ -116,7 +119,7 @@ fn notice_defaults_come_from_namespace_and_flag_and_zero_disables() {
             .map(|at| entry(at, "Deployment/web"))
             .collect();
         assert_eq!(
-            told_when(&scenario),
+            notice_times(&scenario),
             expected,
             "{own:?} {namespace:?} {flag}"
         );
@@ -179,7 +182,7 @@ fn announces_the_end_of_a_wake_that_is_a_stop() {
     scenario.apply(office("early").annotation("dayshift/wake-until", "2026-11-20 18:50"));
     scenario.sleep_until("18:46");
     assert_eq!(
-        told_when(&scenario),
+        notice_times(&scenario),
         [entry("18:45:00", "Deployment/early")]
     );
     scenario.sleep_until("21:16");
@@ -206,7 +209,7 @@ fn wake_after_the_notice_has_its_own_notice() {
     );
     scenario.sleep_until("20:45:01");
     assert_eq!(
-        told_when(&scenario).pop(),
+        notice_times(&scenario).pop(),
         Some(entry("20:45:00", "Deployment/web"))
     );
 }
@@ -243,7 +246,10 @@ fn announces_a_stop_at_the_end_of_a_pause_within_the_notice() {
     scenario.sleep_until("18:49:59");
     assert_eq!(reported(&scenario), []);
     scenario.sleep_until("18:51");
-    assert_eq!(told_when(&scenario), [entry("18:50:02", "Deployment/web")]);
+    assert_eq!(
+        notice_times(&scenario),
+        [entry("18:50:02", "Deployment/web")]
+    );
 }
 
 #[test]
@@ -257,7 +263,7 @@ fn notice_longer_than_the_hours_is_sent_at_the_start() {
     scenario.sleep_until("2026-11-21 09:59:59");
     assert_eq!(reported(&scenario), []);
     scenario.sleep_until("10:01");
-    let all = told_when(&scenario);
+    let all = notice_times(&scenario);
     assert_eq!(all.len(), 1);
     assert!(all[0].0.starts_with("10:00:0"), "{all:?}");
 }
@@ -271,7 +277,10 @@ fn announces_scale_boundaries_to_zero() {
         .annotation("dayshift/scale", steps);
     scenario.apply(web.annotation("dayshift/notice", "15m"));
     scenario.sleep_until("18:46");
-    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
+    assert_eq!(
+        notice_times(&scenario),
+        [entry("18:45:00", "Deployment/web")]
+    );
 }
 
 #[test]
@@ -287,7 +296,10 @@ fn announces_the_stop_of_a_manually_started_workload() {
     assert_eq!(scenario.replicas("web"), 0);
     scenario.scale("web", 2);
     scenario.sleep_until("18:46");
-    assert_eq!(told_when(&scenario), [entry("18:45:00", "Deployment/web")]);
+    assert_eq!(
+        notice_times(&scenario),
+        [entry("18:45:00", "Deployment/web")]
+    );
 }
 
 #[test]
@@ -334,7 +346,7 @@ fn controller_started_within_the_notice_sends_the_missing_notice() {
     scenario.sleep_until("18:52");
     scenario.start_controller(Settings::default());
     scenario.sleep_until("18:53");
-    let all = told_when(&scenario);
+    let all = notice_times(&scenario);
     assert_eq!(all.len(), 1);
     assert!(all[0].0.starts_with("18:52:0"), "{all:?}");
 }
