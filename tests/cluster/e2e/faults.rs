@@ -64,7 +64,7 @@ fn reports_an_invalid_schedule_within_a_second(plane: &ControlPlane) {
     let late = last_told - last_made;
     if late >= 1_000_000 {
         let due = DateTime::from_timestamp_micros(last_made).unwrap();
-        too_late("an Event came", due, late as f64 / 1e6, 1.0);
+        too_late("an Event was sent", due, late as f64 / 1e6, 1.0);
     }
     stop.assert_in_future("each error is reported");
     team.await_adopted("good", stop);

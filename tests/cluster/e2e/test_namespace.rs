@@ -157,7 +157,7 @@ impl<'a> TestNamespace<'a> {
     /// Asserts a count `before` a time.
     pub(crate) fn assert_replicas(&self, name: &str, expected: i32, before: Soon) {
         let seen = self.replicas(name);
-        before.assert_in_future(&format!("a look at {name}"));
+        before.assert_in_future(&format!("the count of {name} is checked"));
         assert_eq!(seen, expected, "{name}");
     }
 

@@ -63,8 +63,8 @@ fn asked_to_retry_later(place: &Place<'_>, code: u16, retry_after: &'static str)
         scenario.controllers[0].log(),
     );
     // A panicking program might respond until it has printed the location.
-    let lives = alive.is_some_and(|(status, _)| status == 200) && !log.contains("panicked");
-    assert!(lives, "{log}");
+    let is_alive = alive.is_some_and(|(status, _)| status == 200) && !log.contains("panicked");
+    assert!(is_alive, "{log}");
     match place.profile {
         Profile::Short => scenario.breaks_off(),
         Profile::Full => scenario.ends().within(BOUND as f64),

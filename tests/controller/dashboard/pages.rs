@@ -167,7 +167,7 @@ fn pages_show_the_state_of_the_controller() {
 
 #[test]
 fn page_views_cause_no_requests_and_no_delay() {
-    let [looked_at, alone] = [true, false].map(|_| {
+    let [with_clients, without_clients] = [true, false].map(|_| {
         let scenario = Sandbox::at("2026-11-20 18:59 UTC");
         for at in 0..50 {
             scenario.apply(deployment(&format!("web-{at}")).replicas(3).stop("19:00"));
@@ -176,31 +176,35 @@ fn page_views_cause_no_requests_and_no_delay() {
         scenario.apply(deployment("web").replicas(2).hours(OFFICE));
         scenario
     });
-    let pages = pages(&looked_at);
-    for scenario in [&looked_at, &alone] {
+    let pages = pages(&with_clients);
+    for scenario in [&with_clients, &without_clients] {
         scenario.sleep_until("2026-11-20 18:59:58");
     }
-    for looker in 0..8 {
+    for client in 0..8 {
         let pages = Arc::clone(&pages);
-        looked_at.spawn(async move {
+        with_clients.spawn(async move {
             loop {
                 // Some clients disconnect before the response.
-                let path = PATHS[looker % PATHS.len()];
-                let patience = Duration::from_millis(if looker % 3 == 0 { 0 } else { 5_000 });
+                let path = PATHS[client % PATHS.len()];
+                let patience = Duration::from_millis(if client % 3 == 0 { 0 } else { 5_000 });
                 let _ = tokio::time::timeout(patience, get(&pages, path)).await;
                 sleep(Duration::from_millis(40)).await;
             }
         });
     }
-    for scenario in [&looked_at, &alone] {
+    for scenario in [&with_clients, &without_clients] {
         scenario.sleep_until("2026-11-20 19:00:01");
     }
     for name in ["web", "web-0", "web-49"] {
-        assert_eq!(looked_at.patched(name), alone.patched(name), "{name}");
+        assert_eq!(
+            with_clients.patched(name),
+            without_clients.patched(name),
+            "{name}"
+        );
     }
-    let requests = [&looked_at, &alone].map(|it| it.api.requests().len());
+    let requests = [&with_clients, &without_clients].map(|it| it.api.requests().len());
     assert_eq!(requests[0], requests[1]);
-    assert!(page(&looked_at, &pages, "/").contains("52</span> asleep by schedule"));
+    assert!(page(&with_clients, &pages, "/").contains("52</span> asleep by schedule"));
 }
 
 /// For example, a scrape or a page view just before a boundary must not delay the boundary.

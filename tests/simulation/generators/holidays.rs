@@ -89,13 +89,13 @@ impl Steps<'_> {
             }
         }
         if random.u8(..3) == 0 {
-            self.give_back(random, &files);
+            self.include_date_again(random, &files);
         }
     }
 
     /// A schedule has a single boundary. First a calendar excludes its date, so that no boundary is left, and
     /// then includes it again, before or after the boundary has passed.
-    fn give_back(&mut self, random: &mut Rng, files: &[Dates; NAMES.len()]) {
+    fn include_date_again(&mut self, random: &mut Rng, files: &[Dates; NAMES.len()]) {
         let name = self.scenario.calendars.first().copied().unwrap_or_default();
         let zone = self.scenario.zone;
         let at = random.u32(self.scenario.length / 4..self.scenario.length);

@@ -318,7 +318,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
     };
     // A policy takes effect shortly after it is applied.
     for (policy, manager) in [("addresses", "dayshift"), ("slices", "me")] {
-        eventually(&format!("the policy of {policy} holds"), || {
+        eventually(&format!("the policy of {policy} is in force"), || {
             let foreign = slice("web-dayshift-probe", manager, "IPv4", "10.9.9.9");
             apply(&thief, &namespace, &foreign).map(|_| ())
         });
@@ -384,7 +384,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         match expected {
             None => assert_eq!(output, None, "{case}"),
             Some(words) => {
-                let output = output.unwrap_or_else(|| panic!("{case} is taken"));
+                let output = output.unwrap_or_else(|| panic!("{case}: the slice is accepted"));
                 assert!(output.contains(words), "{case}: {output}");
             }
         }

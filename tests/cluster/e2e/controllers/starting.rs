@@ -55,7 +55,7 @@ fn status_distinguishes_waiting_from_missed_starts(plane: &ControlPlane) {
     let message = "its start waits until fewer workloads are starting (--max-starting)";
     let waits = |expected: bool| {
         eventually(
-            &format!("status says that a start waits: {expected}"),
+            &format!("status shows that a start waits: {expected}"),
             || {
                 let notes = notes();
                 let waits = notes.iter().any(|it| it == message);

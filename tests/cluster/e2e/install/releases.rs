@@ -12,16 +12,16 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 }
 
 fn helm_4_installs_upgrades_and_uninstalls(plane: &ControlPlane) {
-    lives(plane, 4);
+    check_release(plane, 4);
 }
 
 fn helm_3_installs_upgrades_and_uninstalls(plane: &ControlPlane) {
-    lives(plane, 3);
+    check_release(plane, 3);
 }
 
-/// Under the `restricted` Pod Security Standard, with pods that become ready, because Helm waits
-/// for them.
-fn lives(plane: &ControlPlane, version: u32) {
+/// Installs, upgrades, rolls back and uninstalls the chart under the `restricted` Pod Security Standard.
+/// Pods become ready, because Helm waits for them.
+fn check_release(plane: &ControlPlane, version: u32) {
     let team = plane.namespace(&format!("helm{version}"));
     let restricted = "pod-security.kubernetes.io/enforce=restricted";
     plane

@@ -98,9 +98,10 @@ pub(super) fn chat_receives_each_stop_notice_of_its_team_once(plane: &ControlPla
         // The notice period has already begun, so the notice is sent at once.
         team.annotate("web", "dayshift/notice", "1h");
         team.await_event("web", "StopsSoon");
-        eventually(&format!("the chat of {} hears of it", team.name()), || {
-            (messages.lock().unwrap().len() > index).then_some(())
-        });
+        eventually(
+            &format!("the chat of {} contains the notice", team.name()),
+            || (messages.lock().unwrap().len() > index).then_some(()),
+        );
     }
     let messages = messages.lock().unwrap().clone();
     let receivers: Vec<_> = messages

@@ -154,7 +154,7 @@ fn noon(at: Soon) -> (String, String) {
 
 impl Tool {
     /// Runs the migration of this tool: from its stopped examples to their counts after the start.
-    fn is_left(&self, plane: &ControlPlane) {
+    fn check_migration(&self, plane: &ControlPlane) {
         define_kinds(plane);
         let directory = tempfile::tempdir().unwrap();
         let morning = minute(12);
@@ -313,27 +313,27 @@ fn member(object: &str) -> &'static str {
 
 fn workloads_stopped_by_go_kube_downscaler_start_at_their_saved_counts(plane: &ControlPlane) {
     let [tool, ..] = &TOOLS;
-    tool.is_left(plane);
+    tool.check_migration(plane);
 }
 
 fn workloads_stopped_by_py_kube_downscaler_start_at_their_saved_counts(plane: &ControlPlane) {
     let [_, tool, ..] = &TOOLS;
-    tool.is_left(plane);
+    tool.check_migration(plane);
 }
 
 fn workloads_stopped_by_kube_green_start_at_their_saved_counts(plane: &ControlPlane) {
     let [_, _, tool, ..] = &TOOLS;
-    tool.is_left(plane);
+    tool.check_migration(plane);
 }
 
 fn workloads_stopped_by_cron_hpa_start_at_their_saved_counts(plane: &ControlPlane) {
     let [.., tool, _] = &TOOLS;
-    tool.is_left(plane);
+    tool.check_migration(plane);
 }
 
 fn workloads_stopped_by_keda_start_at_their_saved_counts(plane: &ControlPlane) {
     let [.., tool] = &TOOLS;
-    tool.is_left(plane);
+    tool.check_migration(plane);
 }
 
 /// Defines the kinds of all other tools.

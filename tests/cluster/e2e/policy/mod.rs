@@ -118,7 +118,9 @@ fn policy_accepts_every_value_that_the_parser_accepts(plane: &ControlPlane) {
     let mut missed = Vec::new();
     for ((key, text), refusal) in texts.iter().zip(refused) {
         match (is_read(key, text), refusal) {
-            (true, Some(why)) => panic!("{key}: {text:?} is read, and refused: {why}"),
+            (true, Some(why)) => {
+                panic!("{key}: {text:?} is valid, but the policy denies it: {why}")
+            }
             (true, None) => good += 1,
             (false, Some(why)) => {
                 assert!(why.contains(&format!("dayshift/{key}")), "{why}");

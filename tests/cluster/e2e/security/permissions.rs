@@ -97,7 +97,7 @@ fn await_line(dayshift: &Dayshift, words: &[&str]) {
 }
 
 fn await_readiness(dayshift: &Dayshift, expected: u16) {
-    eventually(&format!("/readyz says {expected}"), || {
+    eventually(&format!("/readyz reports {expected}"), || {
         (dayshift.get("/readyz")?.0 == expected).then_some(())
     });
 }
