@@ -36,7 +36,7 @@ pub(crate) enum Transport {
     Http2,
     /// kube's own client: HTTP/1.1, and every connection must still be opened.
     Http1Cold,
-    /// The same, with as many open connections as there will be requests in flight.
+    /// kube's own client, with as many open connections as there will be requests in flight.
     Http1Warm,
 }
 

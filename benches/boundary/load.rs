@@ -144,7 +144,7 @@ async fn create_one(
     Ok((kind.clone(), serde_json::to_vec(&made).unwrap()))
 }
 
-/// The same pods in an object of this kind.
+/// An object of this kind with realistic pods.
 fn definition(kind: &Kind, namespace: &str, name: &str, annotations: &Value) -> Value {
     let mut object = large(namespace, name, annotations);
     object["apiVersion"] = kind.api_version().into();

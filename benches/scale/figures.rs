@@ -50,7 +50,7 @@ impl Phase {
         }
     }
 
-    /// The same without the bytes allocated before.
+    /// The cost without the bytes that were allocated before.
     pub(crate) fn beyond(self, before: i64) -> Self {
         Self {
             peak: self.peak - before,
