@@ -29,10 +29,10 @@ pub(crate) fn talk(address: SocketAddr, first: &[u8]) -> io::Result<()> {
         let mut sender = stream.try_clone()?;
         let sent = data.to_vec();
         let sending = thread::spawn(move || sender.write_all(&sent));
-        let mut heard = vec![0; data.len()];
-        stream.read_exact(&mut heard)?;
+        let mut received = vec![0; data.len()];
+        stream.read_exact(&mut received)?;
         sending.join().unwrap()?;
-        assert!(heard == data, "the response differs from the request");
+        assert!(received == data, "the response differs from the request");
     }
     Ok(())
 }
@@ -44,8 +44,8 @@ pub(crate) fn measured(address: SocketAddr) -> io::Result<(Duration, f64)> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(b"PING")?;
-    let mut heard = vec![0; 64_000];
-    stream.read_exact(&mut heard[..4])?;
+    let mut received = vec![0; 64_000];
+    stream.read_exact(&mut received[..4])?;
     let answered = begin.elapsed();
     let begin = Instant::now();
     let mut sender = stream.try_clone()?;
@@ -53,8 +53,8 @@ pub(crate) fn measured(address: SocketAddr) -> io::Result<(Duration, f64)> {
         let part = [7; 64_000];
         (0..BYTES / part.len()).try_for_each(|_| sender.write_all(&part))
     });
-    for _ in 0..BYTES / heard.len() {
-        stream.read_exact(&mut heard)?;
+    for _ in 0..BYTES / received.len() {
+        stream.read_exact(&mut received)?;
     }
     sending.join().unwrap()?;
     Ok((answered, BYTES as f64 / 1e6 / begin.elapsed().as_secs_f64()))
@@ -64,9 +64,9 @@ pub(crate) fn ping(address: SocketAddr) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(b"PING")?;
-    let mut heard = [0; 4];
-    stream.read_exact(&mut heard)?;
-    assert_eq!(&heard, b"PING");
+    let mut received = [0; 4];
+    stream.read_exact(&mut received)?;
+    assert_eq!(&received, b"PING");
     Ok(())
 }
 

@@ -280,7 +280,7 @@ fn limits_apply_to_subresources_and_later_changes(plane: &ControlPlane) {
     let soon = (Utc::now() + TimeDelta::hours(1)).format("%Y-%m-%d %H:%MZ");
     finalized(team, &soon.to_string()).success();
 
-    // Another time zone makes a short wake long.
+    // In another time zone, the same local end makes a short wake long.
     limited.allowed("dayshift/timezone=Pacific/Kiritimati");
     let kiritimati: Tz = "Pacific/Kiritimati".parse().unwrap();
     let short = local(kiritimati, TimeDelta::hours(11));

@@ -43,7 +43,8 @@ impl<'a> Controller<'a> {
         })
     }
 
-    /// The same with each rule of the Role changed; a rule without verbs is left out.
+    /// dayshift in its own Namespace, with each rule of the shipped Role changed. A rule that has no verbs
+    /// afterwards is left out.
     fn with(plane: &'a ControlPlane, name: &str, change: impl Fn(&mut Value)) -> Self {
         let namespace = plane.namespace(name);
         let manifest = "manifests/namespaced.yaml";

@@ -159,7 +159,7 @@ fn status(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String
     dayshift(kubeconfig, &[&["status"], arguments].concat())
 }
 
-/// The same for `dayshift` with these arguments.
+/// Exit status, standard output and standard error of `dayshift` with these arguments.
 fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
         .args(arguments)

@@ -73,7 +73,7 @@ fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, request: &[&st
     });
 }
 
-/// The same for rules added to Kubernetes' own roles.
+/// Waits until the API server has applied rules that were added to Kubernetes' own roles.
 fn await_added(team: &TestNamespace<'_>, who: &Path) {
     eventually("the API server knows the added rules", || {
         let list = ["auth", "can-i", "--list", "-n", team.name()];
