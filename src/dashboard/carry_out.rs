@@ -312,8 +312,12 @@ fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Repli
         return None;
     };
     let seen = observed.replicas;
+    let state = observed.state();
+    let is_manual_zero = seen == Replicas::ZERO && state.remembered() == Some(Replicas::ZERO);
     let after = match request.requested {
-        RequestedOverride::Wake(_) => spec.count_after_start(seen, &observed.state()),
+        // Only the controller knows which count it has observed running.
+        RequestedOverride::Wake(_) if is_manual_zero && spec.replicas.is_none() => return None,
+        RequestedOverride::Wake(_) => spec.count_after_start(seen, &state),
         RequestedOverride::Sleep(_) => seen.min(spec.stop_replicas),
         RequestedOverride::Pause(_) => seen,
         RequestedOverride::Resume | RequestedOverride::Sync => return None,

@@ -10,7 +10,7 @@ use dayshift_cluster::{
     clock::Clock,
     connect::server_time,
     decode::WithManagers,
-    read::{Autoscalers, FindError, NamespaceDefaults, Services, WaitingStarts},
+    read::{Autoscalers, CorrectionLimits, FindError, NamespaceDefaults, Services, WaitingStarts},
 };
 use dayshift_controller::CalendarFeed;
 use dayshift_operations::status::{
@@ -38,6 +38,7 @@ struct FollowedState {
     autoscalers: Autoscalers,
     services: Services,
     waiting_starts: WaitingStarts,
+    correction_limits: CorrectionLimits,
     /// How far the clock of the API server is ahead of the local clock.
     ahead: TimeDelta,
     /// The error that ended the watches.
@@ -56,6 +57,7 @@ impl Followed {
             autoscalers: Autoscalers::default(),
             services: Services::default(),
             waiting_starts: WaitingStarts::default(),
+            correction_limits: CorrectionLimits::default(),
             ahead: TimeDelta::zero(),
             ended: None,
             view: None,
@@ -143,8 +145,8 @@ impl Followed {
         }
     }
 
-    /// Reads autoscalers; Services, if a workload has `wake-on-request`; and waiting starts, if a start is
-    /// overdue.
+    /// Reads autoscalers; Services, if a workload has `wake-on-request`; waiting starts, if a start is
+    /// overdue; and correction limits, if `enforce` should have stopped a workload.
     async fn read_others(&self, settings: &Settings, clock: &Clock) {
         let query = &settings.query;
         let ask_for_wakes = {
@@ -168,15 +170,24 @@ impl Followed {
                 false => WaitingStarts::default(),
             }
         };
-        let (autoscalers, services, waiting_starts) = tokio::join!(
+        let correction_limits = async {
+            let mut rows = view.rows.iter();
+            match rows.any(|row| row.status.is_to_be_enforced()) {
+                true => CorrectionLimits::find(&self.client, query).await,
+                false => CorrectionLimits::default(),
+            }
+        };
+        let (autoscalers, services, waiting_starts, correction_limits) = tokio::join!(
             Autoscalers::find(&self.client, query),
             services,
-            waiting_starts
+            waiting_starts,
+            correction_limits
         );
         let mut seen = self.seen();
         seen.autoscalers = autoscalers;
         seen.services = services;
         seen.waiting_starts = waiting_starts;
+        seen.correction_limits = correction_limits;
         seen.view = None;
     }
 
@@ -237,7 +248,8 @@ fn view_of(
         now,
     };
     let row = |(kind, managed): (Kind, &WithManagers)| {
-        let status = WorkloadStatus::new(&kind.clone(), managed, &status_context)?;
+        let status = WorkloadStatus::new(&kind.clone(), managed, &status_context)?
+            .with_correction_limits(&seen.correction_limits);
         let observed = seen
             .defaults
             .applied(managed.workload.observe(&kind, prefix));

@@ -124,6 +124,10 @@ impl Published {
                 WorkStatus::WaitingForSlot => status.waiting_for_slot(),
                 _ => status,
             };
+            let status = match object.is_at_correction_limit {
+                true => status.at_correction_limit(),
+                false => status,
+            };
             let parsed = Some(object.shared_parsed());
             Some(Arc::new(Row {
                 status,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, deployment, logged};
 
 #[test]
 fn reports_an_invalid_schedule_within_a_second_and_continues() {
@@ -78,6 +78,51 @@ fn reports_again_a_typo_that_a_rollback_restored() {
     );
     scenario.sleep_until("19:30");
     assert_eq!(scenario.replicas("web"), 3);
+}
+
+/// A downgrade: the labels might mean something else to this version.
+#[test]
+fn reports_the_state_of_a_later_version_once_and_changes_nothing() {
+    let scenario = Sandbox::at("2026-11-20 18:50 UTC");
+    let (_guard, log) = logged();
+    let fingerprint = |name: &str, text: Option<&str>| {
+        let label = "dayshift/fingerprint";
+        scenario.api.label("dev", name, label, text).unwrap();
+        scenario.settle();
+    };
+    for name in ["web", "api"] {
+        scenario.apply(deployment(name).replicas(3).hours("Mon-Fri 09:00-19:00"));
+    }
+    let patches = scenario.patched("web").len();
+    fingerprint("web", Some("v9-0123456789abcdef"));
+    for count in [2, 4] {
+        scenario.scale("web", count);
+    }
+    scenario.sleep_until("19:10");
+    assert_eq!((scenario.replicas("web"), scenario.replicas("api")), (4, 0));
+    assert_eq!(scenario.patched("web").len(), patches);
+    assert_eq!(scenario.events("web"), ["StateFromLaterVersion"]);
+    let text = "its state was written by a later version of dayshift, so this version leaves it \
+                unchanged; use that version";
+    let events = scenario.api.list("Event");
+    let event = events
+        .iter()
+        .find(|it| it["reason"] == "StateFromLaterVersion");
+    let event = event.unwrap();
+    assert_eq!(
+        (&event["note"], &event["type"]),
+        (&text.into(), &"Warning".into())
+    );
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert_eq!(log.matches(text).count(), 1, "{log}");
+
+    // The missed stop is carried out, and the same is reported again only if it was over.
+    fingerprint("web", None);
+    assert_eq!(scenario.replicas("web"), 0);
+    fingerprint("web", Some("v9-0123456789abcdef"));
+    let told = scenario.events("web");
+    let told = told.iter().filter(|it| *it == "StateFromLaterVersion");
+    assert_eq!(told.count(), 2);
 }
 
 #[test]

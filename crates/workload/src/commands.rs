@@ -19,7 +19,7 @@ use crate::{
     keys::{Key, Label},
     observed::Observed,
     replicas::Replicas,
-    state::{Phase, State},
+    state::{LATER_VERSION, Phase, State},
 };
 
 /// An override that a user requests for one object. It is written as annotations, so `kubectl
@@ -65,10 +65,7 @@ pub enum OverrideError {
     #[error("its schedule specifies nothing yet: its first boundary is still to come")]
     BeforeFirstBoundary,
     /// A later version of dayshift wrote its labels, which may mean something else.
-    #[error(
-        "its state was written by a later version of dayshift, so this version leaves it unchanged; use that \
-         version"
-    )]
+    #[error("{LATER_VERSION}")]
     LaterVersion,
 }
 
@@ -270,10 +267,7 @@ pub enum NotRestored {
     #[error("it is being deleted")]
     Deleting,
     /// A later version of dayshift wrote its labels, which may mean something else.
-    #[error(
-        "its state was written by a later version of dayshift, so this version leaves it unchanged; use that \
-         version"
-    )]
+    #[error("{LATER_VERSION}")]
     LaterVersion,
     /// The label of the saved count is invalid.
     #[error(

@@ -69,7 +69,7 @@ pub use observed::{CountField, MAX_BEGAN, Observed};
 pub use quantity::NANOS;
 pub use readiness::{READY_WITHIN, Readiness};
 pub use replicas::{Replicas, count_after_start, count_after_stop, count_after_wake};
-pub use state::{Labels, Next, Phase, State};
+pub use state::{LATER_VERSION, Labels, Next, Phase, State};
 pub use wake_on_request::{
     IgnoredPaths, NotCovered, RequestCoverage, ServicePort, ServiceSpec, WakeOnRequest, selects,
     wake_on_request_problems,

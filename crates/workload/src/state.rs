@@ -244,6 +244,10 @@ impl State {
     }
 }
 
+/// Why an object with labels of a later version is not changed.
+pub const LATER_VERSION: &str = "its state was written by a later version of dayshift, so this version \
+    leaves it unchanged; use that version";
+
 /// How far the label `last` can be ahead of the clock.
 const AHEAD: TimeDelta = TimeDelta::hours(1);
 

@@ -122,7 +122,7 @@ impl Page<'_> {
                             " since " (at(since)) " " span.far { (distance(since, now)) }
                         }
                     }
-                    @if let Some(saved) = status.saved {
+                    @if let Some(saved) = status.saved.filter(|saved| *saved > status.replicas) {
                         dt { "Saved count" }
                         dd { (saved) }
                     }

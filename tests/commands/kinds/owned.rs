@@ -174,6 +174,102 @@ fn status_names_the_owner_of_an_owned_object() {
     }
 }
 
+/// An operator that copies the labels and annotations of its resource to its workload. The controller
+/// scales both.
+#[test]
+fn status_recognizes_a_workload_with_the_schedule_of_its_owner() {
+    let schedule = json!({"dayshift/hours": "00:00-24:00"});
+    let other = json!({"dayshift/hours": "Mon-Fri 09:00-19:00"});
+    // The labels with which the controller has stored the state of the owner, or the workload's own.
+    let owner_labels = |uid: &str| {
+        let fingerprint = dayshift_workload::Inputs::default().fingerprint(uid);
+        json!({
+            "dayshift/state": "running", "dayshift/last": "2026-11-20T09.00.00Z",
+            "dayshift/next": "never", "dayshift/fingerprint": fingerprint.to_string(),
+        })
+    };
+    let copies =
+        "its labels and annotations are copies of those of PostgresCluster db, whose operator";
+    let both = "it belongs to PostgresCluster db, which has a schedule itself and whose operator";
+    for (annotations, has_labels, kinds, expected) in [
+        (&schedule, false, RESOURCE, Some(copies)),
+        (&other, false, RESOURCE, Some(both)),
+        (&json!({}), true, RESOURCE, Some(copies)),
+        // The fingerprint shows whose labels they are, even if the owner is not read.
+        (&json!({}), true, "deployments", Some(copies)),
+        (&schedule, true, "deployments", Some(copies)),
+        (&json!({}), false, RESOURCE, None),
+    ] {
+        let cluster = Cluster::new();
+        let (group, version) = VERSION.split_once('/').unwrap();
+        let api = &cluster.api;
+        api.serve_custom(group, version, "postgresclusters", "PostgresCluster");
+        let owner = json!({
+            "apiVersion": VERSION, "kind": "PostgresCluster",
+            "metadata": {"name": "db", "namespace": "dev", "annotations": schedule},
+            "spec": {"shutdown": false},
+        });
+        api.create(owner).unwrap();
+        let owner = api.get("PostgresCluster", "dev", "db").unwrap();
+        let uid = owner["metadata"]["uid"].as_str().unwrap();
+        cluster.deployment("web", 3, &[]);
+        let labels = if has_labels {
+            owner_labels(uid)
+        } else {
+            json!({})
+        };
+        let owned = json!({"metadata": {
+            "annotations": annotations, "labels": labels,
+            "ownerReferences": [{
+                "apiVersion": VERSION, "kind": "PostgresCluster", "name": "db", "uid": uid,
+                "controller": true,
+            }],
+        }});
+        api.merge("Deployment", "dev", "web", &owned).unwrap();
+        let shown = || {
+            let ran = cluster.dayshift(&[
+                "status",
+                "--kinds",
+                &format!("deployments,{kinds}"),
+                "-o",
+                "json",
+            ]);
+            let document = ran.json();
+            let workloads = document["workloads"].as_array().unwrap().iter();
+            let mut of_it = workloads.filter(|it| it["name"] == "web").cloned();
+            (ran.status, of_it.next())
+        };
+        let (status, web) = shown();
+        let case = format!("{annotations} {has_labels} {kinds}: {web:?}");
+        let Some(expected) = expected else {
+            assert!(web.is_none(), "{case}");
+            continue;
+        };
+        let web = web.unwrap();
+        assert_eq!((status, &web["from"]), (1, &"object".into()), "{case}");
+        let notes = web["notes"].as_array().unwrap().iter();
+        let notes: Vec<_> = notes.map(|it| it.as_str().unwrap()).collect();
+        let advice = "; `kubectl annotate deploy/web -n dev dayshift/exclude=true` leaves it to the \
+                      operator";
+        let note = notes.iter().find(|it| it.contains(expected));
+        let note = note.unwrap_or_else(|| panic!("{case}"));
+        assert!(note.ends_with(advice), "{case}");
+        for wrong in [
+            "in its place",
+            "no schedule is written",
+            "manually",
+            "set the count",
+        ] {
+            assert!(!notes.concat().contains(wrong), "{wrong}: {case}");
+        }
+        // The advice works.
+        let exclude = Some("true");
+        api.annotate_of("Deployment", "dev", "web", "dayshift/exclude", exclude)
+            .unwrap();
+        assert_eq!(shown().1, None, "{case}");
+    }
+}
+
 /// The texts of `status` and `restore` name no count for an on/off field.
 #[test]
 fn describes_a_removed_schedule_of_an_on_off_field() {

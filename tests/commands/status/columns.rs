@@ -1,9 +1,10 @@
 //! The columns of `dayshift status`.
 
+use chrono::{Days, NaiveDate, Utc};
 use serde_json::{Value, json};
 
 use super::{OFFICE, STOPPED, evening, state};
-use crate::program::Ended;
+use crate::{dashboard::browser::Served, fake_server::Cluster, program::Ended};
 
 #[test]
 fn shows_the_count_beside_a_larger_saved_count() {
@@ -133,4 +134,24 @@ fn next_is_the_next_change() {
     let web = &ran.json()["workloads"][0];
     assert_eq!(web["next"], "2026-11-24T09:00:00+09:00");
     assert_eq!(web["nextAction"], "start");
+}
+
+/// Today is excluded, so the stop of today changes nothing.
+#[test]
+fn the_dashboard_shows_the_next_change_too() {
+    let cluster = Cluster::new();
+    let today = Utc::now().date_naive();
+    let except = [today, today + Days::new(1)].map(|date| date.to_string());
+    let hours = [("hours", "09:00-23:59"), ("except", &*except.join("; "))];
+    cluster.deployment("web", 0, &hours);
+    let label = |date: NaiveDate| date.format("%Y-%m-%dT23.59.00Z").to_string();
+    let (last, next) = (label(today - Days::new(1)), label(today));
+    state(&cluster, "web", STOPPED);
+    state(&cluster, "web", &[("last", &last), ("next", &next)]);
+    let served = Served::of(&cluster, &[]);
+    let start = (today + Days::new(2)).format("%a").to_string();
+    let page = served.page("/object/dev/deploy/web");
+    let shown = page.text();
+    let expected = format!("start {start} 09:00");
+    assert!(shown.contains(&expected), "{expected}: {shown}");
 }

@@ -1,6 +1,6 @@
 //! `dayshift status` for `enforce` with a grace period.
 
-use chrono::{Days, Utc};
+use chrono::{DateTime, Days, Utc};
 
 use super::{OFFICE, STOPPED, evening, state};
 use crate::{dashboard::browser::Served, fake_server::Cluster};
@@ -100,6 +100,20 @@ fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
 }
 
 /// The controller corrects a count three times between two boundaries, then emits this Event.
+fn limit_reached(cluster: &Cluster, name: &str, at: DateTime<Utc>) {
+    let event = serde_json::json!({
+        "apiVersion": "events.k8s.io/v1", "kind": "Event",
+        "metadata": {"namespace": "dev", "name": format!("limit-{name}")},
+        "regarding": {
+            "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "dev", "name": name,
+        },
+        "reason": "CorrectionLimitReached", "note": "3 corrections", "type": "Warning",
+        "action": "Enforce", "eventTime": at.format("%Y-%m-%dT%H:%M:%S%.6fZ").to_string(),
+        "reportingController": "dayshift", "reportingInstance": "dayshift-1",
+    });
+    cluster.api.create(event).unwrap();
+}
+
 #[test]
 fn reports_enforcement_that_gave_up() {
     let cluster = evening();
@@ -114,17 +128,7 @@ fn reports_enforcement_that_gave_up() {
     };
     assert!(!gave_up("grace") && !gave_up("strict"));
     for name in ["grace", "strict"] {
-        let event = serde_json::json!({
-            "apiVersion": "events.k8s.io/v1", "kind": "Event",
-            "metadata": {"namespace": "dev", "name": format!("limit-{name}")},
-            "regarding": {
-                "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "dev", "name": name,
-            },
-            "reason": "CorrectionLimitReached", "note": "3 corrections", "type": "Warning",
-            "action": "Enforce", "eventTime": "2026-11-20T10:30:00.000000Z",
-            "reportingController": "dayshift", "reportingInstance": "dayshift-1",
-        });
-        cluster.api.create(event).unwrap();
+        limit_reached(&cluster, name, "2026-11-20T10:30:00Z".parse().unwrap());
     }
     for name in ["grace", "strict"] {
         assert!(gave_up(name), "{name}: {:?}", notes(&cluster, name));
@@ -132,4 +136,30 @@ fn reports_enforcement_that_gave_up() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
     assert!(!ran.out.contains("stops it within"), "{}", ran.out);
+    let remedy = "until Mon 09:00 JST; `dayshift sync deploy/grace -n dev` stops it";
+    assert!(notes(&cluster, "grace").concat().ends_with(remedy));
+}
+
+/// The dashboard reads the Events as `status` does.
+#[test]
+fn the_dashboard_reports_enforcement_that_gave_up() {
+    let cluster = Cluster::new();
+    let stopped = [("stop", "00:00"), ("start", "2099-12-24 18:00")];
+    cluster.deployment("web", 3, &[&stopped[..], &[("enforce", "30m")]].concat());
+    let today = Utc::now().date_naive();
+    let label = |date: chrono::NaiveDate| date.format("%Y-%m-%dT00.00.00Z").to_string();
+    state(&cluster, "web", STOPPED);
+    let (last, next) = (label(today), label(today + Days::new(1)));
+    state(&cluster, "web", &[("last", &last), ("next", &next)]);
+    limit_reached(&cluster, "web", Utc::now());
+    let served = Served::of(&cluster, &[]);
+    let text = "dayshift/enforce gave up after several corrections";
+    let page = served.page("/object/dev/deploy/web");
+    let shown = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let page = served.page("/object/dev/deploy/web");
+        page.text().contains(text).then(|| page.text().to_owned())
+    });
+    let shown = shown.unwrap_or_else(|| panic!("{}", page.text()));
+    assert!(!shown.contains("stops it within"), "{shown}");
 }

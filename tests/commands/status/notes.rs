@@ -407,6 +407,76 @@ fn reports_a_workload_that_its_start_leaves_at_0() {
     assert_eq!(ran.status, 0);
 }
 
+/// Adopted at 3 and scaled to 0 before the first boundary. `sync` can only restore what the schedule
+/// requires now, so the note differs outside of the hours.
+#[test]
+fn reports_a_manual_0_before_the_first_boundary() {
+    for (now, note) in [
+        (
+            "2026-11-20T05:00:00Z", // Friday, 14:00 in Tokyo
+            "scaled to 0 manually until 19:00 JST; `dayshift sync deploy/web -n dev` starts it now",
+        ),
+        (
+            "2026-11-20T11:00:00Z", // Friday, 20:00 in Tokyo
+            "it was scaled to 0 manually, and the start leaves it at 0; `dayshift wake deploy/web \
+             -n dev --for 2h` starts it",
+        ),
+    ] {
+        let now: DateTime<Utc> = now.parse().unwrap();
+        let cluster = Cluster::at(move || now);
+        cluster.deployment("web", 0, OFFICE);
+        let labels = [
+            ("state", "adopted"),
+            ("last", "2026-11-20T04.00.00Z"),
+            ("next", "2026-11-20T10.00.00Z"),
+            ("saved-replicas", "0"),
+        ];
+        state(&cluster, "web", &labels);
+        if now.to_rfc3339() > "2026-11-20T10".to_owned() {
+            let later = [
+                ("last", "2026-11-20T10.30.00Z"),
+                ("next", "2026-11-23T00.00.00Z"),
+            ];
+            state(&cluster, "web", &later);
+        }
+        let ran = cluster.dayshift(&["status"]);
+        assert!(
+            ran.out.contains(&format!("note: dev/web: {note}")),
+            "{}",
+            ran.out
+        );
+        assert_eq!(
+            (ran.status, ran.out.matches("note:").count()),
+            (0, 1),
+            "{}",
+            ran.out
+        );
+    }
+}
+
+/// The API server does not record who removed an annotation, nor when.
+#[test]
+fn a_removed_override_is_overdue_since_an_unknown_time() {
+    let begin: DateTime<Utc> = "2026-11-20T11:00:00Z".parse().unwrap();
+    let passed = Arc::new(AtomicI64::new(0));
+    let cluster = Cluster::at({
+        let passed = passed.clone();
+        move || begin + TimeDelta::seconds(passed.load(Ordering::Relaxed))
+    });
+    let woken = [OFFICE, &[("wake-until", "2026-11-20 23:00")]].concat();
+    cluster.deployment("web", 3, &woken);
+    state(&cluster, "web", STOPPED);
+    let labels = [("state", "woken"), ("next", "2026-11-20T14.00.00Z")];
+    state(&cluster, "web", &labels);
+    passed.store(112, Ordering::Relaxed);
+    let resume = cluster.dayshift(&["resume", "web", "--no-wait"]);
+    assert_eq!(resume.status, 0, "{resume:?}");
+    passed.store(114, Ordering::Relaxed);
+    let ran = cluster.dayshift(&["status"]);
+    let warning = "warning: dev/web: the end of its `dayshift/wake-until` is overdue; is the";
+    assert!(ran.out.contains(warning), "{}", ran.out);
+}
+
 #[test]
 fn reports_the_state_of_a_later_version() {
     let cluster = evening();

@@ -147,6 +147,44 @@ fn a_count_changed_by_admission_is_not_manual() {
     }
 }
 
+/// Stopping the autoscaler lowers only its minimum.
+#[test]
+fn reports_an_autoscaler_that_never_scales_down() {
+    for (policy, current, expected) in [
+        ("Disabled", 4, true),
+        ("Disabled", 1, false),
+        ("Max", 4, false),
+    ] {
+        let cluster = evening();
+        cluster.autoscaler("web", ("apps/v1", "Deployment", "web"));
+        let patch = serde_json::json!({
+            "metadata": {
+                "annotations": {"dayshift/hours": OFFICE[0].1, "dayshift/timezone": OFFICE[1].1},
+                "labels": STOPPED
+                    .iter()
+                    .map(|(label, text)| (format!("dayshift/{label}"), (*text).into()))
+                    .collect::<serde_json::Map<_, _>>(),
+            },
+            "spec": {"minReplicas": 1, "behavior": {"scaleDown": {"selectPolicy": policy}}},
+        });
+        let (api, kind) = (&cluster.api, "HorizontalPodAutoscaler");
+        api.merge(kind, "dev", "web", &patch).unwrap();
+        let status = serde_json::json!({"currentReplicas": current, "desiredReplicas": current});
+        api.set_status(kind, "dev", "web", status).unwrap();
+        let ran = cluster.dayshift(&["status", "--kinds", "hpa"]);
+        let warning = "warning: dev/hpa/web: the stop lowered minReplicas, but \
+                       behavior.scaleDown.selectPolicy: Disabled keeps its target at 4; remove \
+                       selectPolicy, or schedule the target instead";
+        let shown = (ran.status, ran.out.contains(warning));
+        assert_eq!(
+            shown,
+            (i32::from(expected), expected),
+            "{policy} {current}: {}",
+            ran.out
+        );
+    }
+}
+
 /// The API server keeps no field manager of a 0 that is written through the subresource `scale`.
 #[test]
 fn a_manual_0_is_not_attributed_to_admission() {

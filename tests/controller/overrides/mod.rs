@@ -178,9 +178,10 @@ fn pause_changes_nothing_and_its_end_adopts() {
     scenario.annotate("web", "pause", Some("2026-11-21 12:00"));
     scenario.scale("web", 5);
     scenario.sleep_until("2026-11-21 11:00");
-    assert_eq!(seen(&scenario), expect(5, "paused", None));
+    // The 0 makes a later manual 0 stay.
+    assert_eq!(seen(&scenario), expect(5, "paused", Some("0")));
     scenario.sleep_until("12:01");
-    assert_eq!(seen(&scenario), expect(5, "adopted", None));
+    assert_eq!(seen(&scenario), expect(5, "adopted", Some("0")));
     assert_eq!(annotation(&scenario, "pause"), None);
     assert_eq!(
         scenario.label("web", "next").unwrap(),
@@ -227,6 +228,40 @@ fn enforces_three_times_between_two_boundaries() {
     scenario.sleep_until("20:00");
     scenario.scale("web", 8);
     assert_eq!(seen(&scenario), expect(0, "stopped", Some("8")));
+}
+
+/// The Warning is repeated within the hour that an Event lives, and no stop is announced that never
+/// comes. The repetition is no boundary.
+#[test]
+fn a_given_up_count_is_reported_for_as_long_as_it_lasts() {
+    let scenario = at_night();
+    scenario.sleep_until("21:00");
+    scenario.annotate("web", "enforce", Some("8s"));
+    for _ in 0..3 {
+        scenario.scale("web", 2);
+        scenario.pass(Duration::from_secs(9));
+        assert_eq!(scenario.replicas("web"), 0);
+    }
+    let before = scenario.events("web").len();
+    scenario.scale("web", 2);
+    scenario.pass(Duration::from_secs(60));
+    assert_eq!(scenario.replicas("web"), 2);
+    assert_eq!(scenario.events("web")[before..], ["CorrectionLimitReached"]);
+    assert!(scenario.snapshot().objects[0].is_at_correction_limit);
+    let patches = scenario.patched("web").len();
+    // The API server deletes an Event after an hour.
+    for minutes in 1..=18 {
+        scenario.pass(Duration::from_secs(10 * 60));
+        let told = scenario.events("web");
+        let told = told.iter().filter(|it| *it == "CorrectionLimitReached");
+        assert!((1..=3).contains(&told.count()), "after {minutes}0 minutes");
+    }
+    assert_eq!(scenario.patched("web").len(), patches);
+    scenario.scale("web", 0);
+    scenario.sleep_until("2026-11-23 09:01");
+    assert_eq!(seen(&scenario), expect(3, "running", None));
+    assert_eq!(scenario.events("web"), ["Started"]);
+    assert!(!scenario.snapshot().objects[0].is_at_correction_limit);
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use dayshift_controller::Settings;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::{Kind, KindTable};
 use kube_in_memory::{RequestLine, Writer};
 use serde_json::json;
 
 use super::{ARGO_CD, counted, reads, reported, set_by, stopped, web};
-use crate::sandbox::{Sandbox, cron_job, deployment, logged};
+use crate::sandbox::{Sandbox, cron_job, deployment, logged, stateful_set};
 
 #[test]
 fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
@@ -40,6 +41,63 @@ fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
         scenario.patched("web").is_empty(),
         "dayshift does not write again"
     );
+}
+
+/// An operator copies the annotations of its resource to a workload, so dayshift scales both. When the
+/// resource is put to sleep, its operator sets the count of the workload, which is no conflict.
+#[test]
+fn the_operator_of_a_scheduled_owner_causes_no_warning() {
+    let version = "db.example.com/v1";
+    for (is_scheduled, expected) in [(true, 0), (false, 1)] {
+        let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let api = &scenario.api;
+        api.serve_custom("db.example.com", "v1", "caches", "Cache");
+        let annotations = match is_scheduled {
+            true => json!({"dayshift/hours": "Mon-Fri 09:00-19:00"}),
+            false => json!({}),
+        };
+        let cache = json!({
+            "apiVersion": version, "kind": "Cache",
+            "metadata": {"name": "db", "namespace": "dev", "annotations": annotations},
+            "spec": {"replicas": 3},
+        });
+        api.create(cache).unwrap();
+        let kinds = KindTable::default();
+        let caches = kinds.resource("caches", "db.example.com");
+        scenario.start_controller(Settings {
+            scope: Scope {
+                kinds: [Kind::STATEFUL_SET, caches].into(),
+                ..Scope::default()
+            },
+            kinds: kinds.into(),
+            ..Settings::default()
+        });
+        let stateful = stateful_set("db").replicas(3).hours("Mon-Fri 09:00-19:00");
+        scenario.apply(stateful);
+        let owner = json!([{
+            "apiVersion": version, "kind": "Cache", "name": "db", "uid": "u", "controller": true,
+        }]);
+        let owned = json!({"metadata": {"ownerReferences": owner}});
+        let merge = |by: Writer<'_>, patch: &serde_json::Value| {
+            let api = &scenario.api;
+            api.merge_by(by, "StatefulSet", "dev", "db", patch).unwrap();
+            scenario.settle();
+        };
+        merge(Writer::new("cache-operator"), &owned);
+        scenario.sleep_until("2026-11-23 09:00:10");
+        let count = |scenario: &Sandbox| {
+            let object = scenario.api.get("StatefulSet", "dev", "db").unwrap();
+            object["spec"]["replicas"].as_u64()
+        };
+        assert_eq!(count(&scenario), Some(3));
+        merge(
+            Writer::new("cache-operator"),
+            &json!({"spec": {"replicas": 0}}),
+        );
+        scenario.pass(Duration::from_secs(5));
+        assert_eq!(reported(&scenario, "db").len(), expected, "{is_scheduled}");
+        assert_eq!(count(&scenario), Some(0));
+    }
 }
 
 #[test]

@@ -48,6 +48,21 @@ fn short_of_quota() -> Value {
     ])
 }
 
+/// Kubernetes ends most of its messages with a full stop.
+#[test]
+fn a_message_of_kubernetes_becomes_part_of_a_sentence() {
+    let scenario = monday();
+    let message = "Deployment does not have minimum availability.";
+    shows(
+        &scenario,
+        0,
+        &json!([{"type": "Available", "status": "False", "message": message}]),
+    );
+    scenario.sleep_until("09:10:01");
+    let told = reported(&scenario).concat();
+    assert!(told.contains("minimum availability. To see more"), "{told}");
+}
+
 #[test]
 fn message_of_kubernetes_with_a_full_stop_ends_with_one() {
     let scenario = monday();

@@ -202,6 +202,7 @@ impl Observer {
                 fraction: at.rem_euclid(1000),
                 seen,
                 raised_ranges,
+                last_running: known.last_running,
                 announced,
                 planned: known.planned(),
                 is_refusal_news: known.is_refusal_news(assumed.annotation_error.as_deref()),

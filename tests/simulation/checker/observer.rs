@@ -348,8 +348,10 @@ impl Observer {
         let Some(process) = self.processes.get_mut(&by) else {
             return;
         };
-        // If a response is lost, the Event can be created twice.
-        if process.shown.record_correction_limit_event(&uid) > 1 && self.exact {
+        // If a response is lost, it is reported again.
+        let made = text(&event["eventTime"]).parse::<DateTime<Utc>>();
+        let made = made.map_or(at, |made| made.timestamp_millis());
+        if process.shown.record_correction_limit_event(&uid, made) > 1 && self.exact {
             self.fail(at, "the limit is reported twice");
         }
     }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The reasons of Warnings in `docs/reference/events.md`.
-const WARNINGS: [&str; 11] = [
+const WARNINGS: [&str; 12] = [
     "InvalidSchedule",
     "ScaleFailed",
     "NotReady",
@@ -26,6 +26,7 @@ const WARNINGS: [&str; 11] = [
     "BoundaryMissed",
     "BoundariesSkipped",
     "StateFromFuture",
+    "StateFromLaterVersion",
 ];
 
 /// In scenarios no object is unready, depends on another one, or has a Service.
@@ -196,7 +197,7 @@ impl Reports {
         }
         // Events with these reasons do not report a write.
         match reason {
-            "StopsSoon" | "CorrectionLimitReached" => return Ok(()),
+            "StopsSoon" | "CorrectionLimitReached" | "StateFromLaterVersion" => return Ok(()),
             "BoundariesSkipped" if may_skip => return Ok(()),
             "BoundariesSkipped" => return Err("boundaries are skipped, and nothing is slow".into()),
             "ScaleFailed" => return self.check_failure_event(by, uid),

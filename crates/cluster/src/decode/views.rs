@@ -169,6 +169,7 @@ pub struct WithManagers {
     managed_fields: Vec<ManagedFields>,
     owners: Vec<OwnerReference>,
     health_problem: Option<Box<str>>,
+    kept_target: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -212,6 +213,7 @@ impl From<RawWithManagers> for WithManagers {
             workload: Workload::new(raw.metadata.meta, counts, readiness),
             pod_labels: pod_labels(&spec),
             health_problem: health_problem(&status).map(Into::into),
+            kept_target: kept_target(&spec, &status),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
             owners: raw.metadata.owner_references.unwrap_or_default(),
         }
@@ -264,9 +266,20 @@ impl WithManagers {
     /// The kind of the custom resource that owns this object and sets its count, if that resource can be
     /// scheduled instead.
     pub fn operated_by(&self, kinds: &KindTable) -> Option<Kind> {
-        let mut owners = self.owners.iter();
-        let controller = owners.find(|owner| owner.controller == Some(true))?;
+        let controller = self.controller_owner()?;
         kinds.from_owner(&controller.api_version, &controller.kind)
+    }
+
+    /// The owner that controls this object. Its strings can have any content.
+    pub fn controller_owner(&self) -> Option<&OwnerReference> {
+        let mut owners = self.owners.iter();
+        owners.find(|owner| owner.controller == Some(true))
+    }
+
+    /// The current count of the target of a HorizontalPodAutoscaler that never scales it down
+    /// (`behavior.scaleDown.selectPolicy: Disabled`).
+    pub const fn kept_target(&self) -> Option<u32> {
+        self.kept_target
     }
 
     /// Why the object is not healthy, in the words of Kubernetes or of its operator.
@@ -308,6 +321,14 @@ impl WithManagers {
     }
 }
 
+fn kept_target(spec: &Value, status: &Value) -> Option<u32> {
+    let policy = &spec["behavior"]["scaleDown"]["selectPolicy"];
+    let replicas = status["currentReplicas"].as_u64();
+    replicas
+        .filter(|_| policy == "Disabled")
+        .and_then(|replicas| u32::try_from(replicas).ok())
+}
+
 /// The conditions that describe a problem, the most specific first, each with the status that means a
 /// problem (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status>).
 const PROBLEM_CONDITIONS: [(&str, &str); 4] = [
@@ -317,14 +338,16 @@ const PROBLEM_CONDITIONS: [(&str, &str); 4] = [
     ("Available", "False"),
 ];
 
-/// The message of the first condition that describes a problem.
+/// The message of the first condition that describes a problem, without its full stop: it becomes part
+/// of a sentence.
 fn health_problem(status: &Value) -> Option<&str> {
     let all = status["conditions"].as_array()?;
     let text = |(name, is): (&str, &str)| {
         let mut all = all.iter();
         let found =
             all.find(|condition| condition["type"] == *name && condition["status"] == *is)?;
-        found["message"].as_str().filter(|text| !text.is_empty())
+        let message = found["message"].as_str()?.trim_end_matches('.');
+        (!message.is_empty()).then_some(message)
     };
     PROBLEM_CONDITIONS.into_iter().find_map(text)
 }

@@ -40,6 +40,7 @@ impl Core {
         if self.store.lacks_text(id) {
             return self.read_text(id, trigger, now, effects);
         }
+        self.report_later_version(id, now);
         let decision = self.decide(id, now);
         if let Some(Decision::Write(change)) = decision {
             return self.write(id, trigger, change, now, effects);
@@ -51,6 +52,7 @@ impl Core {
             return false;
         };
         object.work.clear_failures();
+        object.work.clear_due();
         self.throttle.permissions.withdraw(id);
         match decision {
             Some(Decision::Wait { due }) => self.wait(id, due, now),
@@ -284,11 +286,25 @@ impl Core {
         self.events.announce_note(object, note, now);
     }
 
+    /// Reports an object that is left unchanged because a later version wrote its labels.
+    fn report_later_version(&mut self, id: Id, now: Now) {
+        let Some(object) = self.store.get_unpublished(id) else {
+            return;
+        };
+        if object.observed.labels.are_from_later_version() && object.observed.inputs.is_scheduled()
+        {
+            let (reason, event) = (Reason::LaterVersion, EventText::later_version());
+            self.events.warn_once(object, reason, event, now);
+        } else {
+            object.clear_reports(&[Reason::LaterVersion]);
+        }
+    }
+
     fn announce_correction_limit(&mut self, id: Id, note: &EventNote, now: Now) {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        if object.memory.record_limit_event() {
+        if object.memory.record_limit_event(now.wall) {
             let object = object.name();
             let event = EventText::from_note(note, object, self.events.prefix());
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);

@@ -60,8 +60,8 @@ impl Core {
                 self.events.recorder.finish(attempt, result, now);
             }
             (Purpose::Revert(lookup), Response::Managers(result)) => {
-                let known = self.store.get_unpublished(lookup.id);
-                Reverts::finish(&lookup, &result, known, &mut self.events, now);
+                let (store, kinds) = (&mut self.store, &self.settings.kinds);
+                Reverts::finish(&lookup, &result, store, kinds, &mut self.events, now);
             }
             (Purpose::NotReady(not_ready), Response::Managers(result)) => {
                 let known = self.store.get(not_ready.id);

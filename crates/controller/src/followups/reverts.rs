@@ -8,7 +8,7 @@ use dayshift_cluster::{
     write::{EventObject, ReadError},
 };
 use dayshift_workload::{
-    Change, ChangeKind, Decision, Observed, Replicas, WorkloadRef,
+    Change, ChangeKind, Decision, KindTable, Observed, Replicas, WorkloadRef,
     events::EventText,
     other_controllers::{FieldManager, ManagerKind, Revert},
 };
@@ -178,14 +178,20 @@ impl Reverts {
     pub(crate) fn finish(
         lookup: &Lookup,
         result: &Result<WithManagers, ReadError>,
-        known: Option<&mut Object>,
+        store: &mut Store,
+        kinds: &KindTable,
         events: &mut Events,
         now: Now,
     ) {
         let object = &lookup.object;
         match result {
+            Ok(managed) if is_set_by_operator(managed, object, store, kinds) => {
+                let what = lookup.reverted.words(&object.kind);
+                tracing::debug!(kind = %object.kind, %object, "the operator of its scheduled owner {what}");
+            }
             Ok(managed) if managed.workload.uid() == &*object.uid => {
                 let manager = managed.last_manager(&object.kind);
+                let known = store.get_unpublished(lookup.id);
                 report(lookup, manager.as_ref(), known, events, now);
             }
             Ok(_) | Err(ReadError::Gone) => {}
@@ -198,7 +204,22 @@ impl Reverts {
     }
 }
 
-/// Rounds up to whole seconds. 32 bits are enough for 136 years.
+/// Whether the object belongs to a custom resource that dayshift scales too: then its operator sets
+/// the count of the object.
+fn is_set_by_operator(
+    managed: &WithManagers,
+    object: &WorkloadRef,
+    store: &Store,
+    kinds: &KindTable,
+) -> bool {
+    let owner = managed.controller_owner().and_then(|owner| {
+        let kind = kinds.from_owner(&owner.api_version, &owner.kind)?;
+        store.get(store.find(&kind, &object.namespace, &owner.name)?)
+    });
+    owner.is_some_and(|owner| owner.observed.inputs.is_scheduled())
+}
+
+/// The end of the second in which a time is. A process runs for less than 136 years.
 fn whole_seconds(time: Duration) -> u32 {
     let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     u32::try_from(seconds).unwrap_or(u32::MAX)

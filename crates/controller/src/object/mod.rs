@@ -350,6 +350,11 @@ impl Object {
             seen: self.seen,
             labels_seen: self.labels_seen,
             is_of_a_later_version: self.observed.labels.are_from_later_version(),
+            is_at_correction_limit: self.memory.is_at_limit(),
+            wait_ended: self
+                .start
+                .as_ref()
+                .and_then(|start| start.ended_wait.as_ref()?.ended),
         }
     }
 }

@@ -86,6 +86,8 @@ pub(crate) enum Reason {
     JobsForbidden,
     /// Boundaries of an object are skipped.
     BoundariesSkipped,
+    /// A later version of dayshift wrote the state of an object.
+    LaterVersion,
     /// Another controller has reverted the count of an object.
     Reverted,
 }
@@ -98,7 +100,11 @@ impl Reason {
     const fn period(self) -> Option<Duration> {
         const HOUR: u64 = 60 * 60;
         match self {
-            Self::Rejected | Self::Failed | Self::JobsFailed | Self::BoundariesSkipped => None,
+            Self::Rejected
+            | Self::Failed
+            | Self::JobsFailed
+            | Self::BoundariesSkipped
+            | Self::LaterVersion => None,
             // By default, Events expire after an hour (`--event-ttl` of the API server).
             Self::Forbidden | Self::JobsForbidden => Some(Duration::from_secs(HOUR)),
             Self::Reverted => Some(Duration::from_secs(12 * HOUR)),

@@ -271,8 +271,13 @@ impl Work {
         self.waits_for_slot = false;
     }
 
-    /// Returns, once, whether boundaries before this one were skipped because the queue takes longer than
-    /// the time between two boundaries. Waiting time is elapsed time, which excludes a machine's sleep.
+    /// Nothing is due now: a timer might also fire for a report.
+    pub(crate) const fn clear_due(&mut self) {
+        self.first_due = None;
+    }
+
+    /// Takes whether boundaries before this one were skipped because carrying one out takes longer
+    /// than the time between two. A machine that was asleep has not waited.
     pub(crate) fn take_skipped(&mut self, boundary: Option<DateTime<Utc>>, now: Now) -> bool {
         let (Some(boundary), Some((first, since))) = (boundary, self.first_due.take()) else {
             return false;

@@ -52,6 +52,10 @@ pub struct ObjectSnapshot {
     /// Whether a later version of dayshift wrote the state labels. Then this version does not change
     /// the object.
     pub(crate) is_of_a_later_version: bool,
+    /// Whether the limit of corrections since the last boundary is reached.
+    pub is_at_correction_limit: bool,
+    /// When the wait of a start ended that is due and not carried out yet.
+    pub(crate) wait_ended: Option<DateTime<Utc>>,
 }
 
 /// The reason why work on an object waits, if it does.
@@ -204,6 +208,8 @@ impl ObjectSnapshot {
                 .filter(|next| *next <= now)
                 .unwrap_or_else(|| self.changed_at(now)),
         };
+        // A start that has waited is due since its wait ended.
+        let due = self.wait_ended.map_or(due, |ended| ended.max(due));
         Some(due + OVERDUE_GRACE)
     }
 

@@ -157,6 +157,17 @@ impl<'a> KnownWorkloads<'a> {
         }
     }
 
+    /// A workload, if it was read.
+    pub(super) fn find(
+        &self,
+        namespace: &str,
+        kind: &Kind,
+        name: &str,
+    ) -> Option<&'a WithManagers> {
+        let known = self.known.get(&(namespace, kind.clone(), name));
+        known.copied()
+    }
+
     /// Whether the query covers all objects of a kind in a namespace.
     fn has_all_of(&self, kind: &Kind, namespace: &str) -> bool {
         let is_of = |part: &QueryPart| {

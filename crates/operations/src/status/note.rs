@@ -76,7 +76,8 @@ pub enum Note {
     },
     /// A later version of dayshift wrote its state, so this version leaves it unchanged.
     LaterVersion,
-    /// It was at 0 when it was stopped, so the next start leaves it at 0.
+    /// It was at 0 when it was stopped, or scaled to 0 after its adoption, so the next start leaves it at
+    /// 0.
     StaysAtZero,
     /// Its labels show a schedule, and it has no schedule.
     NoSchedule {
@@ -110,6 +111,18 @@ pub enum Note {
     Operated {
         /// The kind of that resource, which can be scheduled instead.
         by: Kind,
+    },
+    /// It belongs to a custom resource that has a schedule itself and whose operator sets its count.
+    OwnerScheduled {
+        /// Kind and name of that resource.
+        owner: String,
+        /// Whether the operator has copied the labels or annotations of that resource to it.
+        is_copy: bool,
+    },
+    /// It is a stopped autoscaler that never scales its target down.
+    TargetNotLowered {
+        /// The count of the target, which is above the minimum.
+        replicas: u32,
     },
     /// It is stopped and has no saved count, so a start does not restore its original count. Its labels
     /// might have been removed while no controller ran.
@@ -167,6 +180,8 @@ impl Note {
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }
                 | Self::Operated { .. }
+                | Self::OwnerScheduled { .. }
+                | Self::TargetNotLowered { .. }
         )
     }
 }
@@ -193,6 +208,14 @@ pub(super) fn nothing_saved(
     spec.next_boundary(Direction::Up, object, now)?;
     let count = count_after_start(replicas, None, None);
     Some(Note::NothingSaved { count })
+}
+
+/// Whether the next start leaves the workload at 0, because a user has set the 0.
+pub(super) fn stays_at_zero(spec: &ScheduleSpec, observed: &Observed, state: &State) -> bool {
+    observed.replicas == Replicas::ZERO
+        && state.saved == Some(Replicas::ZERO)
+        && spec.replicas.is_none()
+        && !spec.keeps_zero
 }
 
 /// The note about a count that differs from the schedule.
@@ -262,6 +285,12 @@ pub(super) fn count_note(
                 required: Action::Start,
                 until: until(Direction::Down),
             })
+        }
+        Some(Phase::Adopted) if stays_at_zero(spec, observed, state) => {
+            let is_up = spec.required_action(object, now).is_some_and(Action::is_up);
+            let until = until(Direction::Down);
+            let required = Action::Start;
+            is_up.then_some(Note::SetManually { required, until })
         }
         Some(Phase::Adopted) => {
             let required = observed.contradicted_action(spec, now)?;

@@ -5,7 +5,9 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use dayshift_cluster::read::CorrectionLimits;
 use dayshift_schedule::Action;
-use dayshift_workload::{Dependency, Duty, Key, Origin, Overdue, Override, Phase, Prefix};
+use dayshift_workload::{
+    Dependency, Duty, Key, LATER_VERSION, Origin, Overdue, Override, Phase, Prefix,
+};
 
 use super::{
     note::Note,
@@ -72,11 +74,21 @@ impl WorkloadStatus {
         self.is_enforced
     }
 
-    /// The status with a note, if the correction limit was reached since the last transition.
+    /// The status with a note if an Event reports that the correction limit was reached since the last
+    /// transition.
     #[must_use]
-    pub fn with_correction_limits(mut self, limits: &CorrectionLimits) -> Self {
+    pub fn with_correction_limits(self, limits: &CorrectionLimits) -> Self {
         let is_reached = |since| limits.is_reached(&self.object, since);
-        if self.is_enforced && self.since.is_some_and(is_reached) {
+        match self.since.is_some_and(is_reached) {
+            true => self.at_correction_limit(),
+            false => self,
+        }
+    }
+
+    /// The status of a workload for which the correction limit is reached.
+    #[must_use]
+    pub fn at_correction_limit(mut self) -> Self {
+        if self.is_enforced {
             self.notes
                 .retain(|note| !matches!(note, Note::StopsSoon { .. }));
             let until = self.next;
@@ -234,14 +246,13 @@ impl WorkloadStatus {
                 ),
                 format!("; `{sync}` stops it"),
             ),
-            Note::LaterVersion => (
-                "its state was written by a later version of dayshift, so this version leaves it \
-                 unchanged; use that version"
-                    .to_owned(),
-                String::new(),
-            ),
+            Note::LaterVersion => (LATER_VERSION.to_owned(), String::new()),
             Note::StaysAtZero => (
-                "it was at 0 when it was stopped, and the start leaves it at 0".to_owned(),
+                match self.phase {
+                    Some(Phase::Adopted) => "it was scaled to 0 manually, and the start leaves it at 0",
+                    _ => "it was at 0 when it was stopped, and the start leaves it at 0",
+                }
+                .to_owned(),
                 format!("; `{}` starts it", self.wake(prefix)),
             ),
             Note::NoSchedule { saved, overdue } => (
@@ -271,6 +282,30 @@ impl WorkloadStatus {
                     "; schedule the {by} in its place, with --kinds={}",
                     by.argument()
                 ),
+            ),
+            Note::OwnerScheduled { owner, is_copy } => (
+                match is_copy {
+                    true => format!(
+                        "its labels and annotations are copies of those of {owner}, whose operator \
+                         sets its count"
+                    ),
+                    false => format!(
+                        "it belongs to {owner}, which has a schedule itself and whose operator sets \
+                         its count"
+                    ),
+                },
+                format!(
+                    "; `kubectl annotate {} {}=true` leaves it to the operator",
+                    object.argument(),
+                    prefix.annotation(Key::Exclude)
+                ),
+            ),
+            Note::TargetNotLowered { replicas } => (
+                format!(
+                    "the stop lowered minReplicas, but behavior.scaleDown.selectPolicy: Disabled \
+                     keeps its target at {replicas}"
+                ),
+                "; remove selectPolicy, or schedule the target instead".to_owned(),
             ),
             Note::NothingSaved { count } => (
                 format!(

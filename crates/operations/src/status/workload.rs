@@ -9,8 +9,9 @@ use dayshift_cluster::{
     read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
 };
 use dayshift_schedule::{Action, Direction, Zone};
+use dayshift_text::quote;
 use dayshift_workload::{
-    Author, Dependency, Duty, Enforce, Key, Kind, OVERDUE_GRACE, Observed, Origin, Overdue,
+    Author, Dependency, Duty, Enforce, Inputs, Key, Kind, OVERDUE_GRACE, Observed, Origin, Overdue,
     Override, ParseContext, ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas,
     RequestCoverage, ResourceRequests, ScheduleSpec, State, WorkloadRef,
     is_stopped_against_schedule,
@@ -22,7 +23,7 @@ use dayshift_workload::{
 
 use crate::status::{
     dependencies::{IgnoredDependency, KnownWorkloads, ignored_dependencies},
-    note::{Note, count_note, nothing_saved},
+    note::{Note, count_note, nothing_saved, stays_at_zero},
 };
 
 /// The status of one workload.
@@ -122,6 +123,21 @@ impl WorkloadStatus {
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = parse_context.default_zone;
         let mut status = Self::from_parsed(&observed, &parsed, changed, prefix, zone, now)?;
+        // The API server records no manager of a removed annotation, so nothing shows when an override
+        // was removed.
+        let has_ended = observed.state().next_at().is_some_and(|end| end <= now);
+        for note in &mut status.notes {
+            if let Note::Overdue(overdue) = note
+                && matches!(overdue.duty, Duty::End(_))
+                && !has_ended
+            {
+                overdue.since = None;
+            }
+        }
+        let owner = scheduled_owner(&observed, managed, context);
+        if owner.is_some() && observed.inputs.is_excluded() {
+            return None;
+        }
         if status.has_overdue_start() && waiting_starts.wait_in(&status.object.namespace, now) {
             status = status.waiting_for_slot();
         }
@@ -157,13 +173,32 @@ impl WorkloadStatus {
                 now,
                 look_up,
             ));
-            status.find_revert(managed, &observed);
-            let operated_by = managed.operated_by(&parse_context.kinds);
-            status
-                .notes
-                .extend(operated_by.map(|by| Note::Operated { by }));
+            if owner.is_none() {
+                status.find_revert(managed, &observed);
+                let operated_by = managed.operated_by(&parse_context.kinds);
+                let operated = operated_by.map(|by| Note::Operated { by });
+                status.notes.extend(operated);
+            }
+            status.notes.extend(target_not_lowered(&observed, managed));
         }
-        Some(status)
+        Some(match owner {
+            Some(owner) => status.set_by_operator(owner, is_scheduled),
+            None => status,
+        })
+    }
+
+    /// The status of a workload whose count is set by the operator of its scheduled owner. No other note
+    /// about its count is correct.
+    fn set_by_operator(mut self, owner: Note, is_scheduled: bool) -> Self {
+        self.notes
+            .retain(|note| !note.explains_count() && !matches!(note, Note::NoSchedule { .. }));
+        if !is_scheduled {
+            // The labels are those of the owner.
+            (self.condition, self.origin) = (ScheduleStatus::Followed, Origin::Own);
+            (self.next, self.next_action) = (None, None);
+        }
+        self.notes.push(owner);
+        self
     }
 
     /// The status from parsed inputs, without the field managers. `changed` is the same as for
@@ -325,12 +360,13 @@ impl WorkloadStatus {
         }
         let is_down = observed.replicas <= spec.stop_replicas
             && state.saved.is_some_and(|saved| saved > observed.replicas);
-        let stays_at_zero = state.phase == Some(Phase::Stopped)
-            && observed.replicas == Replicas::ZERO
-            && state.saved == Some(Replicas::ZERO)
-            && spec.replicas.is_none()
-            && !spec.keeps_zero;
-        if stays_at_zero && self.active_override.is_none() && self.next.is_some() {
+        let is_shown = self.notes.iter().any(Note::explains_count);
+        if matches!(state.phase, Some(Phase::Stopped | Phase::Adopted))
+            && stays_at_zero(spec, observed, state)
+            && self.active_override.is_none()
+            && self.next.is_some()
+            && !is_shown
+        {
             self.notes.push(Note::StaysAtZero);
         }
         if is_down
@@ -509,6 +545,46 @@ impl WorkloadStatus {
     }
 }
 
+/// The note about the custom resource that owns the workload, if it has a schedule itself. The
+/// fingerprint in copied labels shows that too if the resource was not read.
+fn scheduled_owner(
+    observed: &Observed,
+    managed: &WithManagers,
+    context: &StatusContext<'_>,
+) -> Option<Note> {
+    let owner = managed.controller_owner()?;
+    let fingerprint = observed.state().fingerprint;
+    let has_its_labels = fingerprint.is_some_and(|fingerprint| fingerprint.belongs_to(&owner.uid));
+    let kinds = &context.parse_context.kinds;
+    let kind = kinds.from_owner(&owner.api_version, &owner.kind);
+    let read = kind.and_then(|kind| {
+        let namespace = &observed.object.namespace;
+        let managed = context.workloads.find(namespace, &kind, &owner.name)?;
+        let seen = managed.workload.observe(&kind, context.prefix);
+        Some(context.defaults.applied(seen).inputs)
+    });
+    let read = read.filter(Inputs::is_scheduled);
+    let has_its_schedule = || {
+        let schedule = |inputs: &Inputs| inputs.fingerprint(&owner.uid);
+        read.as_ref().map(schedule) == Some(schedule(&observed.inputs))
+    };
+    let is_owned = read.is_some() && observed.inputs.has_schedule();
+    (has_its_labels || is_owned).then(|| Note::OwnerScheduled {
+        owner: format!("{} {}", quote(&owner.kind), quote(&owner.name)),
+        is_copy: has_its_labels || has_its_schedule(),
+    })
+}
+
+/// The note about a stopped autoscaler that keeps its target above the minimum.
+fn target_not_lowered(observed: &Observed, managed: &WithManagers) -> Option<Note> {
+    let is_autoscaler = observed.object.kind == Kind::HORIZONTAL_POD_AUTOSCALER;
+    let is_stopped = observed.phase().is_some_and(Phase::follows_a_stop);
+    let replicas = managed
+        .kept_target()
+        .filter(|_| is_autoscaler && is_stopped)?;
+    (replicas > observed.replicas.get()).then_some(Note::TargetNotLowered { replicas })
+}
+
 /// The other controllers that set the count repeatedly: those that have set it, and the autoscalers of
 /// the workload.
 pub fn owners(
@@ -597,7 +673,10 @@ impl WorkloadStatus {
         });
         let is_down = self.phase.is_some_and(Phase::follows_a_stop);
         let is_up = observed.replicas > observed.inputs.stop_replicas();
-        let Some(last) = self.since.filter(|_| manual.is_some() || is_down && is_up) else {
+        // After an adoption, dayshift has set no count that another controller could revert.
+        let has_set = self.phase != Some(Phase::Adopted);
+        let is_other = manual.is_some() || is_down && is_up;
+        let Some(last) = self.since.filter(|_| has_set && is_other) else {
             return;
         };
         let Some(by) = RevertedBy::find(managed, observed, last) else {

@@ -30,10 +30,12 @@ pub struct Memory {
     corrections: u8,
     /// The time of the last correction.
     last_corrected_at: Option<DateTime<Utc>>,
-    /// Whether the Event about the limit of corrections was sent.
-    limit_event_sent: bool,
+    /// When the Event about the limit of corrections was sent last; `None` since the last boundary.
+    limit_event_sent_at: Option<DateTime<Utc>>,
     /// The last observed count.
     count: Replicas,
+    /// The last observed count above 0; 0 if there was none.
+    last_running: Replicas,
     /// When the count was last observed to rise above the stopped count.
     raised_at: Option<DateTime<Utc>>,
     /// When the last `StopsSoon` Event was sent.
@@ -56,6 +58,11 @@ pub(crate) struct Applied {
 
 /// The maximum number of corrections of an object between two boundaries.
 const MAX_CORRECTIONS: u8 = 3;
+
+/// The interval between Events about a workload that `enforce` has given up. `dayshift status` shows
+/// the problem while such an Event exists, and the API server deletes an Event after its
+/// `--event-ttl`, an hour by default.
+const CORRECTION_LIMIT_INTERVAL: TimeDelta = TimeDelta::minutes(30);
 
 /// The delay of the last correction. During a rolling update an old and a new process can run for
 /// some seconds with different flags, and correct each other's labels. No Warning should be sent if
@@ -96,8 +103,9 @@ impl Memory {
             planned: None,
             corrections: 0,
             last_corrected_at: None,
-            limit_event_sent: false,
+            limit_event_sent_at: None,
             count: observed.replicas,
+            last_running: observed.replicas,
             raised_at: None,
             stop_notice_sent_at: None,
         }
@@ -113,7 +121,7 @@ impl Memory {
         if self.count <= stopped && observed.replicas > stopped {
             self.raised_at = Some(now);
         }
-        self.count = observed.replicas;
+        self.observe_count(observed.replicas);
         let newest = self.newest(observed, now);
         if is_removed(observed, &newest) {
             self.state = observed.state();
@@ -128,7 +136,7 @@ impl Memory {
         self.state = change.state.clone();
         self.applied = Some(Applied::from_change(change));
         self.planned = change.state.next;
-        self.count = change.replicas;
+        self.observe_count(change.replicas);
         let resets_corrections = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
@@ -136,7 +144,14 @@ impl Memory {
             self.last_corrected_at = Some(now);
         } else if resets_corrections {
             self.corrections = 0;
-            self.limit_event_sent = false;
+            self.limit_event_sent_at = None;
+        }
+    }
+
+    fn observe_count(&mut self, count: Replicas) {
+        self.count = count;
+        if count > Replicas::ZERO {
+            self.last_running = count;
         }
     }
 
@@ -200,7 +215,7 @@ impl Memory {
     }
 
     /// Whether the limit of corrections since the last boundary is reached.
-    pub(crate) const fn is_at_limit(&self) -> bool {
+    pub const fn is_at_limit(&self) -> bool {
         self.corrections >= MAX_CORRECTIONS
     }
 
@@ -225,6 +240,21 @@ impl Memory {
         self.raised_at
     }
 
+    /// The last count above 0 that this process has observed; `None` if it has observed none.
+    pub(crate) fn last_running(&self) -> Option<Replicas> {
+        Some(self.last_running).filter(|count| *count > Replicas::ZERO)
+    }
+
+    /// When the Event about the limit of corrections is repeated, if the condition lasts.
+    pub(crate) fn next_limit_report(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let told = self
+            .limit_event_sent_at
+            .map(|at| at + CORRECTION_LIMIT_INTERVAL);
+        let is_pending = |at: &DateTime<Utc>| *at > now;
+        told.filter(is_pending)
+            .unwrap_or(now + CORRECTION_LIMIT_INTERVAL)
+    }
+
     /// When this process last sent `StopsSoon` for the object.
     pub(crate) const fn stop_notice_sent_at(&self) -> Option<DateTime<Utc>> {
         self.stop_notice_sent_at
@@ -235,10 +265,15 @@ impl Memory {
         self.stop_notice_sent_at = Some(now);
     }
 
-    /// Records that the Event about the limit of corrections is sent. Returns false if it was
-    /// already sent since the last boundary.
-    pub fn record_limit_event(&mut self) -> bool {
-        !std::mem::replace(&mut self.limit_event_sent, true)
+    /// Records that the Event about the limit of corrections is sent at `now`. Returns false if it
+    /// was already sent since the last boundary, and not so long ago that it is repeated.
+    pub fn record_limit_event(&mut self, now: DateTime<Utc>) -> bool {
+        let until = |at: DateTime<Utc>| at + CORRECTION_LIMIT_INTERVAL;
+        let is_due = self.limit_event_sent_at.is_none_or(|at| until(at) <= now);
+        if is_due {
+            self.limit_event_sent_at = Some(now);
+        }
+        is_due
     }
 }
 

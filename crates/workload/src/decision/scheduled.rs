@@ -123,7 +123,7 @@ impl<'a> ScheduledDecision<'a> {
             Override::Wake(_) => {
                 let count = match self.spec.largest_count() {
                     Some(largest) => seen.max(largest).max(Replicas::ONE),
-                    None => self.spec.woken(seen, remembered),
+                    None => self.spec.woken(seen, self.worth_restoring(remembered)),
                 };
                 (ChangeKind::Wake, self.spec.counts.capped(count), None)
             }
@@ -155,6 +155,14 @@ impl<'a> ScheduledDecision<'a> {
             }),
             ..self.without_scaling(kind, state)
         })
+    }
+
+    /// The count that a wake restores: a user wants the workload now, so after a 0 the last count
+    /// that this process has observed running.
+    fn worth_restoring(&self, remembered: Option<Replicas>) -> Option<Replicas> {
+        let is_zero = remembered.unwrap_or_default() == Replicas::ZERO;
+        let last_running = self.context.memory.last_running().filter(|_| is_zero);
+        last_running.or(remembered)
     }
 
     /// After an override the latest boundary decides, even if it was before the override. If the
@@ -364,6 +372,9 @@ impl ScheduledDecision<'_> {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
         let phase = self.active.map_or(Phase::Adopted, Override::phase);
+        // A 0 that follows a running count is a user's, so the next start leaves it.
+        let runs = self.context.observed.replicas > Replicas::ZERO;
+        let saved = self.carried_over().or(runs.then_some(Replicas::ZERO));
         // The phases `running` and `woken` already imply a saved 0.
         let is_implied = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
         let until = self
@@ -373,7 +384,7 @@ impl ScheduledDecision<'_> {
             phase: Some(phase),
             last: Some(last),
             next: Some(Next::or_never(until)),
-            saved: self.carried_over().filter(|count| !is_implied(count)),
+            saved: saved.filter(|count| !is_implied(count)),
             saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
         };
@@ -526,7 +537,22 @@ impl ScheduledDecision<'_> {
         // A stop by `enforce` at or after the next boundary is not planned yet: that boundary might
         // start or stop the object.
         let is_next = |due: &DateTime<Utc>| Next::At(*due) < expected.next;
+        let memory = self.context.memory;
         match (decision, enforced) {
+            (decision, Enforced::Never) => decision,
+            // No stop is announced that never comes.
+            (Decision::Wait { .. } | Decision::CorrectionLimitReached { .. }, _)
+                if memory.is_at_limit() =>
+            {
+                let next = expected.next.at();
+                Decision::CorrectionLimitReached {
+                    due: next
+                        .into_iter()
+                        .chain([memory.next_limit_report(self.now)])
+                        .min(),
+                    note: EventNote::CorrectionLimitReached(self.context.observed.replicas),
+                }
+            }
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
                 let zone = self.spec.schedule.zone();
                 let note = EventNote::StopsSoon { due, zone };

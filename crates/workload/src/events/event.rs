@@ -7,8 +7,8 @@ use dayshift_schedule::Zone;
 use dayshift_text::{counted, cut_bytes, cut_chars};
 
 use crate::{
-    Change, ChangeKind, DependencyKind, DependencyState, JobChange, Kind, Observed, Prefix,
-    Replicas, UnreadyDependency, WorkloadRef,
+    Change, ChangeKind, DependencyKind, DependencyState, JobChange, Kind, LATER_VERSION, Observed,
+    Prefix, Replicas, UnreadyDependency, WorkloadRef,
     events::{
         commands::{wake_all_command, wake_command, wake_namespace_command},
         reason::EventReason,
@@ -131,6 +131,11 @@ impl EventText {
             object.namespace
         );
         Self::new(EventReason::NotReady, text)
+    }
+
+    /// A later version of dayshift wrote the state labels of the object.
+    pub fn later_version() -> Self {
+        Self::new(EventReason::StateFromLaterVersion, LATER_VERSION.to_owned())
     }
 
     /// Boundaries are closer together than the controller can carry them out.

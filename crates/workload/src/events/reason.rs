@@ -62,6 +62,8 @@ pub enum EventReason {
     BoundaryMissed,
     /// The label `last` is more than an hour ahead of the clock.
     StateFromFuture,
+    /// A later version of dayshift wrote the state labels.
+    StateFromLaterVersion,
     /// Another client reverts every correction of the state.
     CorrectionLimitReached,
     /// Another client reverted a count that dayshift had set.
@@ -70,7 +72,7 @@ pub enum EventReason {
 
 impl EventReason {
     /// Every reason.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
@@ -99,6 +101,7 @@ impl EventReason {
         Self::BoundariesSkipped,
         Self::BoundaryMissed,
         Self::StateFromFuture,
+        Self::StateFromLaterVersion,
         Self::CorrectionLimitReached,
         Self::Reverted,
     ];

@@ -276,8 +276,12 @@ impl Inputs {
 
     /// Whether a schedule is in force and `exclude` is not set.
     pub fn is_scheduled(&self) -> bool {
-        let excluded = self.text(Key::Exclude).and_then(truth);
-        self.has_schedule() && excluded != Some(true)
+        self.has_schedule() && !self.is_excluded()
+    }
+
+    /// Whether `exclude` is set.
+    pub fn is_excluded(&self) -> bool {
+        self.text(Key::Exclude).and_then(truth) == Some(true)
     }
 
     /// Whether the object has no annotations with our prefix and inherits no schedule.

@@ -7,7 +7,7 @@ use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
 use super::{OFFICE, ready, sent, waiting};
-use crate::sandbox::{DeploymentBuilder, Sandbox, cron_job, deployment, stateful_set};
+use crate::sandbox::{DeploymentBuilder, Sandbox, cron_job, deployment, logged, stateful_set};
 
 fn at_most(count: usize) -> Settings {
     Settings {
@@ -104,6 +104,30 @@ fn next_start_follows_within_milliseconds_of_readiness() {
         (running(&scenario), waiting(&scenario)),
         (vec![], "0".to_owned())
     );
+}
+
+/// It is late only 10 s after it got its slot, although it was due minutes before.
+#[test]
+fn start_that_has_just_got_its_slot_is_not_overdue() {
+    let scenario = evening(1, 2);
+    let (_guard, log) = logged();
+    scenario.sleep_until("2026-11-23 09:05");
+    scenario
+        .api
+        .on_request(|line| (line.verb == "patch").then_some(Fault::Delay(Duration::from_secs(25))));
+    ready(&scenario, "web-1", 3);
+    scenario.pass(Duration::from_secs(1));
+    assert!(!overdue(&scenario), "{}", scenario.metrics());
+    scenario.pass(Duration::from_secs(8));
+    assert!(!overdue(&scenario));
+    scenario.pass(Duration::from_secs(3));
+    assert!(overdue(&scenario), "the API server has not responded");
+    scenario.api.clear_fault();
+    scenario.pass(Duration::from_secs(120));
+    assert_eq!(running(&scenario), ["web-1", "web-2"]);
+    assert!(!overdue(&scenario));
+    let log = std::fs::read_to_string(log.path()).unwrap();
+    assert!(log.matches("not done within").count() <= 1, "{log}");
 }
 
 #[test]

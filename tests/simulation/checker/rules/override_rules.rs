@@ -20,6 +20,7 @@ impl RuleInputs<'_> {
         let (seen, known) = (self.object.replicas, self.object.wanted(self.remembered()));
         let (kind, replicas, saved) = match phase {
             Phase::Woken => {
+                let known = known.filter(|count| *count > 0).or(Some(self.last_running));
                 let count = self
                     .timeline
                     .largest

@@ -42,6 +42,8 @@ pub struct RuleInputs<'a> {
     pub seen: (i64, i64),
     /// When the count was last observed to rise: the earliest and the latest possible time.
     pub raised_ranges: Option<(i64, i64)>,
+    /// The last count above 0 that the process has observed or written; 0 if there was none.
+    pub last_running: u32,
     /// When a stop after a grace period was last announced.
     pub announced: Reported,
     /// The next boundary of the controller's last write, if that write had the same schedule and the same

@@ -24,7 +24,10 @@ const MAX_TEXT: usize = 4096;
 /// The maximum number of corrections between two boundaries.
 pub const MAX_CORRECTIONS: u8 = 3;
 
-/// The minimum time between the last two corrections, in milliseconds.
+/// A condition that lasts is reported again after this time, in milliseconds.
+const REPEATED_AFTER: i64 = 30 * 60_000;
+
+/// The delay of the last correction after the previous one, in milliseconds.
 const LAST_CORRECTION_AFTER: i64 = 30_000;
 
 /// The time by a process's own clock and by the server's clock, in milliseconds.
@@ -49,6 +52,8 @@ pub struct Known {
     /// The count as last observed or written, and when it was last observed to rise above the count of a
     /// stop.
     count: u32,
+    /// The last count above 0 that was shown or written; 0 if there was none.
+    pub last_running: u32,
     raised_ranges: Option<Instants>,
     /// The newest observed state.
     pub state: State,
@@ -62,9 +67,11 @@ pub struct Known {
     pub corrections: (u8, u8),
     /// When it last corrected the object, possibly, by its own clock, in milliseconds.
     pub corrected: Option<i64>,
-    /// How often the limit of corrections was reported.
+    /// How often the limit of corrections was reported, other than to repeat it.
     pub limit_events: usize,
-    /// The calendars that the process has read.
+    /// When it was reported last, by its own clock, in milliseconds.
+    limit_event_at: i64,
+    /// The calendars as it read them.
     pub holidays: Arc<Holidays>,
 }
 
@@ -115,8 +122,10 @@ impl Known {
             corrections: (0, 0),
             corrected: None,
             limit_events: 0,
+            limit_event_at: 0,
             seen: at,
             count: object.replicas,
+            last_running: object.replicas,
             raised_ranges: None,
             version,
             object,
@@ -175,7 +184,7 @@ impl Known {
         if self.count <= stopped && object.replicas > stopped {
             self.raised_ranges = Some(at);
         }
-        self.count = object.replicas;
+        self.runs(object.replicas);
         self.version = version;
         self.object = object;
         if self.object.state.is_of_later_version() {
@@ -294,7 +303,7 @@ impl Known {
     pub(crate) fn wrote_it(mut self, done: &Done, written: &Object, at: Instants) -> Self {
         self.state.clone_from(&written.state);
         self.planned = written.state.next;
-        self.count = written.replicas;
+        self.runs(written.replicas);
         self.applied = Some(done.applied.clone());
         self.unanswered = None;
         let (surely, perhaps) = done.corrective;
@@ -308,8 +317,24 @@ impl Known {
         self
     }
 
-    /// Whether a patch that was decided from this knowledge applies to the current object: all its inputs are
-    /// unchanged, except annotations that the patch does not test.
+    const fn runs(&mut self, count: u32) {
+        self.count = count;
+        if count > 0 {
+            self.last_running = count;
+        }
+    }
+
+    /// The limit of corrections was reported. Returns how often, other than to repeat it.
+    pub(crate) fn reports_limit(&mut self, clock: i64) -> usize {
+        if self.limit_events == 0 || clock - self.limit_event_at < REPEATED_AFTER {
+            self.limit_events += 1;
+        }
+        self.limit_event_at = clock;
+        self.limit_events
+    }
+
+    /// Whether a patch decided from this knowledge applies to the current object: all its inputs
+    /// are unchanged, except annotations that it does not test.
     pub fn is_still(&self, object: &Object) -> bool {
         let known = &self.object;
         let tested = |object: &Object| {

@@ -58,15 +58,12 @@ impl Shown {
         all
     }
 
-    /// The correction limit was reported. Returns the number of reports so far.
-    pub fn record_correction_limit_event(&mut self, uid: &str) -> usize {
+    /// The limit of corrections was reported; returns how often so far.
+    pub fn record_correction_limit_event(&mut self, uid: &str, clock: i64) -> usize {
         let known = self.tracks.values_mut().filter_map(|it| it.known.as_mut());
         let known = known.filter(|known| known.object.uid == uid);
         known
-            .map(|known| {
-                known.limit_events += 1;
-                known.limit_events
-            })
+            .map(|known| known.reports_limit(clock))
             .max()
             .unwrap_or(0)
     }

@@ -39,6 +39,42 @@ fn a_manual_0_after_a_start_stays_0() {
     assert_eq!(object.replicas(), 2, "until a user raises it");
 }
 
+/// The rule does not depend on whether a start came before, nor on a restart of the controller.
+#[test]
+fn a_manual_0_before_the_first_boundary_stays_0() {
+    for restarts in [false, true] {
+        let mut object = office(3);
+        object.until("2026-11-19 15:00").scale(0);
+        if restarts {
+            object.restart();
+        }
+        object.until("2026-11-19 20:00");
+        assert_eq!((object.replicas(), object.saved()), (0, Some(0)));
+        object.until("2026-11-20 12:00");
+        assert_eq!((object.replicas(), object.saved()), (0, None), "{restarts}");
+    }
+}
+
+/// A 0 that was there first is not a user's wish, and neither is one of a `scale` boundary.
+#[test]
+fn a_0_that_no_user_has_set_after_a_running_count_becomes_1() {
+    let mut found = office(0);
+    found.until("2026-11-20 09:00");
+    assert_eq!(found.replicas(), 1);
+
+    let mut scaled = office(3);
+    scaled
+        .edit("hours", None)
+        .edit("scale", Some("09:00 = 4; 19:00 = 0"))
+        .until("2026-11-19 20:00");
+    assert_eq!((scaled.replicas(), scaled.saved()), (0, None));
+    scaled
+        .edit("scale", None)
+        .edit("hours", Some("Mon-Fri 09:00-19:00"))
+        .until("2026-11-20 09:00");
+    assert_eq!(scaled.replicas(), 1);
+}
+
 #[test]
 fn exact_counts_are_applied() {
     let mut object = office(5);

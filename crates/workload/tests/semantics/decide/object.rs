@@ -262,7 +262,7 @@ impl Object {
                     return Some(due);
                 }
                 Decision::CorrectionLimitReached { due, note } => {
-                    if self.memory.record_limit_event() {
+                    if self.memory.record_limit_event(self.now) {
                         self.notify(&note);
                     }
                     return due;

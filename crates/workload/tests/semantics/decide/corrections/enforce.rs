@@ -92,6 +92,36 @@ fn label_corrections_during_an_override_are_limited_too() {
     assert_eq!(object.replicas(), 0);
 }
 
+/// A stop that never comes is not announced. The Warning is repeated while the workload runs, because
+/// the API server deletes an Event after an hour.
+#[test]
+fn a_count_at_the_correction_limit_is_reported_again_and_announces_no_stop() {
+    for enforce in ["1m", "true"] {
+        let mut object = at_night_enforced(3);
+        object.edit("enforce", Some(enforce)).apply();
+        for _ in 0..3 {
+            object.scale(1).apply();
+            object.now += TimeDelta::minutes(1);
+            object.apply();
+            assert_eq!(object.replicas(), 0, "{enforce}");
+        }
+        object.reasons();
+        let due = object.scale(1).apply();
+        assert_eq!(object.reasons(), ["CorrectionLimitReached"], "{enforce}");
+        assert_eq!(due, Some(object.now + TimeDelta::minutes(30)));
+        object.until("2026-11-20 23:00");
+        let told = object.reasons();
+        assert!(told.len() >= 4, "{enforce}: {told:?}");
+        assert!(told.iter().all(|reason| reason == "CorrectionLimitReached"));
+        assert_eq!(object.replicas(), 1);
+        // It lasts as long as the condition.
+        object.scale(0).until("2026-11-21 03:00");
+        assert_eq!(object.reasons(), [""; 0], "{enforce}");
+        object.until("2026-11-23 09:00");
+        assert_eq!(object.replicas(), 3, "{enforce}");
+    }
+}
+
 /// Stopped on Friday evening, with a grace period of half an hour.
 fn at_night_with_grace(replicas: u32) -> Object {
     let mut object = at_night(replicas);

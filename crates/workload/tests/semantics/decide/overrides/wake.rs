@@ -43,22 +43,33 @@ fn wake_takes_one_write_to_begin_and_one_to_end() {
     assert_eq!(object.phase(), Some(Phase::Running));
 }
 
+/// Only the controller's memory has that count: after a restart, a wake raises a 0 to 1.
 #[test]
-fn wake_raises_a_saved_or_manual_0_to_1() {
-    let mut object = office(3);
-    object.until("2026-11-20 10:00").scale(0);
-    let mut by_day = object;
-    by_day.edit("wake-until", Some("2026-11-20 12:00")).apply();
-    assert_eq!(by_day.replicas(), 1);
+fn wake_raises_a_saved_or_manual_0_to_the_last_observed_running_count() {
+    for (restarts, expected) in [(false, 3), (true, 1)] {
+        for (scaled, woken) in [
+            ("2026-11-19 15:00", "2026-11-19 16:00"), // adopted
+            ("2026-11-20 10:00", "2026-11-20 12:00"), // running
+            ("2026-11-20 10:00", "2026-11-20 20:00"), // stopped at 0
+        ] {
+            let mut object = office(3);
+            object.until(scaled).scale(0).until(woken);
+            if restarts {
+                object.restart();
+            }
+            object.edit("wake-until", Some("2026-11-20 22:00")).apply();
+            assert_eq!(object.replicas(), expected, "{restarts} {scaled} {woken}");
+        }
+    }
+}
 
-    let mut object = office(3);
-    object
-        .until("2026-11-20 10:00")
-        .scale(0)
-        .until("2026-11-20 20:00");
-    assert_eq!(object.saved(), Some(0));
+#[test]
+fn wake_restores_the_saved_count_rather_than_a_later_manual_one() {
+    let mut object = at_night(5);
+    object.scale(2).apply();
+    object.scale(0).apply();
     object.edit("wake-until", Some("2026-11-20 22:00")).apply();
-    assert_eq!(object.replicas(), 1);
+    assert_eq!(object.replicas(), 5);
 }
 
 #[test]
