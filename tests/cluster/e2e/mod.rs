@@ -28,6 +28,7 @@ mod overrides;
 mod pages;
 mod policy;
 mod protobuf;
+mod reports;
 mod security;
 mod test_namespace;
 mod zones;
@@ -72,6 +73,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         security::user_roles::scenarios(),
         controllers::split::scenarios(),
         protobuf::scenarios(),
+        reports::scenarios(),
         zones::scenarios(),
     ]
     .concat()
