@@ -140,7 +140,7 @@ fn detects_a_changed_volume_policy_before_the_patch() {
     assert!(error(&scenario, "db").contains("is Delete"));
     scenario.sleep_until("18:31");
     assert_eq!(replicas(&scenario, "db"), 3);
-    // Once corrected, the missed stop is caught up with.
+    // When the policy is corrected, the missed stop is carried out.
     merge(&policy("Retain"));
     assert_eq!(
         (replicas(&scenario, "db"), error(&scenario, "db")),

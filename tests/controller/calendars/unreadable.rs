@@ -97,8 +97,8 @@ fn namespace_schedule_recovers_once_its_calendar_is_readable() {
     assert_eq!(next.as_deref(), Some("2026-11-23T09.00.00Z"));
 }
 
-/// The schedule equals the one before the rejection, so the boundary that was missed meanwhile is
-/// caught up with once.
+/// The schedule equals the one before the rejection, so a boundary that was missed meanwhile is carried
+/// out, once.
 #[test]
 fn catches_up_once_a_calendar_is_readable_after_a_restart() {
     for (dates, runs) in [(NO_DAY, 3), (FRIDAY, 0)] {

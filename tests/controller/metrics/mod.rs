@@ -1,12 +1,12 @@
 //! The values of each metric of a running controller. Each metric in `docs/reference/metrics.md` has a
 //! scenario, and each scenario is a test.
 
+mod activity;
 mod cost;
-mod done;
+mod health;
 mod row;
 mod saved;
-mod there;
-mod well;
+mod workloads;
 
 use std::collections::BTreeSet;
 
@@ -29,32 +29,32 @@ macro_rules! rows {
 }
 
 rows! {
-    dayshift_overdue_workloads: well::counts_workloads_more_than_ten_seconds_late,
-    dayshift_invalid_schedules: well::counts_invalid_schedules_until_they_are_corrected,
-    dayshift_invalid_namespaces: well::counts_invalid_namespaces_until_they_are_corrected,
-    dayshift_workloads_stopped_against_schedule: well::counts_stopped_copies_within_their_hours,
-    dayshift_not_ready_workloads: well::counts_started_workloads_until_they_are_ready,
-    dayshift_waiting_starts: well::counts_waiting_starts_until_they_are_sent,
-    dayshift_watch_up: well::watch_of_a_forbidden_kind_is_not_up,
-    dayshift_calendar_last_reload_successful: well::reload_of_an_invalid_calendar_file_fails,
-    dayshift_clock_skew_seconds: well::measures_the_skew_to_the_server_clock,
-    dayshift_boundaries_skipped_total: well::counts_boundaries_replaced_by_a_newer_one,
-    dayshift_transitions_total: done::counts_transitions_by_outcome,
-    dayshift_transition_lateness_seconds: done::transition_lateness_is_the_time_from_boundary_to_patch,
-    dayshift_request_lateness_seconds: done::request_lateness_is_the_time_from_edit_to_patch,
-    dayshift_start_duration_seconds: done::start_duration_ends_at_readiness,
-    dayshift_jobs_total: done::counts_jobs_by_outcome_of_their_patch,
-    dayshift_events_total: done::counts_events_by_outcome,
-    dayshift_stop_notices_total: done::counts_stop_notices_by_workload,
-    dayshift_reverts_total: done::counts_reverts_by_manager,
-    dayshift_reverted_counts_total: done::counts_reverts_by_namespace,
-    dayshift_workloads: there::counts_workloads_by_state,
-    dayshift_excluded_workloads: there::counts_workloads_excluded_from_a_schedule,
-    dayshift_overridden_workloads: there::counts_overrides_by_recorded_user,
-    dayshift_stopped: there::exports_stopped_workloads_by_name,
-    dayshift_next_boundary_timestamp_seconds: there::exports_the_next_boundary_of_all_workloads,
-    dayshift_calendar_last_date_timestamp_seconds: there::exports_the_last_date_of_each_calendar,
-    dayshift_build_info: there::exports_version_and_time_zone_data,
+    dayshift_overdue_workloads: health::counts_workloads_more_than_ten_seconds_late,
+    dayshift_invalid_schedules: health::counts_invalid_schedules_until_they_are_corrected,
+    dayshift_invalid_namespaces: health::counts_invalid_namespaces_until_they_are_corrected,
+    dayshift_workloads_stopped_against_schedule: health::counts_stopped_copies_within_their_hours,
+    dayshift_not_ready_workloads: health::counts_started_workloads_until_they_are_ready,
+    dayshift_waiting_starts: health::counts_waiting_starts_until_they_are_sent,
+    dayshift_watch_up: health::watch_of_a_forbidden_kind_is_not_up,
+    dayshift_calendar_last_reload_successful: health::reload_of_an_invalid_calendar_file_fails,
+    dayshift_clock_skew_seconds: health::measures_the_skew_to_the_server_clock,
+    dayshift_boundaries_skipped_total: health::counts_boundaries_replaced_by_a_newer_one,
+    dayshift_transitions_total: activity::counts_transitions_by_outcome,
+    dayshift_transition_lateness_seconds: activity::transition_lateness_is_the_time_from_boundary_to_patch,
+    dayshift_request_lateness_seconds: activity::request_lateness_is_the_time_from_edit_to_patch,
+    dayshift_start_duration_seconds: activity::start_duration_ends_at_readiness,
+    dayshift_jobs_total: activity::counts_jobs_by_outcome_of_their_patch,
+    dayshift_events_total: activity::counts_events_by_outcome,
+    dayshift_stop_notices_total: activity::counts_stop_notices_by_workload,
+    dayshift_reverts_total: activity::counts_reverts_by_manager,
+    dayshift_reverted_counts_total: activity::counts_reverts_by_namespace,
+    dayshift_workloads: workloads::counts_workloads_by_state,
+    dayshift_excluded_workloads: workloads::counts_workloads_excluded_from_a_schedule,
+    dayshift_overridden_workloads: workloads::counts_overrides_by_recorded_user,
+    dayshift_stopped: workloads::exports_stopped_workloads_by_name,
+    dayshift_next_boundary_timestamp_seconds: workloads::exports_the_next_boundary_of_all_workloads,
+    dayshift_calendar_last_date_timestamp_seconds: workloads::exports_the_last_date_of_each_calendar,
+    dayshift_build_info: workloads::exports_version_and_time_zone_data,
     dayshift_saved_replica_seconds_total: saved::sums_the_time_of_stopped_replicas,
     dayshift_saved_cpu_core_seconds_total: saved::sums_the_core_seconds_of_stopped_replicas,
     dayshift_saved_memory_byte_seconds_total: saved::sums_the_byte_seconds_of_stopped_replicas,

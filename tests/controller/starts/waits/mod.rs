@@ -1,8 +1,8 @@
 //! A start waits for its dependencies, up to a limit.
 
 mod needed;
-mod places;
 mod services;
+mod slots;
 
 use std::time::Duration;
 

@@ -126,7 +126,6 @@ fn reports_a_missing_service_at_once() {
     );
 }
 
-/// Without the flag, and without the permission.
 #[test]
 fn starts_on_time_without_endpoint_permission_and_reports_it() {
     for is_asked in [false, true] {

@@ -7,8 +7,8 @@ use dayshift_workload::{DefaultSchedule, Key};
 use serde_json::json;
 
 use super::{
+    health::{calendar, with_calendar},
     row::Row,
-    well::{calendar, with_calendar},
 };
 use crate::sandbox::{Sandbox, cron_job, deployment};
 
