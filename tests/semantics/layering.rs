@@ -289,7 +289,7 @@ fn cycles<N: Ord + Clone>(edges: &BTreeMap<N, BTreeSet<N>>) -> Vec<BTreeSet<N>> 
     groups.into_iter().collect()
 }
 
-/// The same dependencies between the entries of each directory: for `crate::a::x` and `crate::b::y`, between
+/// The dependencies between the entries of each directory: for `crate::a::x` and `crate::b::y`, between
 /// `a` and `b`.
 fn directory_dependencies(
     dependencies: &BTreeMap<ModulePath, BTreeSet<ModulePath>>,

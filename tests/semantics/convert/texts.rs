@@ -88,7 +88,7 @@ impl Text {
         })
     }
 
-    /// py-kube-downscaler: the same, but reversed times never match.
+    /// py-kube-downscaler: as in GoKubeDownscaler, but reversed times never match.
     pub(crate) fn py(&self, minute: &Minute) -> bool {
         self.spans.iter().any(|span| {
             let now = minute.of_day();
@@ -154,7 +154,7 @@ pub(crate) fn text() -> impl Strategy<Value = Text> {
     })
 }
 
-/// The same without reversed times.
+/// One to three spans in one zone, without reversed times.
 pub(crate) fn forward_text() -> impl Strategy<Value = Text> {
     text().prop_map(|text| {
         let zone = text.zone.name();
@@ -170,7 +170,7 @@ pub(crate) fn forward_text() -> impl Strategy<Value = Text> {
 }
 
 impl Text {
-    /// The same in another zone.
+    /// This text with its spans in another zone.
     pub(crate) fn in_zone(&self, zone: Tz) -> Self {
         Self::new(&self.text.replace(self.zone.name(), zone.name()))
     }

@@ -170,7 +170,7 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Git reports which files it ignores.
+    /// The oracle is git, which reports the files that it ignores.
     #[test]
     fn git_ignored_files_are_not_read(
         top in prop::collection::vec(line(), 0..5),
