@@ -219,7 +219,7 @@ impl Page<'_> {
                 label { "Name" input type="search" name="q" value=[params.text.as_deref()]; }
                 @if self.view.asks || self.token.is_some() {
                     label {
-                        "Label, such as app=web"
+                        "Label, such as app=shop"
                         input type="text" name="label" value=[params.label.as_deref()];
                     }
                     label {
