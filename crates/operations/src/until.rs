@@ -94,7 +94,7 @@ fn advised(error: Diagnostic, text: &str) -> Diagnostic {
         let time =
             probable_end.map_or_else(String::new, |time| format!("; a time of day is `{time}`"));
         let help = format!("it goes with `for` instead of `until`{time}");
-        return of_all("is a length of time", help);
+        return of_all("is a duration", help);
     }
     let mut words = text.split_whitespace();
     if words.any(|word| word.eq_ignore_ascii_case("tomorrow")) {

@@ -139,7 +139,7 @@ fn user_who_may_list_everything_sees_everything_and_the_savings() {
     }
     let ann = pages.get("ann", "/").body;
     assert!(!ann.contains("saved since"), "{ann}");
-    assert!(ann.contains("of which you see a part"), "{ann}");
+    assert!(ann.contains("you see only some of them"), "{ann}");
     let nora = pages.get("nora", "/");
     assert_eq!(nora.status, 200);
     assert!(
