@@ -4,8 +4,6 @@
 //! because a kubelet updates a mounted ConfigMap in place.
 
 use std::{
-    fs::File,
-    io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -15,7 +13,8 @@ use dayshift_cluster::clock::Clock;
 use dayshift_controller::{CalendarPublisher, Telemetry};
 use dayshift_schedule::{Calendar, CalendarError, CalendarName, Calendars, LoadedCalendar, Tzdata};
 use dayshift_text::printable;
-use ring::digest::{self, SHA256, SHA256_OUTPUT_LEN};
+
+use crate::cli::file_contents::{FileDigest, FileReadError, INTERVAL, read_changed};
 
 /// A calendar of `--calendar`, and the contents of its file when it was last read.
 #[derive(Clone, Debug)]
@@ -36,15 +35,11 @@ pub(crate) struct CalendarContents {
     pub(crate) digest: Option<FileDigest>,
 }
 
-type FileDigest = [u8; SHA256_OUTPUT_LEN];
-
 /// Why a file cannot be used as a calendar. `Display` does not include the file name.
 #[derive(Debug, thiserror::Error)]
 enum CalendarFileError {
-    #[error("it is not a regular file")]
-    NotAFile,
     #[error("{0}")]
-    Read(#[from] io::Error),
+    Read(#[from] FileReadError),
     #[error("{0}")]
     Parse(#[from] CalendarError),
 }
@@ -83,13 +78,12 @@ impl CalendarContents {
     /// Reads the file. Returns `None` if its digest is the known one.
     pub(crate) fn read(path: &Path, known: Option<FileDigest>, tzdata: &Tzdata) -> Option<Self> {
         let mut digest = None;
-        let calendar = read_bytes(path).and_then(|bytes| {
-            let mut found = [0; SHA256_OUTPUT_LEN];
-            found.copy_from_slice(digest::digest(&SHA256, &bytes).as_ref());
-            digest = Some(found);
-            if known == digest {
+        let read = read_changed(path, known, Calendar::MAX_FILE).map_err(CalendarFileError::from);
+        let calendar = read.and_then(|read| {
+            let Some((bytes, found)) = read else {
                 return Ok(None);
-            }
+            };
+            digest = Some(found);
             Ok(Some(Arc::new(Calendar::parse_with(&bytes, tzdata)?)))
         });
         let said = |error| format!("{}: {error}", printable(&path.to_string_lossy())).into();
@@ -97,22 +91,6 @@ impl CalendarContents {
         Some(Self { calendar, digest })
     }
 }
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, CalendarFileError> {
-    // Opening a pipe would block until another process writes to it.
-    if !path.metadata()?.is_file() {
-        return Err(CalendarFileError::NotAFile);
-    }
-    let most = u64::try_from(Calendar::MAX_FILE).unwrap_or(u64::MAX);
-    let mut bytes = Vec::new();
-    File::open(path)?
-        .take(most.saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// How often the files are read. A kubelet takes about a minute to update a ConfigMap.
-const INTERVAL: TimeDelta = TimeDelta::seconds(10);
 
 /// How often a calendar that ends soon is reported.
 const REMINDER: TimeDelta = TimeDelta::days(1);

@@ -30,6 +30,7 @@ use crate::cli::{
         dashboard::DashboardArgs,
         kinds::KindsArgs,
         lint::LintArgs,
+        named_schedules::SchedulesArgs,
         overrides::{
             LastingArgs, OverrideArgs, PAUSE_HELP, RESUME_HELP, SLEEP_HELP, SYNC_HELP, WAKE_HELP,
             WakeArgs,
@@ -106,6 +107,7 @@ enum Command {
     Activator(Box<ActivatorArgs>),
     Sandbox(Box<SandboxArgs>),
     Schedule(Box<SetScheduleArgs>),
+    Schedules(Box<SchedulesArgs>),
     Completions(CompletionsArgs),
 }
 
@@ -243,6 +245,7 @@ impl Program {
             Command::Activator(args) => args.run(&self.tzdata, &self.kind_files),
             Command::Sandbox(args) => args.run(&self.kind_files),
             Command::Schedule(args) => args.run(&self.kind_files),
+            Command::Schedules(args) => args.run(&self.kind_files),
             Command::Completions(args) => args.run(),
         }
     }

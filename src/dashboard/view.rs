@@ -188,6 +188,8 @@ impl Row {
         }
         for problem in &status.problems {
             let place = match problem.origin {
+                // Its name has the schedule.
+                _ if problem.schedule.is_some() => String::new(),
                 Origin::Own => String::new(),
                 Origin::Namespace => {
                     format!(" on the Namespace {}", status.object.namespace)

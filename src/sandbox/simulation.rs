@@ -104,6 +104,7 @@ impl Simulation {
                 Inheritance {
                     from_namespaces: settings.scope.namespace_defaults,
                     default_schedule: settings.default_schedule.clone(),
+                    schedules: settings.schedules.current(),
                 },
             ),
             telemetry: Arc::new(Telemetry::new(from)),

@@ -9,6 +9,7 @@
 //! - `kinds/`: workloads of each kind
 //! - `status/`, `actions/`: the commands for a cluster; `default_schedule`: files with the default
 //!   schedule of the controller
+//! - `named_schedules`: the file of `--schedules`
 //! - `terminal/`: user input never controls the terminal
 //! - `program`: runs the binary; `fake_server`: the in-memory API on a socket; `bad_server`: a
 //!   broken API server
@@ -30,6 +31,7 @@ mod default_schedule;
 mod fake_server;
 mod kinds;
 mod lint;
+mod named_schedules;
 mod namespaces;
 #[path = "../support/of_deployments.rs"]
 mod of_deployments;

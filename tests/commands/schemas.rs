@@ -17,6 +17,7 @@ fn schema_of(document: &Value) -> Option<Value> {
     let name = match () {
         () if has("findings") => "lint",
         () if has("kinds") => "kinds",
+        () if has("schedules") => "schedules",
         () if has("results") => "actions",
         () if has("namespaces") => "plan-summary",
         () if has("tzdata") => "status",

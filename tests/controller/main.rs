@@ -7,6 +7,7 @@
 //! - `cluster/`: requests to the API without a controller: finding, the first list, tokens
 //! - `bill/`: savings compared with an oracle
 //! - `converted`: workloads that another tool stopped and saved
+//! - `named_schedules`: a file of schedules that changes
 //! - `metrics/`: a scenario for each row of the metrics page
 //! - `starts/`: readiness, dependencies and slots of starts
 //! - `jobs/`: the Jobs of CronJobs with `stop-jobs`
@@ -27,6 +28,7 @@ mod hostile;
 mod jobs;
 mod kinds;
 mod metrics;
+mod named_schedules;
 mod namespaces;
 mod notices;
 mod objects;

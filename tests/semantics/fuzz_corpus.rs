@@ -68,6 +68,11 @@ fn moments() {
 }
 
 #[test]
+fn schedules() {
+    replay("schedules", targets::schedules);
+}
+
+#[test]
 fn slices() {
     replay("slices", targets::slices);
 }

@@ -38,9 +38,28 @@ fn the_image_has_the_version_of_the_package() {
     }
 }
 
-/// The patch that mounts calendars fits its Deployment.
+/// Each patch that mounts a ConfigMap fits the Deployment, and its page has the commands.
 #[test]
-fn the_calendar_patch_mounts_its_volume() {
+fn the_patches_of_the_deployment_mount_their_volumes() {
+    for (name, text, variable, page) in [
+        (
+            "calendar.yaml",
+            include_str!("../../manifests/calendar.yaml"),
+            "DAYSHIFT_CALENDAR",
+            include_str!("../../docs/guides/holidays.md"),
+        ),
+        (
+            "schedules.yaml",
+            include_str!("../../manifests/schedules.yaml"),
+            "DAYSHIFT_SCHEDULES",
+            include_str!("../../docs/guides/named-schedules.md"),
+        ),
+    ] {
+        patch_mounts_its_volume(name, text, variable, page);
+    }
+}
+
+fn patch_mounts_its_volume(patch_name: &str, text: &str, variable_name: &str, page: &str) {
     use dayshift_manifest::SourceFile;
     use dayshift_workload::{KindTable, Prefix};
     use k8s_openapi::api::apps::v1::Deployment;
@@ -52,7 +71,6 @@ fn the_calendar_patch_mounts_its_volume() {
         let manifests = source.manifests(&Prefix::default(), "default", &KindTable::default());
         serde_json::from_value(manifests.into_iter().next().unwrap().1).unwrap()
     };
-    let text = include_str!("../../manifests/calendar.yaml");
     // Fields that the API server requires in addition, which a patch does not need.
     let whole = text.replace(
         "spec:\n  template:\n",
@@ -72,18 +90,19 @@ fn the_calendar_patch_mounts_its_volume() {
     assert_eq!(config_map.optional, Some(true));
     let name = &config_map.name;
     let variable = &container.env.as_ref().unwrap()[0];
-    assert_eq!(variable.name, "DAYSHIFT_CALENDAR");
-    let (_, path) = variable.value.as_ref().unwrap().split_once('=').unwrap();
+    assert_eq!(variable.name, variable_name);
+    let value = variable.value.as_ref().unwrap();
+    let path = value.split_once('=').map_or(&**value, |(_, path)| path);
     let file = path
         .strip_prefix(&format!("{}/", mount.mount_path))
         .unwrap();
     // The command on the page creates that file.
-    let page = include_str!("../../docs/guides/holidays.md");
     let create = format!("kubectl create configmap {name} -n dayshift --from-file={file}");
     assert!(page.contains(&create) && text.contains(&create), "{create}");
-    let apply =
-        "kubectl patch deployment dayshift -n dayshift --patch-file manifests/calendar.yaml";
-    assert!(page.contains(apply) && text.contains(apply));
+    let apply = format!(
+        "kubectl patch deployment dayshift -n dayshift --patch-file manifests/{patch_name}"
+    );
+    assert!(page.contains(&apply) && text.contains(&apply), "{apply}");
 }
 
 /// The chart renders its own copies, with another ServiceAccount and possibly another prefix.

@@ -107,10 +107,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- end }}
 {{- $default := .Values.defaultSchedule }}
-{{- if and $default.hours (or $default.start $default.stop) }}
-{{- fail "defaultSchedule: give hours, or start and stop, and not both" }}
+{{- if or (and $default.hours (or $default.start $default.stop)) (and $default.name (or $default.hours $default.start $default.stop)) }}
+{{- fail "defaultSchedule: give hours, or start and stop, or a name, and only one of these" }}
 {{- end }}
-{{- if and (or $default.hours $default.start $default.stop) (not $scope.namespaces) (not $scope.namespaceSelector) }}
+{{- if and $default.name (not (hasKey .Values.schedules $default.name)) }}
+{{- fail (printf "defaultSchedule.name: %s is not one of schedules" $default.name) }}
+{{- end }}
+{{- if and (or $default.hours $default.start $default.stop $default.name) (not $scope.namespaces) (not $scope.namespaceSelector) }}
 {{- fail "defaultSchedule would stop whatever has no schedule: bound it by scope.namespaces or scope.namespaceSelector" }}
 {{- end }}
 {{- end }}
@@ -142,6 +145,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   (list "default-hours" .Values.defaultSchedule.hours "")
   (list "default-start" .Values.defaultSchedule.start "")
   (list "default-stop" .Values.defaultSchedule.stop "")
+  (list "default-schedule" .Values.defaultSchedule.name "")
   (list "timezone" .Values.timezone "UTC")
   (list "annotation-prefix" .Values.annotationPrefix "dayshift")
   (list "catch-up" .Values.catchUp "72h")
@@ -160,6 +164,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- range $name, $_ := .Values.calendars }}
 {{- $args = append $args (printf "--calendar=%s=/etc/dayshift/calendars/%s.ics" $name $name) }}
+{{- end }}
+{{- if .Values.schedules }}
+{{- $args = append $args "--schedules=/etc/dayshift/schedules/schedules.yaml" }}
 {{- end }}
 {{- if .Values.services }}
 {{- $args = append $args "--services" }}

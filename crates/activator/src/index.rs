@@ -13,7 +13,8 @@ use dayshift_cluster::{
     watch::{ObjectName, ReflectorEvent},
 };
 use dayshift_workload::{
-    Annotations, Dependency, DependencyKind, Inputs, Key, Kind, Label, Observed, Prefix, Replicas,
+    Annotations, Dependency, DependencyKind, Inheritance, Inputs, Key, Kind, Label, Observed,
+    Prefix, Replicas,
 };
 use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::ResourceExt as _;
@@ -29,6 +30,9 @@ const MAX_TEXTS: usize = 8 * 1024;
 
 /// The approximate size of a workload without its annotations and labels, in bytes.
 const WORKLOAD: usize = 768;
+
+/// The approximate size of a recorded schedule without its values, in bytes.
+const NAMED_SCHEDULE: usize = 768;
 
 /// An event of a watch, by kind of object.
 pub(crate) enum WatchEvent {
@@ -47,6 +51,9 @@ type PodLabels = BTreeMap<String, String>;
 
 struct KnownWorkload {
     observed: Observed,
+    /// The named schedules that it uses, as the controller has recorded them: the activator does not
+    /// have their file.
+    schedules: Option<Box<Inheritance>>,
     labels: PodLabels,
     failure: Option<Box<StartFailure>>,
 }
@@ -194,19 +201,20 @@ impl ClusterIndex {
         // Most workloads have no dayshift annotations.
         let observed = workload.concerns(&self.prefix);
         let observed = observed.then(|| needed(workload.observe(&key.0, &self.prefix)));
-        let observed = observed.filter(|observed| {
+        let observed = observed.filter(|(observed, _)| {
             let is_short = are_short(observed.inputs.own(), &labels);
             if !is_short {
                 tracing::debug!(object = %observed.object, "its annotations or pod labels are too long");
             }
             is_short
         });
-        let Some(observed) = observed else {
+        let Some((observed, schedules)) = observed else {
             return self.remove_workload(&key);
         };
         let old = self.workloads.get(&key).map(KnownWorkload::size);
         let known = KnownWorkload {
             observed,
+            schedules,
             labels,
             failure,
         };
@@ -287,46 +295,58 @@ impl ClusterIndex {
     /// The workloads with state labels and `wake-on-request`.
     pub(crate) fn wakeable_workloads(&self) -> impl Iterator<Item = WakeableWorkload<'_>> {
         self.workloads.values().filter_map(|known| {
-            let KnownWorkload {
-                observed,
-                labels,
-                failure,
-            } = known;
-            observed.labels.text(Label::State)?;
-            let namespace = &*observed.object.namespace;
-            let inputs = observed.inputs.clone();
-            let inputs = inputs.with_defaults(self.namespaces.get(namespace).cloned());
+            known.observed.labels.text(Label::State)?;
+            let inputs = self.inputs(known);
             inputs.text(Key::WakeOnRequest)?;
             let observed = Observed {
                 inputs,
-                ..observed.clone()
+                ..known.observed.clone()
             };
             Some(WakeableWorkload {
                 observed,
-                labels,
-                failure: failure.as_deref(),
+                labels: &known.labels,
+                failure: known.failure.as_deref(),
             })
         })
     }
 
+    /// The inputs of a workload with the annotations of its Namespace.
+    fn inputs(&self, known: &KnownWorkload) -> Inputs {
+        let namespace = &*known.observed.object.namespace;
+        let annotations = self.namespaces.get(namespace);
+        let inputs = known.observed.inputs.clone();
+        match &known.schedules {
+            None => inputs.with_defaults(annotations.cloned()),
+            Some(recorded) => inputs
+                .with_defaults(recorded.in_force(namespace, annotations))
+                .with_schedules(&recorded.schedules),
+        }
+    }
+
     /// A dependency that is a workload and has dayshift annotations.
     pub(crate) fn workload(&self, namespace: &str, needed: &Dependency) -> Option<&Observed> {
+        Some(&self.known(namespace, needed)?.observed)
+    }
+
+    fn known(&self, namespace: &str, needed: &Dependency) -> Option<&KnownWorkload> {
         // A Service cannot be woken.
         let DependencyKind::Workload(kind) = &needed.kind else {
             return None;
         };
         let key = (kind.clone(), namespace.into(), (&*needed.name).into());
-        let known = self.workloads.get(&key)?;
-        Some(&known.observed)
+        self.workloads.get(&key)
     }
 
     /// Whether the workload is stopped and cannot be woken by a request.
     pub(crate) fn stays_stopped(&self, namespace: &str, needed: &Dependency) -> bool {
-        let Some(observed) = self.workload(namespace, needed) else {
+        let Some(known) = self.known(namespace, needed) else {
             return false;
         };
-        let defaults = self.namespaces.get(namespace).cloned();
-        stays_stopped(&observed.clone().with_defaults(defaults))
+        let inputs = self.inputs(known);
+        stays_stopped(&Observed {
+            inputs,
+            ..known.observed.clone()
+        })
     }
 
     pub(crate) fn service(&self, name: &ServiceName) -> Option<&ServiceInfo> {
@@ -405,18 +425,20 @@ fn first_of(namespace: &Arc<str>) -> ServiceName {
 }
 
 /// The workload without texts that neither a wake nor the guard of its patch needs.
-fn needed(observed: Observed) -> Observed {
+fn needed(observed: Observed) -> (Observed, Option<Box<Inheritance>>) {
+    let schedules = observed.recorded_schedules().map(Box::new);
     let inputs = &observed.inputs;
     let own = Arc::new(known_keys(inputs.own()));
     let inputs = Inputs::from_own(own)
         .with_counts(inputs.counts())
         .with_volumes(inputs.volumes());
-    Observed {
+    let observed = Observed {
         inputs,
         error: None,
         inherited: None,
         ..observed
-    }
+    };
+    (observed, schedules)
 }
 
 /// The annotations without unknown names.
@@ -454,7 +476,15 @@ impl KnownWorkload {
         let failure = self.failure.as_ref();
         let failure = failure.map_or(0, |failure| failure.reason.len() + failure.message.len());
         let labels = labels_size(&self.labels) + 64 * self.labels.len();
-        WORKLOAD + texts_size(self.observed.inputs.own()) + labels + failure
+        let recorded = self.schedules.as_ref();
+        let recorded = recorded.map_or(0, |recorded| {
+            let texts = recorded
+                .schedules
+                .iter()
+                .map(|named| texts_size(named.texts()));
+            texts.map(|size| size + NAMED_SCHEDULE).sum()
+        });
+        WORKLOAD + texts_size(self.observed.inputs.own()) + recorded + labels + failure
     }
 }
 
@@ -466,7 +496,7 @@ pub(crate) fn stays_stopped(observed: &Observed) -> bool {
 #[cfg(test)]
 mod tests {
     use dayshift_cluster::watch::ObjectName;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::test_cluster::{Cluster, name};
@@ -517,6 +547,56 @@ mod tests {
         let KnownWorkload { observed, .. } = cluster.index.workloads.values().next().unwrap();
         assert_eq!(observed.inputs.own().unknown(), []);
         assert_eq!((&observed.error, &observed.inherited), (&None, &None));
+    }
+
+    /// The controller records the values of named schedules on the workload.
+    #[test]
+    fn named_schedule_can_wake_on_request() {
+        let values = json!({"wake-on-request": "2h", "hours": "09:00-19:00"});
+        let inherited = |from: Value| {
+            let mut inherited = from;
+            inherited["schedules"] = json!({"office": values});
+            inherited.to_string()
+        };
+        for (own, namespace, inherited, expected) in [
+            (
+                Some("office"),
+                None,
+                inherited(json!({"from": "schedule"})),
+                1,
+            ),
+            (
+                None,
+                Some("office"),
+                inherited(json!({"from": "Namespace", "schedule": "office"})),
+                1,
+            ),
+            (
+                None,
+                None,
+                inherited(json!({"from": "scaler", "schedule": "office"})),
+                1,
+            ),
+            // Another name has been written since.
+            (
+                Some("night"),
+                None,
+                inherited(json!({"from": "schedule"})),
+                0,
+            ),
+        ] {
+            let mut cluster = Cluster::new();
+            let mut annotations = json!({"dayshift/inherited": inherited});
+            if let Some(name) = own {
+                annotations["dayshift/schedule"] = name.into();
+            }
+            if let Some(name) = namespace {
+                cluster.namespace(json!({"dayshift/schedule": name}));
+            }
+            cluster.workload("stopped", 0, annotations);
+            let wakeable = cluster.index.wakeable_workloads().count();
+            assert_eq!(wakeable, expected, "{own:?} {namespace:?}");
+        }
     }
 
     #[test]

@@ -83,6 +83,14 @@ impl Cluster {
         assert_eq!(self.index.observe(0, event), None);
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
+    pub(crate) fn namespace(&mut self, annotations: Value) {
+        let object = json!({"metadata": {"name": "dev", "annotations": annotations}});
+        let object = serde_json::from_value(object).unwrap();
+        let event = WatchEvent::Namespace(ReflectorEvent::changed(object));
+        assert_eq!(self.index.observe(3, event), None);
+    }
+
     pub(crate) fn asleep(mut self) -> Self {
         self.workload("stopped", 0, json!({"dayshift/wake-on-request": "2h"}));
         self

@@ -6,11 +6,11 @@
 //! `outbox` and `throttle` contain the observed objects, the queues of requests and the limits on
 //! sending. All of them use `object` and `clock`. `telemetry` publishes metrics and snapshots.
 
-mod calendar_feed;
 mod clock;
 mod core;
 mod driver;
 mod events;
+mod feed;
 mod followups;
 mod gate;
 mod ids;
@@ -23,8 +23,8 @@ mod telemetry;
 mod throttle;
 mod watches;
 
-pub use calendar_feed::{CalendarFeed, CalendarPublisher};
 pub use clock::scheduler::Scheduler;
+pub use feed::{CalendarFeed, CalendarPublisher, Feed, Publisher, ScheduleFeed, SchedulePublisher};
 pub use run::run;
 pub use settings::{OwnPod, Scope, Settings};
 pub use telemetry::metrics::Telemetry;

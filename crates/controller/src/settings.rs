@@ -10,7 +10,7 @@ use dayshift_workload::{
     other_controllers::REVERT_WINDOW,
 };
 
-use crate::calendar_feed::CalendarFeed;
+use crate::feed::{CalendarFeed, ScheduleFeed};
 
 /// The settings of a controller.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Settings {
     pub tzdata: Tzdata,
     /// The calendars for excluded dates.
     pub calendars: CalendarFeed,
+    /// The schedules that objects, Namespaces and the default schedule can name.
+    pub schedules: ScheduleFeed,
     /// The part before the `/` of every annotation and label.
     pub prefix: Prefix,
     /// The schedule of objects in scope that neither have nor inherit one and are not excluded. Does
@@ -247,6 +249,7 @@ impl Settings {
             tzdata: self.tzdata.clone(),
             kinds: Arc::clone(&self.kinds),
             calendars: self.calendars.current(),
+            schedules: self.schedules.current(),
             notice: (!self.notice.is_zero()).then_some(self.notice),
             ready_within: (self.ready_within != READY_WITHIN).then_some(self.ready_within),
         }
@@ -260,6 +263,7 @@ impl Default for Settings {
             default_zone: Zone::UTC,
             tzdata: Tzdata::default(),
             calendars: CalendarFeed::default(),
+            schedules: ScheduleFeed::default(),
             prefix: Prefix::default(),
             default_schedule: None,
             kinds: Arc::default(),

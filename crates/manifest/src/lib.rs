@@ -14,6 +14,7 @@ mod kind_file;
 pub mod lint;
 mod objects;
 pub mod plan;
+mod schedule_file;
 mod search;
 mod source;
 mod yaml;
@@ -29,6 +30,7 @@ pub use objects::{
     other::{OtherObject, ScaledBy, ScaledTarget, Unrendered},
     workload::{CronTimes, ManifestWorkload, Service},
 };
+pub use schedule_file::{ScheduleEntry, ScheduleFile};
 pub use search::{FileSearch, OpenedFiles, STANDARD_INPUT};
 pub use source::{MAX_BYTES, OpenError, SourceFile};
 pub use yaml::{SyntaxError, node::Location};

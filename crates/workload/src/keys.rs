@@ -17,6 +17,8 @@ pub enum Key {
     Hours,
     /// Exact counts at times, instead of `start`, `stop` and `hours`.
     Scale,
+    /// The name of a schedule, whose keys apply where the object or Namespace has none of its own.
+    NamedSchedule,
     /// The IANA time zone of all local times on the object.
     Timezone,
     /// The exact count after a start.
@@ -64,11 +66,12 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
         Self::Scale,
+        Self::NamedSchedule,
         Self::Timezone,
         Self::Replicas,
         Self::StopReplicas,
@@ -101,6 +104,23 @@ impl Key {
     /// The keys that describe an override's author and reason. No decision depends on them.
     pub const AUTHOR: [Self; 2] = [Self::OverrideBy, Self::Reason];
 
+    /// Whether a named schedule can have it. A schedule describes times and their effect. Overrides,
+    /// permissions to lose data, and exclusions are the decision of one workload or Namespace.
+    pub const fn describes_schedule(self) -> bool {
+        !matches!(
+            self,
+            Self::NamedSchedule
+                | Self::Pause
+                | Self::WakeUntil
+                | Self::SleepUntil
+                | Self::Exclude
+                | Self::AllowVolumeDeletion
+                | Self::StopJobs
+                | Self::Reason
+                | Self::OverrideBy
+        )
+    }
+
     /// Whether decisions depend on it. They do not depend on the author of an override, on notices,
     /// on the Jobs of a CronJob, or on settings of `dayshift activator`.
     pub const fn is_decided_by(self) -> bool {
@@ -123,6 +143,7 @@ impl Key {
             Self::Stop => "stop",
             Self::Hours => "hours",
             Self::Scale => "scale",
+            Self::NamedSchedule => "schedule",
             Self::Timezone => "timezone",
             Self::Replicas => "replicas",
             Self::StopReplicas => "stop-replicas",
@@ -158,7 +179,8 @@ impl Key {
         let name: String = name.chars().take(64).collect::<String>().to_lowercase();
         // Names in other tools, and common guesses.
         let synonym = match &*name {
-            "uptime" | "schedule" | "window" | "windows" | "working-hours" => Some(Self::Hours),
+            "uptime" | "window" | "windows" | "working-hours" => Some(Self::Hours),
+            "schedule-name" | "profile" => Some(Self::NamedSchedule),
             "tz" => Some(Self::Timezone),
             "on" | "up" | "begin" => Some(Self::Start),
             "off" | "down" | "end" => Some(Self::Stop),

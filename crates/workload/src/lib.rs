@@ -41,8 +41,10 @@ pub use decision::start_wait::{
 pub use fingerprint::{Fingerprint, sha256_prefix};
 pub use footprint::{Footprint, PodRequests, ResourceList, ResourceRequests, Resources, SpecNode};
 pub use inputs::after::{After, Dependency, DependencyKind};
-pub use inputs::annotations::{Annotations, Excess, MAX_TEXTS, Origin, UnknownAnnotation};
-pub use inputs::effective::{Inputs, VolumeRetention};
+pub use inputs::annotations::{
+    Annotations, Excess, MAX_TEXTS, NamedSchedule, NamedSchedules, Origin, UnknownAnnotation,
+};
+pub use inputs::effective::{Inputs, Source, VolumeRetention};
 pub use inputs::inheritance::{DefaultSchedule, Inheritance};
 pub use inputs::overrides::{
     Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause, SYNC_REASON,

@@ -9,9 +9,9 @@ use dayshift_text::quote;
 use crate::{
     footprint::Footprint,
     inputs::{
-        annotations::{Annotations, Excess, Origin},
-        effective::Inputs,
-        inheritance::Inherited,
+        annotations::{Annotations, Excess, NamedSchedules, Origin},
+        effective::{Inputs, Source},
+        inheritance::{Inheritance, Inherited},
         overrides::Overrides,
         parse::{ParseContext, ParsedInputs, read},
         problem::InvalidSchedule,
@@ -213,6 +213,13 @@ impl Observed {
         Self { inputs, ..self }
     }
 
+    /// Finds the schedule that the object names in this table.
+    #[must_use]
+    pub fn with_schedules(self, schedules: &NamedSchedules) -> Self {
+        let inputs = self.inputs.with_schedules(schedules);
+        Self { inputs, ..self }
+    }
+
     /// Parses the inputs for an observer who has only the object, and checks its count. If its
     /// labels show that it has an inherited schedule, an override without a schedule is valid.
     pub fn read(&self, context: &ParseContext) -> ParsedInputs {
@@ -266,7 +273,8 @@ impl Observed {
             })
     }
 
-    /// Replaces the defaults with the values in the annotation `inherited`.
+    /// Replaces the defaults, and the schedule that the object names, with the values in the annotation
+    /// `inherited`.
     ///
     /// `kubectl rollout undo` can restore an old annotation, and users can edit it. If the schedule
     /// in it does not match the label `fingerprint`, it is not the one that dayshift uses, and is
@@ -275,28 +283,48 @@ impl Observed {
     pub fn with_inherited(self) -> Self {
         let inherited = self.inherited.as_deref().and_then(Inherited::parse);
         let Some(inherited) = inherited else {
-            return self.with_defaults(None);
+            return self
+                .with_defaults(None)
+                .with_schedules(&NamedSchedules::default());
         };
         let fingerprint = self.state().fingerprint;
         let uid = self.object.uid.clone();
         let is_known = inherited.left_out.is_empty();
-        let candidate = self.with_defaults(Some(inherited.clone().defaults()));
+        let candidate = self.inheriting(inherited.clone());
         let is_of =
             fingerprint.is_none_or(|fingerprint| fingerprint == candidate.inputs.fingerprint(&uid));
         if is_known && is_of || candidate.inputs.own().has_schedule() {
             return candidate;
         }
-        candidate.with_defaults(Some(inherited.without_schedule().defaults()))
+        candidate.inheriting(inherited.without_schedule())
+    }
+
+    fn inheriting(self, inherited: Inherited) -> Self {
+        let inputs = inherited.given_to(self.inputs);
+        Self { inputs, ..self }
+    }
+
+    /// The named schedules that the annotation `inherited` records, and the name of the default
+    /// schedule; `None` if it records none.
+    pub fn recorded_schedules(&self) -> Option<Inheritance> {
+        let inherited = Inherited::parse(self.inherited.as_deref()?)?;
+        inherited.recorded_schedules()
     }
 
     /// Whether the Namespace with these annotations has a default that is missing from the
     /// annotation `inherited`, because no controller has adopted it yet.
     pub fn lags_behind(&self, namespace: &Arc<Annotations>) -> bool {
+        // Only the controller knows the current values of named schedules.
+        const FROM_NAMESPACE: Source<'_> = Source {
+            origin: Origin::Namespace,
+            schedule: None,
+        };
         let Some(inherited) = self.inherited.as_deref().and_then(Inherited::parse) else {
             return false;
         };
-        let given = self.inputs.clone();
-        let given = given.with_defaults(Some(Arc::clone(namespace)));
+        let schedules = inherited.schedules();
+        let given = self.inputs.clone().with_schedules(&schedules);
+        let given = given.with_defaults(Some(namespace.resolved(&schedules)));
         // Ended overrides stay on a Namespace, and dayshift does not write for keys on which no
         // decision depends.
         let is_kept = |key: &Key| {
@@ -306,7 +334,7 @@ impl Observed {
         };
         let mut keys = Key::ALL.into_iter().filter(is_kept);
         keys.any(|key| {
-            let is_given = given.origin(key) == Some(Origin::Namespace);
+            let is_given = given.source(key) == Some(FROM_NAMESPACE);
             is_given && given.text(key) != inherited.namespace.text(key)
         })
     }

@@ -33,6 +33,7 @@ pub fn run(bytes: &[u8]) {
         prefix: Prefix::default(),
         namespace: "default".to_owned(),
         inheritance: dayshift_workload::Inheritance::default(),
+        schedules: None,
     };
     for finding in linter.lint(std::slice::from_ref(&source)).findings {
         let (_, place) = finding

@@ -8,12 +8,15 @@ use clap::{
     builder::{BoolishValueParser, TypedValueParser, ValueParser},
 };
 use dayshift_schedule::{Calendars, Tzdata, Zone};
+use dayshift_text::quote;
 use dayshift_workload::{
-    DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
+    DefaultSchedule, Inheritance, Inputs, Key, NamedSchedule, NamedSchedules, ParseContext,
+    ParsedInputs, Prefix, read,
 };
 
 use crate::cli::{
-    args::kinds::KindFiles, calendar_files::CalendarFile, output::messages::print_warning,
+    args::kinds::KindFiles, calendar_files::CalendarFile, named_schedule_file::NamedScheduleFile,
+    output::messages::print_warning,
 };
 
 /// The time zone database to use. `cli::zoneinfo` reads this flag before the arguments are parsed,
@@ -140,6 +143,8 @@ impl ScheduleArgs {
             default_zone: self.zone(),
             tzdata: self.tzdata(),
             calendars: self.calendars(),
+            // Only the controller has the file of schedules.
+            schedules: NamedSchedules::default().accepting_any(),
             kinds: Arc::clone(&kinds.table),
             ..ParseContext::default()
         }
@@ -186,7 +191,7 @@ pub(crate) struct InheritanceArgs {
         long,
         value_name = "HOURS",
         value_parser = |text: &str| schedule(Key::Hours, text),
-        conflicts_with_all = ["default_start", "default_stop"]
+        conflicts_with_all = ["default_start", "default_stop", "default_schedule"]
     )]
     default_hours: Option<String>,
 
@@ -197,6 +202,21 @@ pub(crate) struct InheritanceArgs {
     /// Stop times for these workloads, instead of --default-hours
     #[arg(long, value_name = "TIMES", value_parser = |text: &str| schedule(Key::Stop, text))]
     default_stop: Option<String>,
+
+    /// The name of a schedule of --schedules for these workloads, in place of --default-hours
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = schedule_name,
+        conflicts_with_all = ["default_start", "default_stop"],
+        requires = "schedules"
+    )]
+    default_schedule: Option<String>,
+
+    /// A YAML file of named schedules, for `schedule` on workloads and Namespaces: a map from names to
+    /// keys, such as office: {hours: "Mon-Fri 09:00-19:00"}
+    #[arg(long, value_name = "FILE", value_parser = NamedScheduleFile::parse)]
+    schedules: Option<NamedScheduleFile>,
 
     /// Use the annotations of a Namespace as defaults for the workloads in it; set it to false
     /// if dayshift may not read Namespaces
@@ -211,6 +231,18 @@ pub(crate) struct InheritanceArgs {
         value_parser = BoolishValueParser::new()
     )]
     namespace_defaults: bool,
+}
+
+pub(crate) fn schedule_name(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if NamedSchedule::is_name(text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{}` is not the name of a schedule; write 1 to 63 of the characters a-z, 0-9 and `-`, such as \
+         office-tokyo",
+        quote(text)
+    ))
 }
 
 /// Checks that a default schedule can be parsed.
@@ -236,11 +268,46 @@ impl InheritanceArgs {
             (Key::Hours, &self.default_hours),
             (Key::Start, &self.default_start),
             (Key::Stop, &self.default_stop),
+            (Key::NamedSchedule, &self.default_schedule),
         ];
         let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
         Inheritance {
             from_namespaces: self.namespace_defaults,
             default_schedule: DefaultSchedule::from_texts(texts.into_iter().filter_map(given)),
+            schedules: self.schedules(),
+        }
+    }
+
+    /// The file of `--schedules`.
+    pub(crate) const fn schedule_file(&self) -> Option<&NamedScheduleFile> {
+        self.schedules.as_ref()
+    }
+
+    /// The schedules of `--schedules`.
+    pub(crate) fn schedules(&self) -> NamedSchedules {
+        let file = self.schedules.as_ref();
+        file.map(NamedScheduleFile::schedules).unwrap_or_default()
+    }
+
+    /// Warns about an unreadable file, and about mistakes in its entries.
+    pub(crate) fn warn_of_mistakes(&self, schedules: &ScheduleArgs, kinds: &KindFiles) {
+        let Some(named) = &self.schedules else {
+            return;
+        };
+        if let Some(why) = named.error() {
+            print_warning(&format!("the file of schedules cannot be read: {why}"));
+        } else if let Ok(file) = named.file() {
+            for mistake in file.mistakes(&self.context(schedules, kinds)) {
+                print_warning(&mistake);
+            }
+        }
+    }
+
+    /// The context in which files are read, with these schedules.
+    pub(crate) fn context(&self, schedules: &ScheduleArgs, kinds: &KindFiles) -> ParseContext {
+        ParseContext {
+            schedules: self.schedules(),
+            ..schedules.context(kinds)
         }
     }
 }

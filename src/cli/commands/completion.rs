@@ -214,7 +214,9 @@ impl<'a> TypedWords<'a> {
                 let zones = self.tzdata.names();
                 beginning(last, zones.map(|zone| (zone.to_owned(), String::new())))
             }
-            "calendar" | "file" | "files" | "kubeconfig" => return (Vec::new(), FILE_COMPLETION),
+            "calendar" | "file" | "files" | "kubeconfig" | "schedules" => {
+                return (Vec::new(), FILE_COMPLETION);
+            }
             _ => beginning(last, named),
         };
         (found, NO_FILE_COMPLETION)

@@ -20,6 +20,7 @@ use crate::cli::{
         schedules::{InheritanceArgs, ScheduleArgs},
         values::{one_namespace, time_flag},
     },
+    named_schedule_file::NamedScheduleFile,
     output::{
         documents::write_document,
         lint::{json_document, sarif_document, write_github, write_junit, write_text},
@@ -144,20 +145,33 @@ impl LintArgs {
     /// The problems of `--kind-file` are reported as findings.
     pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
         self.schedules.warn_of_unreadable();
+        let file = self
+            .inheritance
+            .schedule_file()
+            .map(NamedScheduleFile::file);
+        let (file, unreadable) = match file.transpose() {
+            Ok(file) => (file, None),
+            Err(error) => (None, Some(error)),
+        };
         let from = match self.from(Clock::system().now()) {
             Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
-        let opened = self.given.open(&self.given.all(&self.files));
+        let mut opened = self.given.open(&self.given.all(&self.files));
         let linter = Linter {
             from,
-            context: self.schedules.context(kind_files),
+            context: self.inheritance.context(&self.schedules, kind_files),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
             kinds: self.kinds.kinds(kind_files),
             inheritance: self.inheritance.inheritance(),
+            schedules: file.cloned(),
         };
         let mut report = linter.lint(&opened.sources);
+        // Its findings follow those of the other files.
+        opened
+            .sources
+            .extend(file.map(|file| file.source().clone()));
         report
             .findings
             .extend(linter.check_skipped(&opened.skipped));
@@ -169,6 +183,7 @@ impl LintArgs {
         let fails = report.is_as_bad_as(self.fail_on.unwrap_or(least));
         report.keep(self.min_severity);
         opened.errors.iter().for_each(print_error);
+        unreadable.iter().for_each(print_error);
         kind_files.problems.iter().for_each(print_error);
         if report.has_no_schedule && report.files > 0 && opened.errors.is_empty() {
             note_nothing_scheduled();
@@ -179,7 +194,7 @@ impl LintArgs {
                 print_error(&format!("cannot write the report: {error}"));
                 Exit::CouldNotRun
             }
-            _ if !opened.errors.is_empty() => Exit::CouldNotRun,
+            _ if !opened.errors.is_empty() || unreadable.is_some() => Exit::CouldNotRun,
             _ if fails || !kind_files.problems.is_empty() => Exit::Problems,
             _ => Exit::Done,
         }

@@ -6,6 +6,7 @@ pub(super) mod convert;
 pub(super) mod dashboard;
 pub(super) mod kinds;
 pub(super) mod lint;
+pub(super) mod named_schedules;
 #[cfg(not(feature = "sandbox"))]
 pub(super) mod no_sandbox;
 pub(super) mod overrides;

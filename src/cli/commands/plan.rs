@@ -135,6 +135,8 @@ enum PlanFormat {
 impl PlanArgs {
     pub(crate) fn run(mut self, kind_files: &KindFiles) -> Exit {
         self.schedules.warn_of_unreadable();
+        self.inheritance
+            .warn_of_mistakes(&self.schedules, kind_files);
         let (paths, names) = files_and_names(&self.targets.workloads, kind_files);
         let files = self.given.all(&paths);
         self.targets.workloads = names;
@@ -149,7 +151,11 @@ impl PlanArgs {
         };
         let planner = Planner {
             period,
-            context: self.schedules.context(kind_files),
+            // The controller may have a file of schedules for live workloads.
+            context: match (targets.is_some(), self.inheritance.schedule_file()) {
+                (true, None) => self.schedules.context(kind_files),
+                _ => self.inheritance.context(&self.schedules, kind_files),
+            },
             prefix: self.schedules.prefix.annotation_prefix.clone(),
         };
         let Planned {
@@ -381,6 +387,7 @@ impl PlanArgs {
                 .unwrap_or("default".to_owned()),
             kinds: kinds.clone(),
             inheritance,
+            schedules: None,
         };
         let contents = linter.read(&opened.sources);
         let is_planned = |workload: &ManifestWorkload| {

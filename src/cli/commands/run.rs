@@ -18,9 +18,12 @@ use dayshift_cluster::{
     clock::Clock,
     connect::{Connection, compact, connect, connect_as_itself, with_retry_after},
 };
-use dayshift_controller::{CalendarFeed, CalendarPublisher, OwnPod, Scope, Settings, Telemetry};
+use dayshift_controller::{
+    CalendarFeed, CalendarPublisher, OwnPod, ScheduleFeed, SchedulePublisher, Scope, Settings,
+    Telemetry,
+};
 use dayshift_schedule::Zone;
-use dayshift_workload::Inheritance;
+use dayshift_workload::{Inheritance, NamedSchedules, ParseContext};
 use http::{HeaderName, Uri};
 use kube::Client;
 use tokio::{net::TcpListener, sync::oneshot};
@@ -39,6 +42,7 @@ use crate::{
         },
         calendar_files::{CalendarFile, CalendarWatch},
         commands::dashboard::serve_pages,
+        named_schedule_file::{NamedScheduleFile, ScheduleWatch},
         process::{Exit, Shutdown, StartError, block_on, until_signal, usage_error, wrong_usage},
     },
     dashboard::{self, Dashboard, Network, ProxySecret, TrustedProxy, UserHeaders, Users},
@@ -278,6 +282,7 @@ pub(crate) struct Run {
     pub(crate) login: Option<Login>,
     pub(crate) settings: Settings,
     pub(crate) calendars: (Vec<CalendarFile>, CalendarPublisher),
+    pub(crate) schedules: (Option<NamedScheduleFile>, SchedulePublisher),
 }
 
 impl Run {
@@ -303,8 +308,11 @@ impl Run {
         let default_zone = args.timing.schedules.zone();
         let tzdata = args.timing.schedules.tzdata();
         let (publisher, calendars) = CalendarFeed::open(known);
+        let (schedule_publisher, schedules) = ScheduleFeed::open(inheritance.schedules);
+        let schedule_file = args.timing.inheritance.schedule_file().cloned();
         Ok(Self {
             calendars: (args.timing.schedules.calendar, publisher),
+            schedules: (schedule_file, schedule_publisher),
             connection: args.connection.connection("run"),
             listen: args.own.listen,
             dashboard: args.own.dashboard_listen,
@@ -314,6 +322,7 @@ impl Run {
                 default_zone,
                 tzdata,
                 calendars,
+                schedules,
                 prefix: args.timing.schedules.prefix.annotation_prefix,
                 default_schedule: inheritance.default_schedule,
                 scope: Scope {
@@ -357,8 +366,8 @@ impl RunArgs {
         let is_everywhere = scope.namespaces().is_empty() && scope.namespace_selector.is_none();
         if inheritance.default_schedule.is_some() && is_everywhere {
             return Err(usage_error(
-                "--default-hours, --default-start and --default-stop apply to everything that has \
-                    no schedule: limit them with --namespace or --namespace-selector",
+                "--default-hours, --default-start, --default-stop and --default-schedule apply to \
+                    everything that has no schedule: limit them with --namespace or --namespace-selector",
             ));
         }
         Ok(inheritance)
@@ -489,6 +498,8 @@ impl Run {
         let (client, server) = connect(&self.connection).await?;
         self.announce(listener.local_addr()?, &server);
         let (files, publisher) = self.calendars;
+        let (schedule_file, schedule_publisher) = self.schedules;
+        let context = self.settings.parse_context();
         let clock = Clock::system();
         let controller = dayshift_controller::run(
             compact(client),
@@ -499,10 +510,13 @@ impl Run {
         );
         let watch = CalendarWatch::new(files);
         let calendars = watch.run(&clock, &publisher, &telemetry);
+        let watch = ScheduleWatch::new(schedule_file, context);
+        let schedules = watch.run(&clock, &schedule_publisher, &telemetry);
         let controller = async {
             tokio::select! {
                 () = controller => {}
                 () = calendars => {}
+                () = schedules => {}
             }
         };
         let (end, ended) = oneshot::channel::<()>();
@@ -558,7 +572,11 @@ pub(super) fn serve_dashboard(
     let looked_at = dashboard::Settings {
         query: Query::all(&scope.kinds, &[], scope.selector.clone()).reading(&settings.prefix),
         prefix: settings.prefix.clone(),
-        context: settings.parse_context(),
+        context: ParseContext {
+            // The controller has found the schedules that its objects name.
+            schedules: NamedSchedules::default().accepting_any(),
+            ..settings.parse_context()
+        },
         zone: Some(settings.default_zone).filter(|zone| *zone != Zone::UTC),
         // The controller determines the inherited schedules.
         title: match &login {

@@ -9,7 +9,7 @@ use std::{
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use dayshift_cluster::{Query, clock::Clock};
-use dayshift_controller::{CalendarFeed, Scope, Settings};
+use dayshift_controller::{CalendarFeed, ScheduleFeed, Scope, Settings};
 use dayshift_manifest::{ManifestWorkload, SourceFile, last_of_each, lint::Linter};
 use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use dayshift_text::{printable, quote};
@@ -113,6 +113,8 @@ const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 impl SandboxArgs {
     pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
         self.schedules.warn_of_unreadable();
+        self.inheritance
+            .warn_of_mistakes(&self.schedules, kind_files);
         let inheritance = self.inheritance.inheritance();
         let from = match self.from() {
             Ok(from) => from,
@@ -120,11 +122,12 @@ impl SandboxArgs {
         };
         let linter = Linter {
             from,
-            context: self.schedules.context(kind_files),
+            context: self.inheritance.context(&self.schedules, kind_files),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             namespace: "default".to_owned(),
             kinds: self.kinds.kinds(kind_files),
             inheritance: inheritance.clone(),
+            schedules: None,
         };
         let input = SandboxInput::read(
             &self.given.all(&self.files),
@@ -254,6 +257,7 @@ impl SandboxArgs {
             calendars: CalendarFeed::fixed(context.calendars.clone()),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             default_schedule: inheritance.default_schedule,
+            schedules: ScheduleFeed::fixed(inheritance.schedules),
             instance: "sandbox".to_owned(),
             scope: Scope {
                 kinds,

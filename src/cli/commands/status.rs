@@ -34,7 +34,7 @@ use crate::cli::{
     args::{
         connection::ConnectionArgs,
         kinds::KindFiles,
-        schedules::ScheduleArgs,
+        schedules::{ScheduleArgs, schedule_name},
         targets::{TargetArgs, Targets},
         values::PriceArgs,
     },
@@ -69,6 +69,10 @@ pub(crate) struct StatusArgs {
     /// Show only workloads with a problem: those that make the exit status 1
     #[arg(long, value_parser = BoolishValueParser::new())]
     problems: bool,
+
+    /// Show only workloads that follow this named schedule; repeatable, or a list with commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = schedule_name)]
+    schedule: Vec<String>,
 
     /// Keep running: a terminal is refreshed in place, other output gets all of it at each change
     #[arg(
@@ -107,6 +111,7 @@ workload has these fields, null if there is no value:
   kind, namespace, name, timezone, replicas
   from           the place of the schedule: \"object\", \"namespace\", or \"scaler\"
                  for the default schedule of the controller
+  schedule       the named schedule that it follows
   state          adopted, running, stopped, woken, slept or paused; null until a
                  controller has seen the workload
   since, next    RFC 3339 in the workload's zone
@@ -154,6 +159,7 @@ impl StatusArgs {
             output: self.output,
             sort_by: self.sort_by,
             problems: self.problems,
+            names: self.schedule,
             price: self.price.price,
             parse_context: self.schedules.context_of_others(kind_files),
             schedules: self.schedules,
@@ -195,6 +201,8 @@ pub(crate) struct StatusView {
     pub(crate) output: StatusFormat,
     pub(crate) sort_by: SortBy,
     pub(crate) problems: bool,
+    /// Only workloads that follow these named schedules; empty for all.
+    pub(crate) names: Vec<String>,
     pub(crate) price: Option<Arc<Price>>,
     pub(crate) schedules: ScheduleArgs,
     pub(crate) parse_context: ParseContext,
@@ -499,6 +507,13 @@ impl StatusView {
         }
         let found = live.found.workloads.len();
         let mut statuses = self.statuses(live, query, now, &mut shown);
+        let all = statuses.len();
+        if !self.names.is_empty() {
+            statuses.retain(|status| {
+                let name = status.schedule.as_ref();
+                name.is_some_and(|name| self.names.contains(name))
+            });
+        }
         shown.has_overdue_start = statuses.iter().any(WorkloadStatus::has_overdue_start);
         shown.is_to_be_enforced = statuses.iter().any(WorkloadStatus::is_to_be_enforced);
         if (statuses.is_empty() || query.is_by_name() && statuses.len() < found)
@@ -507,7 +522,14 @@ impl StatusView {
             shown.say(Exit::Done, format!("note: {resource}"));
             unreadable.push(resource);
         }
-        if statuses.is_empty() && !query.is_by_name() {
+        if statuses.is_empty() && all > 0 && !self.names.is_empty() {
+            let names = self.names.join(" or ");
+            let none = format!(
+                "None of {} follows the schedule {names}.",
+                counted(all, "workload")
+            );
+            shown.say(Exit::Done, none);
+        } else if statuses.is_empty() && !query.is_by_name() {
             let is_partial = !live.unreadable_parts.is_empty();
             let nothing = as_far_as_seen(query.nothing_scheduled(), is_partial);
             shown.say(Exit::Done, sentence(&nothing));

@@ -1,7 +1,10 @@
 //! The JSON documents of the commands. The JSON Schemas in `docs/reference/schemas` are generated from
 //! these types, so their comments are for readers of the schemas.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
 use dayshift_manifest::{OpenError, plan::NamespaceSummary};
 use dayshift_operations::status::Unreadable;
@@ -91,6 +94,8 @@ pub(crate) struct StatusEntry {
     pub(crate) timezone: String,
     /// Where the schedule is defined: `object`, `namespace` or `scaler`.
     pub(crate) from: String,
+    /// The named schedule that it follows.
+    pub(crate) schedule: Option<String>,
     /// The current count.
     pub(crate) replicas: u32,
     /// Whether all replicas are ready.
@@ -204,6 +209,36 @@ pub(crate) struct RevertEntry {
     pub(crate) at: Option<String>,
     /// The setting that prevents it.
     pub(crate) cure: Option<String>,
+}
+
+/// The output of `dayshift schedules -o json`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SchedulesDocument {
+    pub(crate) api_version: ApiVersion,
+    pub(crate) schedules: Vec<NamedScheduleEntry>,
+    pub(crate) unread: Vec<Unread>,
+}
+
+/// A named schedule.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NamedScheduleEntry {
+    pub(crate) name: String,
+    /// Its values by key: those of the file, or else those that a workload has recorded.
+    pub(crate) values: BTreeMap<String, String>,
+    /// The time zone of its times; null if it has no times.
+    pub(crate) timezone: Option<String>,
+    /// The time of its next boundary without jitter, in RFC 3339.
+    pub(crate) next: Option<String>,
+    /// `start`, `stop` or `scale to N`.
+    pub(crate) next_action: Option<String>,
+    /// The number of workloads that follow it.
+    pub(crate) workloads: usize,
+    /// Why it is invalid or unknown.
+    pub(crate) error: Option<String>,
 }
 
 /// The output of `dayshift lint -o json`.
@@ -523,6 +558,7 @@ mod tests {
         compare::<SummaryDocument<'_>>("plan-summary");
         compare::<LintDocument>("lint");
         compare::<KindsDocument>("kinds");
+        compare::<SchedulesDocument>("schedules");
         compare::<ActionDocument>("actions");
     }
 }

@@ -8,6 +8,7 @@ pub(super) mod findings;
 pub(super) mod kinds;
 pub(super) mod lint;
 pub(super) mod messages;
+pub(super) mod named_schedules;
 pub(super) mod plan;
 #[cfg(feature = "sandbox")]
 pub(super) mod sandbox;

@@ -13,7 +13,7 @@ use dayshift_operations::status::{
 use dayshift_schedule::Tzdata;
 use dayshift_text::{first_of, printable};
 use dayshift_workload::{
-    Dependency, Origin, Override, Pause, Phase, Prefix, Replicas, WorkloadRef,
+    Dependency, Origin, Override, Pause, Phase, Prefix, Problem, Replicas, WorkloadRef,
     events::author_text,
     other_controllers::OtherController,
     savings::{Bill, Price, StoppedCapacity, short_number},
@@ -65,6 +65,14 @@ pub(crate) struct StatusOutput<'a> {
     prefix: &'a Prefix,
     price: Option<&'a Price>,
     tzdata: &'a Tzdata,
+}
+
+/// The message of a problem. It names the schedule and its key if the value is in a named schedule.
+fn problem_message(problem: &Problem, prefix: &Prefix) -> String {
+    match &problem.schedule {
+        Some(_) => format!("{}: {}", problem.name(prefix), problem.diagnostic),
+        None => problem.diagnostic.to_string(),
+    }
 }
 
 impl<'a> StatusOutput<'a> {
@@ -208,8 +216,8 @@ impl<'a> StatusOutput<'a> {
             |at: Option<DateTime<Utc>>| at.map(|at| at.with_timezone(&status.zone).to_rfc3339());
         let held = status.stopped_capacity;
         let problems = status.problems.iter().map(|problem| ProblemEntry {
-            annotation: problem.name(self.prefix),
-            message: problem.diagnostic.to_string(),
+            annotation: problem.annotation_name(self.prefix),
+            message: problem_message(problem, self.prefix),
             start: problem.diagnostic.span().start,
             end: problem.diagnostic.span().end,
             from: problem.origin.name().to_owned(),
@@ -220,6 +228,7 @@ impl<'a> StatusOutput<'a> {
             name: status.object.name.to_string(),
             timezone: status.zone.name().to_owned(),
             from: status.origin.name().to_owned(),
+            schedule: status.schedule.clone(),
             replicas: status.replicas.get(),
             ready: status.is_ready(),
             ready_replicas: status.readiness.replicas().map(Replicas::get),
@@ -335,7 +344,7 @@ impl NarrowRule {
 }
 
 /// The first two columns identify the workload, so each part of a wide table has them.
-const COLUMNS: [StatusColumn; 15] = [
+const COLUMNS: [StatusColumn; 16] = [
     column("NAMESPACE", Always, LeftOutIfAlike(4), |status, _| {
         (&*status.object.namespace).into()
     }),
@@ -358,6 +367,9 @@ const COLUMNS: [StatusColumn; 15] = [
     }),
     column("NEXT", Instead, Stays, next_time),
     column("OVERRIDE", WithValue, LeftOut(3), override_in_force),
+    column("SCHEDULE", IfKnown, LeftOut(0), |status, _| {
+        status.schedule.as_deref().into()
+    }),
     column("TIMEZONE", Wide, Stays, |status, _| {
         status.zone.name().into()
     }),

@@ -2,9 +2,10 @@
 
 use std::{fs, time::Duration};
 
-use dayshift::cli::{CalendarFile, CalendarWatch};
-use dayshift_controller::{CalendarFeed, Settings};
+use dayshift::cli::{CalendarFile, CalendarWatch, NamedScheduleFile, ScheduleWatch};
+use dayshift_controller::{CalendarFeed, ScheduleFeed, Settings};
 use dayshift_schedule::Calendars;
+use dayshift_workload::{NamedSchedules, ParseContext};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 use tempfile::TempDir;
@@ -186,6 +187,33 @@ pub(super) fn reload_of_an_invalid_calendar_file_fails(row: &mut Row) {
     }
     let without = Sandbox::at("2026-11-20 18:00 UTC");
     row.expect(&without, de, None);
+}
+
+pub(super) fn reload_of_an_invalid_schedule_file_fails(row: &mut Row) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let good = "office: {hours: 09:00-19:00}";
+    fs::write(file.path(), good).unwrap();
+    let named = NamedScheduleFile::parse(&file.path().display().to_string()).unwrap();
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let (publisher, schedules) = ScheduleFeed::open(NamedSchedules::default());
+    scenario.start_controller(Settings {
+        schedules,
+        ..Settings::default()
+    });
+    let (clock, telemetry) = (scenario.clock.clone(), scenario.telemetry.clone());
+    scenario.spawn(async move {
+        let watch = ScheduleWatch::new(Some(named), ParseContext::default());
+        watch.run(&clock, &publisher, &telemetry).await;
+    });
+    scenario.settle();
+    row.expect(&scenario, "", 1.0);
+    for (time, text, is_good) in [("18:01", "- office", 0.0), ("18:02", good, 1.0)] {
+        fs::write(file.path(), text).unwrap();
+        scenario.sleep_until(time);
+        row.expect(&scenario, "", is_good);
+    }
+    let without = Sandbox::at("2026-11-20 18:00 UTC");
+    row.expect(&without, "", None);
 }
 
 /// The `Date` header has whole seconds.

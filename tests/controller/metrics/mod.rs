@@ -37,6 +37,7 @@ rows! {
     dayshift_waiting_starts: health::counts_waiting_starts_until_they_are_sent,
     dayshift_watch_up: health::watch_of_a_forbidden_kind_is_not_up,
     dayshift_calendar_last_reload_successful: health::reload_of_an_invalid_calendar_file_fails,
+    dayshift_schedules_last_reload_successful: health::reload_of_an_invalid_schedule_file_fails,
     dayshift_clock_skew_seconds: health::measures_the_skew_to_the_server_clock,
     dayshift_boundaries_skipped_total: health::counts_boundaries_replaced_by_a_newer_one,
     dayshift_transitions_total: activity::counts_transitions_by_outcome,

@@ -11,7 +11,8 @@ use chrono_tz::Tz;
 use dayshift_manifest::SourceFile;
 use dayshift_schedule::{Calendar, CalendarName, Calendars, Zone};
 use dayshift_workload::{
-    Annotations, Inputs, Kind, KindTable, ParseContext, ParsedInputs, Prefix, read,
+    Annotations, Inheritance, Inputs, Key, Kind, KindTable, NamedSchedule, NamedSchedules,
+    ParseContext, ParsedInputs, Prefix, read,
 };
 
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
     scenario::{
         holidays::Holidays,
         kinds::{self, KindInfo},
-        prefix,
+        names, prefix,
     },
 };
 
@@ -41,6 +42,16 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
     Calendars::new(holidays.files().map(|(name, file)| {
         let calendar = Calendar::parse(file.as_bytes()).unwrap();
         (CalendarName::parse(name).unwrap(), Arc::new(calendar))
+    }))
+}
+
+/// The named schedules as dayshift's type.
+pub fn schedules() -> NamedSchedules {
+    let entries = names::entries().into_iter();
+    NamedSchedules::from_file(entries.map(|(name, texts)| {
+        let texts = texts.into_iter();
+        let texts = texts.map(|(key, text)| (Key::from_name(&key).unwrap(), text));
+        NamedSchedule::new(&name, texts)
     }))
 }
 
@@ -77,10 +88,17 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let own = named(&object.texts);
     let own = own.iter().map(|(key, text)| (&**key, &**text));
     let inputs = Inputs::from_annotations(&prefix, own).with_counts(kind.counts());
-    let inputs = inputs.with_defaults(Some(Arc::new(under(&object.defaults))));
+    let inheritance = Inheritance {
+        schedules: schedules(),
+        ..Inheritance::default()
+    };
+    let defaults = inheritance.resolved(&Arc::new(under(&object.defaults)));
+    let inputs = inputs.with_defaults(Some(defaults));
+    let inputs = inputs.with_schedules(&inheritance.schedules);
     let context = ParseContext {
         default_zone: Zone::parse(zone.name()).unwrap(),
         calendars: calendars(holidays),
+        schedules: inheritance.schedules,
         ..ParseContext::default()
     };
     let parsed = read(&inputs, &context);

@@ -49,6 +49,16 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// Draws whether schedules are named. Kinds with an on/off field ignore counts of a named schedule
+    /// that they reject in an annotation, so these are left to other tests.
+    pub fn draw_names(&mut self) {
+        let random = &mut Rng::with_seed(self.seed ^ 0x6e61_6d65);
+        let has_switches = self.switches || self.is_mixed;
+        self.are_named = !has_switches && random.u8(..3) == 0;
+    }
+}
+
 impl Steps<'_> {
     /// Draws the changes of calendars: the first dates, and later ones. Each controller reads a change at its
     /// own time.

@@ -72,6 +72,7 @@ impl Scenario {
             has_sets: seed % 3 == 1,
             is_mixed: random.u8(..3) == 0,
             calendars: Vec::new(),
+            are_named: false,
             steps: Vec::new(),
         };
         let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;
@@ -81,6 +82,7 @@ impl Scenario {
             scenario.draw_calendars();
             scenario.draw_odd_days();
             scenario.draw_extra();
+            scenario.draw_names();
         }
         let mut steps = Steps {
             random,

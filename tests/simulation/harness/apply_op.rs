@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use chrono::TimeDelta;
-use dayshift_controller::{OwnPod, Scope, Settings};
+use dayshift_controller::{OwnPod, ScheduleFeed, Scope, Settings};
 use dayshift_schedule::Zone;
 use dayshift_workload::{DefaultSchedule, Key, Kind, Prefix};
 
@@ -172,6 +172,7 @@ impl Harness<'_> {
         let flag = self.flag.iter();
         let flag = flag.map(|(key, text)| (Key::from_name(key).unwrap(), text.clone()));
         let settings = Settings {
+            schedules: ScheduleFeed::fixed(assumptions::schedules()),
             default_schedule: DefaultSchedule::from_texts(flag),
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {

@@ -31,7 +31,7 @@ use crate::{
         definition::{Kind, Scenario},
         fault::{A_MOMENT, RETRIED},
         intent::Intent,
-        kinds,
+        kinds, names,
         op::{NAMED, Op, PLACES, SELECTED, Slot, TEAMS, place},
         prefix,
     },
@@ -95,6 +95,7 @@ fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
 /// Runs a scenario from its beginning to its end.
 pub fn run(scenario: &Scenario) -> ScenarioOutcome {
     prefix::begin(scenario.prefix.as_deref());
+    names::begin(&scenario.plans, scenario.are_named);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)

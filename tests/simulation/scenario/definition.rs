@@ -80,6 +80,9 @@ pub struct Scenario {
     /// The calendars for which the controllers have a flag at first.
     #[serde(default)]
     pub calendars: Vec<Name>,
+    /// Whether annotations name entries of a file of schedules, one for each plan.
+    #[serde(default)]
+    pub are_named: bool,
     pub steps: Vec<Step>,
 }
 
@@ -145,6 +148,7 @@ impl fmt::Display for Scenario {
             has_sets,
             is_mixed,
             calendars,
+            are_named,
             ..
         } = self;
         let begin = show(self.begin.timestamp());
@@ -156,7 +160,7 @@ impl fmt::Display for Scenario {
              defaults: {without_defaults}, as a pod of the first: {scales_itself}, zones: {zones:?}, dry: \
              {dry:?}, in flight: {in_flight}, local times: {is_local}, {}s: {switches}, \
              StatefulSets: {has_sets}, \
-             mixed: {is_mixed}, calendars: {calendars:?}",
+             mixed: {is_mixed}, calendars: {calendars:?}, named: {are_named}",
             kinds::SWITCHES[*switch_kind].name
         )?;
         for (number, plan) in self.plans.iter().enumerate() {

@@ -3,7 +3,10 @@
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
-use crate::{checker::objects::phase::Phase, scenario::calendar::Plan};
+use crate::{
+    checker::objects::phase::Phase,
+    scenario::{calendar::Plan, names},
+};
 
 /// All of a user's annotations. `plan` is an index into the scenario's list of plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,6 +110,10 @@ impl Intent {
     /// The annotations: names without the prefix, and values.
     pub fn annotations(&self, plans: &[Plan]) -> Vec<(String, String)> {
         let mut texts: Vec<_> = self.plan.map_or_else(Vec::new, |plan| {
+            let name = names::name(plan);
+            if names::entries().contains_key(&name) {
+                return vec![(names::KEY.to_owned(), name)];
+            }
             let texts = plans[plan].texts().into_iter();
             texts.map(|(key, text)| (key.to_owned(), text)).collect()
         });

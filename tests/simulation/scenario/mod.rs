@@ -7,6 +7,7 @@ pub mod fault;
 pub mod holidays;
 pub mod intent;
 pub mod kinds;
+pub mod names;
 pub mod op;
 pub mod prefix;
 pub mod stored;

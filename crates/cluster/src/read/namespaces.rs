@@ -158,7 +158,8 @@ impl NamespaceDefaults {
             None if self.unreadable.is_none() => of_controller(),
             None => None,
         };
-        observed.with_defaults(defaults)
+        let observed = observed.with_defaults(defaults);
+        observed.with_schedules(&self.inheritance.schedules)
     }
 
     /// Whether the Namespace has annotations for an observed workload that no controller has applied

@@ -11,7 +11,7 @@ use dayshift_cluster::{
     write::{AnnounceError, Patch, PatchError, ReadError},
 };
 use dayshift_schedule::Calendars;
-use dayshift_workload::{Kind, WorkloadRef};
+use dayshift_workload::{Kind, NamedSchedules, WorkloadRef};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 
 use crate::{
@@ -37,6 +37,8 @@ pub(crate) enum Input {
     Response(RequestId, Response),
     /// The calendars have changed.
     Calendars(Calendars),
+    /// The named schedules have changed.
+    Schedules(NamedSchedules),
     /// The process should end. Only Events are sent from then on.
     Shutdown,
 }

@@ -53,6 +53,9 @@ const MAX_TIMERS: usize = 256;
 /// queues separately, so that a long agenda does not delay queued objects.
 const MAX_DECISIONS: usize = 32;
 
+/// The maximum number of objects per step whose named schedules are looked up again.
+const MAX_UPDATES: usize = 256;
+
 /// Why `evaluate` is called for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
@@ -86,6 +89,8 @@ pub(crate) struct Core {
     pub(crate) events: Events,
     /// The objects that should be decided about, in order.
     agenda: VecDeque<Id>,
+    /// The objects whose named schedules may have changed, in order.
+    outdated: VecDeque<Id>,
     /// The remaining budget of this step.
     budget: StepBudget,
     /// Whether work remains that should be done in a step immediately after this one.
@@ -130,6 +135,7 @@ impl Core {
             stops: Stops::default(),
             events: Events::new(&settings, Arc::clone(&telemetry)),
             agenda: VecDeque::new(),
+            outdated: VecDeque::new(),
             budget: StepBudget::default(),
             more: false,
             is_ending: false,
@@ -158,6 +164,10 @@ impl Core {
             Input::Calendars(calendars) => {
                 self.check_clock(now, effects);
                 self.calendars_changed(calendars, now);
+            }
+            Input::Schedules(schedules) => {
+                self.check_clock(now, effects);
+                self.schedules_changed(schedules, now);
             }
             Input::Shutdown => {
                 self.is_ending = true;
@@ -193,6 +203,7 @@ impl Core {
         self.check_clock(now, effects);
         self.release_slow_requests(now, effects);
         self.send_version_question(now, effects);
+        self.update_outdated(now);
         self.run_agenda(now, effects);
         if self.clock.is_wrong() {
             return;
@@ -318,6 +329,20 @@ impl Core {
         for id in self.gate.waiting_for_dependencies() {
             self.add_to_agenda(id);
         }
+    }
+
+    /// Looks up the named schedules of objects again, and puts those on the agenda that have others.
+    fn update_outdated(&mut self, now: Now) {
+        let seen_at = self.clock.seen_at(now);
+        for _ in 0..MAX_UPDATES {
+            let Some(id) = self.outdated.pop_front() else {
+                return;
+            };
+            if self.store.update_schedules(id, seen_at) {
+                self.add_to_agenda(id);
+            }
+        }
+        self.more |= !self.outdated.is_empty();
     }
 
     /// Decides about the objects on the agenda until the budget of the step is exhausted.

@@ -1,5 +1,5 @@
-//! Applies the events of the watches, and changed calendars: updates the store, and puts the affected
-//! objects on the agenda.
+//! Applies the events of the watches, and changed calendars and named schedules: updates the store, and
+//! puts the affected objects on the agenda.
 
 use dayshift_cluster::{
     Workload,
@@ -9,7 +9,7 @@ use dayshift_cluster::{
     write::EventObject,
 };
 use dayshift_schedule::Calendars;
-use dayshift_workload::{Dependency, Kind, events::EventText};
+use dayshift_workload::{Dependency, Kind, NamedSchedules, events::EventText};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt as _;
 
@@ -205,7 +205,7 @@ impl Core {
         let namespace = ObservedNamespace::new(namespace, &self.settings.prefix);
         let seen_at = self.clock.seen_at(now);
         let watches = &self.watches;
-        let watch_of = |kind: &Kind| watches.watch_of(kind, &namespace.name);
+        let watch_of = |kind: &Kind, namespace: &str| watches.watch_of(kind, namespace);
         let (change, ids) = self
             .store
             .observe_namespace(&namespace, origin, seen_at, watch_of);
@@ -217,17 +217,18 @@ impl Core {
             );
         }
         if let Some(error) = change.error {
-            tracing::warn!(
-                namespace = &*namespace.name,
-                "its annotations are rejected: {error}"
-            );
-            let event = EventText::invalid(error);
-            let about = EventObject::from(&namespace);
-            self.events.announce(about, event, now);
+            self.reject_namespace(EventObject::from(&namespace), &namespace.name, error, now);
         }
         for id in ids {
             self.add_to_agenda(id);
         }
+    }
+
+    /// Reports that the annotations of a Namespace are rejected.
+    fn reject_namespace(&mut self, about: EventObject, name: &str, error: String, now: Now) {
+        tracing::warn!(namespace = name, "its annotations are refused: {error}");
+        let event = EventText::invalid(error);
+        self.events.announce(about, event, now);
     }
 
     fn set_team(&self, namespace: &str, team: Option<Box<str>>, effects: &mut Vec<Effect>) {
@@ -333,6 +334,29 @@ impl Core {
         let ids = self.store.set_calendars(calendars, seen_at);
         tracing::info!(objects = ids.len(), "the calendars have changed");
         for id in ids {
+            self.add_to_agenda(id);
+        }
+    }
+
+    /// Sets other named schedules: a change is an edit of every object that uses one.
+    ///
+    /// The objects follow in the next steps, some at a time, because every object of a cluster can
+    /// use the same schedule.
+    pub(super) fn schedules_changed(&mut self, schedules: NamedSchedules, now: Now) {
+        let seen_at = self.clock.seen_at(now);
+        let watches = &self.watches;
+        let watch_of = |kind: &Kind, namespace: &str| watches.watch_of(kind, namespace);
+        let changed = self.store.set_schedules(schedules, seen_at, watch_of);
+        tracing::info!(
+            objects = changed.outdated.len(),
+            "the named schedules have changed"
+        );
+        for rejected in changed.rejected {
+            let (about, name) = (rejected.about, rejected.name);
+            self.reject_namespace(about, &name, rejected.error, now);
+        }
+        self.outdated = changed.outdated.into();
+        for id in changed.added {
             self.add_to_agenda(id);
         }
     }

@@ -9,13 +9,13 @@ use kube::Client;
 use tokio::{task::yield_now, time::timeout};
 
 use crate::{
-    calendar_feed::CalendarFeed,
     clock::guard::Now,
     core::{
         Core,
         io::{Effect, Input, WatchInput},
     },
     driver::{clocks::Clocks, requests::Requests},
+    feed::{CalendarFeed, ScheduleFeed},
     settings::Settings,
     telemetry::{
         metrics::Telemetry,
@@ -43,6 +43,7 @@ pub(crate) struct Driver {
     watches: WatchSet<Option<WatchInput>>,
     requests: Requests,
     calendars: CalendarFeed,
+    schedules: ScheduleFeed,
     publisher: Publisher,
     telemetry: Arc<Telemetry>,
     effects: Vec<Effect>,
@@ -66,6 +67,7 @@ impl Driver {
             watches: streams::watch(client, &settings.scope, settings.seed),
             requests: Requests::new(writer),
             calendars: settings.calendars.clone(),
+            schedules: settings.schedules.clone(),
             publisher: telemetry.publisher(&clock, &settings),
             clocks: Clocks::new(clock, server),
             core: Box::new(Core::new(settings, Arc::clone(&telemetry))),
@@ -103,6 +105,7 @@ impl Driver {
                     Input::Response(id, response)
                 }
                 calendars = self.calendars.changed() => Input::Calendars(calendars),
+                schedules = self.schedules.changed() => Input::Schedules(schedules),
                 () = yield_now(), if self.core.has_unpublished() => Input::Tick,
                 () = self.clocks.doze_until(wake) => Input::Tick,
             };

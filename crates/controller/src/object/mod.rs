@@ -6,7 +6,7 @@ use std::{mem, sync::Arc, time::Duration};
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::decode::Version;
 use dayshift_workload::{
-    Annotations, Change, Dependency, Inputs, Key, Memory, Observed, ParsedInputs,
+    Annotations, Change, Dependency, Inputs, Key, Memory, NamedSchedules, Observed, ParsedInputs,
     UnreadyDependency, WorkloadRef,
 };
 
@@ -225,20 +225,29 @@ impl Object {
         is_unchanged
     }
 
-    /// Sets the annotations of the Namespace. Returns whether the inputs have changed.
+    /// Sets the annotations of the Namespace and the known schedules. Returns whether the inputs have changed.
     pub(crate) fn inherit(
         &mut self,
         defaults: Option<Arc<Annotations>>,
+        schedules: &NamedSchedules,
         parse_cache: &mut ParseCache,
         seen_at: SeenAt,
     ) -> bool {
-        let mut inputs = self.observed.inputs.clone().with_defaults(defaults);
+        let inputs = self.observed.inputs.clone();
+        let mut inputs = inputs.with_defaults(defaults).with_schedules(schedules);
         let is_changed = self.set_inputs(&mut inputs, parse_cache, seen_at);
         self.observed.inputs = inputs;
         if is_changed {
             self.memory.observe(&self.observed, seen_at.by_clock);
         }
         is_changed
+    }
+
+    /// Parses the inputs again, which are the same; returns whether they are rejected. The error of an
+    /// unknown name depends on the known schedules.
+    pub(crate) fn parse_unchanged(&mut self, parse_cache: &mut ParseCache) -> bool {
+        (self.observed.inputs, self.parsed) = parse_cache.parse(&self.observed.inputs);
+        matches!(*self.parsed, ParsedInputs::Invalid(_))
     }
 
     /// Drops the object's own annotations, which exceed the text budget.

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use dayshift_schedule::Calendars;
-use dayshift_workload::{Inputs, ParseContext, ParsedInputs, read};
+use dayshift_workload::{Inputs, NamedSchedules, ParseContext, ParsedInputs, read};
 
 /// Inputs and their parsed form. If 10,000 objects have five different sets of annotations, the cache
 /// contains five schedules. Errors are cached too. Unused entries are removed when the cache is full.
@@ -27,6 +27,13 @@ impl ParseCache {
         self.context.calendars = calendars;
         self.known
             .retain(|_, parsed| !parsed.depends_on_calendars());
+    }
+
+    /// Sets other named schedules: inputs that name any are parsed again on their next use. The error
+    /// of an unknown name depends on the known ones.
+    pub(crate) fn set_schedules(&mut self, schedules: NamedSchedules) {
+        self.context.schedules = schedules;
+        self.known.retain(|inputs, _| !inputs.refers_to_schedules());
     }
 
     /// Returns the shared copy of these inputs, and their parsed form.

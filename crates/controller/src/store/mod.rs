@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::decode::Version;
 use dayshift_schedule::Calendars;
 use dayshift_workload::{
-    Annotations, Change, Decision, DecisionContext, Kind, Observed, Prefix, decide,
+    Annotations, Change, Decision, DecisionContext, Kind, NamedSchedules, Observed, Prefix, decide,
 };
 
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
     store::{
         history::History,
         namespace::{NamedObject, Namespace, UnscheduledObject},
-        namespaces::Namespaces,
-        text_budget::TextBudget,
+        namespaces::{Namespaces, RejectedNamespace},
+        text_budget::TextBudgets,
     },
     telemetry::snapshot::ObjectSnapshot,
 };
@@ -47,7 +47,7 @@ pub(crate) struct Store {
     pub(crate) parse_cache: ParseCache,
     pub(crate) namespaces: Namespaces,
     pub(crate) history: History,
-    text_budget: TextBudget,
+    text_budget: TextBudgets,
     /// In the order of first observation. Objects are boxed because the nodes of the tree have unused
     /// space.
     objects: BTreeMap<Id, Box<Object>>,
@@ -57,6 +57,16 @@ pub(crate) struct Store {
     /// The number of decisions about each object.
     #[cfg(test)]
     pub(crate) decisions: std::cell::RefCell<BTreeMap<Id, usize>>,
+}
+
+/// The effect of other named schedules.
+pub(crate) struct ChangedSchedules {
+    /// The objects that use any, in the order in which they were first seen.
+    pub(crate) outdated: Vec<Id>,
+    /// Objects that had no schedule before.
+    pub(crate) added: Vec<Id>,
+    /// The Namespaces whose annotations are rejected for another reason than before.
+    pub(crate) rejected: Vec<RejectedNamespace>,
 }
 
 impl Store {
@@ -69,7 +79,7 @@ impl Store {
             parse_cache: ParseCache::new(settings.parse_context()),
             namespaces: Namespaces::new(settings),
             history: History::default(),
-            text_budget: TextBudget::default(),
+            text_budget: TextBudgets::default(),
             objects: BTreeMap::new(),
             touched: Vec::new(),
             last_id: Id::default(),
@@ -167,7 +177,8 @@ impl Store {
             return false;
         };
         touch(&mut self.touched, id, object);
-        object.inherit(defaults, &mut self.parse_cache, seen_at)
+        let schedules = self.namespaces.schedules();
+        object.inherit(defaults, schedules, &mut self.parse_cache, seen_at)
     }
 
     /// Drops the annotations from an observation if they exceed the text budget of the namespace.
@@ -293,6 +304,44 @@ impl Store {
             }
         }
         changed
+    }
+
+    /// Sets other named schedules. The objects that use any are outdated until
+    /// [`Self::update_schedules`]. `watch_of` is the watch of the objects of a kind in a namespace.
+    pub(crate) fn set_schedules(
+        &mut self,
+        schedules: NamedSchedules,
+        seen_at: SeenAt,
+        watch_of: impl Fn(&Kind, &str) -> WatchId,
+    ) -> ChangedSchedules {
+        self.parse_cache.set_schedules(schedules.clone());
+        let (changed, rejected) = self.namespaces.set_schedules(schedules, &self.prefix);
+        let mut added = Vec::new();
+        for namespace in changed {
+            added.extend(self.add_unscheduled(&namespace, seen_at, &watch_of));
+        }
+        let uses_any = |(id, object): (&Id, &Box<Object>)| {
+            let inputs = &object.observed.inputs;
+            inputs.refers_to_schedules().then_some(*id)
+        };
+        ChangedSchedules {
+            outdated: self.objects.iter().filter_map(uses_any).collect(),
+            added,
+            rejected,
+        }
+    }
+
+    /// Gives an object the schedules that it uses as they are now; returns whether to decide about it.
+    pub(crate) fn update_schedules(&mut self, id: Id, seen_at: SeenAt) -> bool {
+        let Some(object) = self.get(id) else {
+            return false;
+        };
+        let defaults = self.namespaces.defaults(&object.name().namespace);
+        if self.inherit(id, defaults, seen_at) {
+            return true;
+        }
+        let object = self.objects.get_mut(&id);
+        object.is_some_and(|object| object.parse_unchanged(&mut self.parse_cache))
     }
 
     /// Applies the observations to the memories again, after the clock was set: a state that was from the

@@ -3,11 +3,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use dayshift_cluster::{decode::Version, read::ObservedNamespace};
+use dayshift_cluster::{decode::Version, read::ObservedNamespace, write::EventObject};
 use dayshift_schedule::Calendars;
 use dayshift_workload::{
-    Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParseContext,
-    ParsedInputs, Prefix, read,
+    Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Key, NamedSchedules, Observed,
+    Origin, ParseContext, ParsedInputs, Prefix, read,
 };
 
 use crate::{
@@ -47,6 +47,14 @@ pub(crate) struct Namespaces {
     inheritance: Inheritance,
 }
 
+/// A Namespace whose annotations are rejected.
+pub(crate) struct RejectedNamespace {
+    pub(crate) name: Arc<str>,
+    /// The subject of its Event.
+    pub(crate) about: EventObject,
+    pub(crate) error: String,
+}
+
 /// The effect of a watch event about a Namespace.
 #[derive(Default)]
 pub(crate) struct NamespaceChange {
@@ -80,6 +88,7 @@ impl Namespaces {
                 from_namespaces: scope.namespace_defaults,
                 default_schedule: default_schedule
                     .map(|schedule| schedule.except_in(own_namespace)),
+                schedules: settings.schedules.current(),
             },
         }
     }
@@ -125,11 +134,63 @@ impl Namespaces {
                 continue;
             };
             if record.error.is_some() {
-                let problem = problems(&record.annotations, &self.context);
+                let problem = problems(&record.annotations, &self.inheritance, &self.context);
                 record.error = problem.map(|problem| problem.text(prefix));
             }
             self.invalid += usize::from(record.is_invalid());
         }
+    }
+
+    /// The named schedules.
+    pub(super) const fn schedules(&self) -> &NamedSchedules {
+        &self.inheritance.schedules
+    }
+
+    /// Sets other named schedules. Returns the namespaces whose defaults have changed, and the
+    /// Namespaces that are rejected for another reason than before.
+    pub(super) fn set_schedules(
+        &mut self,
+        schedules: NamedSchedules,
+        prefix: &Prefix,
+    ) -> (Vec<Arc<str>>, Vec<RejectedNamespace>) {
+        self.context.schedules = schedules.clone();
+        self.inheritance.schedules = schedules;
+        let default = self.inheritance.default_schedule.as_ref();
+        let is_default_named = default.is_some_and(|default| default.name().is_some());
+        let (mut changed, mut rejected) = (Vec::new(), Vec::new());
+        self.invalid = 0;
+        for (name, namespace) in &mut self.by_name {
+            let Some(record) = &mut namespace.record else {
+                if is_default_named && !self.are_selected {
+                    changed.push(Arc::clone(name));
+                }
+                continue;
+            };
+            let in_force = self.inheritance.in_force(name, Some(&record.annotations));
+            if record.defaults != in_force {
+                record.defaults = in_force;
+                changed.push(Arc::clone(name));
+            }
+            let names_one = record.annotations.has(Key::NamedSchedule);
+            if names_one && self.inheritance.from_namespaces {
+                let problem = problems(&record.annotations, &self.inheritance, &self.context);
+                let problem = problem.map(|problem| problem.text(prefix));
+                if let Some(error) = problem.clone().filter(|_| problem != record.error)
+                    && !record.is_gone
+                {
+                    rejected.push(RejectedNamespace {
+                        name: Arc::clone(name),
+                        about: EventObject::namespace(Arc::clone(name), (&*record.uid).into()),
+                        error,
+                    });
+                }
+                record.error = problem;
+            }
+            self.invalid += usize::from(record.is_invalid());
+        }
+        rejected.sort_by(|one, other| one.name.cmp(&other.name));
+        changed.sort();
+        (changed, rejected)
     }
 
     /// Marks the Namespace with this name, or all Namespaces, as listed. Returns whether they were not
@@ -284,7 +345,7 @@ impl Namespaces {
             Arc::new(namespace.annotations.clone())
         };
         let problem = (self.inheritance.from_namespaces && !has_none)
-            .then(|| problems(&annotations, &self.context))
+            .then(|| problems(&annotations, &self.inheritance, &self.context))
             .flatten();
         NamespaceRecord {
             uid: namespace.uid.clone(),
@@ -368,7 +429,7 @@ impl Namespaces {
                     fingerprint == inputs.fingerprint(&observed.object.uid)
                 };
                 let agrees = state.fingerprint.is_none_or(is_own);
-                inputs.own().has_schedule() && agrees
+                inputs.schedule_origin() == Some(Origin::Own) && agrees
             }
         }
     }
@@ -381,8 +442,13 @@ impl Namespaces {
 }
 
 /// Why the annotations of a Namespace are invalid, independent of the objects in it.
-fn problems(annotations: &Arc<Annotations>, context: &ParseContext) -> Option<InvalidSchedule> {
-    let inputs = Inputs::default().with_defaults(Some(annotations.clone()));
+fn problems(
+    annotations: &Arc<Annotations>,
+    inheritance: &Inheritance,
+    context: &ParseContext,
+) -> Option<InvalidSchedule> {
+    let inputs = inheritance.resolved(annotations);
+    let inputs = Inputs::default().with_defaults(Some(inputs));
     match read(&inputs.or_always_on(), context) {
         ParsedInputs::Invalid(problem) => Some(problem),
         ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => None,

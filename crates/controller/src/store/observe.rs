@@ -81,7 +81,8 @@ impl Store {
             return ObjectChange::None;
         }
         let observed = workload.observe(kind, &self.prefix);
-        let mut observed = observed.with_defaults(defaults);
+        let observed = observed.with_defaults(defaults);
+        let mut observed = observed.with_schedules(self.namespaces.schedules());
         observed.object.namespace = Arc::clone(&name.namespace);
         observed.object.name = Arc::clone(&name.name);
         if let Some(id) = known
@@ -153,7 +154,8 @@ impl Store {
         if is_current {
             let defaults = self.namespaces.defaults(&name.namespace);
             let observed = workload.observe(&name.kind, &self.prefix);
-            let mut observed = observed.with_defaults(defaults);
+            let observed = observed.with_defaults(defaults);
+            let mut observed = observed.with_schedules(self.namespaces.schedules());
             observed.object = name;
             self.limit_text(id, &mut observed, workload.created());
             self.update(id, observed, version, seen_at);
@@ -189,7 +191,7 @@ impl Store {
         observed: &ObservedNamespace,
         origin: ObservationOrigin,
         seen_at: SeenAt,
-        watch_of: impl Fn(&Kind) -> WatchId,
+        watch_of: impl Fn(&Kind, &str) -> WatchId,
     ) -> (NamespaceChange, Vec<Id>) {
         let change = self.namespaces.observe(observed, origin, &self.prefix);
         if !change.is_changed {
@@ -200,17 +202,31 @@ impl Store {
         let defaults = self.namespaces.defaults(&name);
         let mut ids = self.ids_in(Some(&name));
         ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at) || change.has_entered);
-        let namespace = self.namespaces.get_mut(&name);
+        ids.extend(self.add_unscheduled(&name, seen_at, &watch_of));
+        (change, ids)
+    }
+
+    /// Gives the objects of a namespace without a schedule its defaults. Returns those that have a
+    /// schedule now.
+    pub(super) fn add_unscheduled(
+        &mut self,
+        name: &Arc<str>,
+        seen_at: SeenAt,
+        watch_of: &impl Fn(&Kind, &str) -> WatchId,
+    ) -> Vec<Id> {
+        let defaults = self.namespaces.defaults(name);
+        let namespace = self.namespaces.get_mut(name);
         let unscheduled =
-            namespace.map_or_else(Vec::new, |namespace| namespace.take_unscheduled(&name));
+            namespace.map_or_else(Vec::new, |namespace| namespace.take_unscheduled(name));
+        let mut added = Vec::new();
         for (observed, version) in unscheduled {
-            let watch = watch_of(&observed.object.kind);
+            let watch = watch_of(&observed.object.kind, name);
             let observed = observed.with_defaults(defaults.clone());
             // An unscheduled object has no annotations of its own, so its creation time, by which the
             // text budget ranks objects, is not needed.
-            ids.extend(self.add(observed, 0, version, watch, seen_at));
+            added.extend(self.add(observed, 0, version, watch, seen_at));
         }
-        (change, ids)
+        added
     }
 
     /// Applies that a Namespace was deleted, or no longer matches the selector. Without a selector, its
@@ -400,7 +416,7 @@ mod tests {
 
     fn show_team(store: &mut Store, namespace: &ObservedNamespace, origin: ObservationOrigin) {
         let origin = ObservationOrigin { watch: 1, ..origin };
-        store.observe_namespace(namespace, origin, EPOCH, |_| 0);
+        store.observe_namespace(namespace, origin, EPOCH, |_, _| 0);
     }
 
     /// Both if this process has observed the annotations and if it has not.
@@ -462,7 +478,7 @@ mod tests {
         store.remove(id);
         assert_eq!(store.find(&Kind::DEPLOYMENT, "team", "web"), None);
         let origin = ObservationOrigin { watch: 1, ..LIST };
-        let (_, ids) = store.observe_namespace(&team(95, "19:00"), origin, EPOCH, |_| 0);
+        let (_, ids) = store.observe_namespace(&team(95, "19:00"), origin, EPOCH, |_, _| 0);
         let id = store.find(&Kind::DEPLOYMENT, "team", "web");
         assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
         assert_eq!(replicas(&store, id.unwrap()), 3);

@@ -9,7 +9,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    hash::{BuildHasher as _, RandomState},
+    hash::{BuildHasher as _, Hash, RandomState},
     sync::Arc,
 };
 
@@ -33,8 +33,69 @@ const TOTAL_BUDGET: usize = 2 << 20;
 /// The age of an object: its creation time in seconds since the Unix epoch, and its UID.
 type Age = (i64, Arc<str>);
 
-/// The long texts of all namespaces.
-pub(super) struct TextBudget {
+/// The budgets of the annotations that users write, and of the annotation `inherited`. The latter is
+/// equal on all workloads that follow the same named schedule, so it counts once for all of them.
+#[derive(Default)]
+pub(super) struct TextBudgets {
+    own: TextBudget,
+    inherited: TextBudget,
+}
+
+impl TextBudgets {
+    /// Counts the texts of an observation.
+    ///
+    /// # Errors
+    ///
+    /// A text exceeds its budget, and the texts should be dropped.
+    pub(super) fn observe(
+        &mut self,
+        id: Id,
+        observed: &Observed,
+        created: i64,
+    ) -> Result<(), OverBudget> {
+        let own = observed.inputs.own();
+        let inherited = observed.inherited.as_deref().unwrap_or_default();
+        let bytes = inherited.len().saturating_sub(UNCOUNTED_INHERITED);
+        let of_own = self
+            .own
+            .observe(id, observed, created, (own, own.kept_bytes()));
+        let of_inherited = self
+            .inherited
+            .observe(id, observed, created, (inherited, bytes));
+        of_own.and(of_inherited)
+    }
+
+    /// Counts the annotations of a Namespace; `None` if it has none or was deleted.
+    pub(super) fn observe_namespace(
+        &mut self,
+        namespace: &Arc<str>,
+        annotations: Option<&Annotations>,
+    ) {
+        self.own.observe_namespace(namespace, annotations);
+    }
+
+    /// Forgets an object.
+    pub(super) fn remove(&mut self, id: Id) {
+        self.own.remove(id);
+        self.inherited.remove(id);
+    }
+
+    /// Why the texts of an object are rejected; `None` if they are accepted.
+    pub(super) fn rejection(&self, id: Id) -> Option<OverBudget> {
+        let inherited = || self.inherited.rejection(id);
+        self.own.rejection(id).or_else(inherited)
+    }
+
+    /// Takes the objects whose texts were accepted or rejected.
+    pub(super) fn take_changed(&mut self) -> Vec<Id> {
+        let mut changed = self.own.take_changed();
+        changed.append(&mut self.inherited.take_changed());
+        changed
+    }
+}
+
+/// The long texts of one kind in all namespaces.
+struct TextBudget {
     namespaces: BTreeMap<Arc<str>, NamespaceTexts>,
     objects: HashMap<Id, ObjectText>,
     /// The current limit of each namespace: its budget, or a fair share of the total budget.
@@ -103,25 +164,19 @@ impl TextBudget {
         }
     }
 
-    /// Counts the text of an observation.
-    ///
-    /// # Errors
-    ///
-    /// The text exceeds the budget and should be dropped.
-    pub(super) fn observe(
+    /// Counts a text of an observation, with its length in bytes.
+    fn observe(
         &mut self,
         id: Id,
         observed: &Observed,
         created: i64,
+        (text, bytes): (impl Hash, usize),
     ) -> Result<(), OverBudget> {
-        let own = observed.inputs.own();
-        let inherited = observed.inherited.as_deref().map_or(0, str::len);
-        let bytes = own.kept_bytes() + inherited.saturating_sub(UNCOUNTED_INHERITED);
         if bytes <= MAX_SHORT {
             self.remove(id);
             return Ok(());
         }
-        let text = self.hashes.hash_one((own, &observed.inherited));
+        let text = self.hashes.hash_one(text);
         let object = &observed.object;
         self.set(
             id,
@@ -136,11 +191,7 @@ impl TextBudget {
     }
 
     /// Counts the annotations of a Namespace; `None` if it has none or was deleted.
-    pub(super) fn observe_namespace(
-        &mut self,
-        namespace: &Arc<str>,
-        annotations: Option<&Annotations>,
-    ) {
+    fn observe_namespace(&mut self, namespace: &Arc<str>, annotations: Option<&Annotations>) {
         let bytes = annotations.map_or(0, Annotations::kept_bytes);
         self.set_namespace(namespace, if bytes > MAX_SHORT { bytes } else { 0 });
     }
@@ -172,7 +223,7 @@ impl TextBudget {
     }
 
     /// Forgets an object.
-    pub(super) fn remove(&mut self, id: Id) {
+    fn remove(&mut self, id: Id) {
         if let Some(namespace) = self.forget(id) {
             self.apply_limit(&namespace);
         }
@@ -196,14 +247,14 @@ impl TextBudget {
     }
 
     /// Why the text of an object is rejected; `None` if it is accepted.
-    pub(super) fn rejection(&self, id: Id) -> Option<OverBudget> {
+    fn rejection(&self, id: Id) -> Option<OverBudget> {
         let entry = self.objects.get(&id)?;
         let texts = &self.namespaces.get(&entry.namespace)?.texts;
         texts.get(&entry.text)?.rejected
     }
 
     /// Takes the objects whose text was accepted or rejected.
-    pub(super) fn take_changed(&mut self) -> Vec<Id> {
+    fn take_changed(&mut self) -> Vec<Id> {
         std::mem::take(&mut self.changed)
     }
 

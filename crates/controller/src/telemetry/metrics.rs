@@ -344,6 +344,11 @@ impl Telemetry {
         self.calendars.set(name, last, is_valid);
     }
 
+    /// Sets whether the file of named schedules is valid.
+    pub fn schedules(&self, are_valid: bool) {
+        self.calendars.set_schedules(are_valid);
+    }
+
     /// Sets whether a condition of readiness is met.
     pub fn set(&self, condition: Condition, holds: bool) {
         self.readiness.set(condition, holds);
@@ -451,11 +456,12 @@ impl JobMetrics {
     }
 }
 
-/// The metrics of calendars, labeled with the name of the calendar.
+/// The metrics of calendars, labeled with the name of the calendar, and of the file of named schedules.
 #[derive(Debug)]
 pub(super) struct CalendarMetrics {
     last_date: CalendarGauge,
     is_valid: CalendarGauge,
+    are_schedules_valid: Optional<Gauge>,
 }
 
 type CalendarGauge = Family<[(&'static str, String); 1], Gauge>;
@@ -474,7 +480,18 @@ impl CalendarMetrics {
                 "calendar_last_reload_successful",
                 "Whether the last reload of a calendar file succeeded: 1 or 0",
             ),
+            are_schedules_valid: registered(
+                registry,
+                "schedules_last_reload_successful",
+                "Whether the last reload of the file of named schedules succeeded: 1 or 0; absent without a file",
+            ),
         }
+    }
+
+    fn set_schedules(&self, are_valid: bool) {
+        self.are_schedules_valid
+            .get_or_create(&[])
+            .set(are_valid.into());
     }
 
     pub(super) fn set(&self, name: &CalendarName, last: Option<NaiveDate>, is_valid: bool) {

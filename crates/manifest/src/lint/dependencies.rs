@@ -2,8 +2,8 @@
 
 use dayshift_schedule::list_items;
 use dayshift_workload::{
-    Dependency, DependencyWorkload, Key, Origin, ParsedInputs, ScheduleSpec,
-    UnsatisfiableDependency, WorkloadRef, read,
+    Dependency, DependencyWorkload, Key, ParsedInputs, ScheduleSpec, UnsatisfiableDependency,
+    WorkloadRef, read,
 };
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 /// Dependencies that the workload itself names. Those of its Namespace are for many workloads.
 pub(crate) fn unsatisfiable_dependency(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_>) {
     let inputs = &check.workload.inputs;
-    if inputs.origin(Key::After) != Some(Origin::Own) {
+    if !inputs.is_own(Key::After) {
         return;
     }
     let Some(spec) = spec_of(check, check.workload) else {

@@ -17,7 +17,7 @@ mod schedule_finding;
 mod table;
 mod times;
 
-use std::{collections::HashMap, rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
 use chrono::{DateTime, Months, Utc};
 use dayshift_schedule::{DstGap, Zone};
@@ -43,6 +43,7 @@ use crate::{
         other::OtherObject,
         workload::{CronTimes, ManifestWorkload},
     },
+    schedule_file::{ScheduleEntry, ScheduleFile},
     source::SourceFile,
     yaml::SyntaxError,
 };
@@ -64,6 +65,8 @@ pub struct Linter {
     pub kinds: Vec<Kind>,
     /// The sources of defaults.
     pub inheritance: Inheritance,
+    /// The file of named schedules. Its entries are checked too.
+    pub schedules: Option<ScheduleFile>,
 }
 
 /// Which rules are checked.
@@ -90,6 +93,8 @@ impl Linter {
         let contents = self.read(sources);
         let mut report = self.check(sources, &contents, LintScope::All);
         report.files = sources.len();
+        report.findings.extend(self.check_schedules(sources.len()));
+        report.has_no_schedule &= report.findings.is_empty();
         report
     }
 
@@ -109,6 +114,40 @@ impl Linter {
         let scope = LintScope::Obstacles;
         let mut findings = self.check(sources, contents, scope).findings;
         findings.retain(|finding| scope.includes(finding.rule));
+        findings
+    }
+
+    /// The findings of the file of named schedules, as the source with this index.
+    fn check_schedules(&self, at: usize) -> Vec<LintFinding> {
+        let Some(file) = &self.schedules else {
+            return Vec::new();
+        };
+        let mut run = LintRun {
+            linter: self,
+            index: &ContentsIndex::new(&[]),
+            cache: LintCache::new(self, LintScope::All),
+            report: LintReport::default(),
+        };
+        for error in file.errors() {
+            let (rule, help) = match error.in_object {
+                true => (
+                    LintRule::UnknownSchedule,
+                    "see docs/guides/named-schedules.md",
+                ),
+                false => (LintRule::Syntax, "fix this first: no schedule was read"),
+            };
+            let place = Some((at, error.place.clone()));
+            let finding = LintFinding::new(rule, place, error.message.clone(), help);
+            run.report.findings.push(finding);
+        }
+        for entry in file.entries() {
+            run.check_schedule_entry(at, entry);
+        }
+        let mut findings = run.report.findings;
+        findings.sort_by_key(|finding| {
+            let place = finding.place.as_ref();
+            (place.map(|(_, place)| place.span.start), finding.rule)
+        });
         findings
     }
 
@@ -248,6 +287,13 @@ impl<'l> LintRun<'l> {
             let inherited = self.cache.schedule_findings(&inherited);
             object.add_inherited_errors(workload, &schedule, &inherited);
         }
+        let schedules = &self.linter.inheritance.schedules;
+        let cache = RefCell::new(&mut self.cache);
+        object.add_named_errors(workload, &schedule, |name| {
+            let alone = Inputs::default().with(Key::NamedSchedule, name);
+            let alone = alone.with_schedules(schedules).or_always_on();
+            cache.borrow_mut().schedule_findings(&alone)
+        });
         let cron = workload.cron.as_ref();
         let check = WorkloadCheck {
             workload,
@@ -276,7 +322,8 @@ impl<'l> LintRun<'l> {
 
     fn check_namespace(&mut self, at: usize, namespace: &Namespace) {
         let mut object = self.object(at, "Namespace", "", &namespace.name);
-        let (defaults, annotations) = (&namespace.defaults, &namespace.annotations);
+        let annotations = &namespace.annotations;
+        let defaults = &self.linter.inheritance.resolved(&namespace.defaults);
         let cache = &mut self.cache;
         let found = default_findings(&self.linter.prefix, defaults, annotations, |inputs| {
             cache.schedule_findings(inputs).to_vec()
@@ -291,7 +338,8 @@ impl<'l> LintRun<'l> {
     /// invalid one is invalid on any object.
     fn check_loose(&mut self, at: usize, loose: &LooseAnnotations) {
         let mut object = self.object(at, "", "", "");
-        let (defaults, annotations) = (&loose.defaults, &loose.annotations);
+        let annotations = &loose.annotations;
+        let defaults = &self.linter.inheritance.resolved(&loose.defaults);
         let cache = &mut self.cache;
         let mut found = default_findings(&self.linter.prefix, defaults, annotations, |inputs| {
             cache.schedule_findings(inputs).to_vec()
@@ -305,6 +353,24 @@ impl<'l> LintRun<'l> {
         self.report
             .findings
             .extend(findings.map(|finding| finding.about(None)));
+    }
+
+    /// An entry of the file of named schedules: it is checked like the annotations of a Namespace.
+    fn check_schedule_entry(&mut self, at: usize, entry: &ScheduleEntry) {
+        let named = &entry.schedule;
+        let mut object = self.object(at, "schedule", "", named.name());
+        let defaults = Arc::new(named.texts().clone());
+        let cache = &mut self.cache;
+        let found = default_findings(&self.linter.prefix, &defaults, &[], |inputs| {
+            cache.schedule_findings(inputs).to_vec()
+        });
+        object.add_schedule(&entry.annotations, &[], Origin::Namespace, &found);
+        for (key, diagnostic) in named.problems() {
+            let place = entry.place_of(key);
+            let (message, help) = (diagnostic.message(), diagnostic.help());
+            object.add(LintRule::UnknownSchedule, place, message, help);
+        }
+        self.report.findings.append(&mut object.findings);
     }
 
     fn check_other(&mut self, at: usize, other: &OtherObject) {
@@ -429,7 +495,7 @@ pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) ->
         let found = ScheduleFinding::from_problem(problem, prefix);
         let key = Key::from_name(&found.name);
         let (name, text) = match found.origin {
-            Origin::Namespace => {
+            Origin::Namespace if found.schedule.is_none() => {
                 let name = ObjectName {
                     kind: "Namespace".into(),
                     namespace: "".into(),
@@ -437,7 +503,7 @@ pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) ->
                 };
                 (name, key.and_then(|key| inputs.defaults()?.text(key)))
             }
-            Origin::Own | Origin::Controller => {
+            Origin::Own | Origin::Namespace | Origin::Controller => {
                 let name = ObjectName {
                     kind: object.kind.name().into(),
                     namespace: Arc::clone(&object.namespace),
@@ -480,6 +546,7 @@ mod tests {
             namespace: "default".to_owned(),
             kinds: Kind::DEFAULT.to_vec(),
             inheritance: Inheritance::default(),
+            schedules: None,
         }
     }
 

@@ -8,6 +8,7 @@ use std::{
     collections::{HashMap, HashSet},
     mem,
     ops::Range,
+    rc::Rc,
     sync::Arc,
 };
 
@@ -122,7 +123,9 @@ impl<'o> ObjectFindings<'o> {
         let found = found
             .iter()
             .filter(|finding| finding.rule != LintRule::DeletesVolumes);
-        for finding in found.filter(|finding| finding.origin == origin) {
+        let is_here =
+            |finding: &&ScheduleFinding| finding.origin == origin && finding.schedule.is_none();
+        for finding in found.filter(is_here) {
             // If a value is not a string, only that is reported.
             if !unwritable.contains(&*finding.name) {
                 self.add_to_annotation(&fields, finding);
@@ -176,11 +179,39 @@ impl<'o> ObjectFindings<'o> {
         inherited: &[ScheduleFinding],
     ) {
         for finding in found {
-            let is_inherited = finding.origin == Origin::Namespace;
+            let is_inherited = finding.origin == Origin::Namespace && finding.schedule.is_none();
             let is_error = finding.rule.severity() == Severity::Error;
             if is_inherited && is_error && !inherited.iter().any(|known| known.is_like(finding)) {
                 let name = self.prefix.full(&finding.name);
                 let message = format!("{name} on its Namespace: {}", finding.message);
+                let place = workload.place.clone();
+                self.add(finding.rule, place, message, &*finding.help);
+            }
+        }
+    }
+
+    /// Adds errors that a named schedule causes only on this workload. `alone` are the findings of the
+    /// schedule by itself, which are reported at its entry of the file.
+    pub(crate) fn add_named_errors(
+        &mut self,
+        workload: &ManifestWorkload,
+        found: &[ScheduleFinding],
+        alone: impl Fn(&str) -> Rc<[ScheduleFinding]>,
+    ) {
+        for finding in found {
+            let Some(schedule) = &finding.schedule else {
+                continue;
+            };
+            let is_error = finding.rule.severity() == Severity::Error;
+            if is_error
+                && !alone(schedule)
+                    .iter()
+                    .any(|known| known.is_same_mistake(finding))
+            {
+                let message = format!(
+                    "schedule `{schedule}`, key `{}`: {}",
+                    finding.name, finding.message
+                );
                 let place = workload.place.clone();
                 self.add(finding.rule, place, message, &*finding.help);
             }

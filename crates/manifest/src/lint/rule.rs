@@ -28,6 +28,7 @@ pub enum LintRule {
     BadHours,
     BadScale,
     BadTimezone,
+    UnknownSchedule,
     BadCount,
     BadJitter,
     BadExcept,

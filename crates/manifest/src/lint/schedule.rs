@@ -76,6 +76,7 @@ pub(crate) fn past_until(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
             found.push(ScheduleFinding {
                 span: 0..text.map_or(0, str::len),
                 origin: Origin::Namespace,
+                schedule: None,
                 ..check.on(key, LintRule::PastUntil, message, help)
             });
         }
@@ -111,7 +112,7 @@ const NEEDS: [(Key, &[Key]); 15] = [
 /// Namespace can complete the schedules of its workloads.
 pub(crate) fn no_effect_alone(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFinding>) {
     for (key, needs) in NEEDS {
-        let is_own = check.inputs.origin(key) == Some(Origin::Own);
+        let is_own = check.inputs.is_own(key);
         if is_own && !needs.iter().any(|need| check.has(*need)) {
             let names = needs.iter().map(|need| check.prefix.annotation(*need));
             let names = names.collect::<Vec<_>>().join(" or ");
@@ -136,6 +137,7 @@ pub(crate) fn no_effect_here(check: &ScheduleCheck<'_>, found: &mut Vec<Schedule
         let message = format!("{} {why}", check.prefix.annotation(key));
         ScheduleFinding {
             origin,
+            schedule: None,
             span: 0..text.len(),
             ..check.on(key, LintRule::NoEffect, message, "remove it")
         }

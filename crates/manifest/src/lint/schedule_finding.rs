@@ -8,7 +8,8 @@ use std::ops::Range;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use dayshift_schedule::{Calendars, DiagnosticKind, DstGap, Proposal, Zone};
 use dayshift_workload::{
-    Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, ScheduleSpec, read,
+    Inputs, Key, NamedSchedules, Origin, ParseContext, ParsedInputs, Prefix, Problem, ScheduleSpec,
+    read,
 };
 
 use crate::lint::rule::LintRule;
@@ -25,6 +26,8 @@ pub(crate) struct ScheduleFinding {
     pub(crate) help: String,
     /// The origin of the annotation.
     pub(crate) origin: Origin,
+    /// The named schedule with the text, if it is in one.
+    pub(crate) schedule: Option<Box<str>>,
     /// The correction of the text, if there is one.
     pub(crate) intended: Option<Proposal>,
 }
@@ -95,6 +98,9 @@ impl ScheduleFinding {
             message,
             help,
             origin: inputs.origin(key).unwrap_or(Origin::Own),
+            schedule: inputs
+                .source(key)
+                .and_then(|source| Some(source.schedule?.into())),
             intended: None,
         }
     }
@@ -132,6 +138,7 @@ impl ScheduleFinding {
             message,
             help,
             origin: problem.origin,
+            schedule: problem.schedule.clone(),
             intended: diagnostic.proposal(),
         }
     }
@@ -155,8 +162,12 @@ impl ScheduleFinding {
 
     /// Whether both are findings of the same rule in the same bytes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let key = |finding: &Self| (finding.rule, finding.span.clone(), finding.origin);
-        key(self) == key(other) && self.name == other.name
+        self.is_same_mistake(other) && self.origin == other.origin
+    }
+
+    /// The same, wherever they are written.
+    pub(crate) fn is_same_mistake(&self, other: &Self) -> bool {
+        self.rule == other.rule && self.span == other.span && self.name == other.name
     }
 }
 
@@ -175,6 +186,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
         (_, Some(key)) => match key {
             Key::Start | Key::Stop => LintRule::BadTimes,
             Key::Hours => LintRule::BadHours,
+            Key::NamedSchedule => LintRule::UnknownSchedule,
             Key::Scale => LintRule::BadScale,
             Key::Timezone => LintRule::BadTimezone,
             Key::Replicas | Key::StopReplicas => LintRule::BadCount,
@@ -281,8 +293,9 @@ fn read_alone(key: Key, text: &str) -> ParsedInputs {
         Inputs::default().with(Key::Hours, valid_text(Key::Hours))
     };
     let context = ParseContext {
-        // The names of the calendars are unknown here.
+        // The names of the calendars and schedules are unknown here.
         calendars: Calendars::default().accepting_any(),
+        schedules: NamedSchedules::default().accepting_any(),
         ..ParseContext::default()
     };
     read(&inputs.with(key, text), &context)
@@ -295,6 +308,7 @@ pub(crate) fn valid_text(key: Key) -> &'static str {
         Key::Stop => "Mon-Fri 19:00",
         Key::Hours => "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
         Key::Scale => "Mon-Fri 08:00 = 5; 19:00 = 0",
+        Key::NamedSchedule => "office",
         Key::Timezone => "Europe/Berlin",
         Key::Replicas => "3",
         Key::StopReplicas => "0",

@@ -82,6 +82,7 @@ pub(crate) const RULES: &[RuleRow] = &[
     row(LintRule::BadHours, "bad-hours", Error, "`hours` that cannot be read.", &[Reading]),
     row(LintRule::BadScale, "bad-scale", Error, "A `scale` that cannot be read.", &[Reading]),
     row(LintRule::BadTimezone, "bad-timezone", Error, "A time zone that does not exist.", &[Reading]),
+    row(LintRule::UnknownSchedule, "unknown-schedule", Error, "A `schedule` that is not in the file of named schedules, or an invalid entry of that file.", &[Reading]),
     row(LintRule::BadCount, "bad-count", Error, "A count that is not a valid number of replicas.", &[Reading]),
     row(LintRule::BadJitter, "bad-jitter", Error, "A `jitter` that is not a duration, or too long.", &[Reading]),
     row(LintRule::BadExcept, "bad-except", Error, "Excluded dates that cannot be read, or a calendar that is not given.", &[Reading]),

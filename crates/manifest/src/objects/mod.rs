@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_workload::{Inheritance, Key, Kind, KindTable, Origin, Problem, WorkloadRef};
+use dayshift_workload::{Inheritance, Key, Kind, KindTable, Origin, Problem, Source, WorkloadRef};
 
 use crate::{
     annotations::ReadScope,
@@ -194,9 +194,13 @@ fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], ParseError
 }
 
 /// Gives every workload the defaults of its Namespace, which can be in another file, or else those
-/// of the controller. If two Namespaces have the same name, the last one counts, as for `kubectl
+/// of the controller, and the schedules that they name. If two Namespaces have the same name, the last one counts, as for `kubectl
 /// apply`. Problems with the form of a default become problems of the workloads that inherit it.
 pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
+    const FROM_NAMESPACE: Source<'_> = Source {
+        origin: Origin::Namespace,
+        schedule: None,
+    };
     let namespaces = contents.iter().flat_map(|contents| &contents.namespaces);
     let namespaces = namespaces.filter(|namespace| !namespace.annotations.is_empty());
     let namespaces: HashMap<_, _> = namespaces
@@ -207,9 +211,6 @@ pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
             )
         })
         .collect();
-    if namespaces.is_empty() && inheritance.default_schedule.is_none() {
-        return;
-    }
     let mut in_force = HashMap::new();
     for workload in contents
         .iter_mut()
@@ -221,11 +222,12 @@ pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
             .entry(Arc::clone(name))
             .or_insert_with(|| inheritance.in_force(name, namespace.map(|(defaults, _)| defaults)));
         let inputs = std::mem::take(&mut workload.inputs);
-        workload.inputs = inputs.with_defaults(defaults.clone());
+        let inputs = inputs.with_defaults(defaults.clone());
+        workload.inputs = inputs.with_schedules(&inheritance.schedules);
         let problems = namespace.map_or(&[][..], |(_, problems)| problems);
         let is_inherited = |problem: &&Problem| {
             Key::from_name(&problem.annotation)
-                .is_some_and(|key| workload.inputs.origin(key) == Some(Origin::Namespace))
+                .is_some_and(|key| workload.inputs.source(key) == Some(FROM_NAMESPACE))
         };
         let inherited = problems.iter().filter(is_inherited).cloned();
         workload.problems.extend(inherited);

@@ -63,6 +63,8 @@ pub struct WorkloadStatus {
     pub author: Author,
     /// Where the schedule is defined.
     pub origin: Origin,
+    /// The named schedule that it follows.
+    pub schedule: Option<String>,
     /// The time zone of the schedule.
     pub zone: Zone,
     /// The errors in its annotations.
@@ -230,6 +232,7 @@ impl WorkloadStatus {
             active_override: None,
             author: Author::default(),
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
+            schedule: observed.inputs.schedule_name().map(str::to_owned),
             zone: default_zone,
             problems: Vec::new(),
             error: None,
@@ -262,6 +265,11 @@ impl WorkloadStatus {
                     status.condition = ScheduleStatus::Overdue;
                 }
                 status.notes.push(Note::NoSchedule { saved, overdue });
+            }
+            // Only the controller has the file of schedules.
+            ParsedInputs::Unscheduled if observed.inputs.names_unknown_schedule() => {
+                status.notes.push(Note::Unseen);
+                status.condition = ScheduleStatus::Unseen;
             }
             ParsedInputs::Unscheduled => {
                 let saved = state.saved.filter(|saved| *saved > observed.replicas)?;

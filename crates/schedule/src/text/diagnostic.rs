@@ -94,6 +94,8 @@ pub enum DiagnosticKind {
     NotADateTime,
     /// The known calendars do not allow the text. It might be valid with other calendars.
     Calendar,
+    /// The known named schedules do not include the name. It might be valid with another file.
+    Schedules,
     /// The value is a number or a list instead of a string.
     NotText,
     /// The annotation is given twice.

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use dayshift_schedule::{Diagnostic, parse_items_and_wait};
 
 use crate::{
-    inputs::{annotations::Origin, effective::Inputs},
+    inputs::effective::Inputs,
     keys::Key,
     kinds::{definition::ReadyForm, kind::Kind, table::KindTable},
     names::{is_dns_label, is_dns_subdomain},
@@ -89,7 +89,7 @@ impl After {
     /// Records whether the annotation is written on the object itself.
     #[must_use]
     pub fn written_in(self, inputs: &Inputs) -> Self {
-        let is_own = inputs.origin(Key::After) == Some(Origin::Own);
+        let is_own = inputs.is_own(Key::After);
         Self { is_own, ..self }
     }
 
@@ -103,8 +103,8 @@ impl After {
         &self.needed
     }
 
-    /// The dependencies of this object. A default on its Namespace does not apply to the objects
-    /// that it names.
+    /// The dependencies of this object. A default on its Namespace or in a named schedule does not
+    /// apply to the objects that it names.
     pub fn needed_by(&self, object: &WorkloadRef) -> &[Dependency] {
         if !self.is_own && self.needed.iter().any(|dependency| dependency.is(object)) {
             return &[];

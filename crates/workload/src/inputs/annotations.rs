@@ -1,11 +1,25 @@
-//! The annotations on one object or Namespace as strings, and the origin of an annotation in force.
+//! The annotations on one object or Namespace as strings, the named schedules that they can refer to, and
+//! the origin of an annotation in force.
+//!
+//! The table of named schedules is a value that is passed along, like the table of kinds. Annotations hold
+//! the schedule that they name, so that no lookup of a key needs the table.
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    hash::{Hash, Hasher},
+    ops::{Bound, Range},
+    sync::Arc,
+};
 
-use dayshift_schedule::{MAX_TEXT, cut_too_long, is_too_long, unread_bytes};
-use dayshift_text::cut_bytes;
+use dayshift_schedule::{
+    Diagnostic, DiagnosticKind, MAX_TEXT, Proposal, cut_too_long, is_too_long, unread_bytes,
+};
+use dayshift_text::{cut_bytes, nearest};
 
-use crate::keys::{Key, OWN_ANNOTATIONS, Prefix};
+use crate::{
+    keys::{Key, OWN_ANNOTATIONS, Prefix},
+    names::is_dns_label,
+};
 
 /// The maximum length of all annotations of one object that users write, in bytes: the values of
 /// the keys, and the names and values of unknown annotations. If there is more, none of it is kept.
@@ -34,7 +48,7 @@ impl Origin {
     }
 
     /// The place in a sentence.
-    pub(super) const fn place(self) -> &'static str {
+    pub(crate) const fn place(self) -> &'static str {
         match self {
             Self::Own => "on the object",
             Self::Namespace => "on the Namespace",
@@ -57,6 +71,8 @@ pub struct Annotations {
     unknown: Box<[UnknownAnnotation]>,
     /// The number of further unknown names.
     unknown_more: u32,
+    /// The schedule that the key `schedule` names, if it is known.
+    named: Option<Arc<NamedSchedule>>,
     /// The controller's default schedule, for objects to which these annotations give none. If it
     /// was read from an object, it includes the controller's time zone.
     default_schedule: Option<Arc<Self>>,
@@ -216,6 +232,9 @@ impl Annotations {
             self.dropped = self.dropped.take().filter(|_| !is_over);
         }
         self.texts[key as usize] = text.map(Into::into);
+        if key == Key::NamedSchedule {
+            self.named = None;
+        }
     }
 
     /// Annotations with only these values.
@@ -225,6 +244,24 @@ impl Annotations {
             annotations.set(key, Some(&text));
         }
         annotations
+    }
+
+    /// The same annotations with the schedule that they name in this table.
+    pub(crate) fn resolved(self: &Arc<Self>, schedules: &NamedSchedules) -> Arc<Self> {
+        let named = self.text(Key::NamedSchedule);
+        let named = named.and_then(|name| schedules.get(name));
+        if self.named.as_ref() == named {
+            return Arc::clone(self);
+        }
+        Arc::new(Self {
+            named: named.cloned(),
+            ..(**self).clone()
+        })
+    }
+
+    /// The schedule that the key `schedule` names; `None` if it is unknown or not set.
+    pub(super) fn named(&self) -> Option<&NamedSchedule> {
+        self.named.as_deref()
     }
 
     /// Adds the controller's default schedule.
@@ -272,6 +309,193 @@ impl Annotations {
             && self.dropped.is_none()
             && self.texts.iter().all(Option::is_none)
             && self.default_schedule.is_none()
+    }
+}
+
+/// One named schedule: the values of its keys, and the mistakes in its form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedSchedule {
+    name: Box<str>,
+    texts: Annotations,
+    problems: Box<[(Box<str>, Diagnostic)]>,
+}
+
+/// Equal schedules have equal names. The rest would cost time in each lookup of parsed inputs.
+impl Hash for NamedSchedule {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl NamedSchedule {
+    /// A schedule from the values of its keys. Keys that do not
+    /// [describe a schedule](Key::describes_schedule) are left out.
+    pub fn new(name: &str, texts: impl IntoIterator<Item = (Key, String)>) -> Self {
+        let texts = texts.into_iter();
+        let texts = texts.filter(|(key, _)| key.describes_schedule());
+        Self {
+            name: name.into(),
+            texts: Annotations::from_texts(texts),
+            problems: Box::default(),
+        }
+    }
+
+    /// Adds mistakes in its form, each with the key of the entry that it is about. All objects that
+    /// use the schedule are rejected with them.
+    #[must_use]
+    pub fn with_problems(self, problems: Vec<(Box<str>, Diagnostic)>) -> Self {
+        let problems = problems.into();
+        Self { problems, ..self }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The values.
+    pub const fn texts(&self) -> &Annotations {
+        &self.texts
+    }
+
+    /// The mistakes in its form, each with the key that it is about.
+    pub fn problems(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        let problems = self.problems.iter();
+        problems.map(|(key, diagnostic)| (&**key, diagnostic))
+    }
+
+    /// Whether a text can be the name of a schedule: a DNS label, such as `office-tokyo`.
+    pub fn is_name(text: &str) -> bool {
+        is_dns_label(text)
+    }
+}
+
+/// All named schedules. Cheap to clone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedSchedules {
+    known: Arc<BTreeMap<Box<str>, Arc<NamedSchedule>>>,
+    origin: TableOrigin,
+}
+
+/// Where the schedules come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum TableOrigin {
+    /// There is no file.
+    #[default]
+    None,
+    /// A file.
+    File,
+    /// A file that could not be read yet, and why.
+    Unreadable(Arc<str>),
+    /// The file of a controller, which is not known here: any name is accepted.
+    Elsewhere,
+}
+
+/// The maximum number of names in an error message.
+const MAX_LISTED: usize = 5;
+
+/// The maximum length of an unknown name for which a similar one is searched, in bytes. Any user can
+/// write unknown names, so the search must be cheap.
+const MAX_COMPARED: usize = 40;
+
+/// The number of names before an unknown one in alphabetical order, and after it, with which it is
+/// compared.
+const NEIGHBORS: usize = 50;
+
+impl NamedSchedules {
+    /// The schedules of a file. If two have the same name, the later one is used.
+    pub fn from_file(schedules: impl IntoIterator<Item = NamedSchedule>) -> Self {
+        let schedules = schedules.into_iter();
+        let known = schedules.map(|schedule| (schedule.name.clone(), Arc::new(schedule)));
+        Self {
+            known: Arc::new(known.collect()),
+            origin: TableOrigin::File,
+        }
+    }
+
+    /// No schedules yet, because the file cannot be read. `why` includes the name of the file.
+    pub fn unreadable(why: &str) -> Self {
+        Self {
+            known: Arc::default(),
+            origin: TableOrigin::Unreadable(why.into()),
+        }
+    }
+
+    /// The same, but an unknown name is no mistake: only the controller has the file.
+    #[must_use]
+    pub fn accepting_any(self) -> Self {
+        Self {
+            origin: TableOrigin::Elsewhere,
+            ..self
+        }
+    }
+
+    /// Whether they are not those of an [unreadable](Self::unreadable) file.
+    pub const fn is_readable(&self) -> bool {
+        !matches!(self.origin, TableOrigin::Unreadable(_))
+    }
+
+    /// The schedule with this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<NamedSchedule>> {
+        self.known.get(name.trim())
+    }
+
+    /// All schedules, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &NamedSchedule> {
+        self.known.values().map(|schedule| &**schedule)
+    }
+
+    /// Why a name that is not [known](Self::get) is rejected; `None` if it is accepted.
+    pub(crate) fn rejection(&self, text: &str) -> Option<Diagnostic> {
+        let whole = 0..text.len();
+        let diagnostic = match &self.origin {
+            TableOrigin::Elsewhere => return None,
+            TableOrigin::None => Diagnostic::new(
+                whole,
+                text,
+                "names a schedule, but there is no file of schedules",
+                "give it with --schedules FILE, or write hours, such as Mon-Fri 09:00-19:00",
+            ),
+            TableOrigin::Unreadable(why) => Diagnostic::new(
+                whole,
+                text,
+                format!("is not known, because the file of schedules cannot be read: {why}"),
+                "correct the file",
+            ),
+            TableOrigin::File => {
+                let word = Some(text.trim()).filter(|word| word.len() <= MAX_COMPARED);
+                let meant = word.and_then(|word| nearest(word, self.neighbors(word)));
+                let meant = meant.map(|name| Proposal::replace_all(text, name));
+                let wrong = "is not a schedule of the file of --schedules";
+                Diagnostic::new(whole, text, wrong, self.names_known()).with_proposal(meant)
+            }
+        };
+        Some(diagnostic.with_kind(DiagnosticKind::Schedules))
+    }
+
+    /// The names around a word in alphabetical order.
+    fn neighbors<'n>(&'n self, word: &str) -> impl Iterator<Item = &'n str> {
+        let (before, after) = (Bound::Excluded(word), Bound::Included(word));
+        let before = self.known.range::<str, _>((Bound::Unbounded, before));
+        let after = self.known.range::<str, _>((after, Bound::Unbounded));
+        let before = before.rev().take(NEIGHBORS);
+        before.chain(after.take(NEIGHBORS)).map(|(name, _)| &**name)
+    }
+
+    /// Advice with the first names.
+    fn names_known(&self) -> String {
+        let first: Vec<&str> = self
+            .known
+            .keys()
+            .take(MAX_LISTED)
+            .map(|name| &**name)
+            .collect();
+        let first = first.join(", ");
+        match self.known.len() {
+            0 => "the file has no schedules".to_owned(),
+            all if all > MAX_LISTED => format!("write one of its {all} names, such as {first}"),
+            _ => format!("write one of {first}"),
+        }
     }
 }
 
@@ -339,5 +563,68 @@ mod tests {
         assert!(annotations.is_dropped(Key::Stop) && annotations.has_dropped());
         annotations.set(Key::Stop, None);
         assert!(!annotations.has_dropped() && !annotations.has(Key::Stop));
+    }
+
+    fn named(names: &[&str]) -> NamedSchedules {
+        let hours = || [(Key::Hours, "09:00-19:00".to_owned())];
+        let schedules = names.iter().map(|name| NamedSchedule::new(name, hours()));
+        NamedSchedules::from_file(schedules)
+    }
+
+    #[test]
+    fn rejects_an_unknown_name_with_the_most_similar_one() {
+        let offices = named(&["office-berlin", "office-tokyo"]);
+        let many: Vec<String> = (10..99).map(|number| format!("s{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        for (schedules, text, expected) in [
+            (
+                &offices,
+                "office-toyko",
+                "`office-toyko` is not a schedule of the file of --schedules; write `office-tokyo`",
+            ),
+            (
+                &offices,
+                "night",
+                "`night` is not a schedule of the file of --schedules; write one of office-berlin, \
+                 office-tokyo",
+            ),
+            (
+                &named(&many),
+                "night",
+                "`night` is not a schedule of the file of --schedules; write one of its 89 names, \
+                 such as s10, s11, s12, s13, s14",
+            ),
+            (
+                &named(&[]),
+                "night",
+                "`night` is not a schedule of the file of --schedules; the file has no schedules",
+            ),
+            (
+                &NamedSchedules::default(),
+                "night",
+                "`night` names a schedule, but there is no file of schedules; give it with \
+                 --schedules FILE, or write hours, such as Mon-Fri 09:00-19:00",
+            ),
+            (
+                &NamedSchedules::unreadable("s.yaml: not found"),
+                "night",
+                "`night` is not known, because the file of schedules cannot be read: s.yaml: not \
+                 found; correct the file",
+            ),
+        ] {
+            let rejection = schedules.rejection(text).unwrap();
+            assert_eq!(rejection.to_string(), expected);
+        }
+        assert_eq!(offices.accepting_any().rejection("night"), None);
+    }
+
+    #[test]
+    fn keeps_only_keys_that_describe_a_schedule() {
+        let all = Key::ALL.map(|key| (key, "x".to_owned()));
+        let schedule = NamedSchedule::new("all", all);
+        for key in Key::ALL {
+            let is_kept = schedule.texts().has(key);
+            assert_eq!(is_kept, key.describes_schedule(), "{key}");
+        }
     }
 }

@@ -1,14 +1,16 @@
 //! The annotations in force for one object: its own, and the defaults of its Namespace and of the
-//! controller.
+//! controller, each with the schedule that it names.
 
-use std::sync::Arc;
+use std::{borrow::Cow, iter, sync::Arc};
 
 use dayshift_schedule::is_too_long;
 
 use crate::{
     fingerprint::Fingerprint,
     inputs::{
-        annotations::{Annotations, Excess, Origin, UnknownAnnotation},
+        annotations::{
+            Annotations, Excess, NamedSchedule, NamedSchedules, Origin, UnknownAnnotation,
+        },
         overrides::Author,
     },
     keys::{Key, Prefix},
@@ -20,8 +22,12 @@ use crate::{
 /// Namespace or of the controller. If inputs are equal, their meaning is too, so the parsed result
 /// can be shared.
 ///
+/// A key is searched in these places, in this order: the object's annotations, the schedule that they
+/// name, the Namespace's annotations, the schedule that they name, the controller's flags, the
+/// schedule that they name.
+///
 /// Each key falls back separately, with three exceptions. `start`, `stop`, `hours` and `scale` come
-/// from the same place. If an object has its own `scale`, it does not inherit `replicas`,
+/// from the same place. If that place has a `scale`, the places after it give no `replicas`,
 /// `stop-replicas` and `extra`. And no object inherits a key that does not apply to its kind.
 /// `allow-volume-deletion` and `stop-jobs` must be set on the object itself, because nothing can
 /// restore lost data or progress.
@@ -33,7 +39,73 @@ pub struct Inputs {
     volumes: VolumeRetention,
 }
 
-/// The annotations that a fingerprint hashes, in this order.
+/// A place in which values are written: the annotations of a level, or the schedule that they name.
+#[derive(Clone, Copy)]
+struct Place<'i> {
+    origin: Origin,
+    named: Option<&'i NamedSchedule>,
+    texts: &'i Annotations,
+}
+
+/// Where a value in force is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source<'i> {
+    /// The object, its Namespace, or the controller's flags.
+    pub origin: Origin,
+    /// The schedule with the value, if it is named there and has the value.
+    pub schedule: Option<&'i str>,
+}
+
+impl Source<'_> {
+    /// A value on the object itself.
+    pub const OWN: Self = Self {
+        origin: Origin::Own,
+        schedule: None,
+    };
+
+    /// The place in a sentence.
+    pub(super) fn place(self) -> Cow<'static, str> {
+        match self.schedule {
+            Some(name) => format!("in the schedule `{name}`").into(),
+            None => self.origin.place().into(),
+        }
+    }
+}
+
+impl<'i> Place<'i> {
+    /// Whether it gives the schedule keys. On the object itself, a key that does not apply to its
+    /// kind is an error; elsewhere it is for other objects.
+    fn gives_schedule(&self, counts: CountKind) -> bool {
+        let is_own = self.source() == Source::OWN;
+        let mut keys = Key::SCHEDULE.into_iter();
+        keys.any(|key| self.texts.has(key) && (is_own || counts.has(key)))
+    }
+
+    /// Whether it gives a key that is not a schedule key.
+    fn gives(&self, key: Key) -> bool {
+        // The flags have no other keys. A user can write more into the annotation `inherited`.
+        let is_flag = || {
+            let flags = [
+                Key::NamedSchedule,
+                Key::Timezone,
+                Key::Notice,
+                Key::ReadyWithin,
+            ];
+            flags.contains(&key)
+        };
+        let may_give = self.origin != Origin::Controller || self.named.is_some() || is_flag();
+        self.texts.has(key) && may_give
+    }
+
+    fn source(&self) -> Source<'i> {
+        Source {
+            origin: self.origin,
+            schedule: self.named.map(NamedSchedule::name),
+        }
+    }
+}
+
+/// The annotations that a fingerprint hashes, in this order. The name of a schedule follows.
 const FINGERPRINTED: [Key; 9] = [
     Key::Start,
     Key::Stop,
@@ -157,53 +229,153 @@ impl Inputs {
 
     /// The value in force for a key, as written; `None` if it has none, or if it was dropped.
     pub fn text(&self, key: Key) -> Option<&str> {
-        match self.origin(key)? {
-            Origin::Own => self.own.text(key),
-            Origin::Namespace => self.defaults()?.text(key),
-            Origin::Controller => self.defaults()?.default_schedule()?.text(key),
-        }
+        self.find(key)?.texts.text(key)
+    }
+
+    /// The level at which the value of a key is written; `None` if it has no value.
+    pub fn origin(&self, key: Key) -> Option<Origin> {
+        self.find(key).map(|place| place.origin)
     }
 
     /// Where the value of a key is written; `None` if it has no value.
-    pub fn origin(&self, key: Key) -> Option<Origin> {
+    pub fn source(&self, key: Key) -> Option<Source<'_>> {
+        self.find(key).map(|place| place.source())
+    }
+
+    /// Whether the value in force is on the object itself.
+    pub fn is_own(&self, key: Key) -> bool {
+        self.own.has(key)
+    }
+
+    /// The annotations in which the value of a key is written, and where they are.
+    pub(super) fn written(&self, key: Key) -> Option<(Source<'_>, &Annotations)> {
+        let place = self.find(key)?;
+        Some((place.source(), place.texts))
+    }
+
+    /// The places in which keys are searched, in this order.
+    fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        self.levels().flat_map(|(origin, texts)| {
+            let direct = Place {
+                origin,
+                named: None,
+                texts,
+            };
+            let named = texts.named().map(|named| Place {
+                origin,
+                named: Some(named),
+                texts: named.texts(),
+            });
+            iter::once(direct).chain(named)
+        })
+    }
+
+    fn levels(&self) -> impl Iterator<Item = (Origin, &Annotations)> {
+        let defaults = self.defaults();
+        let levels = [
+            (Origin::Own, Some(self.own())),
+            (Origin::Namespace, defaults),
+            (
+                Origin::Controller,
+                defaults.and_then(Annotations::default_schedule),
+            ),
+        ];
+        let known = |(origin, texts): (_, Option<_>)| Some((origin, texts?));
+        levels.into_iter().filter_map(known)
+    }
+
+    fn find(&self, key: Key) -> Option<Place<'_>> {
         if self.own.has(key) {
-            return Some(Origin::Own);
+            return Some(Place {
+                origin: Origin::Own,
+                named: None,
+                texts: &self.own,
+            });
         }
-        let defaults = self.defaults()?;
-        let is_hidden = match key {
-            _ if !self.counts.has(key) => true,
-            Key::AllowVolumeDeletion | Key::StopJobs => true,
-            Key::Replicas | Key::StopReplicas | Key::Extra => self.own.has(Key::Scale),
-            _ => Key::SCHEDULE.contains(&key) && self.own.has_schedule(),
-        };
-        if is_hidden {
+        if !self.counts.has(key) || matches!(key, Key::AllowVolumeDeletion | Key::StopJobs) {
             return None;
         }
-        // The schedule comes from one place: from the Namespace if any of its schedule keys applies
-        // to the object.
-        let is_of_use = |key: Key| defaults.has(key) && self.counts.has(key);
-        if Key::SCHEDULE.contains(&key) && !Key::SCHEDULE.into_iter().any(is_of_use) {
-            defaults.default_schedule()?.text(key)?;
-            return Some(Origin::Controller);
+        let counts = self.counts;
+        if Key::SCHEDULE.contains(&key) {
+            let place = self.places().find(|place| place.gives_schedule(counts));
+            return place.filter(|place| place.texts.has(key));
         }
-        if defaults.has(key) {
-            return Some(Origin::Namespace);
+        if !matches!(key, Key::Replicas | Key::StopReplicas | Key::Extra) {
+            return self.places().find(|place| place.gives(key));
         }
-        let is_flag = matches!(key, Key::Timezone | Key::Notice | Key::ReadyWithin);
-        let flags = defaults.default_schedule().filter(|_| is_flag)?;
-        flags.text(key).map(|_| Origin::Controller)
+        let mut has_schedule = false;
+        for place in self.places() {
+            if place.gives(key) {
+                return Some(place);
+            }
+            if !has_schedule && place.gives_schedule(counts) {
+                has_schedule = true;
+                if place.texts.has(Key::Scale) {
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// The schedules that are named, with the level that names each: known or not.
+    pub(super) fn references(
+        &self,
+    ) -> impl Iterator<Item = (Origin, &str, Option<&NamedSchedule>)> {
+        self.levels().filter_map(|(origin, texts)| {
+            let name = texts.text(Key::NamedSchedule)?;
+            Some((origin, name, texts.named()))
+        })
+    }
+
+    /// The known schedules that are named, by the object, its Namespace and the flags.
+    pub fn schedules(&self) -> impl Iterator<Item = &NamedSchedule> {
+        self.references().filter_map(|(_, _, named)| named)
+    }
+
+    /// Whether any schedule is named.
+    pub fn refers_to_schedules(&self) -> bool {
+        self.references().next().is_some()
+    }
+
+    /// Whether a schedule is named that is not known here, and the object is not excluded.
+    pub fn names_unknown_schedule(&self) -> bool {
+        let excluded = self.text(Key::Exclude).and_then(truth);
+        excluded != Some(true) && self.references().any(|(_, _, named)| named.is_none())
+    }
+
+    /// Finds the schedule that the object itself names in this table. The defaults are resolved
+    /// where they are [made](crate::Inheritance::in_force).
+    #[must_use]
+    pub fn with_schedules(mut self, schedules: &NamedSchedules) -> Self {
+        self.own = self.own.resolved(schedules);
+        self
+    }
+
+    /// The name of the schedule that the object follows: the one that it names itself, or else the
+    /// one that gives its times. Other levels can give further keys from other schedules.
+    pub fn schedule_name(&self) -> Option<&str> {
+        let own = self.own.text(Key::NamedSchedule);
+        own.map(str::trim).or_else(|| {
+            let mut keys = Key::SCHEDULE.into_iter();
+            keys.find_map(|key| self.source(key))?.schedule
+        })
     }
 
     /// The fingerprint of this schedule on the object with this UID.
     pub fn fingerprint(&self, uid: &str) -> Fingerprint {
         let schedule = FINGERPRINTED.into_iter().filter_map(|key| {
+            let place = self.find(key)?;
             // The controller's time zone is a flag. If it changes, that should not adopt every
             // workload.
-            let is_flag = key == Key::Timezone && self.origin(key) == Some(Origin::Controller);
-            let text = self.text(key).filter(|_| !is_flag)?;
-            Some((key.name(), text))
+            let is_flag = place.origin == Origin::Controller && place.named.is_none();
+            let text = place.texts.text(key)?;
+            (key != Key::Timezone || !is_flag).then_some((key.name(), text))
         });
-        Fingerprint::new(uid, schedule)
+        // With another name, the annotation `inherited` is written again.
+        let name = self.schedule_name();
+        let name = name.map(|name| (Key::NamedSchedule.name(), name));
+        Fingerprint::new(uid, schedule.chain(name))
     }
 
     /// The author of the override that is written there, and the reason.
@@ -242,7 +414,7 @@ impl Inputs {
         )
     }
 
-    /// Whether any value in force is inherited.
+    /// Whether any value in force is inherited. Those of a schedule that the object names are not.
     pub fn inherits(&self) -> bool {
         let is_inherited = |key: Key| self.origin(key).is_some_and(|origin| origin != Origin::Own);
         Key::ALL.into_iter().any(is_inherited)
@@ -261,12 +433,12 @@ impl Inputs {
 
     /// Whether a start keeps a count of 0 if nothing is saved. This is the case if the schedule is
     /// inherited and the object has no `replicas` of its own: then no user has asked for a workload
-    /// with 0 replicas to run.
+    /// with 0 replicas to run. A schedule that the object names is its own.
     pub fn keeps_zero(&self) -> bool {
         let is_inherited = self
             .schedule_origin()
             .is_some_and(|origin| origin != Origin::Own);
-        is_inherited && !self.own.has(Key::Replicas)
+        is_inherited && self.origin(Key::Replicas) != Some(Origin::Own)
     }
 
     /// Whether a schedule is in force.
@@ -341,6 +513,7 @@ impl VolumeRetention {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sha256_prefix;
 
     fn namespace(texts: &[(Key, &str)]) -> Option<Arc<Annotations>> {
         let mut annotations = Annotations::default();
@@ -453,6 +626,7 @@ mod tests {
                     | Key::TreatAs
                     | Key::Jitter
                     | Key::Extra
+                    | Key::NamedSchedule
             );
             assert_eq!(
                 base.clone().with(key, "x").fingerprint("a") != base.fingerprint("a"),
@@ -461,6 +635,19 @@ mod tests {
             );
         }
         assert_ne!(base.fingerprint("a"), base.fingerprint("b"));
+    }
+
+    /// You can calculate it with `printf '\nhours=11:09:00-17:00\nschedule=6:office' | sha256sum`.
+    #[test]
+    fn the_name_of_a_schedule_follows_the_other_values_in_the_fingerprint() {
+        let inputs = Inputs::default().with(Key::Hours, "09:00-17:00");
+        let named = inputs.with(Key::NamedSchedule, " office ");
+        let expected = sha256_prefix("\nhours=11:09:00-17:00\nschedule=6:office");
+        let fingerprint = named.fingerprint("uid-1").to_string();
+        assert!(
+            fingerprint.ends_with(&format!("-{expected:016x}")),
+            "{fingerprint}"
+        );
     }
 
     #[test]

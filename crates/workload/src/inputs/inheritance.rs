@@ -1,15 +1,15 @@
 //! Defaults that objects inherit from their Namespace and from the controller's flags, and the annotation
 //! `inherited`, in which the controller writes them on the object.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use dayshift_schedule::{Zone, format_notice, is_too_long};
 use serde_json::{Map, Value};
 
 use crate::{
     inputs::{
-        annotations::{Annotations, Origin},
-        effective::Inputs,
+        annotations::{Annotations, NamedSchedule, NamedSchedules, Origin},
+        effective::{Inputs, Source},
         spec::ScheduleSpec,
     },
     keys::Key,
@@ -22,11 +22,13 @@ pub struct Inheritance {
     pub from_namespaces: bool,
     /// The schedule of workloads that have no other one.
     pub default_schedule: Option<DefaultSchedule>,
+    /// The schedules that objects, Namespaces and the default schedule can name.
+    pub schedules: NamedSchedules,
 }
 
 /// The schedule that the controller gives to all workloads in its scope that have no other one:
-/// `--default-hours` and similar flags. It never applies in Kubernetes' own namespaces (`kube-…`)
-/// or in that of the controller.
+/// `--default-hours`, `--default-schedule` and similar flags. It never applies in Kubernetes' own
+/// namespaces (`kube-…`) or in that of the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DefaultSchedule {
     schedule: Arc<Annotations>,
@@ -38,15 +40,17 @@ impl Default for Inheritance {
         Self {
             from_namespaces: true,
             default_schedule: None,
+            schedules: NamedSchedules::default(),
         }
     }
 }
 
 impl DefaultSchedule {
-    /// A schedule from the values of keys; `None` if they contain no times.
+    /// A schedule from the values of keys; `None` if they contain no times and name no schedule.
     pub fn from_texts(texts: impl IntoIterator<Item = (Key, String)>) -> Option<Self> {
         let annotations = Annotations::from_texts(texts);
-        annotations.has_schedule().then(|| Self {
+        let is_schedule = annotations.has_schedule() || annotations.has(Key::NamedSchedule);
+        is_schedule.then(|| Self {
             schedule: Arc::new(annotations),
             own_namespace: None,
         })
@@ -61,15 +65,20 @@ impl DefaultSchedule {
         }
     }
 
+    /// The name of the schedule, if it is a named one.
+    pub fn name(&self) -> Option<&str> {
+        self.schedule.text(Key::NamedSchedule)
+    }
+
     /// The schedule as annotations that an object inherits.
     pub fn annotations(&self) -> Arc<Annotations> {
-        self.beside(&Annotations::default())
+        self.beside(&Annotations::default(), &NamedSchedules::default())
     }
 
     /// The schedule together with the annotations of a Namespace, for objects to which those give
     /// no schedule.
-    fn beside(&self, annotations: &Annotations) -> Arc<Annotations> {
-        Arc::new(annotations.with_default_schedule(self.schedule.clone()))
+    fn beside(&self, annotations: &Annotations, schedules: &NamedSchedules) -> Arc<Annotations> {
+        Arc::new(annotations.with_default_schedule(self.schedule.resolved(schedules)))
     }
 
     /// Whether it applies in a namespace.
@@ -79,6 +88,11 @@ impl DefaultSchedule {
 }
 
 impl Inheritance {
+    /// The annotations of a Namespace with the schedule that they name, without the default schedule.
+    pub fn resolved(&self, annotations: &Arc<Annotations>) -> Arc<Annotations> {
+        annotations.resolved(&self.schedules)
+    }
+
     /// The defaults of objects in a namespace with these annotations; `None` if there are none.
     pub fn in_force(
         &self,
@@ -89,10 +103,14 @@ impl Inheritance {
         let default = default.filter(|schedule| schedule.applies_in(namespace));
         let annotations =
             annotations.filter(|annotations| self.from_namespaces && !annotations.is_empty());
+        let annotations = annotations.map(|annotations| annotations.resolved(&self.schedules));
         match (annotations, default) {
-            (None, default) => default.map(DefaultSchedule::annotations),
-            (Some(annotations), Some(default)) => Some(default.beside(annotations)),
-            (Some(annotations), None) => Some(annotations.clone()),
+            (None, None) => None,
+            (None, Some(default)) => Some(default.beside(&Annotations::default(), &self.schedules)),
+            (Some(annotations), Some(default)) => {
+                Some(default.beside(&annotations, &self.schedules))
+            }
+            (Some(annotations), None) => Some(annotations),
         }
     }
 }
@@ -103,22 +121,29 @@ const OF_NAMESPACE: &str = "Namespace";
 /// The value of `from` for the controller's flags, and the key for their values if the Namespace
 /// has others.
 const OF_CONTROLLER: &str = "scaler";
+/// The value of `from` if only a schedule that the object names gives values.
+const OF_SCHEDULE: &str = "schedule";
+/// The key for the values of named schedules, by name.
+const SCHEDULES: &str = "schedules";
 /// The key for the names that were omitted.
 const LEFT_OUT: &str = "left-out";
 
-/// The values that an object inherits, in the annotation `inherited` on the object. The CLI reads
-/// them there.
+/// The values that an object inherits or takes from named schedules, in the annotation `inherited` on
+/// the object. The CLI reads them there, so it does not need the file of schedules.
 ///
-/// It is a JSON object with the keys, their values, and `from`, which is `Namespace` or `scaler`:
-/// `{"from":"Namespace","hours":"Mon-Fri 09:00-19:00"}`. If both have values, those of the
+/// It is a JSON object with the keys, their values, and `from`, which is `Namespace`, `scaler` or
+/// `schedule`: `{"from":"Namespace","hours":"Mon-Fri 09:00-19:00"}`. If both have values, those of the
 /// controller are in `scaler`:
-/// `{"from":"Namespace","timezone":"Asia/Tokyo","scaler":{"hours":"09:00-19:00"}}`. The annotation
-/// is not longer than a value that a user may write. If it would be, the longest values are
-/// omitted, and `left-out` lists their keys.
+/// `{"from":"Namespace","timezone":"Asia/Tokyo","scaler":{"hours":"09:00-19:00"}}`. The values of named
+/// schedules are in `schedules`: `{"from":"schedule","schedules":{"office":{"hours":"09:00-19:00"}}}`.
+/// The annotation is not longer than a value that a user may write. If it would be, the longest values
+/// are omitted, and `left-out` lists their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inherited {
     pub(crate) namespace: Annotations,
     scaler: Annotations,
+    /// The values in force of each named schedule.
+    schedules: BTreeMap<Box<str>, Annotations>,
     pub(crate) left_out: Vec<Key>,
 }
 
@@ -145,23 +170,55 @@ impl Inherited {
 
     fn from_annotations(inputs: &Inputs) -> Self {
         let mut inherited = Self::default();
-        let keys = inputs.defaults().map(|_| Key::ALL);
+        let has_any = inputs.defaults().is_some() || inputs.refers_to_schedules();
+        let keys = has_any.then_some(Key::ALL);
         for key in keys.into_iter().flatten() {
             // The object's own override might have ended while one of its Namespace is active.
             let is_beside = Key::OVERRIDES.contains(&key) || Key::AUTHOR.contains(&key);
-            match inputs.origin(key) {
-                Some(Origin::Own) if is_beside => {
+            let Some((source, written)) = inputs.written(key) else {
+                continue;
+            };
+            let text = written.text(key);
+            match source {
+                Source::OWN if is_beside => {
                     let text = inputs
                         .defaults()
                         .and_then(|annotations| annotations.text(key));
                     inherited.namespace.set(key, text);
                 }
-                Some(Origin::Namespace) => inherited.namespace.set(key, inputs.text(key)),
-                Some(Origin::Controller) => inherited.scaler.set(key, inputs.text(key)),
-                Some(Origin::Own) | None => {}
+                Source::OWN => {}
+                Source {
+                    origin,
+                    schedule: Some(name),
+                } => inherited.set_named(origin, name, key, text),
+                Source {
+                    origin: Origin::Controller,
+                    ..
+                } => {
+                    // The name of a default schedule is recorded with its values, if it gives any.
+                    if key != Key::NamedSchedule {
+                        inherited.scaler.set(key, text);
+                    }
+                }
+                Source { .. } => inherited.namespace.set(key, text),
             }
         }
         inherited
+    }
+
+    /// Records a value of a named schedule, and its name at the level that names it.
+    fn set_named(&mut self, origin: Origin, name: &str, key: Key, text: Option<&str>) {
+        let values = self.schedules.entry(name.into()).or_default();
+        values.set(key, text);
+        let level = match origin {
+            // The object has the name.
+            Origin::Own => return,
+            Origin::Namespace => &mut self.namespace,
+            Origin::Controller => &mut self.scaler,
+        };
+        if level.text(Key::NamedSchedule).is_none() {
+            level.set(Key::NamedSchedule, Some(name));
+        }
     }
 
     /// The value of the annotation; `None` if nothing is inherited.
@@ -179,7 +236,7 @@ impl Inherited {
     }
 
     fn document(&self) -> Option<Value> {
-        let [mut document, scaler] = [&self.namespace, &self.scaler].map(|from| {
+        let values = |from: &Annotations| {
             let text = |key: Key| {
                 let text = from.text(key)?;
                 Some((key.name().to_owned(), text.into()))
@@ -188,16 +245,25 @@ impl Inherited {
                 .into_iter()
                 .filter_map(text)
                 .collect::<Map<_, Value>>()
-        });
-        let from = if document.is_empty() {
-            document = scaler;
-            OF_CONTROLLER
-        } else {
+        };
+        let [mut document, scaler] = [&self.namespace, &self.scaler].map(values);
+        let from = if !document.is_empty() {
             if !scaler.is_empty() {
                 document.insert(OF_CONTROLLER.to_owned(), scaler.into());
             }
             OF_NAMESPACE
+        } else if scaler.is_empty() && !self.schedules.is_empty() {
+            OF_SCHEDULE
+        } else {
+            document = scaler;
+            OF_CONTROLLER
         };
+        let named = self.schedules.iter();
+        let named = named.map(|(name, from)| (name.to_string(), values(from).into()));
+        let named: Map<_, Value> = named.collect();
+        if !named.is_empty() {
+            document.insert(SCHEDULES.to_owned(), named.into());
+        }
         if !self.left_out.is_empty() {
             let names = self.left_out.iter().map(|key| key.name());
             document.insert(LEFT_OUT.to_owned(), names.collect());
@@ -209,11 +275,25 @@ impl Inherited {
         Some(document.into())
     }
 
+    fn parts_mut(&mut self) -> impl Iterator<Item = &mut Annotations> {
+        let levels = [&mut self.namespace, &mut self.scaler].into_iter();
+        levels.chain(self.schedules.values_mut())
+    }
+
     fn leave_out_longest(&mut self) -> Option<()> {
+        let parts = || {
+            let levels = [&self.namespace, &self.scaler].into_iter();
+            levels.chain(self.schedules.values())
+        };
         let length = |from: &Annotations, key: Key| from.text(key).map_or(0, str::len);
-        let longest_of = |key: &Key| length(&self.namespace, *key).max(length(&self.scaler, *key));
-        let longest = Key::ALL.into_iter().max_by_key(longest_of)?;
-        for from in [&mut self.namespace, &mut self.scaler] {
+        let longest_of = |key: &Key| parts().map(|from| length(from, *key)).max();
+        // Without the name, it would be unknown which schedule the values are of.
+        let keys = Key::ALL
+            .into_iter()
+            .filter(|key| *key != Key::NamedSchedule);
+        let longest = keys.max_by_key(longest_of)?;
+        longest_of(&longest).filter(|length| *length > 0)?;
+        for from in self.parts_mut() {
             from.set(longest, None);
         }
         self.left_out.push(longest);
@@ -231,8 +311,15 @@ impl Inherited {
         let all = read(&document);
         let left_out = document.get(LEFT_OUT).and_then(Value::as_array);
         let left_out = left_out.into_iter().flatten().filter_map(Value::as_str);
+        let named = document.get(SCHEDULES).and_then(Value::as_object);
+        let named = named.into_iter().flatten();
         let mut inherited = Self {
             left_out: left_out.filter_map(Key::from_name).collect(),
+            schedules: named
+                .filter_map(|(name, values)| {
+                    Some((name.as_str().into(), read(values.as_object()?)))
+                })
+                .collect(),
             ..Self::default()
         };
         match document.get(FROM)?.as_str()? {
@@ -242,19 +329,46 @@ impl Inherited {
                 inherited.scaler = scaler.map(read).unwrap_or_default();
             }
             OF_CONTROLLER => inherited.scaler = all,
+            OF_SCHEDULE => {}
             _ => return None,
         }
         Some(inherited)
     }
 
-    /// The values as defaults of the object.
-    pub(crate) fn defaults(self) -> Arc<Annotations> {
-        Arc::new(self.namespace.with_default_schedule(self.scaler.into()))
+    /// Gives an object these values, in place of its defaults and of the schedule that it names.
+    pub(crate) fn given_to(self, inputs: Inputs) -> Inputs {
+        let schedules = self.schedules();
+        let [namespace, scaler] =
+            [self.namespace, self.scaler].map(|level| Arc::new(level).resolved(&schedules));
+        let defaults = Arc::new(namespace.with_default_schedule(scaler));
+        inputs
+            .with_defaults(Some(defaults))
+            .with_schedules(&schedules)
+    }
+
+    /// The named schedules, and the name of the default schedule; `None` if there are none.
+    pub(crate) fn recorded_schedules(&self) -> Option<Inheritance> {
+        let name = self.scaler.text(Key::NamedSchedule);
+        let name = name.map(|name| (Key::NamedSchedule, name.to_owned()));
+        (!self.schedules.is_empty()).then(|| Inheritance {
+            from_namespaces: true,
+            default_schedule: DefaultSchedule::from_texts(name),
+            schedules: self.schedules(),
+        })
+    }
+
+    /// The values of the named schedules.
+    pub(crate) fn schedules(&self) -> NamedSchedules {
+        let named = self.schedules.iter().map(|(name, values)| {
+            let text = |key: Key| Some((key, values.text(key)?.to_owned()));
+            NamedSchedule::new(name, Key::ALL.into_iter().filter_map(text))
+        });
+        NamedSchedules::from_file(named)
     }
 
     /// Removes the keys of a schedule.
     pub(crate) fn without_schedule(mut self) -> Self {
-        for from in [&mut self.namespace, &mut self.scaler] {
+        for from in self.parts_mut() {
             for key in Key::SCHEDULE {
                 from.set(key, None);
             }
@@ -412,6 +526,86 @@ mod tests {
         }
     }
 
+    /// A reader without the file gets the same values from the same places.
+    #[test]
+    fn the_inherited_annotation_contains_the_values_of_named_schedules() {
+        let office = [
+            (Key::Hours, "Mon-Fri 09:00-19:00"),
+            (Key::Timezone, "Asia/Tokyo"),
+        ];
+        let night = [
+            (Key::Start, "22:00"),
+            (Key::Stop, "06:00"),
+            (Key::Notice, "15m"),
+        ];
+        let given = |texts: &[(Key, &str)]| {
+            let texts = texts.iter().map(|(key, text)| (*key, (*text).to_owned()));
+            texts.collect::<Vec<_>>()
+        };
+        let schedules = NamedSchedules::from_file([
+            NamedSchedule::new("office", given(&office)),
+            NamedSchedule::new("night", given(&night)),
+            NamedSchedule::new("steps", given(&[(Key::Scale, "09:00 = 3; 19:00 = 0")])),
+        ]);
+        let named = |name| (Key::NamedSchedule, name);
+        for (own, namespace, default, expected) in [
+            (
+                vec![named("office")],
+                vec![],
+                None,
+                r#"{"from":"schedule","schedules":{"office":{"hours":"Mon-Fri 09:00-19:00","timezone":"Asia/Tokyo"}}}"#,
+            ),
+            (
+                vec![named("office"), (Key::Timezone, "Europe/Berlin")],
+                vec![named("night")],
+                None,
+                r#"{"from":"Namespace","schedule":"night","schedules":{"night":{"notice":"15m"},"office":{"hours":"Mon-Fri 09:00-19:00"}}}"#,
+            ),
+            (
+                vec![HOURS],
+                vec![named("night"), (Key::Jitter, "5m")],
+                Some("office"),
+                r#"{"from":"Namespace","jitter":"5m","scaler":{"schedule":"office"},"schedule":"night","schedules":{"night":{"notice":"15m"},"office":{"timezone":"Asia/Tokyo"}}}"#,
+            ),
+            (
+                vec![],
+                vec![],
+                Some("steps"),
+                r#"{"from":"scaler","schedule":"steps","schedules":{"steps":{"scale":"09:00 = 3; 19:00 = 0"}}}"#,
+            ),
+            (
+                vec![named("office")],
+                vec![named("office")],
+                Some("office"),
+                r#"{"from":"schedule","schedules":{"office":{"hours":"Mon-Fri 09:00-19:00","timezone":"Asia/Tokyo"}}}"#,
+            ),
+        ] {
+            let default = default.map(|name: &str| (Key::NamedSchedule, name.to_owned()));
+            let levels = Inheritance {
+                default_schedule: DefaultSchedule::from_texts(default),
+                schedules: schedules.clone(),
+                ..Inheritance::default()
+            };
+            let own = Inputs::from_own(annotations(&own));
+            let inputs = own
+                .clone()
+                .with_defaults(levels.in_force("dev", Some(&annotations(&namespace))))
+                .with_schedules(&schedules);
+            let text = text(&inputs, &Zone::UTC.into()).unwrap();
+            assert_eq!(&*text, expected);
+            let seen = Inherited::parse(&text).unwrap().given_to(own);
+            for key in Key::ALL
+                .into_iter()
+                .filter(|key| *key != Key::NamedSchedule)
+            {
+                assert_eq!(seen.text(key), inputs.text(key), "{key} in {text}");
+                assert_eq!(seen.source(key), inputs.source(key), "{key} in {text}");
+            }
+            assert_eq!(seen.fingerprint("u1"), inputs.fingerprint("u1"), "{text}");
+            assert_eq!(seen.schedule_name(), inputs.schedule_name(), "{text}");
+        }
+    }
+
     #[test]
     fn contains_durations_of_the_controller_unless_an_annotation_sets_them() {
         let flags = ParseContext {
@@ -443,8 +637,11 @@ mod tests {
             let text = text(&given, &flags);
             assert_eq!(text.as_deref(), expected);
             // A reader without the flags gets the same from the annotation.
-            let defaults = text.map(|text| Inherited::parse(&text).unwrap().defaults());
-            let seen = inputs(own, &[], None).with_defaults(defaults);
+            let seen = inputs(own, &[], None);
+            let seen = match text {
+                Some(text) => Inherited::parse(&text).unwrap().given_to(seen),
+                None => seen,
+            };
             let [by_flags, by_text] = [read(&given, &flags), read(&seen, &ParseContext::default())];
             let lengths = |parsed: &ParsedInputs| (parsed.notice(), parsed.ready_within());
             assert_eq!(lengths(&by_text), lengths(&by_flags));
@@ -455,7 +652,7 @@ mod tests {
     fn the_parsed_annotation_has_the_values_in_force() {
         let inherited = inputs(&[], &[ZONE], Some("20:00-22:00"));
         let read = Inherited::parse(&text(&inherited, &ParseContext::default()).unwrap());
-        let read = Inputs::default().with_defaults(Some(read.unwrap().defaults()));
+        let read = read.unwrap().given_to(Inputs::default());
         for key in Key::ALL {
             assert_eq!(read.text(key), inherited.text(key), "{key}");
             assert_eq!(read.origin(key), inherited.origin(key), "{key}");

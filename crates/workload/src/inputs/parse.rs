@@ -16,8 +16,8 @@ use dayshift_schedule::{
 use crate::{
     inputs::{
         after::After,
-        annotations::{Annotations, Origin},
-        effective::{Inputs, VolumeRetention, truth},
+        annotations::{Annotations, NamedSchedules, Origin},
+        effective::{Inputs, Source, VolumeRetention, truth},
         overrides::{Enforce, OverrideSet, Overrides, Pause},
         problem::{InvalidSchedule, Problem},
         spec::ScheduleSpec,
@@ -44,6 +44,8 @@ pub struct ParseContext {
     pub ready_within: Option<TimeDelta>,
     /// The kinds for `after`.
     pub kinds: Arc<KindTable>,
+    /// The named schedules, for the error of a name that is unknown. The inputs hold the known ones.
+    pub schedules: NamedSchedules,
 }
 
 impl Default for ParseContext {
@@ -63,6 +65,7 @@ impl From<Zone> for ParseContext {
             notice: None,
             ready_within: None,
             kinds: Arc::default(),
+            schedules: NamedSchedules::default(),
         }
     }
 }
@@ -148,6 +151,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         let problem = Problem::unknown_annotation(&annotation.name, annotation.length, more);
         problems.0.push(problem.from(origin));
     }
+    problems.named_schedules(inputs, context);
     let may_delete = problems.parse_bool(inputs, Key::AllowVolumeDeletion);
     problems.stop_jobs(inputs);
     if !inputs.has_schedule() {
@@ -159,10 +163,16 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         .has_schedule()
         .then(|| problems.spec(inputs, context));
     for problem in &mut problems.0 {
-        // Overrides can be in both places, so their problems already have an origin.
-        let key = Key::from_name(&problem.annotation).filter(|key| !Key::OVERRIDES.contains(key));
-        let origin = key.and_then(|key| inputs.origin(key));
-        problem.origin = origin.unwrap_or(problem.origin);
+        // Several levels can have overrides and names of schedules, so their problems already have an
+        // origin. So have mistakes in the form of a schedule.
+        let has_origin = |key: &Key| Key::OVERRIDES.contains(key) || *key == Key::NamedSchedule;
+        let key = Key::from_name(&problem.annotation).filter(|key| !has_origin(key));
+        if let Some(source) = key.and_then(|key| inputs.source(key))
+            && problem.schedule.is_none()
+        {
+            problem.origin = source.origin;
+            problem.schedule = source.schedule.map(Into::into);
+        }
     }
     match (InvalidSchedule::from_problems(problems.0), spec.flatten()) {
         (Some(refusal), _) => ParsedInputs::Invalid(refusal),
@@ -184,15 +194,13 @@ fn dropped(inputs: &Inputs) -> Vec<Problem> {
     }
     let mut reports_defaults = defaults.and_then(Annotations::excess);
     for key in Key::ALL {
-        let (written, origin) = match inputs.origin(key) {
-            Some(Origin::Own) => (Some(inputs.own()), Origin::Own),
-            Some(Origin::Namespace) => (defaults, Origin::Namespace),
-            Some(Origin::Controller) | None => continue,
-        };
-        let Some(unread) = written.and_then(|written| written.unread(key)) else {
+        let Some((Source { origin, .. }, written)) = inputs.written(key) else {
             continue;
         };
-        if written.is_some_and(|written| written.excess().is_none()) {
+        let Some(unread) = written.unread(key) else {
+            continue;
+        };
+        if written.excess().is_none() {
             let problem = Problem::new(key.name(), Diagnostic::too_long(unread));
             problems.push(problem.from(origin));
         } else if origin == Origin::Namespace
@@ -209,6 +217,24 @@ fn dropped(inputs: &Inputs) -> Vec<Problem> {
 struct Problems(Vec<Problem>);
 
 impl Problems {
+    /// Rejects names of unknown schedules, and schedules with mistakes in their form.
+    fn named_schedules(&mut self, inputs: &Inputs, context: &ParseContext) {
+        for (origin, name, named) in inputs.references() {
+            let Some(named) = named else {
+                let rejection = context.schedules.rejection(name);
+                let problem = |diagnostic| Problem::new(Key::NamedSchedule.name(), diagnostic);
+                self.0
+                    .extend(rejection.map(problem).map(|problem| problem.from(origin)));
+                continue;
+            };
+            let problems = named.problems().map(|(key, diagnostic)| {
+                let problem = Problem::new(key, diagnostic.clone()).from(origin);
+                problem.in_schedule(named.name())
+            });
+            self.0.extend(problems);
+        }
+    }
+
     fn spec(&mut self, inputs: &Inputs, context: &ParseContext) -> Option<ScheduleSpec> {
         let default_zone = context.default_zone;
         let zone = self.parse(inputs, Key::Timezone, |text| {
@@ -287,8 +313,7 @@ impl Problems {
     /// Rejects a jitter if a list of times has several within a minute. If the jitter is inherited, the problem
     /// is reported for the times.
     fn reject_jitter(&mut self, inputs: &Inputs, key: Key) {
-        let is_own = |key| inputs.origin(key) == Some(Origin::Own);
-        let (key, wrong, help) = if is_own(key) && !is_own(Key::Jitter) {
+        let (key, wrong, help) = if inputs.is_own(key) && !inputs.is_own(Key::Jitter) {
             let wrong = "occurs more than once a minute, which the inherited jitter cannot spread";
             let help = "write a cron with one second, such as 0 */5 * * * *, or add jitter: \"0s\"";
             (key, wrong, help)
@@ -488,9 +513,8 @@ const EXCLUSIVE: [(Key, &[Key], &str); 4] = [
 
 /// Finds annotations in force that exclude each other.
 ///
-/// If both are written in the same place, the problem is reported there. If one is on the object
-/// and the other is inherited, the problem is reported for the object, because the Namespace might
-/// be right for all other objects in it.
+/// If both are written in the same place, the problem is reported there. Otherwise it is reported for
+/// the place that comes first, because the other might be right for all other objects that use it.
 pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |key: Key, wrong: String, help: String| {
@@ -499,25 +523,31 @@ pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
         problems.push(problem.with_kind(DiagnosticKind::Conflict));
     };
     for (key, others, advice) in EXCLUSIVE {
-        let Some(origin) = inputs.origin(key) else {
+        let Some(source) = inputs.source(key) else {
             continue;
         };
-        let is_from = |origin: Origin| move |other: &&Key| inputs.origin(**other) == Some(origin);
-        if let Some(other) = others.iter().find(is_from(origin)) {
+        let is_there = |other: &&Key| inputs.source(**other) == Some(source);
+        if let Some(other) = others.iter().find(is_there) {
             refuse(
                 key,
                 format!("cannot be combined with `{other}`"),
                 format!("remove `{other}` or `{key}`: {advice}"),
             );
         }
-        let own = others.iter().filter(is_from(Origin::Own));
-        for own in own.filter(|_| origin != Origin::Own) {
-            let place = origin.place();
-            let wrong = format!("on the object cannot be combined with `{key}` {place}");
-            let help = format!(
-                "remove `{own}` from the object, or write a schedule there too, such as hours: Mon-Fri 09:00-19:00"
-            );
-            refuse(*own, wrong, help);
+        for other in others.iter().filter(|other| !is_there(other)) {
+            // A place after that of `key` gives none of the others.
+            let Some(earlier) = inputs.source(*other) else {
+                continue;
+            };
+            let (there, here) = (source.place(), earlier.place());
+            let wrong = format!("{here} cannot be combined with `{key}` {there}");
+            let help = match earlier {
+                Source::OWN => format!(
+                    "remove `{other}` from the object, or write a schedule there too, such as hours: Mon-Fri 09:00-19:00"
+                ),
+                _ => format!("remove `{other}` or `{key}`"),
+            };
+            refuse(*other, wrong, help);
         }
     }
     problems
@@ -526,7 +556,7 @@ pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Inputs, Key};
+    use crate::{Inputs, Key, NamedSchedule};
 
     fn parse_with(key: Key, text: &str) -> ParsedInputs {
         let inputs = Inputs::default()
@@ -639,6 +669,78 @@ mod tests {
                 }
                 other => panic!("{key} {text}: {other:?}"),
             }
+        }
+    }
+
+    fn named(name: &str, texts: &[(Key, &str)]) -> NamedSchedule {
+        let texts = texts.iter().map(|(key, text)| (*key, (*text).to_owned()));
+        NamedSchedule::new(name, texts)
+    }
+
+    #[test]
+    fn problems_with_named_schedules_name_the_schedule_and_the_key() {
+        let mistake = Diagnostic::new(0..1, "huors", "is not a key", "did you mean `hours`?");
+        let schedules = NamedSchedules::from_file([
+            named("office", &[(Key::Hours, "Mon-Fry 09:00-19:00")]),
+            named(
+                "zone",
+                &[(Key::Timezone, "Asia/Tokio"), (Key::Replicas, "2")],
+            ),
+            named("steps", &[(Key::Scale, "09:00 = 3; 19:00 = 0")]),
+            named("form", &[(Key::Hours, "09:00-19:00")])
+                .with_problems(vec![("huors".into(), mistake)]),
+        ]);
+        let context = ParseContext {
+            schedules: schedules.clone(),
+            ..ParseContext::default()
+        };
+        for (name, own, expected) in [
+            (
+                "office",
+                &[][..],
+                "schedule `office`, key `hours`: `Fry` is not a day; write `Mon-Fri 09:00-19:00`",
+            ),
+            // A mistake in a key that the object has itself does not matter.
+            ("office", &[(Key::Hours, "09:00-19:00")], ""),
+            (
+                "zone",
+                &[(Key::Hours, "09:00-19:00")],
+                "schedule `zone`, key `timezone`: `Asia/Tokio` is not a time zone",
+            ),
+            (
+                "form",
+                &[],
+                "schedule `form`, key `huors`: `huors` is not a key; did you mean `hours`?",
+            ),
+            (
+                "ofice",
+                &[],
+                "dayshift/schedule: `ofice` is not a schedule of the file of --schedules; write \
+                 `office`",
+            ),
+            (
+                "steps",
+                &[(Key::Replicas, "2")],
+                "dayshift/replicas: `2` on the object cannot be combined with `scale` in the schedule \
+                 `steps`; remove `replicas` from the object",
+            ),
+        ] {
+            let inputs = Inputs::default().with(Key::NamedSchedule, name);
+            let add = |inputs: Inputs, (key, text): &(Key, &str)| inputs.with(*key, text);
+            let inputs = own.iter().fold(inputs, add).with_schedules(&schedules);
+            let text = match read(&inputs, &context) {
+                ParsedInputs::Invalid(rejection) => {
+                    assert!(!rejection.is_inherited(), "the object uses the schedule");
+                    rejection.to_string()
+                }
+                ParsedInputs::Scheduled(_) | ParsedInputs::Unscheduled => String::new(),
+            };
+            assert!(text.starts_with(expected), "{name} {own:?}: {text}");
+            assert_eq!(
+                text.is_empty(),
+                expected.is_empty(),
+                "{name} {own:?}: {text}"
+            );
         }
     }
 

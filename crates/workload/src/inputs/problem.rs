@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt};
 
 use dayshift_schedule::{Diagnostic, DiagnosticKind};
-use dayshift_text::{cut_bytes, cut_chars};
+use dayshift_text::{cut_bytes, cut_chars, quote};
 
 use crate::{
     inputs::{
@@ -16,8 +16,10 @@ use crate::{
 /// A problem with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where the annotation is written.
+    /// Where the annotation is written, or named if it is in a schedule.
     pub origin: Origin,
+    /// The named schedule with the value, if it is in one.
+    pub schedule: Option<Box<str>>,
     /// The name after the prefix, of a [`Key`] or unknown.
     pub annotation: Box<str>,
     /// The problem with its value.
@@ -29,6 +31,7 @@ impl Problem {
     pub fn new(annotation: &str, diagnostic: Diagnostic) -> Self {
         Self {
             origin: Origin::Own,
+            schedule: None,
             annotation: annotation.into(),
             diagnostic,
         }
@@ -37,6 +40,12 @@ impl Problem {
     /// Sets where the annotation is written.
     pub fn from(self, origin: Origin) -> Self {
         Self { origin, ..self }
+    }
+
+    /// Sets the named schedule with the value.
+    pub(super) fn in_schedule(self, name: &str) -> Self {
+        let schedule = Some(name.into());
+        Self { schedule, ..self }
     }
 
     /// A problem with the whole value of a key, and its fix.
@@ -56,14 +65,36 @@ impl Problem {
         Self { diagnostic, ..self }
     }
 
+    /// The annotation, or the schedule and its key if the value is in a named schedule:
+    /// `dayshift/hours`, ``schedule `office`, key `hours` ``.
+    pub fn name(&self, prefix: &Prefix) -> String {
+        match &self.schedule {
+            None => self.annotation_name(prefix),
+            Some(schedule) if self.annotation.is_empty() => format!("schedule `{schedule}`"),
+            Some(schedule) => {
+                let key = quote(cut_chars(&self.annotation, 60));
+                format!("schedule `{schedule}`, key `{key}`")
+            }
+        }
+    }
+
     /// The full name of the annotation, truncated if it is long, or the path of the field if the
     /// problem is not about an annotation.
-    pub fn name(&self, prefix: &Prefix) -> String {
+    pub fn annotation_name(&self, prefix: &Prefix) -> String {
         let is_key = Key::from_name(&self.annotation).is_some();
         let name = cut_chars(&self.annotation, 60);
         match self.diagnostic.kind() {
             DiagnosticKind::Object if !is_key => name.to_owned(),
             _ => prefix.full(name),
+        }
+    }
+
+    /// The same with the place of the annotation, such as `dayshift/hours on the Namespace`.
+    pub fn subject(&self, prefix: &Prefix) -> String {
+        let name = self.name(prefix);
+        match (&self.schedule, self.origin) {
+            (Some(_), _) | (None, Origin::Own) => name,
+            (None, elsewhere) => format!("{name} {}", elsewhere.place()),
         }
     }
 
@@ -206,12 +237,8 @@ impl InvalidSchedule {
         let mut text = String::new();
         for problem in &self.problems {
             let separator = if text.is_empty() { "" } else { "\n" };
-            let place = match problem.origin {
-                Origin::Own => String::new(),
-                elsewhere => format!(" {}", elsewhere.place()),
-            };
-            let name = problem.name(prefix);
-            text += &format!("{separator}{name}{place}: {}", problem.diagnostic);
+            let subject = problem.subject(prefix);
+            text += &format!("{separator}{subject}: {}", problem.diagnostic);
         }
         if text.len() > MAX_ERROR {
             let kept = cut_bytes(&text, MAX_ERROR - '…'.len_utf8()).len();

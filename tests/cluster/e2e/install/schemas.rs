@@ -77,7 +77,8 @@ fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let is_part = path.is_dir() || path.ends_with("kustomization.yaml");
-            if !is_part && !path.ends_with("calendar.yaml") {
+            let is_patch = PATCHES.iter().any(|patch| path.ends_with(patch));
+            if !is_part && !is_patch {
                 let name = path.display().to_string().replace('/', "-");
                 bundles.push((name, fs::read_to_string(path).unwrap()));
             }
@@ -89,7 +90,9 @@ fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
         let text = built(plane, &directory.path().join("overlay"));
         bundles.push((format!("{name}.yaml"), text));
     }
-    bundles.push(("calendar.yaml".to_owned(), with_calendar(plane)));
+    for patch in PATCHES {
+        bundles.push((patch.to_owned(), with_patch(plane, patch)));
+    }
     for (name, values) in VALUES {
         for version in [3, 4] {
             let render = ["template", "day", CHART, "-n=ops", "--kube-version=1.36.0"];
@@ -100,16 +103,19 @@ fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
     bundles
 }
 
-/// The Deployment with `manifests/calendar.yaml`, which is a patch.
-fn with_calendar(plane: &ControlPlane) -> String {
+/// The manifests that are patches of the Deployment.
+const PATCHES: [&str; 2] = ["calendar.yaml", "schedules.yaml"];
+
+/// The Deployment with one of [`PATCHES`].
+fn with_patch(plane: &ControlPlane, patch: &str) -> String {
     let manifest = fs::read_to_string("manifests/dayshift.yaml").unwrap();
     let mut documents = manifest.split("\n---\n");
     let deployment = documents.find(|it| it.contains("\nkind: Deployment\n"));
     let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
     fs::write(file.path(), deployment.unwrap()).unwrap();
-    let patch = "--patch-file=manifests/calendar.yaml";
+    let patch = format!("--patch-file=manifests/{patch}");
     let path = file.path().to_str().unwrap();
-    let local = ["patch", "--local", "-f", path, patch, "-o", "yaml"];
+    let local = ["patch", "--local", "-f", path, &patch, "-o", "yaml"];
     plane.kubectl(&local).success()
 }
 

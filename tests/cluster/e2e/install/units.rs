@@ -90,6 +90,9 @@ refused    values.schema.json                  "additionalProperties": false, =>
 names      templates/_helpers.tpl              fullnameOverride | trunc 63 => fullnameOverride | trunc 70
 calendars  templates/calendars.yaml            .ics: => .ical:
 calendars  templates/deployment.yaml           readOnly: true => subPath: de.ics
+schedules  templates/schedules.yaml            toYaml .Values.schedules => toJson .Values.schedules
+schedules  templates/_helpers.tpl              "--schedules=/etc/dayshift/schedules/ => "--schedules=/etc/dayshift/
+schedules  templates/_helpers.tpl              .Values.defaultSchedule.name "" => .Values.defaultSchedule.hours ""
 kind_rows  templates/kinds.yaml                toYaml | nindent => toJson | nindent
 pod        templates/_helpers.tpl              (toString .Values.maxStarting) "0" => (toString .Values.maxStarting) "20"
 pod        templates/_helpers.tpl              .Values.notice "0" => .Values.notice "15m"

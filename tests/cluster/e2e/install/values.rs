@@ -29,7 +29,7 @@ fn invalid_values_are_rejected_by_name(plane: &ControlPlane) {
         ),
         (
             "scope.namespaces={a},defaultSchedule.hours=x,defaultSchedule.stop=y",
-            "and not both",
+            "only one of these",
         ),
         ("timezon=Asia/Tokyo", "timezon"),
         ("serviceAccount.create=false", "serviceAccount.name"),

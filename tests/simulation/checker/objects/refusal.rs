@@ -37,7 +37,7 @@ pub fn refusal(object: &Object, holidays: &Holidays) -> Option<Wrong> {
     let in_force = object.in_force();
     let too_long = in_force.iter().filter(|(_, text)| text.len() > MAX_TEXT);
     let mut are_own: Vec<bool> = too_long
-        .map(|(key, _)| object.texts.contains_key(key))
+        .map(|(key, _)| texts::is_own(&object.texts, key))
         .collect();
     if are_own.is_empty() && in_force.get("exclude").is_none_or(|it| it != "true") {
         are_own = wrong(object, &in_force, holidays);
@@ -54,7 +54,7 @@ pub fn refusal(object: &Object, holidays: &Holidays) -> Option<Wrong> {
 /// For each invalid annotation, whether it is on the object itself.
 fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holidays) -> Vec<bool> {
     let is_scheduled = texts::has_schedule(in_force);
-    let is_inherited = |key: &String| key != Bad::UNKNOWN_KEY && !object.texts.contains_key(key);
+    let is_inherited = |key: &String| key != Bad::UNKNOWN_KEY && !texts::is_own(&object.texts, key);
     let inherits = in_force.keys().any(is_inherited);
     let refuses = object.kind.switch.map_or(&[][..], |it| it.refuses);
     // Overrides apply from both objects, so those of the Namespace are checked too.
@@ -63,7 +63,7 @@ fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holida
         .iter()
         .filter(|(key, _)| OVERRIDES.contains(&&***key) && object.texts.contains_key(*key));
     let in_force = in_force.iter();
-    let all = in_force.map(|it| (it, object.texts.contains_key(it.0)));
+    let all = in_force.map(|it| (it, texts::is_own(&object.texts, it.0)));
     let all = all.chain(hidden.map(|it| (it, false)));
     let wrong = all.filter(|((key, text), is_own)| {
         let is_override = ["wake-until", "sleep-until"].contains(&&***key);
@@ -108,7 +108,7 @@ fn beside<'a>(
     object: &'a Object,
     in_force: &'a BTreeMap<String, String>,
 ) -> impl Iterator<Item = bool> + 'a {
-    let is_own = |key: &str| object.texts.contains_key(key);
+    let is_own = |key: &str| texts::is_own(&object.texts, key);
     BESIDE.into_iter().flat_map(move |(key, others)| {
         let there = others
             .iter()

@@ -6,7 +6,7 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use serde_json::Value;
 
-use crate::scenario::prefix;
+use crate::scenario::{names, prefix};
 
 const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
 const FINGERPRINTED: [&str; 9] = [
@@ -23,21 +23,39 @@ pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
     ours.collect()
 }
 
-/// The effective annotations of an object with `own` in a Namespace with `defaults`. Each key is inherited
-/// separately, with two exceptions: a schedule comes completely from one object, and exact counts of an
-/// object do not combine with a schedule of the Namespace.
+/// The effective annotations of an object with `own` in a Namespace with `defaults`: each key falls
+/// back by itself, first to the schedule that the same annotations name. A schedule comes from one
+/// place only, and exact counts do not combine with those of a later place.
 pub fn in_force<'a>(
     own: &'a BTreeMap<String, String>,
     defaults: &BTreeMap<String, String>,
 ) -> Cow<'a, BTreeMap<String, String>> {
-    if defaults.is_empty() {
-        return Cow::Borrowed(own);
+    let mut all = Cow::Borrowed(own);
+    let places = [
+        names::named_by(own),
+        (!defaults.is_empty()).then(|| defaults.clone()),
+        names::named_by(defaults),
+    ];
+    for place in places.into_iter().flatten() {
+        all = fall_back(all, &place);
     }
+    all
+}
+
+/// Adds the annotations of a later place.
+fn fall_back<'a>(
+    own: Cow<'a, BTreeMap<String, String>>,
+    defaults: &BTreeMap<String, String>,
+) -> Cow<'a, BTreeMap<String, String>> {
+    let own = own.into_owned();
     let mut all = own.clone();
     for (key, text) in defaults {
+        // The name counts only for an object that has it or gets its times there.
+        let is_name = key == names::KEY && has_times(&own);
         let is_time = SCHEDULE.contains(&&**key);
         let is_count = matches!(&**key, "replicas" | "stop-replicas" | "extra");
-        let is_hidden = is_time && has_schedule(own) || is_count && own.contains_key("scale");
+        let is_hidden =
+            is_name || is_time && has_times(&own) || is_count && own.contains_key("scale");
         if !is_hidden && !all.contains_key(key) {
             all.insert(key.clone(), text.clone());
         }
@@ -51,7 +69,16 @@ pub fn is_scheduled(in_force: &BTreeMap<String, String>) -> bool {
 }
 
 pub fn has_schedule(texts: &BTreeMap<String, String>) -> bool {
+    has_times(texts) || names::named_by(texts).is_some_and(|named| has_times(&named))
+}
+
+fn has_times(texts: &BTreeMap<String, String>) -> bool {
     SCHEDULE.iter().any(|key| texts.contains_key(*key))
+}
+
+/// Whether the value of a key is on the object itself, or in the schedule that it names.
+pub fn is_own(own: &BTreeMap<String, String>, key: &str) -> bool {
+    own.contains_key(key) || names::named_by(own).is_some_and(|named| named.contains_key(key))
 }
 
 /// Whether dates of calendars are excluded.
@@ -105,6 +132,7 @@ pub fn is_of_object(label: &str, uid: &str) -> Option<bool> {
 fn fingerprinted(texts: &BTreeMap<String, String>) -> String {
     let there = FINGERPRINTED
         .iter()
+        .chain([&names::KEY])
         .filter_map(|key| Some((key, texts.get(*key)?)));
     there
         .map(|(key, text)| format!("\n{key}={}:{text}", text.len()))

@@ -1,0 +1,151 @@
+//! The order in which keys fall back: a model of six maps, and random values in them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use dayshift_workload::{
+    Annotations, DefaultSchedule, Inheritance, Inputs, Key, Kind, NamedSchedule, NamedSchedules,
+    Origin,
+};
+use proptest::prelude::*;
+
+/// The places in order: the object, its schedule, the Namespace, its schedule, the flags, their
+/// schedule.
+const PLACES: usize = 6;
+
+/// The values of each place by key.
+type Values = [BTreeMap<Key, String>; PLACES];
+
+const TIMES: [Key; 4] = [Key::Start, Key::Stop, Key::Hours, Key::Scale];
+
+const fn is_named(place: usize) -> bool {
+    place % 2 == 1
+}
+
+/// The place whose value is in force, as the documentation describes it.
+fn expected(values: &Values, key: Key, is_cron_job: bool) -> Option<usize> {
+    if values[0].contains_key(&key) {
+        return Some(0);
+    }
+    let has_counts = [Key::Scale, Key::Replicas, Key::StopReplicas];
+    let applies = |key: &Key| {
+        !is_cron_job && *key != Key::StopJobs || is_cron_job && !has_counts.contains(key)
+    };
+    let only_own = [Key::AllowVolumeDeletion, Key::StopJobs];
+    if only_own.contains(&key) || !applies(&key) {
+        return None;
+    }
+    let gives_times = |place: &usize| {
+        let given = |key: &&Key| values[*place].contains_key(key) && (*place == 0 || applies(key));
+        TIMES.iter().any(|key| given(&key))
+    };
+    let times = (0..PLACES).find(gives_times);
+    if TIMES.contains(&key) {
+        return times.filter(|place| values[*place].contains_key(&key));
+    }
+    let first = (0..PLACES).find(|place| values[*place].contains_key(&key))?;
+    let is_count = [Key::Replicas, Key::StopReplicas, Key::Extra].contains(&key);
+    let is_hidden =
+        times.is_some_and(|times| first > times && values[times].contains_key(&Key::Scale));
+    (!is_count || !is_hidden).then_some(first)
+}
+
+fn texts(values: &BTreeMap<Key, String>) -> Vec<(Key, String)> {
+    values
+        .iter()
+        .map(|(key, text)| (*key, text.clone()))
+        .collect()
+}
+
+fn inputs(values: &Values, is_cron_job: bool) -> Inputs {
+    let schedules = ["own", "team", "all"].into_iter().zip([1, 3, 5]);
+    let schedules = schedules.map(|(name, place)| NamedSchedule::new(name, texts(&values[place])));
+    let inheritance = Inheritance {
+        default_schedule: DefaultSchedule::from_texts(texts(&values[4])),
+        schedules: NamedSchedules::from_file(schedules),
+        ..Inheritance::default()
+    };
+    let namespace = Arc::new(Annotations::from_texts(texts(&values[2])));
+    let own = Arc::new(Annotations::from_texts(texts(&values[0])));
+    let kind = if is_cron_job {
+        Kind::CRON_JOB
+    } else {
+        Kind::DEPLOYMENT
+    };
+    Inputs::from_own(own)
+        .with_counts(kind.counts())
+        .with_defaults(inheritance.in_force("dev", Some(&namespace)))
+        .with_schedules(&inheritance.schedules)
+}
+
+/// Values in random places. Each names its place, so that equal values are impossible.
+fn values() -> impl Strategy<Value = Values> {
+    let one = (0..PLACES, proptest::sample::select(&Key::ALL[..]));
+    let many = proptest::collection::vec(one, 0..14);
+    (many, proptest::array::uniform3(any::<bool>())).prop_map(|(many, names)| {
+        let mut values = Values::default();
+        for (place, key) in many {
+            let is_flag = TIMES.contains(&key);
+            let may_hold = match place {
+                _ if is_named(place) => key.describes_schedule(),
+                4 => is_flag,
+                _ => key != Key::NamedSchedule,
+            };
+            if may_hold {
+                values[place].insert(key, format!("{key} of {place}"));
+            }
+        }
+        for (level, is_given) in names.into_iter().enumerate() {
+            if is_given {
+                let name = ["own", "team", "all"][level].to_owned();
+                values[2 * level].insert(Key::NamedSchedule, name);
+            } else {
+                values[2 * level + 1].clear();
+            }
+        }
+        values
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn each_key_comes_from_the_first_place_that_gives_it(values in values(), is_cron_job: bool) {
+        let inputs = inputs(&values, is_cron_job);
+        for key in Key::ALL {
+            let place = expected(&values, key, is_cron_job);
+            let text = place.map(|place| &*values[place][&key]);
+            prop_assert_eq!(inputs.text(key), text, "{}", key);
+            let source = inputs.source(key).map(|source| (source.origin, source.schedule));
+            let expected = place.map(|place| {
+                let origin = [Origin::Own, Origin::Namespace, Origin::Controller][place / 2];
+                (origin, is_named(place).then(|| ["own", "team", "all"][place / 2]))
+            });
+            prop_assert_eq!(source, expected, "{}", key);
+        }
+    }
+
+    /// Only the text in force and the name that the object follows count.
+    #[test]
+    fn the_fingerprint_has_the_values_in_force_and_the_name(values in values()) {
+        let inputs = inputs(&values, false);
+        let hashed = [
+            Key::Start, Key::Stop, Key::Hours, Key::Scale, Key::Timezone, Key::Except, Key::TreatAs,
+            Key::Jitter, Key::Extra,
+        ];
+        let mut flat = Inputs::default();
+        for key in hashed {
+            if let Some(place) = expected(&values, key, false) {
+                flat = flat.with(key, &values[place][&key]);
+            }
+        }
+        let times = TIMES.into_iter().find_map(|key| expected(&values, key, false));
+        let of_times = times.filter(|place| is_named(*place)).map(|place| ["own", "team", "all"][place / 2]);
+        let name = values[0].get(&Key::NamedSchedule).map(String::as_str).or(of_times);
+        if let Some(name) = name {
+            flat = flat.with(Key::NamedSchedule, name);
+        }
+        prop_assert_eq!(inputs.fingerprint("u1"), flat.fingerprint("u1"));
+        prop_assert_eq!(inputs.schedule_name(), name);
+    }
+}

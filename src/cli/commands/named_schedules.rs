@@ -1,0 +1,247 @@
+//! `dayshift schedules`: the named schedules, with their next boundaries and their users.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, BufWriter, Write as _},
+};
+
+use chrono::{DateTime, Utc};
+use dayshift_cluster::{
+    clock::Clock,
+    decode::WithManagers,
+    read::{FindError, NamespaceDefaults, find},
+};
+use dayshift_operations::status::Unreadable;
+use dayshift_workload::{
+    Inputs, Key, Kind, NamedSchedule, NamedSchedules, ParseContext, ParsedInputs, Prefix,
+    WorkloadRef, read,
+};
+use kube::Client;
+
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        kinds::KindFiles,
+        schedules::ScheduleArgs,
+        targets::{TargetArgs, Targets},
+    },
+    named_schedule_file::NamedScheduleFile,
+    output::{
+        documents::{ApiVersion, NamedScheduleEntry, SchedulesDocument, Unread, write_document},
+        messages::{print_error, print_note, print_warning},
+        named_schedules::write_schedules_table,
+        terminal,
+    },
+    process::{Exit, wrong_usage},
+};
+
+/// List the named schedules, their next boundaries, and how many workloads follow each
+///
+/// Without a file, the schedules that live workloads follow are listed, with the values that the
+/// controller has recorded on them. With --schedules, those of the file are listed too, and their
+/// values are those of the file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exit status: 0 done, 1 a schedule is invalid, or workloads name an unknown one, 2 wrong usage, \
+3 no cluster, or not all workloads may be read.")]
+pub(crate) struct SchedulesArgs {
+    /// The output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: SchedulesFormat,
+
+    /// The file of named schedules that the controller reads
+    #[arg(long = "schedules", value_name = "FILE", value_parser = NamedScheduleFile::parse, help_heading = "Schedules")]
+    file: Option<NamedScheduleFile>,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum SchedulesFormat {
+    /// Columns
+    Table,
+    /// For other programs
+    Json,
+}
+
+/// A schedule that is listed.
+#[derive(Default)]
+struct ListedSchedule {
+    /// Its values in the file, or else those that the controller has recorded on a workload; `None` if
+    /// neither has it.
+    values: Option<NamedSchedule>,
+    is_of_file: bool,
+    users: usize,
+}
+
+impl SchedulesArgs {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        self.schedules.warn_of_unreadable();
+        let targets = match self.targets.targets(kind_files) {
+            Ok(targets) => targets,
+            Err(error) => return wrong_usage(&error),
+        };
+        let error = self.file.as_ref().and_then(NamedScheduleFile::error);
+        if let Some(why) = &error {
+            print_warning(&format!("the file of schedules cannot be read: {why}"));
+        }
+        let mut listed = BTreeMap::new();
+        let of_file = self.file.as_ref().map(NamedScheduleFile::schedules);
+        for schedule in of_file.iter().flat_map(NamedSchedules::iter) {
+            let entry: &mut ListedSchedule = listed.entry(schedule.name().to_owned()).or_default();
+            entry.values = Some(schedule.clone());
+            entry.is_of_file = true;
+        }
+        let prefix = self.schedules.prefix.annotation_prefix.clone();
+        let found = self.connection.on_cluster("schedules", async |client| {
+            add_users(&client, &targets, &prefix, &mut listed).await
+        });
+        let (unreadable, exit) = match found {
+            Ok(unreadable) => (unreadable, Exit::Done),
+            Err(error) => (Vec::new(), error.report()),
+        };
+        let exit = unreadable.iter().fold(exit, |exit, resource| {
+            print_error(resource);
+            exit.worse(Exit::CouldNotRun)
+        });
+        let context = self.schedules.context_of_others(kind_files);
+        let now = Clock::system().now();
+        let entries: Vec<_> = listed
+            .iter()
+            .map(|(name, schedule)| entry(name, schedule, &context, now))
+            .collect();
+        let is_wrong = |entry: &NamedScheduleEntry| entry.error.is_some();
+        let exit = match error.is_some() || entries.iter().any(is_wrong) {
+            true => exit.worse(Exit::Problems),
+            false => exit,
+        };
+        if entries.is_empty() && matches!(exit, Exit::Done) {
+            print_note("no workload follows a named schedule");
+        }
+        match written(self.output, entries, &unreadable, now) {
+            // A closed pipe is not an error: the reader has seen enough.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                print_error(&format!("cannot write the schedules: {error}"));
+                Exit::CouldNotRun
+            }
+            _ => exit,
+        }
+    }
+}
+
+fn written(
+    output: SchedulesFormat,
+    entries: Vec<NamedScheduleEntry>,
+    unreadable: &[Unreadable],
+    now: DateTime<Utc>,
+) -> io::Result<()> {
+    let stdout = io::stdout();
+    let style = terminal::style(&stdout);
+    let mut out = BufWriter::new(stdout.lock());
+    match output {
+        SchedulesFormat::Json => {
+            let document = SchedulesDocument {
+                api_version: ApiVersion::V1,
+                schedules: entries,
+                unread: unreadable.iter().map(Unread::from).collect(),
+            };
+            write_document(&mut out, &document)?;
+        }
+        SchedulesFormat::Table if entries.is_empty() => {}
+        SchedulesFormat::Table => {
+            write_schedules_table(&mut out, &entries, now, style)?;
+            let wrong = entries.iter().filter_map(|entry| entry.error.as_ref());
+            for error in wrong.flat_map(|error| error.lines()) {
+                print_error(&error);
+            }
+        }
+    }
+    out.flush()
+}
+
+/// Counts the workloads that follow each schedule, and adds the values that they have recorded.
+async fn add_users(
+    client: &Client,
+    targets: &Targets,
+    prefix: &Prefix,
+    listed: &mut BTreeMap<String, ListedSchedule>,
+) -> Result<Vec<Unreadable>, FindError> {
+    let query = targets.query(client.default_namespace());
+    let (found, defaults) = tokio::join!(
+        find::<WithManagers>(client, &query),
+        NamespaceDefaults::find(client, &query, prefix)
+    );
+    let (found, refused) = found?;
+    for (kind, managed) in &found.workloads {
+        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        let Some(name) = observed.inputs.schedule_name() else {
+            continue;
+        };
+        let entry = listed.entry(name.to_owned()).or_default();
+        entry.users += 1;
+        let mut recorded = observed.inputs.schedules();
+        let recorded = recorded.find(|known| known.name() == name);
+        // Another workload may have recorded more of its values.
+        let length = |schedule: &NamedSchedule| schedule.texts().kept_bytes();
+        if let Some(recorded) = recorded
+            && !entry.is_of_file
+            && entry.values.as_ref().map_or(0, length) < length(recorded)
+        {
+            entry.values = Some(recorded.clone());
+        }
+    }
+    Ok(Unreadable::workloads(&query, &refused, "not counted"))
+}
+
+/// The schedule as it is printed. Its times are those of a Deployment without jitter.
+fn entry(
+    name: &str,
+    schedule: &ListedSchedule,
+    context: &ParseContext,
+    now: DateTime<Utc>,
+) -> NamedScheduleEntry {
+    let mut entry = NamedScheduleEntry {
+        name: name.to_owned(),
+        values: BTreeMap::new(),
+        timezone: None,
+        next: None,
+        next_action: None,
+        workloads: schedule.users,
+        error: None,
+    };
+    let Some(values) = &schedule.values else {
+        entry.error = Some(format!(
+            "`{name}` is not known: no controller has recorded its values on a workload"
+        ));
+        return entry;
+    };
+    let text = |key: Key| Some((key.name().to_owned(), values.texts().text(key)?.to_owned()));
+    entry.values = Key::ALL.into_iter().filter_map(text).collect();
+    let table = NamedSchedules::from_file([values.clone()]);
+    let inputs = Inputs::default().with(Key::NamedSchedule, name);
+    match read(&inputs.with_schedules(&table), context) {
+        ParsedInputs::Invalid(rejection) => entry.error = Some(rejection.to_string()),
+        ParsedInputs::Unscheduled => {}
+        ParsedInputs::Scheduled(spec) => {
+            let zone = spec.schedule.zone();
+            entry.timezone = Some(zone.name().to_owned());
+            let object = WorkloadRef {
+                kind: Kind::DEPLOYMENT,
+                namespace: "".into(),
+                name: "".into(),
+                uid: "".into(),
+            };
+            let next = spec.next_after(&object, now);
+            entry.next = next.map(|next| next.at.with_timezone(&zone).to_rfc3339());
+            entry.next_action = next.map(|next| next.action.to_string());
+        }
+    }
+    entry
+}
