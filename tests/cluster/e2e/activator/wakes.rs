@@ -339,22 +339,22 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         (
             "another address",
             slice("web-dayshift", "dayshift", "IPv4", "10.9.9.9"),
-            Some("no address"),
+            Some("only the addresses of its own pods"),
         ),
         (
             "a host name",
             slice("web-dayshift-2", "dayshift", "FQDN", "example.com"),
-            Some("no address"),
+            Some("only the addresses of its own pods"),
         ),
         (
             "another manager",
             slice("web-dayshift-3", "me", "IPv4", &own[0]),
-            Some("but its own"),
+            Some("only its own EndpointSlices"),
         ),
         (
             "another name",
             slice("api-dayshift", "dayshift", "IPv4", &own[0]),
-            Some("but its own"),
+            Some("only its own EndpointSlices"),
         ),
         (
             "a family that the activator does not have",
@@ -394,7 +394,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         object["metadata"]["labels"]["kubernetes.io/service-name"] = json!(service);
         let denial = apply(&thief, namespace, &object).unwrap_or_default();
         assert!(
-            denial.contains("no Service of Kubernetes itself"),
+            denial.contains("no endpoints to Services of Kubernetes itself"),
             "{service}: {denial}"
         );
     }
@@ -477,7 +477,7 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         ),
     ] {
         assert_eq!(output.is_none(), is_taken, "{case}: {output:?}");
-        let by_policy = output.is_none_or(|it| it.contains("the activator w"));
+        let by_policy = output.is_none_or(|it| it.contains("denied request: the activator "));
         assert!(by_policy, "{case}");
     }
 }
