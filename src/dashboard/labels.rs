@@ -22,11 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The maximum length of a label selector in bytes.
 const MAX_SELECTOR: usize = 1_000;
 
+/// The kind, namespace and name of a workload.
+type WorkloadName = (Kind, Arc<str>, Arc<str>);
+
 /// The workloads that the label filters of a page select.
 #[derive(Debug, Default)]
 pub(crate) struct LabelMatches {
-    /// By the labels of workloads, if they are filtered: the kind, namespace and name of each.
-    workloads: Option<HashSet<(Kind, Arc<str>, Arc<str>)>>,
+    /// By the labels of workloads, if they are filtered.
+    workloads: Option<HashSet<WorkloadName>>,
     /// By the labels of Namespaces, if they are filtered.
     namespaces: Option<BTreeSet<String>>,
 }
@@ -102,7 +105,7 @@ async fn labeled(
     prefix: &Prefix,
     view: &View,
     selector: &str,
-) -> Result<HashSet<(Kind, Arc<str>, Arc<str>)>, String> {
+) -> Result<HashSet<WorkloadName>, String> {
     let objects = view.rows.iter().map(|row| &row.status.object);
     let kinds: HashSet<Kind> = objects.clone().map(|object| object.kind.clone()).collect();
     let kinds: Vec<Kind> = kinds.into_iter().collect();

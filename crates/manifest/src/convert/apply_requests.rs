@@ -65,7 +65,7 @@ impl ConversionRun<'_, '_> {
                 }
             }
         }
-        let (all, rejected) = requests.into_documents();
+        let (all, rejected) = requests.take_documents();
         for (at, finding) in requests.findings {
             self.add_finding(at, finding);
         }

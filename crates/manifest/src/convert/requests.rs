@@ -270,7 +270,7 @@ impl<'c> AnnotationRequests<'c> {
     /// Takes all requests by document. If a document requests a schedule for an object that an
     /// earlier document schedules, the two are merged; if they contradict each other, the later
     /// document is rejected as a whole, and returned in the second list.
-    pub(crate) fn into_documents(&mut self) -> (Vec<DocumentRequest>, Vec<usize>) {
+    pub(crate) fn take_documents(&mut self) -> (Vec<DocumentRequest>, Vec<usize>) {
         let mut all: Vec<DocumentRequest> = Vec::new();
         let mut rejected = Vec::new();
         let requests = mem::take(&mut self.all);
