@@ -432,7 +432,7 @@ fn reports_a_manual_0_before_the_first_boundary() {
             ("saved-replicas", "0"),
         ];
         state(&cluster, "web", &labels);
-        if now.to_rfc3339() > "2026-11-20T10".to_owned() {
+        if now.to_rfc3339().as_str() > "2026-11-20T10" {
             let later = [
                 ("last", "2026-11-20T10.30.00Z"),
                 ("next", "2026-11-23T00.00.00Z"),

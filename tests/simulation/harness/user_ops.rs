@@ -100,7 +100,7 @@ impl Harness<'_> {
             Op::Plan(_, plan) => self.change_intent(slot, |intent| intent.plan = *plan),
             Op::Replicas(_, count) => self.change_intent(slot, |intent| intent.replicas = *count),
             Op::StopReplicas(_, count) => {
-                self.change_intent(slot, |intent| intent.stop_replicas = *count)
+                self.change_intent(slot, |intent| intent.stop_replicas = *count);
             }
             Op::Pause(_, until) => self.change_intent(slot, |intent| {
                 intent.pause = match until {
@@ -166,7 +166,7 @@ impl Harness<'_> {
             NamespaceChange::Pause(PauseChange::Lifted) => intent.pause = None,
             NamespaceChange::Pause(PauseChange::Forever) => intent.pause = Some(Pause::Forever),
             NamespaceChange::Pause(PauseChange::For(seconds)) => {
-                intent.pause = Some(Pause::Until(at(seconds)))
+                intent.pause = Some(Pause::Until(at(seconds)));
             }
             NamespaceChange::Wake(until) => intent.wake = until.map(at),
             NamespaceChange::Sleep(until) => intent.sleep = until.map(at),

@@ -222,7 +222,7 @@ impl Shown {
             let is_of_namespaces = request.path == NAMESPACES;
             match event["type"].as_str() {
                 Some("ADDED" | "MODIFIED") if is_of_namespaces => {
-                    self.observe_namespace(object, at)
+                    self.observe_namespace(object, at);
                 }
                 Some("DELETED") if is_of_namespaces => {}
                 Some("ADDED" | "MODIFIED") => self.observe_listed(&request.path, object, at),
