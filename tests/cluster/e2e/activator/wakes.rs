@@ -344,7 +344,8 @@ fn stolen_activator_token_can_only_wake_and_write_its_own_slices(plane: &Control
         (
             "a host name",
             slice("web-dayshift-2", "dayshift", "FQDN", "example.com"),
-            Some("only the addresses of its own pods"),
+            // Either of two policies denies it.
+            Some("address"),
         ),
         (
             "another manager",
