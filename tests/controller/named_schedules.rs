@@ -371,7 +371,7 @@ fn long_schedule_does_not_count_for_each_workload() {
     }
 }
 
-/// Users can write unknown names, however many and long: nobody else waits for their errors.
+/// Users can write unknown names, however many and long; objects of other users do not wait for these errors.
 #[test]
 fn thousand_unknown_names_delay_no_other() {
     let names: String = (0..1_000)

@@ -220,7 +220,7 @@ fn assert_none_overdue(team: &TestNamespace<'_>) {
     }
 }
 
-/// The Rollout stands for the resource of an operator, which copies its labels and annotations to the
+/// The Rollout plays the role of the custom resource of an operator, which copies its labels and annotations to the
 /// Deployment that it owns.
 fn a_copy_of_a_scheduled_owner_is_reported_with_the_annotation_to_exclude_it(plane: &ControlPlane) {
     allow_every_kind(plane);
@@ -261,8 +261,8 @@ fn a_copy_of_a_scheduled_owner_is_reported_with_the_annotation_to_exclude_it(pla
         json!({"annotations": {"dayshift/stop": later}}),
     );
     team.await_label("annotated", "dayshift/state", "adopted");
-    // Labels alone are removed by the controller, which no longer runs here, as after a reconciliation
-    // of the operator.
+    // The controller would remove labels without a schedule, but it no longer runs here. This is the
+    // state after a reconciliation of the operator.
     team.stop_controllers();
     let labels = json!({"labels": {
         "dayshift/state": "adopted", "dayshift/last": "2026-11-20T10.00.00Z",

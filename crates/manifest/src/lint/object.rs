@@ -190,13 +190,13 @@ impl<'o> ObjectFindings<'o> {
         }
     }
 
-    /// Adds errors that a named schedule causes only on this workload. `alone` are the findings of the
+    /// Adds errors that a named schedule causes only on this workload. `own_findings` are the findings of the
     /// schedule by itself, which are reported at its entry of the file.
     pub(crate) fn add_named_errors(
         &mut self,
         workload: &ManifestWorkload,
         found: &[ScheduleFinding],
-        alone: impl Fn(&str) -> Rc<[ScheduleFinding]>,
+        own_findings: impl Fn(&str) -> Rc<[ScheduleFinding]>,
     ) {
         for finding in found {
             let Some(schedule) = &finding.schedule else {
@@ -204,7 +204,7 @@ impl<'o> ObjectFindings<'o> {
             };
             let is_error = finding.rule.severity() == Severity::Error;
             if is_error
-                && !alone(schedule)
+                && !own_findings(schedule)
                     .iter()
                     .any(|known| known.is_same_mistake(finding))
             {

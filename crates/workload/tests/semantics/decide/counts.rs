@@ -55,7 +55,7 @@ fn a_manual_0_before_the_first_boundary_stays_0() {
     }
 }
 
-/// A 0 that was there first is not a user's wish, and neither is one of a `scale` boundary.
+/// A 0 that was there first is not a user's intent, and neither is one of a `scale` boundary.
 #[test]
 fn a_0_that_no_user_has_set_after_a_running_count_becomes_1() {
     let mut found = office(0);
