@@ -78,7 +78,7 @@ fn lint_checks_the_file_and_the_names() {
             .unwrap()
             .iter()
             .find(|it| it["rule"] == "bad-hours");
-        assert_eq!(place.unwrap()["line"], 3, "{findings}");
+        assert_eq!(place.unwrap()["place"]["line"], 3, "{findings}");
         let unknown = findings.as_array().unwrap();
         let unknown = unknown.iter().find(|it| it["rule"] == "unknown-schedule");
         let help = unknown.map(|it| it["help"].as_str().unwrap().to_owned());

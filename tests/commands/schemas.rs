@@ -91,7 +91,8 @@ fn check(root: &Value, schema: &Value, value: &Value, path: &str, errors: &mut V
         );
     }
     for (name, field) in value.as_object().into_iter().flatten() {
-        match schema["properties"].get(name) {
+        let of_map = || schema.get("additionalProperties");
+        match schema["properties"].get(name).or_else(of_map) {
             Some(schema) => check(root, schema, field, &format!("{path}/{name}"), errors),
             None => errors.push(format!("{path}/{name}: not in the schema")),
         }
