@@ -201,7 +201,7 @@ fn commands_for_live_workloads_need_no_file() {
         (&json!("unused"), &json!(0), &json!(true))
     );
     let ran = cluster.dayshift(&["schedules", &given]);
-    assert!(ran.out.contains("Mon-Fri 09:00-19:00   UTC"), "{ran:?}");
+    assert!(ran.out.contains("unused   Mon-Fri 09:00-19:00"), "{ran:?}");
     assert!(
         ran.err
             .contains("schedule `broken`, key `hours`: `Fry` is not a day"),
