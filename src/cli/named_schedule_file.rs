@@ -233,7 +233,7 @@ mod tests {
         };
         let is_good = || {
             let metrics = telemetry.render();
-            metrics.contains("dayshift_schedules_last_reload_successful 1\n")
+            metrics.contains("dayshift_schedules_last_reload_successful{} 1\n")
         };
         // Three passes: the file is read on another thread.
         let pass = async || clock.sleep_until(clock.now() + INTERVAL * 3).await;

@@ -178,10 +178,9 @@ fn pause_changes_nothing_and_its_end_adopts() {
     scenario.annotate("web", "pause", Some("2026-11-21 12:00"));
     scenario.scale("web", 5);
     scenario.sleep_until("2026-11-21 11:00");
-    // The 0 makes a later manual 0 stay.
-    assert_eq!(seen(&scenario), expect(5, "paused", Some("0")));
+    assert_eq!(seen(&scenario), expect(5, "paused", None));
     scenario.sleep_until("12:01");
-    assert_eq!(seen(&scenario), expect(5, "adopted", Some("0")));
+    assert_eq!(seen(&scenario), expect(5, "adopted", None));
     assert_eq!(annotation(&scenario, "pause"), None);
     assert_eq!(
         scenario.label("web", "next").unwrap(),

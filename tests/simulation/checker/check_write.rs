@@ -203,6 +203,7 @@ impl Observer {
                 seen,
                 raised_ranges,
                 last_running: known.last_running,
+                ran_since_change: known.ran_since_change,
                 announced,
                 planned: known.planned(),
                 is_refusal_news: known.is_refusal_news(assumed.annotation_error.as_deref()),

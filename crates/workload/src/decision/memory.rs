@@ -36,6 +36,8 @@ pub struct Memory {
     count: Replicas,
     /// The last observed count above 0; 0 if there was none.
     last_running: Replicas,
+    /// Whether the object was observed running since its last adoption or transition.
+    ran_since_change: bool,
     /// When the count was last observed to rise above the stopped count.
     raised_at: Option<DateTime<Utc>>,
     /// When the last `StopsSoon` Event was sent.
@@ -106,6 +108,7 @@ impl Memory {
             limit_event_sent_at: None,
             count: observed.replicas,
             last_running: observed.replicas,
+            ran_since_change: observed.replicas > Replicas::ZERO,
             raised_at: None,
             stop_notice_sent_at: None,
         }
@@ -139,6 +142,9 @@ impl Memory {
         self.observe_count(change.replicas);
         let resets_corrections = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
+        if resets_corrections {
+            self.ran_since_change = change.replicas > Replicas::ZERO;
+        }
         if change.cause == Cause::Correction {
             self.corrections = self.corrections.saturating_add(1);
             self.last_corrected_at = Some(now);
@@ -152,6 +158,7 @@ impl Memory {
         self.count = count;
         if count > Replicas::ZERO {
             self.last_running = count;
+            self.ran_since_change = true;
         }
     }
 
@@ -243,6 +250,12 @@ impl Memory {
     /// The last count above 0 that this process has observed; `None` if it has observed none.
     pub(crate) fn last_running(&self) -> Option<Replicas> {
         Some(self.last_running).filter(|count| *count > Replicas::ZERO)
+    }
+
+    /// Whether this process has observed the object running since its last adoption or transition. If
+    /// an adopted object has a count of 0 then, a user has set it.
+    pub(crate) const fn ran_since_change(&self) -> bool {
+        self.ran_since_change
     }
 
     /// When the Event about the limit of corrections is repeated, if the condition lasts.

@@ -215,6 +215,16 @@ impl<'a> ScheduledDecision<'a> {
         written.max(known).filter(|end| *end <= self.now)
     }
 
+    /// The count that the next start should restore, if known. Before the first boundary after an
+    /// adoption, the labels do not show whether a user has set a count of 0, but the memory does.
+    fn remembered(&self) -> Option<Replicas> {
+        let is_manual_zero = self.state.phase == Some(Phase::Adopted)
+            && self.context.observed.replicas == Replicas::ZERO
+            && self.context.memory.ran_since_change();
+        let known = self.state.remembered();
+        known.or(is_manual_zero.then_some(Replicas::ZERO))
+    }
+
     /// Carries out a boundary, or adopts the schedule if the boundary was missed for too long.
     fn scale_by_boundary(&self, due: Boundary, cause: Cause) -> Decision {
         if self.now - due.at > self.context.catch_up {
@@ -223,11 +233,11 @@ impl<'a> ScheduledDecision<'a> {
         let seen = self.context.observed.replicas;
         let (kind, phase, replicas, saved) = match due.action {
             Action::Start => {
-                let count = self.spec.started(seen, self.state.remembered());
+                let count = self.spec.started(seen, self.remembered());
                 (ChangeKind::Start, Phase::Running, count, None)
             }
             Action::Stop => {
-                let (count, saved) = self.spec.stopped(seen, self.state.remembered());
+                let (count, saved) = self.spec.stopped(seen, self.remembered());
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
             }
             Action::Scale(count) => {
@@ -372,9 +382,6 @@ impl ScheduledDecision<'_> {
         let last = whole_second(self.adopted_from(why));
         let next = self.next_after(last);
         let phase = self.active.map_or(Phase::Adopted, Override::phase);
-        // A 0 that follows a running count is a user's, so the next start leaves it.
-        let runs = self.context.observed.replicas > Replicas::ZERO;
-        let saved = self.carried_over().or(runs.then_some(Replicas::ZERO));
         // The phases `running` and `woken` already imply a saved 0.
         let is_implied = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
         let until = self
@@ -384,7 +391,7 @@ impl ScheduledDecision<'_> {
             phase: Some(phase),
             last: Some(last),
             next: Some(Next::or_never(until)),
-            saved: saved.filter(|count| !is_implied(count)),
+            saved: self.carried_over().filter(|count| !is_implied(count)),
             saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
         };

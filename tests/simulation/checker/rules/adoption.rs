@@ -25,15 +25,12 @@ impl RuleInputs<'_> {
         let (phase, next) = held.unwrap_or((Phase::Adopted, None));
         // A wake that continues shows that a start came before, so a saved 0 adds nothing.
         let is_implied = |saved: u32| phase == Phase::Woken && saved == 0;
-        // A 0 that follows a running count stays.
-        let runs = self.object.replicas > 0;
-        let saved = self.remembered().or(runs.then_some(0));
         Outcome {
             state: State {
                 phase: Some(phase),
                 last: Some(from),
                 next: Some(next.unwrap_or(NEVER)),
-                saved: saved.filter(|saved| !is_implied(*saved)),
+                saved: self.remembered().filter(|saved| !is_implied(*saved)),
                 ..State::default()
             },
             last_until: (from < to).then_some(to),

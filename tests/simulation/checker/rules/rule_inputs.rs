@@ -44,6 +44,8 @@ pub struct RuleInputs<'a> {
     pub raised_ranges: Option<(i64, i64)>,
     /// The last count above 0 that the process has observed or written; 0 if there was none.
     pub last_running: u32,
+    /// Whether the process has observed a count above 0 since its last adoption or transition.
+    pub ran_since_change: bool,
     /// When a stop after a grace period was last announced.
     pub announced: Reported,
     /// The next boundary of the controller's last write, if that write had the same schedule and the same
@@ -295,10 +297,19 @@ impl RuleInputs<'_> {
         (at(from.min(self.now)), at(to.min(self.now)))
     }
 
+    /// The known count at a boundary. An adopted workload that ran and now has a count of 0 was set to it by
+    /// a user.
+    fn remembered_at_boundary(&self) -> Option<u32> {
+        let is_adopted = self.state.phase == Some(Phase::Adopted);
+        let is_manual = is_adopted && self.object.replicas == 0 && self.ran_since_change;
+        let known = self.object.remembered(self.state);
+        known.or(is_manual.then_some(0))
+    }
+
     /// The count after a start.
     pub(crate) fn count_of_start(&self) -> u32 {
         let (seen, texts) = (self.object.replicas, &self.object.texts);
-        let remembered = self.object.remembered(self.state);
+        let remembered = self.remembered_at_boundary();
         let is_wish = texts::has_schedule(texts) || texts.contains_key("replicas");
         match (remembered, self.intent.replicas) {
             // A Namespace's schedule does not start a workload that a user set to 0.
@@ -323,7 +334,7 @@ impl RuleInputs<'_> {
                 None,
             ),
             BoundaryAction::Off => {
-                let saved = self.worth_saving(self.object.remembered(self.state));
+                let saved = self.worth_saving(self.remembered_at_boundary());
                 (
                     WriteKind::Stop,
                     Phase::Stopped,

@@ -54,6 +54,8 @@ pub struct Known {
     count: u32,
     /// The last count above 0 that was shown or written; 0 if there was none.
     pub last_running: u32,
+    /// Whether a count above 0 was shown or written since its last adoption or transition.
+    pub ran_since_change: bool,
     raised_ranges: Option<Instants>,
     /// The newest observed state.
     pub state: State,
@@ -126,6 +128,7 @@ impl Known {
             seen: at,
             count: object.replicas,
             last_running: object.replicas,
+            ran_since_change: object.replicas > 0,
             raised_ranges: None,
             version,
             object,
@@ -303,6 +306,9 @@ impl Known {
     pub(crate) fn wrote_it(mut self, done: &Done, written: &Object, at: Instants) -> Self {
         self.state.clone_from(&written.state);
         self.planned = written.state.next;
+        if done.restarts_correction_count {
+            self.ran_since_change = written.replicas > 0;
+        }
         self.runs(written.replicas);
         self.applied = Some(done.applied.clone());
         self.unanswered = None;
@@ -321,6 +327,7 @@ impl Known {
         self.count = count;
         if count > 0 {
             self.last_running = count;
+            self.ran_since_change = true;
         }
     }
 

@@ -175,7 +175,7 @@ fn the_warning_about_a_removed_schedule_contains_the_counts_and_the_command() {
 
 #[test]
 fn a_schedule_added_again_drops_the_saved_count_of_a_running_workload() {
-    for (manual, saved) in [(0, Some(5)), (1, Some(0))] {
+    for (manual, saved) in [(0, Some(5)), (1, None)] {
         let mut object = at_night(5);
         object.scale(manual);
         steps(&mut object, true, &[&remove_schedule, &edit]);
