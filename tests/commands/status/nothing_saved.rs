@@ -33,10 +33,11 @@ fn missing_labels_are_a_problem_if_a_start_makes_1() {
     state(&cluster, "web", STOPPED);
     assert_eq!(reported(&cluster), (0, vec![]), "3 is saved");
     take_labels(&cluster.api, "web");
-    let warning = format!(
-        "warning: dev/web: {WARNING} 1; if it had more, write dayshift/replicas, such as \"3\""
-    );
-    assert_eq!(reported(&cluster), (1, vec![warning.clone()]));
+    let warning = |unless: &str| {
+        let more = "if it had more, write dayshift/replicas, such as \"3\"";
+        vec![format!("warning: dev/web: {WARNING} 1{unless}; {more}")]
+    };
+    assert_eq!(reported(&cluster), (1, warning("")));
     // A controller that starts later adopts it as it is.
     let adopted = [
         ("state", "adopted"),
@@ -44,7 +45,8 @@ fn missing_labels_are_a_problem_if_a_start_makes_1() {
         ("next", "2026-11-23T00.00.00Z"),
     ];
     state(&cluster, "web", &adopted);
-    assert_eq!(reported(&cluster), (1, vec![warning]));
+    let unless = ", unless it was scaled to 0 manually since its adoption";
+    assert_eq!(reported(&cluster), (1, warning(unless)));
     // The advice works.
     let replicas = ("dayshift/replicas", Some("3"));
     let api = &cluster.api;

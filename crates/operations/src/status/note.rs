@@ -129,6 +129,9 @@ pub enum Note {
     NothingSaved {
         /// The count after a start.
         count: Replicas,
+        /// Whether it was adopted and has a count of 0. If the controller has observed it running since then, a
+        /// user has set the 0, and a start leaves it. Only the controller knows that.
+        may_stay_at_zero: bool,
     },
 }
 
@@ -207,7 +210,11 @@ pub(super) fn nothing_saved(
     }
     spec.next_boundary(Direction::Up, object, now)?;
     let count = count_after_start(replicas, None, None);
-    Some(Note::NothingSaved { count })
+    let may_stay_at_zero = replicas == Replicas::ZERO && state.phase == Some(Phase::Adopted);
+    Some(Note::NothingSaved {
+        count,
+        may_stay_at_zero,
+    })
 }
 
 /// Whether the next start leaves the workload at 0, because a user has set the 0.

@@ -307,14 +307,23 @@ impl WorkloadStatus {
                 ),
                 "; remove selectPolicy, or schedule the target instead".to_owned(),
             ),
-            Note::NothingSaved { count } => (
-                format!(
-                    "no count is saved for it, so after a start it has {count}; if it had more, \
-                     write {}, such as \"3\"",
-                    prefix.annotation(Key::Replicas)
-                ),
-                String::new(),
-            ),
+            Note::NothingSaved {
+                count,
+                may_stay_at_zero,
+            } => {
+                let unless = match may_stay_at_zero {
+                    true => ", unless it was scaled to 0 manually since its adoption",
+                    false => "",
+                };
+                (
+                    format!(
+                        "no count is saved for it, so after a start it has {count}{unless}; if it had more, \
+                         write {}, such as \"3\"",
+                        prefix.annotation(Key::Replicas)
+                    ),
+                    String::new(),
+                )
+            }
             Note::NotReady { since, .. } => {
                 let ready = match self.readiness.replicas() {
                     Some(ready) => format!("{ready} of {replicas} replicas are ready"),
