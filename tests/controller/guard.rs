@@ -58,6 +58,7 @@ fn rows() -> impl Iterator<Item = TestCase> {
         "/metadata/annotations/dayshift~1stop", stop, |api| write(api, "stop", "20:00"), stopped, "stopped an hour early";
         "/metadata/annotations/dayshift~1hours", stop, |api| write(api, "hours", "09:00-20:00"), stopped, "stopped by a schedule that is now invalid";
         "/metadata/annotations/dayshift~1scale", stop, |api| write(api, "scale", "09:00 = 3"), stopped, "stopped by a schedule that is now invalid";
+        "/metadata/annotations/dayshift~1schedule", stop, |api| write(api, "schedule", "unknown"), stopped, "stopped by a schedule that is now invalid";
         "/metadata/annotations/dayshift~1timezone", stop, |api| write(api, "timezone", "America/New_York"), stopped, "stopped five hours early";
         "/metadata/annotations/dayshift~1replicas", start, |api| write(api, "replicas", "1"), started, "3 replicas run, but 1 is requested";
         "/metadata/annotations/dayshift~1stop-replicas", stop, |api| write(api, "stop-replicas", "1"), stopped, "no replica runs, but 1 is requested";

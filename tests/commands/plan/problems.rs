@@ -170,7 +170,7 @@ fn wrong_usage_shows_a_correct_example() {
     for (args, expected_text) in [
         (
             &["-f", "examples", "-o", "picture"][..],
-            "[possible values: chart, table, summary, summary-json, json]",
+            "[possible values: chart, table, summary, summary-json, json, ics]",
         ),
         (
             &["-f", "examples", "deploy/web"],

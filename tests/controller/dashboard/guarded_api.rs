@@ -35,7 +35,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The users of the scenarios: `ann` edits the workloads of `team-a`, `vic` views them, members
+    /// The users of the scenarios: `ann` and `bob` edit the workloads of `team-a`, `vic` views them, members
     /// of the group `admins` may do everything, and `nora` may do nothing.
     fn is_allowed(&self) -> bool {
         let is_workload = ["deployments", "statefulsets", "cronjobs"].contains(&self.resource);
@@ -43,7 +43,7 @@ impl Asked<'_> {
         let is_here = is_workload && self.namespace == "team-a";
         match self.user {
             _ if self.groups.contains(&"admins") => true,
-            "ann" => is_here && (looks || self.verb == "patch"),
+            "ann" | "bob" => is_here && (looks || self.verb == "patch"),
             "vic" => is_here && looks,
             _ => false,
         }

@@ -81,7 +81,7 @@ fn every_documented_metric_has_a_scenario() {
 }
 
 #[test]
-#[should_panic = "always the same"]
+#[should_panic = "all expected values are equal"]
 fn rejects_a_scenario_with_a_single_expected_value() {
     Row::run_scenario("dayshift_invalid_schedules", |row| {
         let scenario = crate::sandbox::Sandbox::at("2026-11-20 18:00 UTC");
