@@ -69,7 +69,7 @@ impl NamedScheduleFile {
 impl ScheduleContents {
     /// Reads the file. Returns `None` if its digest is the known one.
     fn read(path: &Path, known: Option<FileDigest>) -> Option<Self> {
-        let name = printable(&path.to_string_lossy()).to_string();
+        let name = printable(&path.to_string_lossy());
         let (bytes, digest) = match read_changed(path, known, ScheduleFile::MAX_BYTES) {
             Ok(read) => read?,
             Err(error) => {
@@ -142,7 +142,7 @@ impl ScheduleWatch {
             };
             let before = file.error();
             file.contents = contents;
-            if let Some(schedules) = self.take(before, file.contents.schedules()) {
+            if let Some(schedules) = self.take(before.as_deref(), file.contents.schedules()) {
                 publisher.publish(schedules);
             }
             telemetry.schedules(file.error().is_none());
@@ -154,7 +154,7 @@ impl ScheduleWatch {
     /// have changed.
     fn take(
         &mut self,
-        before: Option<String>,
+        before: Option<&str>,
         read: Result<NamedSchedules, String>,
     ) -> Option<NamedSchedules> {
         let schedules = match read {
@@ -166,7 +166,7 @@ impl ScheduleWatch {
             }
             Err(why) => {
                 let has_any = self.in_force.is_readable();
-                if before.as_ref() != Some(&why) {
+                if before != Some(why.as_str()) {
                     log_unreadable(&why, has_any);
                 }
                 if has_any {

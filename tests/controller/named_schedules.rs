@@ -355,7 +355,7 @@ fn long_schedule_does_not_count_for_each_workload() {
     for number in 0..400 {
         let web = deployment(&format!("web-{number}")).replicas(2);
         let web = web.annotation("dayshift/schedule", "office");
-        let web = web.annotation("dayshift/reason", &format!("number {number}"));
+        let web = web.annotation("dayshift/reason", format!("number {number}"));
         let web: Value = web.into();
         scenario.api.apply(web).unwrap();
     }

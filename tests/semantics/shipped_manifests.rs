@@ -1,4 +1,5 @@
 //! The shipped manifests are consistent with each other and with the package.
+#![allow(clippy::unwrap_used)]
 
 const CLUSTER: &str = include_str!("../../manifests/dayshift.yaml");
 const NAMESPACED: &str = include_str!("../../manifests/namespaced.yaml");

@@ -320,12 +320,12 @@ impl Store {
         for namespace in changed {
             added.extend(self.add_unscheduled(&namespace, seen_at, &watch_of));
         }
-        let uses_any = |(id, object): (&Id, &Box<Object>)| {
-            let inputs = &object.observed.inputs;
-            inputs.refers_to_schedules().then_some(*id)
-        };
+        let users = self
+            .objects
+            .iter()
+            .filter(|(_, object)| object.observed.inputs.refers_to_schedules());
         ChangedSchedules {
-            outdated: self.objects.iter().filter_map(uses_any).collect(),
+            outdated: users.map(|(id, _)| *id).collect(),
             added,
             rejected,
         }
