@@ -79,8 +79,8 @@ fn reports_an_unsatisfiable_dependency_with_a_fix() {
         ),
         (
             "deploy/db; deploy/excluded; sts/db",
-            "deploy/excluded, which has no replicas, and no schedule starts it; nor for sts/db, which is not \
-             there; give deploy/excluded a schedule, or remove it from dayshift/after; correct \
+            "deploy/excluded, which has no replicas, and no schedule starts it; nor for sts/db, which does \
+             not exist; give deploy/excluded a schedule, or remove it from dayshift/after; correct \
              dayshift/after",
         ),
     ];
