@@ -66,7 +66,7 @@ impl Calendar {
     /// The maximum size of a file in bytes, which is that of a ConfigMap.
     pub const MAX_FILE: usize = MAX_FILE;
 
-    /// How long before its last date a calendar is reported to end.
+    /// A calendar is reported as ending soon if its last date is within this time.
     pub const ENDS_SOON: TimeDelta = TimeDelta::days(60);
 
     /// Parses an iCalendar file of at most 1 MiB with the bundled time zones, in bounded time and
@@ -272,7 +272,8 @@ impl Calendars {
         known.filter_map(|(name, read)| Some((name, &**read.as_ref().ok()?)))
     }
 
-    /// Whether the calendars that a loose reading of the text finds are all known and readable.
+    /// Whether all calendars that an annotation names are known and readable. The text can have
+    /// syntax errors: each item that begins with `calendar:` counts.
     pub(crate) fn contain_all_in(&self, text: &str) -> bool {
         let has = |name: &str| {
             let mut known = self.iter();

@@ -56,7 +56,8 @@ impl Phase {
         matches!(self, Self::Running | Self::Woken)
     }
 
-    /// Whether the last change was a stop. Then no more than the stopped count should run.
+    /// Whether the last change was a stop. Then at most the count in `stop-replicas` should run (0
+    /// by default).
     pub const fn follows_a_stop(self) -> bool {
         matches!(self, Self::Stopped | Self::Slept)
     }
@@ -196,9 +197,8 @@ impl State {
         labels
     }
 
-    /// The count that the next start should restore, if known. If nothing was saved since our last
-    /// start, this is 0: it is not more than the running count, and if the object has a count of 0,
-    /// a user has set that.
+    /// The count that the next start should restore, if known. After a start, this is 0 until a count
+    /// is saved. Then the next start keeps the current count. If that count is 0, a user has set it.
     pub fn remembered(&self) -> Option<Replicas> {
         let has_started = self.phase.is_some_and(Phase::follows_a_start);
         self.saved.or(has_started.then_some(Replicas::ZERO))

@@ -54,7 +54,8 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
     assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
 }
 
-/// The clock of the server is at 20:00, and the writes are from 19:00.
+/// The annotations are set at 20:00 on the server's clock. The latest write by a controller is the stop
+/// at 19:00, so no controller has applied them.
 #[test]
 fn an_override_without_effect_becomes_a_problem() {
     let now = Arc::new(AtomicI64::new(0));
@@ -180,8 +181,9 @@ fn a_0_under_a_namespace_schedule_has_no_note() {
     assert!(!ran.out.contains("manually"), "{}", ran.out);
 }
 
-/// The stop count belongs to the schedule, and the saved count does not. The next change is the
-/// override that begins then (`docs/guides/overrides.md`): pause beats wake beats sleep.
+/// `nextAction` is the action at the end of the active override. Then the override with the next lower
+/// precedence begins: pause, then wake, then sleep (`docs/guides/overrides.md`). If there is none, the
+/// schedule applies again.
 #[test]
 fn shows_the_override_that_begins_next() {
     let cluster = evening();
@@ -244,6 +246,7 @@ fn shows_the_override_that_begins_next() {
     assert_eq!(found, expected);
 }
 
+/// One replica runs, but five were saved when the schedule was removed.
 #[test]
 fn reports_a_removed_schedule_above_0() {
     let cluster = evening();
@@ -254,7 +257,8 @@ fn reports_a_removed_schedule_above_0() {
     assert_eq!(ran.status, 1);
 }
 
-/// The state of an earlier version does not contain the inherited schedule.
+/// Earlier versions did not write an inherited schedule on the workload. Its labels then look as if the
+/// schedule had been removed.
 #[test]
 fn inherited_schedule_is_not_reported_as_removed() {
     let cluster = evening();

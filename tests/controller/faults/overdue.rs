@@ -41,8 +41,8 @@ fn denied_transition_is_overdue_until_it_succeeds() {
     assert_eq!((scenario.replicas("web"), &*overdue(&scenario)), (0, "0"));
 }
 
-/// The controller is killed while its published state remains, as if it hung: the liveness probe requests a
-/// restart.
+/// A controller that is killed leaves its published state, as if it hung. The metric counts its stop as
+/// overdue, and the liveness probe requests a restart.
 #[test]
 fn hanging_transition_is_reported_as_late() {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -61,13 +61,13 @@ fn hanging_transition_is_reported_as_late() {
     assert_eq!(overdue(&scenario), "1");
     assert!(
         is_alive(&scenario),
-        "alive until the limit for one iteration"
+        "alive until a minute after the last step"
     );
     scenario.sleep_until("19:00:41");
     assert!(!is_alive(&scenario));
 }
 
-/// A correction by `enforce` has no due time.
+/// A denied correction by `enforce` is not overdue, because a correction has no scheduled time.
 #[test]
 fn exhausted_enforce_is_not_overdue() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");

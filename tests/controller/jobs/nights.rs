@@ -76,6 +76,7 @@ fn leaves_finished_and_foreign_jobs_unchanged() {
             .set_status("Job", "dev", name, conditions)
             .unwrap();
     }
+    // Creates a Job of the CronJob with changed metadata.
     let but = |name: &str, change: &dyn Fn(&mut Value)| {
         let mut job = job_of(&scenario, "report", name);
         change(&mut job["metadata"]);
@@ -128,7 +129,7 @@ fn wake_resumes_jobs_and_its_end_suspends_them() {
     assert_eq!(api.suspended("report-1"), (json!(true), json!(api.uid)));
 }
 
-/// No later Event would explain why the Jobs stay suspended.
+/// The Jobs are resumed at once. If they stayed suspended, no later Event would explain it.
 #[test]
 fn resumes_all_jobs_if_the_annotation_is_removed() {
     for keys in [&["stop-jobs"][..], &["stop-jobs", "hours"]] {

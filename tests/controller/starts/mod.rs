@@ -23,7 +23,8 @@ fn monday() -> Sandbox {
     scenario
 }
 
-/// Writes the status of `web` as the Deployment controller does.
+/// Sets the status of `web` to this number of ready replicas and these conditions, as the Deployment
+/// controller does.
 fn shows(scenario: &Sandbox, ready: u32, conditions: &Value) {
     let generation = scenario.object("web")["metadata"]["generation"].clone();
     let status = json!({
@@ -63,6 +64,7 @@ fn a_message_of_kubernetes_becomes_part_of_a_sentence() {
     assert!(told.contains("minimum availability. To see more"), "{told}");
 }
 
+/// The note adds no second full stop to that of the message.
 #[test]
 fn message_of_kubernetes_with_a_full_stop_ends_with_one() {
     let scenario = monday();
@@ -224,6 +226,7 @@ fn ready_within_comes_from_the_object_or_its_namespace() {
     }
 }
 
+/// `ready-within` of the workload replaces the default of ten minutes.
 #[test]
 fn reports_no_unready_start_before_the_time_of_the_object() {
     let scenario = monday();

@@ -1,5 +1,5 @@
-//! Reports about writes, if there are no faults: each Event belongs to a write, each write that changes a
-//! count has an Event, and the metrics count the same writes.
+//! Checks Events and metrics in scenarios without faults: each Event belongs to a write, each write that
+//! changes a count has an Event, and the metrics count the same writes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -49,7 +49,7 @@ pub(crate) struct Unreported {
     pub(crate) kinds: Vec<(WriteKind, bool)>,
     /// Whether it changed the count.
     pub(crate) scales: bool,
-    /// Whether it removed an annotation of a user.
+    /// Whether it removed an annotation of a user, such as an ended override (`OverrideExpired`).
     pub(crate) lifts: bool,
     /// Whether it reports an error.
     pub(crate) is_refused: bool,
@@ -139,7 +139,8 @@ impl Reports {
         self.unreported.entry(place).or_default().push(write);
     }
 
-    /// Another client changed an object, so that an error is reported again.
+    /// Records that another client changed an object. If writes to it still fail, a process reports the
+    /// error again.
     pub(crate) fn touched(&mut self, uid: &str) {
         let of_it = self.failing.iter_mut();
         let of_it = of_it.filter(|((_, object), _)| object == uid);
@@ -176,8 +177,8 @@ impl Reports {
         self.found.insert((by.to_owned(), uid.to_owned()), found);
     }
 
-    /// A process creates an Event with a note of the time `made` about an object. Returns the violated rule,
-    /// if any.
+    /// Checks an Event that a process created about an object. `made` is its `eventTime`. Returns the
+    /// violated rule, if any.
     pub(crate) fn check_event(
         &mut self,
         (by, uid): (&str, &str),

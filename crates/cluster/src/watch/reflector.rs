@@ -154,8 +154,8 @@ impl<D: Resource + Decode> Reflector<D> {
         })
     }
 
-    /// The same watch with the known names of an earlier one: it reports those that its first list lacks
-    /// as deleted.
+    /// The same watch with the names that an earlier watch knew. If the first list does not contain one
+    /// of them, the watch reports that object as deleted.
     #[must_use]
     pub(super) fn with_known(self, known: Arc<Mutex<KnownNames>>) -> Self {
         Self { known, ..self }
@@ -189,8 +189,8 @@ impl<D: Resource + Decode> Reflector<D> {
         }
     }
 
-    /// Starts a list: as a stream (`sendInitialEvents`, since Kubernetes 1.34), which takes half the
-    /// time of a list, otherwise in pages (`docs/decisions/api-server/watch-list.md`).
+    /// Starts a list: as a stream (`sendInitialEvents`, since Kubernetes 1.34) if the server supports
+    /// it, otherwise in pages. A stream takes half as long (`docs/decisions/api-server/watch-list.md`).
     async fn start_list(&mut self) -> Step<D> {
         self.source.discover_kind().await?;
         if self.list != ListMode::Streamed {
@@ -466,10 +466,10 @@ impl<D: Resource + Decode> Reflector<D> {
 pub enum ReflectorEvent<D> {
     /// The API server has accepted the watch.
     Opened {
-        /// The version from which the watch continues, if it must be verified because the watch failed,
-        /// or the server was unreachable and might have been restored from an older backup. A watch
-        /// that starts at a future version shows nothing, neither bookmarks nor an error (the cacher of
-        /// k8s.io/apiserver).
+        /// The version from which the watch continues, if it must be verified. This is necessary if the
+        /// watch failed or ended early, because the server might have been restored from an older
+        /// backup in the meantime. A watch that starts at a future version shows nothing, neither
+        /// bookmarks nor an error (the cacher of k8s.io/apiserver).
         unverified_version: Option<Version>,
     },
     /// A list starts.

@@ -42,6 +42,8 @@ impl Core {
                 if let (Some(version), Some(Watched::Kind(kind))) =
                     (unverified_version, self.watches.watched(watch))
                 {
+                    // A watch does not show a resourceVersion rollback, so ask the server for its
+                    // current version.
                     let namespace = self.watches.namespace(watch);
                     let question = VersionQuestion {
                         kind,
@@ -89,8 +91,8 @@ impl Core {
                 name
             }
             ObjectEvent::Deleted { name, uid } => {
-                // Requests that failed might have been about this object, so they no longer show that the
-                // server is unreachable.
+                // The failed requests might have been about this object. It no longer exists, so they no
+                // longer show that the server is unreachable.
                 self.telemetry.set(Condition::Reachable, true);
                 if let Some(id) = self.store.delete(kind, &name, uid.as_deref()) {
                     self.remove(id, now);
@@ -133,6 +135,7 @@ impl Core {
         let Some(object) = self.store.get_unpublished(id) else {
             return;
         };
+        // The next evaluation checks whether another controller reverted the count.
         object.checks_revert = true;
         // If a request is in flight, its response confirms the change. Confirming it here too would count
         // it twice.
@@ -306,6 +309,7 @@ impl Core {
                 tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff");
             }
             Some(FailureLog::StillFails(duration)) => {
+                // For example: "the watch still fails after 14 failed attempts in 62 s".
                 tracing::warn!(kind, error = %text, "the watch still fails {duration}; retrying with backoff");
             }
         }
@@ -338,10 +342,11 @@ impl Core {
         }
     }
 
-    /// Sets other named schedules: a change is an edit of every object that uses one.
+    /// Replaces the named schedules. For an object that uses one, a change is like an edit of its
+    /// annotations.
     ///
-    /// The objects follow in the next steps, some at a time, because every object of a cluster can
-    /// use the same schedule.
+    /// The objects are updated in the next steps, some at a time, because every object of a cluster
+    /// can use the same schedule.
     pub(super) fn schedules_changed(&mut self, schedules: NamedSchedules, now: Now) {
         let seen_at = self.clock.seen_at(now);
         let watches = &self.watches;

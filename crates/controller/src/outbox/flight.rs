@@ -42,9 +42,11 @@ struct InFlightRequest<A> {
 pub(crate) enum MarkSlow {
     /// No request has become slow.
     None,
-    /// One write has moved to the slow class, or had ended before. There might be more.
+    /// One write was moved to the slow class, or was removed from the list of started writes because it
+    /// has already ended. There might be more.
     Marked,
-    /// One write has moved to the slow class, which was full: this request should be aborted.
+    /// One write was moved to the slow class, which was full. The oldest slow request, which has this
+    /// ID, should be aborted.
     Abort(RequestId),
 }
 
@@ -81,7 +83,8 @@ impl<A> Flight<A> {
         match class {
             Class::Slow => self.slow.push_back(id),
             Class::Transition | Class::Adoption => self.started.push_back((now, id)),
-            // Only requests of the same class wait for their slots.
+            // These keep their slots if they are slow, because only requests of the same class wait for
+            // the slots.
             Class::Event | Class::Managers | Class::NotReady | Class::Jobs | Class::Server => {}
         }
         id

@@ -2,8 +2,8 @@
 //!
 //! Then the server continues from the revision of the backup. A watch from a later revision shows nothing
 //! until the server reaches that revision again, and the clients of Kubernetes itself wait too. Responses
-//! to writes and reads show a rollback. If a watch is resumed earlier than usual, the controller also
-//! requests the current version of the server.
+//! to writes and reads show a rollback. If a watch fails or ends before its requested duration,
+//! the controller also requests the current version of the server when it resumes the watch.
 
 use std::{collections::HashMap, time::Duration};
 

@@ -1,7 +1,7 @@
 //! Ended overrides, and `kubectl rollout undo`, which restores their annotations.
 //!
 //! The Deployment controller copies annotations into the current ReplicaSet, and does not remove them there.
-//! So an old revision keeps the annotations of an override that ended before.
+//! So an old revision keeps the annotations of an override after the override has ended.
 
 use serde_json::{Value, json};
 
@@ -86,7 +86,9 @@ const ENDINGS: [(&str, Ending); 4] = [
 enum Ending {
     Time,
     Resume,
+    /// A user removes the annotation after the image has changed.
     Annotate,
+    /// A user removes the annotation, and then the image changes.
     AnnotateBeforeTheImage,
 }
 
@@ -135,6 +137,7 @@ impl Override {
             team.await_label(name, "dayshift/state", self.begun.0);
             team.await_replicas(name, self.begun.1);
         }
+        // The number of writes to each workload.
         team.ends(ENDINGS.map(|(name, ending)| (name, 4 + usize::from(ending != Ending::Time))));
     }
 
@@ -209,5 +212,6 @@ fn second_rollout_undo_does_not_revive_an_override(plane: &ControlPlane) {
         team.label("web", "dayshift/saved-replicas").as_deref(),
         Some("3")
     );
+    // The number of writes to the workload.
     team.ends([("web", 4)]);
 }
