@@ -257,7 +257,8 @@ async fn plan_restore(asked: &ActionRequest, restore: &Restore, planned: &mut Pr
 /// The maximum number of workloads whose permission is reviewed by name.
 const MAX_NAMED: usize = 100;
 
-/// Moves the changes that the API server will deny out of the preview. What it does not answer stays.
+/// Moves the changes that the API server will deny out of the preview. If their permissions cannot be
+/// checked, changes stay in it.
 async fn predict_denials(client: &Client, planned: &mut Preview) {
     let objects = planned.changes.iter().filter_map(PreviewedChange::workload);
     let objects: Vec<WorkloadRef> = objects.cloned().collect();
@@ -303,7 +304,8 @@ async fn denied(
     Ok(not_named.chain(rest).collect())
 }
 
-/// The count of a workload before and after an override, if both are known and numbers of replicas.
+/// The number of replicas before and after an override; `None` if either is unknown, or if the workload has
+/// no number of replicas.
 fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Replicas, Replicas)> {
     if observed.footprint.replicas == 0 {
         return None;
@@ -473,6 +475,7 @@ impl Actions {
     }
 }
 
+/// Runs a job to its end.
 async fn done(settings: &Settings, job: ActionJob) {
     match job {
         ActionJob::Plan(asked, answer) => {

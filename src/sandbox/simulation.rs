@@ -272,8 +272,9 @@ impl Simulation {
         (end, tokio::spawn(controller))
     }
 
-    /// Makes a user's change. Returns an event only for a request that wakes nothing: other changes are
-    /// observed later, unless the object does not exist or does not change.
+    /// Makes a user's change. Returns the event of a request that wakes nothing. All other events are emitted
+    /// later, when the changed object is observed; there is none if the object does not exist or does not
+    /// change.
     fn perform(&mut self, action: &UserAction) -> Option<TimelineEvent> {
         let object = self
             .observer

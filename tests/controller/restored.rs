@@ -80,7 +80,8 @@ fn detects_a_resource_version_rollback_in_an_idle_cluster() {
     assert_eq!((scenario.replicas("plain"), lists(&scenario)), (0, 2));
 }
 
-/// The last event of a watch might be old, because bookmarks advance it with the writes of other objects.
+/// Bookmarks advance the resourceVersion of a watch with the writes of other objects, so it can be newer than
+/// the last event of the watch.
 #[test]
 fn detects_a_rollback_without_a_write_since_the_backup() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");

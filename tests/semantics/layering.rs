@@ -351,12 +351,13 @@ fn no_file_exceeds_a_thousand_lines() {
     assert!(count > 300, "only {count} files found");
 }
 
-/// The packages in `Cargo.lock` that a package depends on, those that only its tests use included.
+/// All direct and indirect dependencies of a package in `Cargo.lock`, including those of its tests.
 fn dependency_closure(package: &str) -> BTreeSet<String> {
     let lock = fs::read_to_string(repository().join("Cargo.lock")).unwrap();
     let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for section in lock.split("[[package]]").skip(1) {
-        // `name = "a"`, and below `dependencies` ` "b",` or ` "b 1.2.3",`.
+        // The package has the line `name = "a"`. Each dependency has a line with `"b",` or
+        // `"b 1.2.3",`.
         let mut quoted = section.lines().filter_map(|line| {
             let word = line.split('"').nth(1)?.split(' ').next()?;
             let is_name = line.starts_with("name") || line.starts_with(" \"");

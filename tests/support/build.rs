@@ -326,7 +326,7 @@ fn sources(module: &Path) -> Vec<u8> {
     let read = |name| fs::read(module.join(name));
     let mut sources = read("go.mod").unwrap();
     sources.extend(read("go.sum").unwrap());
-    // Modules of our own have a program.
+    // Only modules with a program of our own have a `main.go`. The others build a dependency.
     sources.extend(read("main.go").unwrap_or_default());
     sources
 }

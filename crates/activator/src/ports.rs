@@ -1,12 +1,14 @@
 //! The ports on which the activator listens, one for each Service port.
 //!
 //! Users who can write EndpointSlices might change the numbers in the activator's slices. So these numbers
-//! are only hints, after a restart and from other replicas, and only for Services that get a port. A number
-//! that this process has assigned is never given to another Service because of a slice. A freed number is not
-//! reused until proxies no longer send connections for its last Service.
+//! are only hints: they show the assignments from before a restart and those of other replicas. Hints for
+//! Services that get no port are ignored. A number that this process has assigned is never given to another
+//! Service because of a slice. A freed number is not reused until proxies no longer send connections for its
+//! last Service.
 //!
 //! If two replicas have assigned different numbers to one port, each of them sees the number of the other in
-//! the slice again and again. Both then use the lower number, or the one that no other port claims.
+//! the slice again and again. If another port claims one of the two numbers, both replicas use the other
+//! number. Otherwise, they use the lower one.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -25,8 +27,9 @@ use crate::service::ServiceName;
 /// apply a changed slice.
 const REST: Duration = Duration::from_secs(300);
 
-/// How long a new assignment can change at once, because another replica chose a different number at the same
-/// time. Later it changes only if the slice still has the other number after this time.
+/// A new assignment is replaced immediately for this long if the slice contains another number, because
+/// another replica might have chosen it at the same time. An older assignment is replaced only after the
+/// slice has contained the other number for this long.
 const SETTLE: Duration = Duration::from_secs(30);
 
 /// A namespace gets at most one in this many numbers.
@@ -291,8 +294,9 @@ impl<'t> Claims<'t> {
         owner.is_none_or(|owner| *owner == port) && !self.is_disputed(number)
     }
 
-    /// The settled assignment of a port. If the slice has had another number for a while, it changes to
-    /// that one, or, if both numbers are in doubt, the result is `None` and the port needs a third one.
+    /// The next assignment of a port whose assignment has settled. If the slice has contained another number
+    /// for [`SETTLE`], the port changes to that number if it is preferred. If other ports claim both numbers,
+    /// the result is `None`, and the port needs a third one.
     fn followed(&self, port: &ServicePort, known: Assignment, now: Instant) -> Option<Assignment> {
         let in_doubt = self.is_claimed_by_another(port, known.number);
         let rival = self.hint(port).filter(|rival| *rival != known.number);

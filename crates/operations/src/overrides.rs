@@ -96,7 +96,8 @@ pub enum RequestError {
     /// The object could not be read again.
     #[error("{0}")]
     Read(#[from] ReadError),
-    /// The active override ends later, in words with its author.
+    /// The active override ends later than the requested one. The text describes it and names its
+    /// author.
     #[error("{0}; --shorten ends it earlier")]
     Shortens(String),
     /// The object differs from its preview.
@@ -248,8 +249,8 @@ impl OverrideRequest {
             let replaced = self.replaced(&observed.inputs, command, zone)?;
             let annotations = command.signed(&observed.inputs, zone, self.written_reason(command));
             let is_applied = command.is_applied(&observed.state());
-            // A rollback can restore the annotation together with its recorded start. Then the override
-            // has ended, and the start should be removed.
+            // A rollback can restore an override together with its `override-began`. A controller
+            // then considers it ended. To begin it again, remove `override-began`.
             let is_to_renew = !is_applied && observed.override_began.is_some();
             let changes = !annotations.is_empty() || is_to_renew;
             if !changes && (self.dry_run || is_applied && !self.until_ready) {
@@ -362,7 +363,7 @@ impl OverrideRequest {
         }
         let mut author = inputs.author(Origin::Own);
         if author.is_sync() && matches!(active, Override::Pause(_)) {
-            // `sync` does not pause, so its mark remains from an earlier override.
+            // `sync` never pauses, so its reason was written for an earlier override.
             author.reason = None;
         }
         let words = active_text(active, &author, zone, self.now);

@@ -33,7 +33,8 @@ use crate::{
 pub struct Hours {
     /// The windows that begin on each weekday, from Monday.
     pub(super) days: [DayWindows; 7],
-    /// The windows that also begin on days within the month. Each of these days occurs once.
+    /// Further windows, which begin on days within the month, for example on the last Friday. Each
+    /// of these days occurs in one entry only.
     pub(super) monthly: Box<[(MonthDays, DayWindows)]>,
 }
 
@@ -75,8 +76,8 @@ impl Hours {
         self.coverage(local.day(), dates).covers(local.second())
     }
 
-    /// Whether a date and the next date are covered in the same way with other excluded or treated
-    /// dates.
+    /// Whether the coverage of a date and of the next date stays the same if `others` replaces the
+    /// excluded and treated dates.
     pub(super) fn is_same_on(&self, day: i32, dates: Dates<'_>, others: Dates<'_>) -> bool {
         [day, day + 1].into_iter().all(|day| {
             let [one, other] = [dates, others].map(|dates| self.coverage(day, dates).covered());
@@ -121,7 +122,8 @@ impl Hours {
             let begun = |page: &Page| self.covered_days(page, dates);
             return now.or_else(|| dates.scan(after(1), toward, begun, on_day));
         }
-        // If no day of a week has a gap, few other days have one.
+        // Check the days of one week first. If none of them has a gap, gaps are rare, so search for
+        // them month by month.
         let soon = || (1..=7).find_map(|days| on_day(after(days)));
         now.or_else(soon).or_else(|| {
             let mut gaps = UncoveredDays::new(self, dates);
@@ -135,7 +137,7 @@ impl Hours {
         begun.fold(0, |days, (day, _): (u32, _)| days | 1 << day)
     }
 
-    /// The dates of a page on which windows begin or might end.
+    /// The dates of a month on which windows begin or might end.
     fn covered_days(&self, page: &Page, dates: Dates<'_>) -> u64 {
         let monthly = self.monthly.iter();
         let weekly = page.on_weekdays(self.weekdays());
@@ -414,9 +416,9 @@ impl DayWindows {
 
 /// Finds the days that are not covered from midnight to midnight.
 ///
-/// For each time of day it knows the windows that cover it. A set of windows is a bit set of
-/// groups that begin on the same days: first the weekdays from Monday, then the days within the
-/// month.
+/// All windows that begin on the same days form a group: first the groups of the weekdays from
+/// Monday, then those of the days within the month. For each time of day, a bit set contains the
+/// groups that cover it.
 struct UncoveredDays<'h> {
     hours: &'h Hours,
     dates: Dates<'h>,
@@ -471,7 +473,8 @@ impl<'h> UncoveredDays<'h> {
     fn without_excluded(&mut self, page: &Page) -> u64 {
         let before = page.month.previous().map(|month| self.dates.page(month));
         if page.is_treated() || before.as_ref().is_some_and(Page::is_treated) {
-            // Years of dates might count as one weekday.
+            // If all dates of both months count as the same weekday, which can last for years, one
+            // check is enough.
             let weekday = page.only_weekday();
             let is_same = weekday == before.as_ref().and_then(Page::only_weekday);
             return match weekday.filter(|_| is_same) {
@@ -491,7 +494,8 @@ impl<'h> UncoveredDays<'h> {
         days
     }
 
-    /// Whether days that count as this weekday are covered if the day before does so too.
+    /// Whether a day is covered from midnight to midnight if it and the day before count as this
+    /// weekday.
     fn is_always_covered(&self, weekday: usize) -> bool {
         let mut requirements = self.requirements.iter();
         requirements.all(|(own, tails)| (own | tails) >> weekday & 1 == 1)

@@ -24,6 +24,7 @@ fn by_a_colleague(cluster: &Cluster, args: &[&str]) {
     assert_eq!(ran.status, 0, "{ran:?}");
 }
 
+/// The value of an annotation of the Namespace `dev`.
 fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
     let namespace = cluster.api.get("Namespace", "", "dev").unwrap();
     let text = namespace["metadata"]["annotations"][key].as_str();
@@ -138,6 +139,7 @@ fn objects_left_out_of_the_preview_are_not_changed() {
     assert!(cluster.annotation("web", "pause").is_some());
 }
 
+/// The heading shows "failed" only if all changes fail, otherwise "partly done".
 #[test]
 fn reports_each_failure_and_a_failed_result() {
     let cluster = cluster();

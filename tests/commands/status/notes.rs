@@ -277,7 +277,7 @@ fn inherited_schedule_is_not_reported_as_removed() {
     assert!(ran.out.contains("stopped"), "{}", ran.out);
     let output = "its labels show that it is scheduled, but it has no schedule annotation; an";
     assert!(ran.out.contains(output), "{}", ran.out);
-    // An override of it is not an error.
+    // An override of such a workload is not an error.
     let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));
     cluster.api.annotate("dev", "web", key, text).unwrap();
     let ran = cluster.dayshift(&["status"]);

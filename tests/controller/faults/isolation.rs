@@ -136,7 +136,7 @@ fn immediate_failure_delays_no_other_workload() {
     }
 }
 
-/// No other request is sent meanwhile that could succeed.
+/// Meanwhile, no request succeeds, because the controller sends only those of the failing workload.
 #[test]
 fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     let slow = Status::new(504, "Timeout", "Timeout: request did not complete");
@@ -148,7 +148,8 @@ fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     }
 }
 
-/// More failing workloads than can be retried by then: retries are queued behind new work.
+/// So many workloads fail that not all can be retried by 19:00:20, because retries are queued behind new
+/// work.
 #[test]
 fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
     let slowly = Duration::from_millis(90);
@@ -328,6 +329,7 @@ fn one_object_probes_a_missing_permission() {
     assert!(scenario.requests("patch").len() > 50 * 4);
 }
 
+/// When the boundary of `last` is due, most of the 900 adoptions are still queued.
 #[test]
 fn boundary_precedes_adoptions_even_if_its_workload_waits_among_them() {
     let scenario = Sandbox::at("2026-11-20 18:00 UTC");

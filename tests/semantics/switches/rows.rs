@@ -11,13 +11,14 @@ use super::{
 };
 use crate::object::utc;
 
-/// The values of a field that runs, of a stopped one, and invalid ones.
+/// The type of a field. It determines the values while running and while stopped, and invalid
+/// values.
 #[derive(Clone, Copy)]
 enum Holds {
     /// `false` and `true`.
     Flag,
     Text(&'static str, &'static str),
-    /// An annotation with these values, if any text is valid.
+    /// An annotation, with its values while running and while stopped. Any text is valid.
     Annotation(&'static str, &'static str),
     /// A missing annotation, or the time of the stop.
     Instant,
@@ -277,7 +278,7 @@ fn restores_the_same_value_when_killed_after_each_step() {
             let mut live = Live::new(resource, object(path, value.clone()));
             let before = live.theirs();
             let starts = if resource.starts_with("autoscalingrunnersets") && value.is_null() {
-                // Without a minimum it keeps none, while running and while stopped.
+                // A missing `minRunners` is 0, so neither a stop nor a start adds it.
                 continue;
             } else if value.is_null() && live.kind.switch().is_none() {
                 // A missing count is restored as its default number.
@@ -316,7 +317,8 @@ fn restores_the_same_value_when_killed_after_each_step() {
 fn stops_and_restores_an_object_without_a_spec() {
     for (resource, path, holds) in ROWS {
         if resource.starts_with("autoscalingrunnersets") {
-            continue; // Without a minimum it keeps none.
+            // A missing `minRunners` is 0, so a stop does not add it.
+            continue;
         }
         let mut live = Live::new(resource, json!({}));
         let before = live.theirs();

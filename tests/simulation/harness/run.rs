@@ -208,8 +208,8 @@ impl<'a> Harness<'a> {
     /// All faults end: after the recovery, all objects must be settled, and due work must be done exactly on
     /// time.
     async fn end(&mut self) {
-        // The last step is observed with the clocks of its time, because the order within a millisecond is
-        // unknown.
+        // Let the controllers observe the last step before their clocks are corrected. Within the same
+        // millisecond, the order is unknown.
         self.pass(1).await;
         self.files.make_readable();
         for number in 0..self.controllers.len() {

@@ -2,7 +2,7 @@
 //!
 //! A late result is excused only if this thread was late at the same time, or if Linux reports that a thread
 //! of dayshift or of the API server waited for a processor. While a scenario prepares for a boundary, it
-//! waits for many programs, so there any wait counts (`/proc/pressure/cpu`).
+//! depends on many programs, so a wait of any thread excuses a delay then (`/proc/pressure/cpu`).
 
 use std::collections::VecDeque;
 use std::hint::black_box;

@@ -309,8 +309,9 @@ impl Writer {
     }
 }
 
-/// Serializes a patch as the API server would. Its `test` compares the JSON text of strings, not their
-/// values (evanphx/json-patch v4), and Go's encoder escapes five characters that JSON allows.
+/// Serializes a patch as the API server would. The API server compares the JSON text of strings in a `test`
+/// operation, not their values (evanphx/json-patch v4), and Go's encoder escapes five characters that JSON
+/// allows.
 fn serialize_like_go(patch: &Patch) -> serde_json::Result<Vec<u8>> {
     let escaped = |character| matches!(character, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
     let json = serde_json::to_string(patch)?;

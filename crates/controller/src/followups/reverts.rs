@@ -24,7 +24,8 @@ use crate::{
     store::Store,
 };
 
-/// The reverts to look up, and the ends of revert windows. The counts are stored in their objects.
+/// The reverts to look up, and the ends of revert windows. Each object stores the count that dayshift has
+/// set, as a [`SetCount`].
 ///
 /// A count is forgotten after a revert, so each revert is looked up once.
 pub(crate) struct Reverts {
@@ -56,8 +57,8 @@ impl Reverts {
         }
     }
 
-    /// Records a successful change that was sent at `sent`. Without a response, this can be much
-    /// earlier than now.
+    /// Records a successful change. `sent` is the time of its request, which can be much earlier than now if
+    /// the response was lost.
     pub(crate) fn record_write(
         &mut self,
         id: Id,
@@ -165,7 +166,8 @@ impl Reverts {
 
     /// Takes the next object to read.
     pub(crate) fn pop(&mut self, now: Now) -> Option<Lookup> {
-        // After this time, the field managers might no longer show which of them reverted the count.
+        // Drop a revert that was observed longer ago than the revert window: the field managers might no
+        // longer show which of them reverted the count.
         while let Some(lookup) = self.waiting.pop_front() {
             if now.since(lookup.observed_at) <= self.window {
                 return Some(lookup);
@@ -219,7 +221,7 @@ fn is_set_by_operator(
     owner.is_some_and(|owner| owner.observed.inputs.is_scheduled())
 }
 
-/// The end of the second in which a time is. A process runs for less than 136 years.
+/// Rounds up to whole seconds. The result fits in `u32`, because a process runs for less than 136 years.
 fn whole_seconds(time: Duration) -> u32 {
     let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     u32::try_from(seconds).unwrap_or(u32::MAX)

@@ -80,8 +80,8 @@ impl GateState<'_> {
 }
 
 impl Gate {
-    /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A start
-    /// occupies its slot for its own `ready-within`, and at most for that of the controller.
+    /// Creates a gate for at most `max_starting` concurrent starts; `None` for no limit. A started workload
+    /// keeps its slot until it is ready, or until its `ready-within` or that of the controller has passed.
     pub(crate) fn new(max_starting: Option<NonZeroUsize>, ready_within: TimeDelta) -> Self {
         Self {
             dependencies: Dependencies::default(),
@@ -230,7 +230,7 @@ impl Gate {
         false
     }
 
-    /// Ends all waits of an object, because no start of it is due.
+    /// Ends all waits of an object that has no due start, and records that in its work.
     pub(crate) fn leave_start(&mut self, id: Id, state: &mut GateState<'_>) {
         let object = state.store.get_unpublished(id);
         let Some(object) = object.filter(|object| object.start.is_some()) else {
@@ -243,7 +243,8 @@ impl Gate {
         }
     }
 
-    /// Ends all waits of an object. Returns whether it was queued for a start slot.
+    /// Ends all waits of an object, and frees the slot of a start that was not carried out. Returns whether
+    /// the object was queued for a start slot.
     fn leave(&mut self, id: Id, object: &mut Object, timers: &mut Timers) -> bool {
         self.dependencies.cancel(id, object);
         if let Some(start) = &mut object.start {
@@ -255,13 +256,13 @@ impl Gate {
         waited
     }
 
-    /// Ends all waits of a removed object, and frees its slot.
+    /// Ends all waits of a removed object, and frees its slot even if its start was carried out.
     pub(crate) fn remove(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
         self.leave(id, object, timers);
         self.slots.free(id, object, timers);
     }
 
-    /// Frees the slot of a start whose write failed.
+    /// Frees the slot of a start whose write failed. A workload that was started keeps its slot.
     pub(crate) fn release_slot(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
         self.slots.release_slot(id, object, timers);
     }
@@ -354,13 +355,14 @@ impl Gate {
     }
 }
 
-/// A `ready-within`; `None` if it is zero, which disables the warning.
+/// Converts a `ready-within` to a limit for slots. Zero sets no limit (`None`), because it only disables the
+/// warning that a workload is not ready in time.
 fn if_set(ready_within: TimeDelta) -> Option<TimeDelta> {
     (!ready_within.is_zero()).then_some(ready_within)
 }
 
-/// Sets the time at which a start became due to the end of its wait, if it has waited. So the lateness
-/// metric does not include the wait.
+/// If a start has waited, replaces its due time with the end of the wait, so that the lateness metric does
+/// not include the wait.
 fn with_wait(change: Change, object: Option<&Object>) -> Change {
     let start = object.and_then(|object| object.start.as_ref());
     let over = start.and_then(|start| start.ended_wait.as_ref());

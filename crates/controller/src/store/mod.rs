@@ -59,9 +59,9 @@ pub(crate) struct Store {
     pub(crate) decisions: std::cell::RefCell<BTreeMap<Id, usize>>,
 }
 
-/// The effect of other named schedules.
+/// The objects and Namespaces that a change of the named schedules affects.
 pub(crate) struct ChangedSchedules {
-    /// The objects that use any, in the order in which they were first seen.
+    /// The objects that use a named schedule, in the order in which they were first seen.
     pub(crate) outdated: Vec<Id>,
     /// Objects that had no schedule before.
     pub(crate) added: Vec<Id>,
@@ -306,8 +306,8 @@ impl Store {
         changed
     }
 
-    /// Sets other named schedules. The objects that use any are outdated until
-    /// [`Self::update_schedules`]. `watch_of` is the watch of the objects of a kind in a namespace.
+    /// Replaces the named schedules. The objects that use a named schedule are outdated until
+    /// [`Self::update_schedules`]. `watch_of` returns the watch for a kind in a namespace.
     pub(crate) fn set_schedules(
         &mut self,
         schedules: NamedSchedules,
@@ -331,7 +331,7 @@ impl Store {
         }
     }
 
-    /// Gives an object the schedules that it uses as they are now; returns whether to decide about it.
+    /// Updates an outdated object to the current named schedules. Returns whether to decide about it.
     pub(crate) fn update_schedules(&mut self, id: Id, seen_at: SeenAt) -> bool {
         let Some(object) = self.get(id) else {
             return false;
@@ -344,8 +344,8 @@ impl Store {
         object.is_some_and(|object| object.parse_unchanged(&mut self.parse_cache))
     }
 
-    /// Applies the observations to the memories again, after the clock was set: a state that was from the
-    /// future might no longer be.
+    /// Applies the observations to the memories again after the clock was set: a state with a time in the
+    /// future might now be in the past.
     pub(crate) fn refresh_memories(&mut self, now: DateTime<Utc>) {
         for object in self.objects.values_mut() {
             object.memory.observe(&object.observed, now);

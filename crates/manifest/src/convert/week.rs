@@ -107,6 +107,7 @@ impl WeekCounts {
         self.combine(other, |count, other| if other > 0 { 0 } else { count })
     }
 
+    /// Whether both weeks run at the same time in any minute.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.without(other) != *self
     }

@@ -30,7 +30,8 @@ pub struct Memory {
     corrections: u8,
     /// The time of the last correction.
     last_corrected_at: Option<DateTime<Utc>>,
-    /// When the Event about the limit of corrections was sent last; `None` since the last boundary.
+    /// When the Event about the limit of corrections was last sent; `None` if it was not sent since
+    /// the last boundary.
     limit_event_sent_at: Option<DateTime<Utc>>,
     /// The last observed count.
     count: Replicas,
@@ -226,8 +227,8 @@ impl Memory {
         self.corrections >= MAX_CORRECTIONS
     }
 
-    /// When the delayed last correction can be sent; `None` if it is not next, or if the delay is
-    /// over.
+    /// When the last correction before the limit can be sent, which is delayed; `None` if another
+    /// correction precedes it, or if the delay is over.
     pub(crate) fn final_correction_waits_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let is_last = self.corrections == MAX_CORRECTIONS - 1;
         let corrected = self.last_corrected_at.filter(|_| is_last)?;
@@ -252,8 +253,8 @@ impl Memory {
         Some(self.last_running).filter(|count| *count > Replicas::ZERO)
     }
 
-    /// Whether this process has observed the object running since its last adoption or transition. If
-    /// an adopted object has a count of 0 then, a user has set it.
+    /// Whether this process has observed the object running since its last adoption or transition.
+    /// If so, and if an adopted object now has a count of 0, a user has set that count.
     pub(crate) const fn ran_since_change(&self) -> bool {
         self.ran_since_change
     }
@@ -278,8 +279,8 @@ impl Memory {
         self.stop_notice_sent_at = Some(now);
     }
 
-    /// Records that the Event about the limit of corrections is sent at `now`. Returns false if it
-    /// was already sent since the last boundary, and not so long ago that it is repeated.
+    /// Records that the Event about the limit of corrections is sent at `now`. Returns false, and
+    /// records nothing, if it was sent since the last boundary and should not be repeated yet.
     pub fn record_limit_event(&mut self, now: DateTime<Utc>) -> bool {
         let until = |at: DateTime<Utc>| at + CORRECTION_LIMIT_INTERVAL;
         let is_due = self.limit_event_sent_at.is_none_or(|at| until(at) <= now);
@@ -293,8 +294,9 @@ impl Memory {
 /// The newest state if the object has the remembered `last`. Removed labels are restored, unless
 /// another controller made another change in the same second.
 fn merge_same_last(mut seen: State, known: &State, observed: &Observed) -> State {
-    // Another controller changes more than the phase, and does not change the fingerprint of the
-    // same schedule. If only one of them differs, another client changed it.
+    // Another dayshift controller that makes a change sets more labels than the phase, and keeps
+    // the fingerprint of the same schedule. If only the phase or only the fingerprint differs, a
+    // client other than dayshift has changed it.
     if seen.fingerprint != known.fingerprint && is_own(known, observed) {
         seen.fingerprint = known.fingerprint;
     }

@@ -52,7 +52,8 @@ struct Place<'i> {
 pub struct Source<'i> {
     /// The object, its Namespace, or the controller's flags.
     pub origin: Origin,
-    /// The schedule with the value, if it is named there and has the value.
+    /// The name of the schedule that contains the value; `None` if an annotation or a flag contains
+    /// it directly.
     pub schedule: Option<&'i str>,
 }
 
@@ -63,7 +64,7 @@ impl Source<'_> {
         schedule: None,
     };
 
-    /// The place in a sentence.
+    /// A phrase for messages, for example "in the schedule `office`".
     pub(super) fn place(self) -> Cow<'static, str> {
         match self.schedule {
             Some(name) => format!("in the schedule `{name}`").into(),
@@ -83,7 +84,8 @@ impl<'i> Place<'i> {
 
     /// Whether it gives a key that is not a schedule key.
     fn gives(&self, key: Key) -> bool {
-        // The flags have no other keys. A user can write more into the annotation `inherited`.
+        // These are the only flags. If a user adds other keys to the annotation `inherited`, they
+        // are ignored.
         let is_flag = || {
             let flags = [
                 Key::NamedSchedule,
@@ -190,8 +192,8 @@ impl Inputs {
         self
     }
 
-    /// Adds hours that are always on if there is no schedule. A Namespace without a schedule can
-    /// still have defaults for objects that have one.
+    /// If there is no schedule, adds one that is always on, so that the other values can be
+    /// checked. A Namespace without a schedule can have defaults for objects with one.
     #[must_use]
     pub fn or_always_on(self) -> Self {
         if self.has_schedule() {
@@ -201,8 +203,8 @@ impl Inputs {
         }
     }
 
-    /// Drops all values of the object's own annotations, which had at least this many bytes: see
-    /// [`Excess::Object`].
+    /// Drops all values of the object's own annotations, because they are too long: they have at
+    /// least `bytes` bytes. See [`Excess::Object`].
     #[must_use]
     pub fn too_long(mut self, bytes: usize) -> Self {
         Arc::make_mut(&mut self.own).drop_texts(Excess::Object(bytes));
@@ -344,8 +346,9 @@ impl Inputs {
         excluded != Some(true) && self.references().any(|(_, _, named)| named.is_none())
     }
 
-    /// Finds the schedule that the object itself names in this table. The defaults are resolved
-    /// where they are [made](crate::Inheritance::in_force).
+    /// Looks up the schedule that the object's own annotation names.
+    /// [`Inheritance::in_force`](crate::Inheritance::in_force) looks up those that the defaults
+    /// name.
     #[must_use]
     pub fn with_schedules(mut self, schedules: &NamedSchedules) -> Self {
         self.own = self.own.resolved(schedules);
@@ -378,7 +381,7 @@ impl Inputs {
         Fingerprint::new(uid, schedule.chain(name))
     }
 
-    /// The author of the override that is written there, and the reason.
+    /// The author and the reason of the override at the level `origin`.
     pub fn author(&self, origin: Origin) -> Author {
         let written = match origin {
             Origin::Own => Some(self.own()),

@@ -208,8 +208,9 @@ fn apply(client: &kube::Client, namespace: &str, slice: &Value) -> Option<String
     result.err().map(|error| error.to_string())
 }
 
-/// With the policies of an activator that has no Service yet, other controllers can write EndpointSlices. The
-/// slices here are written by another activator, which has pods, so that its own policies do not deny them.
+/// The policies of an activator that has no Service yet deny the EndpointSlices of activators, but not those
+/// of other controllers. The activator that writes slices here is another one. It has pods, so its own
+/// policies do not deny them.
 fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &ControlPlane) {
     let activator = plane.client_of(&install(plane));
     let address = &addresses(plane)[0];

@@ -1,5 +1,4 @@
-//! `manifests/policy/limits.yaml`: the limits for users, and that nothing dayshift writes is
-//! denied.
+//! `manifests/policy/limits.yaml` limits the changes of users and allows all writes of dayshift.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -69,7 +68,7 @@ impl<'a> Limited<'a> {
         self.team.plane().kubectl(&["apply", "-f", path]).success();
     }
 
-    /// As a user with all permissions.
+    /// Annotates an object as this user, with all RBAC permissions.
     fn annotate(&self, user: &str, object: &str, text: &str) -> Output {
         let user = format!("--as={user}");
         let group = "--as-group=system:masters";

@@ -54,7 +54,7 @@ pub(crate) struct Size {
 }
 
 impl<'a> Scenario<'a> {
-    /// A Namespace with the shipped RBAC and without a controller.
+    /// Creates a Namespace with the shipped RBAC and the fleet, and no controller.
     pub(crate) fn set(place: &Place<'a>, name: &str, size: Size) -> Self {
         let namespace = place.plane.namespace(name);
         let manifest = ["apply", "-f", "manifests/namespaced.yaml"];
@@ -173,7 +173,8 @@ impl<'a> Scenario<'a> {
         self.fault.1 = Utc::now();
     }
 
-    /// The state of the fleet. No version of any Deployment may have lost its count.
+    /// The state of the fleet. Asserts that no write to a Deployment has lost its original count or set a
+    /// wrong one.
     pub(crate) fn look(&self) -> FleetState {
         let fleet_state = self.watch.state();
         assert_eq!(

@@ -18,6 +18,7 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % below
     }
 
+    /// Picks an element at random.
     pub(super) fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[usize::try_from(self.roll(all.len() as u64)).unwrap()]
     }
