@@ -235,20 +235,25 @@ mod tests {
             let metrics = telemetry.render();
             metrics.contains("dayshift_schedules_last_reload_successful{} 1\n")
         };
-        // Three passes: the file is read on another thread.
+        // Atomically, as a kubelet does: the file is read on another thread.
+        let replace = |text: &str| {
+            let new = folder.path().join("new.yaml");
+            fs::write(&new, text).unwrap();
+            fs::rename(new, &path).unwrap();
+        };
         let pass = async || clock.sleep_until(clock.now() + INTERVAL * 3).await;
         let scenario = async {
             pass().await;
             assert!(!is_good() && !feed.current().is_readable() && hours().is_none());
-            fs::write(&path, "- no map").unwrap();
+            replace("- no map");
             pass().await;
             assert!(!is_good() && !feed.current().is_readable());
-            fs::write(&path, OFFICE).unwrap();
+            replace(OFFICE);
             pass().await;
             assert!(is_good());
             assert_eq!(hours().as_deref(), Some("09:00-19:00"));
             for bad in ["office: {hours: \"", "- office", "office"] {
-                fs::write(&path, bad).unwrap();
+                replace(bad);
                 pass().await;
                 assert!(!is_good(), "{bad}");
                 assert_eq!(hours().as_deref(), Some("09:00-19:00"), "{bad}");
@@ -256,11 +261,11 @@ mod tests {
             fs::remove_file(&path).unwrap();
             pass().await;
             assert!(!is_good() && hours().is_some());
-            fs::write(&path, LATE).unwrap();
+            replace(LATE);
             pass().await;
             assert!(is_good());
             assert_eq!(hours().as_deref(), Some("09:00-20:00"));
-            fs::write(&path, "other: {hours: 10:00-11:00}").unwrap();
+            replace("other: {hours: 10:00-11:00}");
             pass().await;
             assert!(is_good() && hours().is_none(), "the entry was removed");
         };
