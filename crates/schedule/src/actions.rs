@@ -8,7 +8,7 @@ use crate::{
     extra::ExtraWindows,
     local::{HOUR, Local},
     month::Toward,
-    search::Search,
+    search::{ExcludedTimes, Search},
     times::{HourSeconds, Times},
 };
 
@@ -104,6 +104,14 @@ pub struct TimedAction {
     pub action: Action,
 }
 
+/// Excluded dates drop only actions that go up.
+const fn excluded_times(direction: Direction) -> ExcludedTimes {
+    match direction {
+        Direction::Up => ExcludedTimes::Skipped,
+        Direction::Down => ExcludedTimes::Kept,
+    }
+}
+
 /// Searches the actions of a schedule. Actions that go up do not happen on excluded dates, and
 /// take precedence over actions that go down.
 #[derive(Clone, Copy)]
@@ -134,7 +142,7 @@ impl<'s> ActionSearch<'s> {
     /// The times of the actions with this direction, without additional windows.
     fn times(self, direction: Direction) -> Search<'s, impl Iterator<Item = &'s Times> + Clone> {
         let entries = self.actions_going(direction).map(|entry| &entry.times);
-        Search::new(entries, self.dates, direction == Direction::Up)
+        Search::new(entries, self.dates, excluded_times(direction))
     }
 
     /// The nearest time from `local` on, and its action.
@@ -271,7 +279,7 @@ impl<'s> ActionSearch<'s> {
 
     fn times_of(self, entry: &'s TimedAction) -> Search<'s, std::iter::Once<&'s Times>> {
         let times = std::iter::once(&entry.times);
-        Search::new(times, self.dates, entry.action.is_up())
+        Search::new(times, self.dates, excluded_times(entry.action.direction()))
     }
 
     /// The times in the local hour that begins at `hour` that have an action down and none up.

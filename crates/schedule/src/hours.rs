@@ -87,23 +87,28 @@ impl Hours {
 
     /// The first time after `local` at which the result of [`Self::contains`] changes.
     pub(super) fn next_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
-        let wanted = !self.contains(local, dates);
+        let wanted = self.cover_state(local, dates).other();
         let next = self.nearest(local.after(), wanted, dates, Toward::Later);
         next.filter(|local| local.is_in_range())
     }
 
     /// The last time at or before `local` at which the result of [`Self::contains`] changed.
     pub(super) fn last_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
-        let wanted = !self.contains(local, dates);
+        let wanted = self.cover_state(local, dates).other();
         let last = self.nearest(local.before(), wanted, dates, Toward::Earlier);
         last.map(Local::after).filter(|local| local.is_in_range())
     }
 
-    /// The nearest time from `local` on that is covered if `wanted`, otherwise uncovered.
+    fn cover_state(&self, local: Local, dates: Dates<'_>) -> CoverState {
+        self.coverage(local.day(), dates)
+            .cover_state(local.second())
+    }
+
+    /// The nearest time from `local` on with this state.
     fn nearest(
         &self,
         local: Local,
-        wanted: bool,
+        wanted: CoverState,
         dates: Dates<'_>,
         toward: Toward,
     ) -> Option<Local> {
@@ -118,7 +123,7 @@ impl Hours {
             Toward::Earlier => today - days,
         };
         let now = on(today, local.second());
-        if wanted {
+        if wanted == CoverState::Covered {
             let begun = |page: &Page| self.covered_days(page, dates);
             return now.or_else(|| dates.scan(after(1), toward, begun, on_day));
         }
@@ -285,6 +290,22 @@ fn missing_end(window: Piece<'_>) -> Diagnostic {
     )
 }
 
+/// Whether a time is in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CoverState {
+    Covered,
+    Uncovered,
+}
+
+impl CoverState {
+    const fn other(self) -> Self {
+        match self {
+            Self::Covered => Self::Uncovered,
+            Self::Uncovered => Self::Covered,
+        }
+    }
+}
+
 /// Rejects cron expressions and dates with an error of their own.
 fn reject_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
     let text = item.text();
@@ -343,27 +364,35 @@ impl DateCoverage<'_> {
         window_at(&self.own, second)
     }
 
-    /// The nearest second from `from` on that is covered if `wanted`, otherwise uncovered.
-    pub(crate) fn nearest(&self, from: u32, wanted: bool, toward: Toward) -> Option<u32> {
-        if self.covers(from) == wanted {
+    fn cover_state(&self, second: u32) -> CoverState {
+        if self.covers(second) {
+            CoverState::Covered
+        } else {
+            CoverState::Uncovered
+        }
+    }
+
+    /// The nearest second from `from` on with this state.
+    pub(crate) fn nearest(&self, from: u32, wanted: CoverState, toward: Toward) -> Option<u32> {
+        if self.cover_state(from) == wanted {
             return Some(from);
         }
         match (toward, wanted) {
-            (Toward::Later, true) => {
+            (Toward::Later, CoverState::Covered) => {
                 let at = self.own.partition_point(|&(_, to)| to <= from);
                 self.own.get(at).map(|&(begin, _)| begin)
             }
-            (Toward::Later, false) => {
+            (Toward::Later, CoverState::Uncovered) => {
                 let free = from.max(self.tail);
                 let free = self.own_window(free).map_or(free, |(_, to)| to);
                 (free < DAY).then_some(free)
             }
-            (Toward::Earlier, true) => {
+            (Toward::Earlier, CoverState::Covered) => {
                 let at = self.own.partition_point(|&(begin, _)| begin <= from);
                 let end = self.own.get(..at)?.last().map_or(0, |&(_, end)| end);
                 end.max(self.tail).checked_sub(1)
             }
-            (Toward::Earlier, false) => {
+            (Toward::Earlier, CoverState::Uncovered) => {
                 let free = match self.own_window(from) {
                     Some((begin, _)) => begin.checked_sub(1)?,
                     None => from,

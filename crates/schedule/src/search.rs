@@ -18,8 +18,14 @@ use crate::{
 pub(super) struct Search<'s, L> {
     lists: L,
     dates: Dates<'s>,
-    /// Whether times on excluded dates are skipped.
-    skips_excluded: bool,
+    excluded: ExcludedTimes,
+}
+
+/// Whether the times on excluded dates happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ExcludedTimes {
+    Kept,
+    Skipped,
 }
 
 impl Times {
@@ -30,18 +36,18 @@ impl Times {
             except: &except,
             treated: &treated,
         };
-        let search = Search::new(std::iter::once(self), dates, false);
+        let search = Search::new(std::iter::once(self), dates, ExcludedTimes::Kept);
         let next = search.nearest(Local::from(after).after(), Toward::Later);
         next?.to_naive()
     }
 }
 
 impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
-    pub(super) fn new(lists: L, dates: Dates<'s>, skips_excluded: bool) -> Self {
+    pub(super) fn new(lists: L, dates: Dates<'s>, excluded: ExcludedTimes) -> Self {
         Self {
             lists,
             dates,
-            skips_excluded,
+            excluded,
         }
     }
 
@@ -101,7 +107,7 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
             };
             let first = toward.edge(DAY - 1);
             let days = |page: &Page| match pattern.days_in(page) {
-                days if days != 0 && self.skips_excluded => {
+                days if days != 0 && self.skips_excluded() => {
                     days & !self.dates.except.days_in(&page.month)
                 }
                 days => days,
@@ -115,8 +121,12 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         self.dates.date(day).filter(|_| !self.is_skipped(day))
     }
 
+    fn skips_excluded(&self) -> bool {
+        self.excluded == ExcludedTimes::Skipped
+    }
+
     fn is_skipped(&self, day: i32) -> bool {
-        self.skips_excluded && self.dates.except.range_of(day).is_some()
+        self.skips_excluded() && self.dates.except.range_of(day).is_some()
     }
 }
 
@@ -143,7 +153,11 @@ mod tests {
             except: &ExcludedDates::default(),
             treated: &TreatedDates::default(),
         };
-        ask(&Search::new(std::iter::once(times), dates, false))
+        ask(&Search::new(
+            std::iter::once(times),
+            dates,
+            ExcludedTimes::Kept,
+        ))
     }
 
     /// Formats the first times of `text` from Monday 2026-11-23 00:00 on.

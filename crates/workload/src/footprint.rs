@@ -180,7 +180,10 @@ impl ResourceRequests {
         for container in list("initContainers") {
             let policy = container.member("restartPolicy");
             let is_sidecar = policy.and_then(|policy| policy.written(|policy| policy == "Always"));
-            pod.init_container(resources(container), is_sidecar == Some(true));
+            match is_sidecar {
+                Some(true) => pod.sidecar(resources(container)),
+                _ => pod.init_container(resources(container)),
+            }
         }
         pod.total()
     }
@@ -287,17 +290,25 @@ impl PodRequests {
             .combine(effective_requests(resources), u64::saturating_add);
     }
 
-    /// Adds the next init container. A sidecar (`restartPolicy: Always`) keeps running together
-    /// with all later ones.
-    pub fn init_container(&mut self, resources: Resources, is_sidecar: bool) {
-        let step = self
-            .sidecars
-            .combine(effective_requests(resources), u64::saturating_add);
-        if is_sidecar {
-            self.container(resources);
-            self.sidecars = step;
-        }
+    /// Adds the next init container, which runs only together with the sidecars before it.
+    pub fn init_container(&mut self, resources: Resources) {
+        let step = self.init_step(resources);
         self.largest_step = self.largest_step.combine(step, u64::max);
+    }
+
+    /// Adds the next init container with `restartPolicy: Always`, which keeps running together with
+    /// all later containers.
+    pub fn sidecar(&mut self, resources: Resources) {
+        let step = self.init_step(resources);
+        self.container(resources);
+        self.sidecars = step;
+        self.largest_step = self.largest_step.combine(step, u64::max);
+    }
+
+    /// The requests while the next init container starts.
+    fn init_step(&self, resources: Resources) -> ResourceRequests {
+        self.sidecars
+            .combine(effective_requests(resources), u64::saturating_add)
     }
 
     /// The total requests.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::Action;
+use dayshift_schedule::{Action, Direction};
 use dayshift_text::quote;
 
 use crate::{
@@ -260,7 +260,9 @@ impl Observed {
             .filter(|required| match required {
                 // If a schedule has no starts, users start the workload manually, and it should keep
                 // running.
-                Action::Stop => self.replicas > spec.stop_replicas && spec.may(true),
+                Action::Stop => {
+                    self.replicas > spec.stop_replicas && spec.has_boundaries(Direction::Up)
+                }
                 Action::Start => {
                     let (seen, state) = (self.replicas, self.state());
                     seen == Replicas::ZERO

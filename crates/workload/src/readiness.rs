@@ -79,23 +79,32 @@ impl Readiness {
 mod tests {
     use super::*;
 
-    fn replicas(ready: u32, is_current: bool) -> Readiness {
-        let ready = Replicas::new(ready);
-        Readiness::Replicas { ready, is_current }
+    fn current(ready: u32) -> Readiness {
+        Readiness::Replicas {
+            ready: Replicas::new(ready),
+            is_current: true,
+        }
+    }
+
+    fn outdated(ready: u32) -> Readiness {
+        Readiness::Replicas {
+            ready: Replicas::new(ready),
+            is_current: false,
+        }
     }
 
     #[test]
     fn an_object_is_ready_if_its_whole_count_is_in_a_current_status() {
         for (readiness, count, is_ready, word) in [
             (Readiness::Unknown, 3, None, None),
-            (replicas(0, true), 3, Some(false), Some("0/3")),
-            (replicas(3, true), 3, Some(true), Some("3/3")),
-            (replicas(0, true), 0, Some(true), Some("0/0")),
-            (replicas(0, false), 0, Some(true), Some("0/0")),
+            (current(0), 3, Some(false), Some("0/3")),
+            (current(3), 3, Some(true), Some("3/3")),
+            (current(0), 0, Some(true), Some("0/0")),
+            (outdated(0), 0, Some(true), Some("0/0")),
             // A rollout can surge above the count.
-            (replicas(4, true), 3, Some(true), Some("4/3")),
+            (current(4), 3, Some(true), Some("4/3")),
             // The status is older than the current pod template.
-            (replicas(3, false), 3, Some(false), Some("3/3")),
+            (outdated(3), 3, Some(false), Some("3/3")),
         ] {
             let count = Replicas::new(count);
             assert_eq!(readiness.is_ready(count), is_ready, "{readiness:?}");
@@ -112,15 +121,15 @@ mod tests {
         let is_due = Some(DateTime::UNIX_EPOCH + READY_WITHIN);
         let none = TimeDelta::zero();
         for (readiness, phase, count, within, expected) in [
-            (replicas(2, true), Phase::Running, 3, READY_WITHIN, is_due),
-            (replicas(3, false), Phase::Woken, 3, READY_WITHIN, is_due),
-            (replicas(3, true), Phase::Running, 3, READY_WITHIN, None),
-            (replicas(0, false), Phase::Running, 0, READY_WITHIN, None),
-            (replicas(0, true), Phase::Adopted, 3, READY_WITHIN, None),
-            (replicas(0, true), Phase::Stopped, 3, READY_WITHIN, None),
+            (current(2), Phase::Running, 3, READY_WITHIN, is_due),
+            (outdated(3), Phase::Woken, 3, READY_WITHIN, is_due),
+            (current(3), Phase::Running, 3, READY_WITHIN, None),
+            (outdated(0), Phase::Running, 0, READY_WITHIN, None),
+            (current(0), Phase::Adopted, 3, READY_WITHIN, None),
+            (current(0), Phase::Stopped, 3, READY_WITHIN, None),
             (Readiness::Unknown, Phase::Running, 3, READY_WITHIN, None),
-            (replicas(0, true), Phase::Running, 3, none, None),
-            (replicas(0, true), Phase::Running, 3, TimeDelta::MAX, None),
+            (current(0), Phase::Running, 3, none, None),
+            (current(0), Phase::Running, 3, TimeDelta::MAX, None),
         ] {
             assert_eq!(
                 due(readiness, phase, count, within),

@@ -182,10 +182,11 @@ impl<'de> Visitor<'de> for TemplateReader<'_> {
         {
             let resources = std::mem::take(&mut self.seen.resources);
             let is_sidecar = std::mem::take(&mut self.seen.is_sidecar);
-            if are_init {
-                self.seen.pod.init_container(resources, is_sidecar);
-            } else {
-                self.seen.pod.container(resources);
+            let pod = &mut self.seen.pod;
+            match are_init {
+                true if is_sidecar => pod.sidecar(resources),
+                true => pod.init_container(resources),
+                false => pod.container(resources),
             }
         }
         Ok(())
@@ -287,10 +288,10 @@ pub(crate) fn requests_in_protobuf(template: &[u8]) -> ResourceRequests {
     {
         match field {
             POD_CONTAINERS => pod.container(container_in(bytes).0),
-            POD_INIT_CONTAINERS => {
-                let (resources, is_sidecar) = container_in(bytes);
-                pod.init_container(resources, is_sidecar);
-            }
+            POD_INIT_CONTAINERS => match container_in(bytes) {
+                (resources, true) => pod.sidecar(resources),
+                (resources, false) => pod.init_container(resources),
+            },
             POD_OVERHEAD => add_quantity(&mut pod.overhead, bytes),
             POD_RESOURCES => pod.resources = resources_in(bytes),
             _ => {}

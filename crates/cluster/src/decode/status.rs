@@ -272,9 +272,18 @@ mod tests {
         readiness
     }
 
-    const fn replicas(ready: u32, is_current: bool) -> Readiness {
-        let ready = Replicas::new(ready);
-        Readiness::Replicas { ready, is_current }
+    const fn current(ready: u32) -> Readiness {
+        Readiness::Replicas {
+            ready: Replicas::new(ready),
+            is_current: true,
+        }
+    }
+
+    const fn outdated(ready: u32) -> Readiness {
+        Readiness::Replicas {
+            ready: Replicas::new(ready),
+            is_current: false,
+        }
     }
 
     #[test]
@@ -286,26 +295,26 @@ mod tests {
                 json!({"observedGeneration": 0, "readyReplicas": 0}),
                 Readiness::Unknown,
             ),
-            (json!({"observedGeneration": 7}), replicas(0, true)),
+            (json!({"observedGeneration": 7}), current(0)),
             (
                 json!({"observedGeneration": 7, "readyReplicas": 2}),
-                replicas(2, true),
+                current(2),
             ),
             (
                 json!({"observedGeneration": 6, "readyReplicas": 3}),
-                replicas(3, false),
+                outdated(3),
             ),
             (
                 json!({"observedGeneration": 8, "readyReplicas": 5}),
-                replicas(5, true),
+                current(5),
             ),
             (
                 json!({"observedGeneration": 7, "readyReplicas": 5_000_000_000_u64}),
-                replicas(0, true),
+                current(0),
             ),
             (
                 json!({"observedGeneration": 7, "readyReplicas": -1}),
-                replicas(0, true),
+                current(0),
             ),
         ] {
             for kind in [Kind::DEPLOYMENT, Kind::STATEFUL_SET] {
@@ -319,14 +328,11 @@ mod tests {
     fn a_custom_kind_has_ready_replicas_if_one_of_its_objects_shows_them() {
         let kind = KindTable::default().resource("kites", "air.example.com");
         assert_eq!(readiness(&kind, json!({}), 1), Readiness::Unknown);
-        assert_eq!(
-            readiness(&kind, json!({"readyReplicas": 1}), 1),
-            replicas(1, true)
-        );
-        assert_eq!(readiness(&kind, json!({}), 1), replicas(0, true));
+        assert_eq!(readiness(&kind, json!({"readyReplicas": 1}), 1), current(1));
+        assert_eq!(readiness(&kind, json!({}), 1), current(0));
         let rollout = KindTable::default().resource("rollouts", "argoproj.io");
         let status = json!({"observedGeneration": "4", "readyReplicas": 2});
-        assert_eq!(readiness(&rollout, status, 5), replicas(2, false));
+        assert_eq!(readiness(&rollout, status, 5), outdated(2));
     }
 
     #[test]

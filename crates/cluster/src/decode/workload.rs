@@ -122,7 +122,12 @@ impl Workload {
 
     /// The meaning of the count.
     pub fn counts(&self, kind: &Kind) -> CountKind {
-        kind.counts().scaling_to_zero(self.spec.scales_to_zero())
+        let counts = kind.counts();
+        if self.spec.scales_to_zero() {
+            counts.with_zero_minimum()
+        } else {
+            counts
+        }
     }
 
     /// The volume retention when the workload is scaled down.

@@ -9,7 +9,7 @@ use dayshift_cluster::{
 };
 use dayshift_workload::{
     Change, ChangeKind, Decision, KindTable, Observed, Replicas, WorkloadRef,
-    events::EventText,
+    events::{CorrectionLimit, EventText},
     other_controllers::{FieldManager, ManagerKind, Revert},
 };
 
@@ -41,8 +41,7 @@ pub(crate) struct Lookup {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
     reverted: Revert,
-    /// Whether `enforce` has reached the correction limit.
-    gave_up: bool,
+    limit: CorrectionLimit,
     /// The elapsed time when the revert was observed.
     observed_at: Duration,
 }
@@ -142,15 +141,17 @@ impl Reverts {
             return;
         };
         let name = object.name().clone();
-        let gave_up = match store.decide(id, now.wall) {
+        let limit = match store.decide(id, now.wall) {
             // The count will be set again. If that is reverted too, it is reported.
             Some(Decision::Write(change))
                 if change.kind.is_transition() || change.kind == ChangeKind::Enforce =>
             {
                 return;
             }
-            Some(Decision::CorrectionLimitReached { .. }) => reverted.by == ChangeKind::Enforce,
-            _ => false,
+            Some(Decision::CorrectionLimitReached { .. }) if reverted.by == ChangeKind::Enforce => {
+                CorrectionLimit::Reached
+            }
+            _ => CorrectionLimit::NotReached,
         };
         if let Some(object) = store.get_unpublished(id) {
             object.set_count = None;
@@ -159,7 +160,7 @@ impl Reverts {
             id,
             object: name,
             reverted,
-            gave_up,
+            limit,
             observed_at: now.elapsed,
         });
     }
@@ -238,9 +239,8 @@ fn report(
     let name = manager.map_or_else(|| "another client".to_owned(), FieldManager::name);
     let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
     let reverted = &lookup.reverted;
-    let gave_up = lookup.gave_up;
-    let Some(event) = EventText::reverted(reverted, object, manager, gave_up, events.prefix())
-    else {
+    let limit = lookup.limit;
+    let Some(event) = EventText::reverted(reverted, object, manager, limit, events.prefix()) else {
         let description = reverted.words(&object.kind);
         tracing::debug!(kind = %object.kind, %object, "{name} {description}");
         return;

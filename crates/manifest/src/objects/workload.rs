@@ -118,7 +118,11 @@ impl ManifestWorkload {
         let is_zero = count
             .as_ref()
             .is_some_and(|(count, _)| *count == Replicas::ZERO);
-        let counts = kind.counts().scaling_to_zero(metrics.any(takes) || is_zero);
+        let counts = if metrics.any(takes) || is_zero {
+            kind.counts().with_zero_minimum()
+        } else {
+            kind.counts()
+        };
         Ok(Self {
             object: WorkloadRef {
                 kind: kind.clone(),

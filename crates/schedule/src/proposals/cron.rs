@@ -40,7 +40,7 @@ pub(crate) fn guess(text: &str) -> Option<Proposal> {
     let lower = text.to_ascii_lowercase();
     let fixed = if let Some(fields) = lower.strip_prefix("cron(") {
         let fields = text.get(5..5 + fields.strip_suffix(')')?.len())?;
-        without_year(&split_words(fields), true)
+        without_year(&split_words(fields), WeekdayNumbers::FromOne)
     } else if let Some((word, rest)) = text.split_once(' ') {
         if is_zone_prefix(word) {
             let (_, timezone) = word.split_once('=')?;
@@ -69,30 +69,38 @@ fn is_valid_cron(text: &str) -> bool {
 fn fix_cron(words: &[&str]) -> Option<String> {
     let text = words.join(" ");
     let within_month = Piece::whole(&text, "").ok().and_then(month_days_text);
-    let is_aws = match *words {
-        [_, _, day, _, week, year] => is_aws([day, week, year]),
-        _ => false,
+    let weekdays = match *words {
+        [_, _, day, _, week, year] if is_aws([day, week, year]) => WeekdayNumbers::FromOne,
+        _ => WeekdayNumbers::Unknown,
     };
     let plain = || fix_fields(words).filter(|text| is_valid_cron(text));
     within_month
         .or_else(plain)
-        .or_else(|| without_year(words, is_aws))
+        .or_else(|| without_year(words, weekdays))
+}
+
+/// The weekday that a number means in a cron expression with a year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WeekdayNumbers {
+    /// 1 is Sunday, as in AWS and Quartz.
+    FromOne,
+    /// The dialect is not known.
+    Unknown,
 }
 
 /// Reads fields with a year at the end, as in AWS and Quartz. If the year is any year, it is
-/// dropped; if the fields name one time, the result is a date and time. AWS and Quartz count
-/// weekdays from 1 (Sunday), and other dialects might not.
-fn without_year(words: &[&str], is_aws: bool) -> Option<String> {
+/// dropped; if the fields name one time, the result is a date and time.
+fn without_year(words: &[&str], weekdays: WeekdayNumbers) -> Option<String> {
     let (year, rest) = words.split_last()?;
     let [seconds @ .., minute, hour, day, month, week] = rest else {
         return None;
     };
     if matches!(*year, "*" | "?") {
         let has_number = week.contains(|character: char| character.is_ascii_digit());
-        let week = match is_aws {
-            true => days_from_one(week)?,
-            false if has_number => return None,
-            false => (*week).to_owned(),
+        let week = match weekdays {
+            WeekdayNumbers::FromOne => days_from_one(week)?,
+            WeekdayNumbers::Unknown if has_number => return None,
+            WeekdayNumbers::Unknown => (*week).to_owned(),
         };
         let mut words = rest.to_vec();
         *words.last_mut()? = &week;

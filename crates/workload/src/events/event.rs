@@ -44,6 +44,13 @@ fn length(time: TimeDelta) -> String {
     }
 }
 
+/// Whether `enforce` has already reverted a count as often as it may before the next boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorrectionLimit {
+    NotReached,
+    Reached,
+}
+
 impl EventText {
     pub(super) const fn new(reason: EventReason, text: String) -> Self {
         Self {
@@ -336,13 +343,13 @@ impl EventText {
         Self::new(EventReason::Reverted, text)
     }
 
-    /// Another client reverted a count; `None` if that is expected. With `gave_up`, dayshift had
-    /// already restored the count, and will not do so again before the next boundary.
+    /// Another client reverted a count; `None` if that is expected. At the correction
+    /// limit, the text says that `enforce` makes no further correction.
     pub fn reverted(
         reverted: &Revert,
         object: &WorkloadRef,
         manager: Option<&FieldManager>,
-        gave_up: bool,
+        limit: CorrectionLimit,
         prefix: &Prefix,
     ) -> Option<Self> {
         let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
@@ -352,7 +359,7 @@ impl EventText {
         let name = manager.map_or_else(|| "another client".to_owned(), FieldManager::name);
         let words = reverted.words(&object.kind);
         let mut text = format!("{name} {words}");
-        if gave_up {
+        if limit == CorrectionLimit::Reached {
             text += "; `enforce` has reverted that too, and makes no correction until the next start or stop";
         }
         match (kind, manager) {
@@ -439,7 +446,13 @@ mod tests {
                 at: None,
             };
             let prefix = Prefix::parse(&"p".repeat(63)).unwrap();
-            let note = EventText::reverted(&reverted, &object, Some(&manager), true, &prefix);
+            let note = EventText::reverted(
+                &reverted,
+                &object,
+                Some(&manager),
+                CorrectionLimit::Reached,
+                &prefix,
+            );
             let text = note.unwrap().text;
             assert!(text.len() <= 1024, "{}: {text}", text.len());
             assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");

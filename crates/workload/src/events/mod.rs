@@ -6,7 +6,7 @@ mod event;
 mod note;
 mod reason;
 
-pub use event::EventText;
 pub use event::STARTS_WAIT_INTERVAL;
+pub use event::{CorrectionLimit, EventText};
 pub use note::{author_text, reason_text, user_text};
 pub use reason::EventReason;

@@ -159,12 +159,12 @@ impl ScheduleSpec {
     }
 
     /// Whether the schedule has boundaries in this direction.
-    pub(crate) fn may(&self, raises: bool) -> bool {
+    pub(crate) fn has_boundaries(&self, direction: Direction) -> bool {
         match self.schedule.rule() {
             ScheduleRule::Times(entries) => {
                 let mut entries = entries.iter();
                 let is_extra = !self.schedule.extra().is_empty();
-                is_extra || entries.any(|entry| entry.action.is_up() == raises)
+                is_extra || entries.any(|entry| entry.action.direction() == direction)
             }
             ScheduleRule::Hours(_) => true,
         }

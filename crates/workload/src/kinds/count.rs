@@ -55,11 +55,11 @@ impl CountKind {
         self.is_switch() || matches!(self, Self::Exact | Self::Runners | Self::Minimum { .. })
     }
 
-    /// Sets whether an autoscaler can have a minimum of 0.
+    /// Allows an autoscaler to have a minimum of 0.
     #[must_use]
-    pub const fn scaling_to_zero(self, may_be_zero: bool) -> Self {
+    pub const fn with_zero_minimum(self) -> Self {
         match self {
-            Self::Minimum { .. } => Self::Minimum { may_be_zero },
+            Self::Minimum { .. } => Self::Minimum { may_be_zero: true },
             other => other,
         }
     }

@@ -117,9 +117,7 @@ fn the_minimum_of_an_autoscaler_that_scales_to_zero_may_be_0() {
     let scaled_to_zero = |minimum| {
         let mut object =
             Object::new("2026-11-19 12:00", minimum).of_kind(&Kind::HORIZONTAL_POD_AUTOSCALER);
-        let counts = Kind::HORIZONTAL_POD_AUTOSCALER
-            .counts()
-            .scaling_to_zero(true);
+        let counts = Kind::HORIZONTAL_POD_AUTOSCALER.counts().with_zero_minimum();
         object.observed.inputs = object.observed.inputs.with_counts(counts);
         object.edit("hours", Some("Mon-Fri 09:00-19:00")).apply();
         object
