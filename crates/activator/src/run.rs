@@ -163,7 +163,10 @@ pub async fn run(
             }
             Some(()) = announcing.next() => {}
             Some((write, result)) = writing.next() => {
-                telemetry.slice_written(activator.writes.finished(write, result));
+                match activator.writes.finished(write, result) {
+                    true => telemetry.slice_written(),
+                    false => telemetry.slice_not_written(),
+                }
             }
             _ = tick.tick() => has_events = true,
         }

@@ -148,8 +148,15 @@ impl Telemetry {
         self.wake_failures.inc();
     }
 
-    pub(crate) fn slice_written(&self, is_taken: bool) {
-        let outcome = if is_taken { "done" } else { "failed" };
+    pub(crate) fn slice_written(&self) {
+        self.count_slice_write("done");
+    }
+
+    pub(crate) fn slice_not_written(&self) {
+        self.count_slice_write("failed");
+    }
+
+    fn count_slice_write(&self, outcome: &str) {
         self.slice_writes
             .get_or_create(&[("outcome", outcome.to_owned())])
             .inc();
@@ -211,7 +218,7 @@ mod tests {
         let telemetry = Telemetry::default();
         telemetry.ended(ConnectionOutcome::Page);
         telemetry.woken("dev");
-        telemetry.slice_written(true);
+        telemetry.slice_written();
         let text = telemetry.render();
         let types = text
             .lines()

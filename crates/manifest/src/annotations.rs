@@ -258,20 +258,28 @@ pub fn is_of_other_tool(name: &str) -> bool {
     OTHER_TOOLS.iter().any(|tool| name.starts_with(tool))
 }
 
-/// Finds the misplaced keys of an object, in the order of the file. Annotations of a workload with
-/// the prefix are its schedule, so they are not misplaced. A workload is searched everywhere; an
-/// object of another kind can contain such names for other objects, as a policy does.
+/// The role of an object in the search for misplaced keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectRole {
+    /// A workload or a Namespace. Its annotations with the prefix are a schedule, so they are not
+    /// misplaced. It is searched everywhere.
+    Scheduled,
+    /// An object of another kind, which can contain such names for other objects, as a policy does.
+    Other,
+}
+
+/// Finds the misplaced keys of an object, in the order of the file.
 pub(crate) fn misplaced_keys(
     node: &Node<'_>,
     scope: ReadScope<'_>,
-    is_workload: bool,
+    role: ObjectRole,
 ) -> Vec<MisplacedKey> {
     let mut found = Vec::new();
     for (path, site) in SITES {
         let map = path.split('.').try_fold(node, |node, name| node.get(name));
         for entry in map.map_or(&[][..], Node::entries) {
             let name = entry.name();
-            let is_input = is_workload && site == KeySite::Annotations;
+            let is_input = role == ObjectRole::Scheduled && site == KeySite::Annotations;
             let is_ours =
                 scope.prefix.resembles(name) && !(is_input && scope.prefix.strip(name).is_some());
             if is_ours || site == KeySite::Annotations && is_of_other_tool(name) {
@@ -279,7 +287,7 @@ pub(crate) fn misplaced_keys(
             }
         }
     }
-    if is_workload {
+    if role == ObjectRole::Scheduled {
         elsewhere(node, &mut Vec::new(), scope, &mut found);
     }
     found.sort_by_key(|key| key.field.key.span.start);

@@ -330,13 +330,13 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, DefinitionError> {
 
 fn parse_content(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
-    let is_annotation = path[0] != "spec";
+    let is_annotation = is_annotation(path);
     let written = row.get("holds");
     let kind = written.and_then(Node::text).unwrap_or("switch");
     let of_switch = ["stopped", "running", "absent", "not-beside"];
     let stray = of_switch.into_iter().find_map(|key| row.get(key));
     match (kind, written) {
-        ("switch", _) => switch(row, is_annotation, path),
+        ("switch", _) => switch(row, path),
         ("time", Some(node)) if !is_annotation => {
             Err(wrong(node, "only an annotation can hold a time".to_owned()))
         }
@@ -362,11 +362,12 @@ fn parse_content(row: &Node<'_>, path: &[String]) -> Result<CustomField, Definit
     }
 }
 
-fn switch(
-    row: &Node<'_>,
-    is_annotation: bool,
-    path: &[String],
-) -> Result<CustomField, DefinitionError> {
+/// Whether a field is an annotation and not below `spec`.
+fn is_annotation(path: &[String]) -> bool {
+    path[0] != "spec"
+}
+
+fn switch(row: &Node<'_>, path: &[String]) -> Result<CustomField, DefinitionError> {
     let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
     if path == ["spec", "replicas"] {
         let message = "spec.replicas is a count; write holds: replicas, or holds: exact".to_owned();
@@ -377,7 +378,7 @@ fn switch(
             return Ok(None);
         };
         match (node.scalar(), node.written()) {
-            (Some(Scalar::Bool(_)), Some(text)) if is_annotation => Err(wrong(
+            (Some(Scalar::Bool(_)), Some(text)) if is_annotation(path) => Err(wrong(
                 node,
                 format!(
                     "`{text}` is true or false to YAML, and an annotation is a text; write {key}: \"{text}\""

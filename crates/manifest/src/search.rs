@@ -118,6 +118,14 @@ impl OpenedFiles {
     }
 }
 
+/// The type of a directory entry. Patterns that end in `/` match only directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryType {
+    Directory,
+    /// A file, or a symbolic link to anything.
+    Other,
+}
+
 /// Rules, and the directory that they apply to as an absolute path.
 #[derive(Clone, Debug)]
 struct ScopedRules {
@@ -136,10 +144,10 @@ impl ScopedRules {
         })
     }
 
-    fn decide(&self, path: &Path, is_directory: bool) -> Option<bool> {
+    fn decide(&self, path: &Path, entry_type: EntryType) -> Option<bool> {
         let relative = path.strip_prefix(&self.directory).ok()?;
         let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-        self.rules.decide(&parts.join("/"), is_directory)
+        self.rules.decide(&parts.join("/"), entry_type)
     }
 }
 
@@ -203,11 +211,14 @@ impl DirectoryWalk {
             };
             let name = entry.file_name();
             let (path, real) = (entry.path(), real.join(&name));
-            let is_directory = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
-            if self.is_ignored(&real, is_directory, &scopes) {
+            let entry_type = match entry.file_type() {
+                Ok(file_type) if file_type.is_dir() => EntryType::Directory,
+                _ => EntryType::Other,
+            };
+            if self.is_ignored(&real, entry_type, &scopes) {
                 continue;
             }
-            if is_directory {
+            if entry_type == EntryType::Directory {
                 let is_hidden = name.as_encoded_bytes().starts_with(b".");
                 let is_template = is_chart && name == "templates";
                 if !is_hidden && !is_template {
@@ -257,10 +268,10 @@ impl DirectoryWalk {
     }
 
     /// An excluded path is ignored in any case. Otherwise the nearest `.gitignore` decides.
-    fn is_ignored(&self, real: &Path, is_directory: bool, scopes: &[ScopedRules]) -> bool {
+    fn is_ignored(&self, real: &Path, entry_type: EntryType, scopes: &[ScopedRules]) -> bool {
         let all = scopes.iter().chain([&self.top]).rev();
         all.into_iter()
-            .find_map(|scope| scope.decide(real, is_directory))
+            .find_map(|scope| scope.decide(real, entry_type))
             .unwrap_or_default()
     }
 }
@@ -308,10 +319,10 @@ impl IgnoreRules {
 
     /// Whether a path is ignored, or `None` if no line matches it. The path should be relative to
     /// the file's directory, with `/` as its separator.
-    pub(crate) fn decide(&self, path: &str, is_directory: bool) -> Option<bool> {
+    pub(crate) fn decide(&self, path: &str, entry_type: EntryType) -> Option<bool> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_about = |rule: &&IgnoreRule| {
-            (is_directory || !rule.only_directories)
+            (entry_type == EntryType::Directory || !rule.only_directories)
                 && rule.matches(if rule.is_path { path } else { name })
         };
         let rule = self.0.iter().rev().find(is_about)?;
@@ -392,44 +403,41 @@ mod tests {
 
     #[test]
     fn the_last_matching_line_decides() {
-        for (lines, path, is_directory, expected) in [
-            ("", "a.yaml", false, None),
-            ("# a.yaml\n\n", "a.yaml", false, None),
-            ("*.yaml", "a/b.yaml", false, Some(true)),
-            ("*.yaml\n!b.yaml", "a/b.yaml", false, Some(false)),
-            ("/b.yaml", "a/b.yaml", false, None),
-            ("/b.yaml", "b.yaml", false, Some(true)),
-            ("a/b.yaml", "a/b.yaml", false, Some(true)),
-            ("a/b.yaml", "c/a/b.yaml", false, None),
-            ("**/a/b.yaml", "c/a/b.yaml", false, Some(true)),
-            ("a/**/c", "a/b/b/c", false, Some(true)),
-            ("a/**", "a/b", false, Some(true)),
-            ("a/**", "a", true, None),
-            ("build/", "x/build", true, Some(true)),
-            ("build/", "build", false, None),
-            ("a{b,c}", "ab", false, None),
-            ("a{b,c}", "a{b,c}", false, Some(true)),
-            ("\\!a", "!a", false, Some(true)),
-            ("\\#a", "#a", false, Some(true)),
-            ("a  ", "a", false, Some(true)),
-            ("a\\ ", "a ", false, Some(true)),
-            ("a[", "a[", false, None),
-            ("[!a]b", "cb", false, Some(true)),
-            ("a*", "b/ac", false, Some(true)),
-            ("a*/c", "ab/c", false, Some(true)),
-            ("a/*", "a/b/c", false, None),
-            ("**/a**/**/*", "a.yaml", false, None),
-            ("**/a**/**/*", "b/ac/d", false, Some(true)),
-            ("a\\**", "a*bc", false, Some(true)),
-            ("a\\**", "abc", false, None),
-            ("/a/***/d", "a/b/c/d", false, Some(true)),
+        use EntryType::{Directory, Other};
+        for (lines, path, entry_type, expected) in [
+            ("", "a.yaml", Other, None),
+            ("# a.yaml\n\n", "a.yaml", Other, None),
+            ("*.yaml", "a/b.yaml", Other, Some(true)),
+            ("*.yaml\n!b.yaml", "a/b.yaml", Other, Some(false)),
+            ("/b.yaml", "a/b.yaml", Other, None),
+            ("/b.yaml", "b.yaml", Other, Some(true)),
+            ("a/b.yaml", "a/b.yaml", Other, Some(true)),
+            ("a/b.yaml", "c/a/b.yaml", Other, None),
+            ("**/a/b.yaml", "c/a/b.yaml", Other, Some(true)),
+            ("a/**/c", "a/b/b/c", Other, Some(true)),
+            ("a/**", "a/b", Other, Some(true)),
+            ("a/**", "a", Directory, None),
+            ("build/", "x/build", Directory, Some(true)),
+            ("build/", "build", Other, None),
+            ("a{b,c}", "ab", Other, None),
+            ("a{b,c}", "a{b,c}", Other, Some(true)),
+            ("\\!a", "!a", Other, Some(true)),
+            ("\\#a", "#a", Other, Some(true)),
+            ("a  ", "a", Other, Some(true)),
+            ("a\\ ", "a ", Other, Some(true)),
+            ("a[", "a[", Other, None),
+            ("[!a]b", "cb", Other, Some(true)),
+            ("a*", "b/ac", Other, Some(true)),
+            ("a*/c", "ab/c", Other, Some(true)),
+            ("a/*", "a/b/c", Other, None),
+            ("**/a**/**/*", "a.yaml", Other, None),
+            ("**/a**/**/*", "b/ac/d", Other, Some(true)),
+            ("a\\**", "a*bc", Other, Some(true)),
+            ("a\\**", "abc", Other, None),
+            ("/a/***/d", "a/b/c/d", Other, Some(true)),
         ] {
             let rules = IgnoreRules::parse(lines);
-            assert_eq!(
-                rules.decide(path, is_directory),
-                expected,
-                "{lines:?} {path}"
-            );
+            assert_eq!(rules.decide(path, entry_type), expected, "{lines:?} {path}");
         }
     }
 }

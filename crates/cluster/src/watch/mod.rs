@@ -8,7 +8,7 @@ mod watch_set;
 
 pub use self::{
     known_names::ObjectName,
-    reflector::{Reflector, ReflectorEvent},
+    reflector::{ObjectSource, Reflector, ReflectorEvent},
     request::{Absence, WatchError},
     watch_set::WatchSet,
 };

@@ -198,7 +198,7 @@ impl<D: Resource + Decode> Reflector<D> {
             return Ok(None);
         }
         let life = self.pauses.life();
-        let stream = self.source.watch("0", true, life);
+        let stream = self.source.watch_with_list(life);
         match timeout(STREAM_SILENCE_TIMEOUT, stream).await {
             Ok(Ok(body)) => {
                 let init = self.init();
@@ -227,7 +227,7 @@ impl<D: Resource + Decode> Reflector<D> {
     async fn next_from_page(&mut self, mut page: Page<D>) -> Step<D> {
         if let Some(object) = page.objects.next() {
             self.state = WatchState::Paging(page);
-            return Ok(Some(self.applied(object, true)));
+            return Ok(Some(self.applied(object, ObjectSource::List)));
         }
         let (is_first, token) = match page.next {
             NextPage::First => (true, None),
@@ -267,7 +267,7 @@ impl<D: Resource + Decode> Reflector<D> {
     /// Resumes the watch from a version.
     async fn resume(&mut self, version: String) -> Step<D> {
         let life = self.pauses.life();
-        let watch = timeout(RESPONSE_TIMEOUT, self.source.watch(&version, false, life)).await;
+        let watch = timeout(RESPONSE_TIMEOUT, self.source.watch(&version, life)).await;
         let accepted = watch.unwrap_or_else(|late| {
             let error = Error::Service(late.into());
             Err(WatchError::new("watch", error))
@@ -355,8 +355,8 @@ impl<D: Resource + Decode> Reflector<D> {
                 is_end.then(|| self.listed())
             }
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                let is_change = open.advance(&object)?;
-                Some(self.applied(object, !is_change))
+                let source = open.advance(&object)?;
+                Some(self.applied(object, source))
             }
             WatchEvent::Deleted(object) => {
                 open.advance(&object)?;
@@ -437,11 +437,11 @@ impl<D: Resource + Decode> Reflector<D> {
         ReflectorEvent::Init
     }
 
-    fn applied(&mut self, object: D, in_list: bool) -> ReflectorEvent<D> {
+    fn applied(&mut self, object: D, source: ObjectSource) -> ReflectorEvent<D> {
         ReflectorEvent::Applied {
             name: self.known().add(&object),
             object,
-            in_list,
+            source,
         }
     }
 
@@ -480,8 +480,8 @@ pub enum ReflectorEvent<D> {
         name: ObjectName,
         /// The object.
         object: D,
-        /// Whether it comes from a list, which shows the current state of the cluster.
-        in_list: bool,
+        /// Whether it comes from a list or from a change.
+        source: ObjectSource,
     },
     /// An object was deleted or left the scope of the watch.
     Deleted {
@@ -501,13 +501,22 @@ pub enum ReflectorEvent<D> {
     Failed(WatchError),
 }
 
+/// Whether an object comes from a list or from a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectSource {
+    /// Lists show the current state of the cluster.
+    List,
+    /// Changes can be late.
+    Change,
+}
+
 impl<D: Resource> ReflectorEvent<D> {
     /// Creates an event for one changed object.
     pub fn changed(object: D) -> Self {
         Self::Applied {
             name: ObjectName::from_resource(&object),
             object,
-            in_list: false,
+            source: ObjectSource::Change,
         }
     }
 }
@@ -530,13 +539,14 @@ pub(crate) struct OpenWatch {
 }
 
 impl OpenWatch {
-    /// Records the version of an object. Returns whether the event is a change and not part of the
-    /// initial list.
-    pub(crate) fn advance(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
+    /// Records the version of an object. Returns whether the event is part of the initial list.
+    pub(crate) fn advance(&mut self, object: &impl Resource) -> Result<ObjectSource, WatchError> {
         let version = required_version(object.meta().resource_version.clone())?;
-        let is_change = self.version.is_some();
-        self.version = is_change.then_some(version);
-        Ok(is_change)
+        if self.version.is_none() {
+            return Ok(ObjectSource::List);
+        }
+        self.version = Some(version);
+        Ok(ObjectSource::Change)
     }
 }
 

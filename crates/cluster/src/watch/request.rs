@@ -138,18 +138,33 @@ impl WatchSource {
         .await
     }
 
-    /// Requests the changes after a version, for a limited time. If `is_list` is set, the response
-    /// starts with a list that is at least that new.
-    pub(crate) async fn watch(
+    /// Requests the current list, followed by its changes for a limited time.
+    pub(crate) async fn watch_with_list(&self, lasts: Duration) -> Result<Body, WatchError> {
+        let params = WatchParams {
+            send_initial_events: true,
+            ..self.selectors.clone()
+        };
+        self.request_changes("0", params, lasts).await
+    }
+
+    /// Requests the changes after a version, for a limited time.
+    pub(crate) async fn watch(&self, version: &str, lasts: Duration) -> Result<Body, WatchError> {
+        let params = WatchParams {
+            send_initial_events: false,
+            ..self.selectors.clone()
+        };
+        self.request_changes(version, params, lasts).await
+    }
+
+    async fn request_changes(
         &self,
         version: &str,
-        is_list: bool,
+        params: WatchParams,
         lasts: Duration,
     ) -> Result<Body, WatchError> {
         let params = WatchParams {
             timeout: u32::try_from(lasts.as_secs()).ok(),
-            send_initial_events: is_list,
-            ..self.selectors.clone()
+            ..params
         };
         let requests = self.requests();
         self.send(
@@ -319,7 +334,8 @@ impl EventLines {
                     format!("the API server has sent an event of more than {MAX_EVENT} bytes");
                 return Some(Err(Error::Service(why.into())));
             }
-            match next_piece(&mut self.body, !self.read.is_empty()).await? {
+            let is_within_event = !self.read.is_empty();
+            match next_piece(&mut self.body, is_within_event).await? {
                 Ok(piece) => self.read.extend_from_slice(&piece),
                 // A proxy or a load balancer has closed the connection, as many do after some minutes.
                 Err(error) if is_cut_off(&error) => return None,

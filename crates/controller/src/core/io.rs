@@ -7,7 +7,7 @@ use dayshift_cluster::{
     Workload,
     decode::{Version, WithManagers},
     read::NamespaceMeta,
-    watch::{ObjectName, WatchError},
+    watch::{ObjectName, ObjectSource, WatchError},
     write::{AnnounceError, Patch, PatchError, ReadError},
 };
 use dayshift_schedule::Calendars;
@@ -68,8 +68,7 @@ pub(crate) enum ObjectEvent<D> {
     Applied {
         name: ObjectName,
         object: D,
-        /// Whether the object comes from a list.
-        in_list: bool,
+        source: ObjectSource,
     },
     /// The object was deleted: the one with this UID, or with any UID if it is `None`.
     Deleted {

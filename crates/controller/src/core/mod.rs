@@ -410,8 +410,8 @@ impl Core {
     }
 
     fn has_slot(&self, class: Class) -> bool {
-        let is_busy = self.outbox.has_transitions();
-        self.flight.has_slot(class, limits(class, 0, is_busy))
+        let waiting = self.outbox.waiting_transitions();
+        self.flight.has_slot(class, limits(class, 0, waiting))
     }
 
     /// Reads reverted objects, to find the field manager that has set the count. Then reports due
@@ -651,7 +651,11 @@ impl Core {
         if self.more {
             return now.wall;
         }
-        let next = self.timers.next(now, !self.clock.is_wrong());
+        let next = if self.clock.is_wrong() {
+            self.timers.next_with_wrong_clock(now)
+        } else {
+            self.timers.next(now)
+        };
         next.unwrap_or(now.wall + TimeDelta::days(1))
     }
 

@@ -5,7 +5,7 @@ use dayshift_cluster::{
     Workload,
     connect::redacted_chain,
     read::{NamespaceMeta, ObservedNamespace, ServiceSlice},
-    watch::{ObjectName, WatchError},
+    watch::{ObjectName, ObjectSource, WatchError},
     write::EventObject,
 };
 use dayshift_schedule::Calendars;
@@ -65,11 +65,11 @@ impl Core {
         }
     }
 
-    fn observation_origin(&self, watch: WatchId, in_list: bool) -> ObservationOrigin {
+    fn observation_origin(&self, watch: WatchId, source: ObjectSource) -> ObservationOrigin {
         ObservationOrigin {
             watch,
             epoch: self.watches.epoch(watch),
-            in_list,
+            source,
         }
     }
 
@@ -84,9 +84,9 @@ impl Core {
             ObjectEvent::Applied {
                 name,
                 object,
-                in_list,
+                source,
             } => {
-                let origin = self.observation_origin(watch, in_list);
+                let origin = self.observation_origin(watch, source);
                 self.apply_workload(kind, &name, &object, origin, now);
                 name
             }
@@ -153,11 +153,9 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) {
         match event {
-            ObjectEvent::Applied {
-                object, in_list, ..
-            } => {
+            ObjectEvent::Applied { object, source, .. } => {
                 self.note_existence(watch, true);
-                let origin = self.observation_origin(watch, in_list);
+                let origin = self.observation_origin(watch, source);
                 self.apply_namespace(&object, origin, now, effects);
             }
             ObjectEvent::Deleted { name, .. } => {

@@ -9,6 +9,7 @@ use dayshift_cluster::{
     read::record_lacks_count,
     write::{FailureKind, PatchError, ReadError, Unavailable},
 };
+use dayshift_schedule::Direction;
 use dayshift_workload::{
     Cause, Change, ChangeKind, CountField, Kind, Replicas, SwitchValue, WorkloadRef,
     events::EventText,
@@ -30,7 +31,7 @@ use crate::{
     },
     store::history::VersionQuestion,
     telemetry::{outcome::Outcome, readiness::Condition},
-    throttle::Blame,
+    throttle::{Blame, ProbeResult},
 };
 
 /// How many times in a row an object is read and decided about immediately after a conflict.
@@ -78,9 +79,13 @@ impl Core {
                 self.jobs.finish(*passed, &mut report);
             }
             (Purpose::Probe, Response::Version(result)) => {
-                let has_responded = !matches!(result, Err(ReadError::Unavailable(_)));
-                self.throttle.end_probe(has_responded, now);
-                self.telemetry.set(Condition::Reachable, has_responded);
+                let probe = match result {
+                    Err(ReadError::Unavailable(_)) => ProbeResult::NoResponse,
+                    _ => ProbeResult::Response,
+                };
+                self.throttle.end_probe(probe, now);
+                let is_reachable = probe == ProbeResult::Response;
+                self.telemetry.set(Condition::Reachable, is_reachable);
             }
             (Purpose::History(question), Response::Version(result)) => {
                 self.apply_server_version(question, result, now);
@@ -203,8 +208,13 @@ impl Core {
             self.reverts
                 .record_write(id, object, from, &change, elapsed);
             if change.kind.is_transition() {
-                let (timers, is_start) = (&mut self.timers, change.replicas > from);
-                ReadinessTracker::record_transition(id, object, timers, is_start, elapsed);
+                let direction = if change.replicas > from {
+                    Direction::Up
+                } else {
+                    Direction::Down
+                };
+                let timers = &mut self.timers;
+                ReadinessTracker::record_transition(id, object, timers, direction, elapsed);
             }
         }
         self.clear_write_failures(id);
@@ -363,7 +373,7 @@ impl Core {
     /// webhook hangs, which cannot delay a list.
     fn probe(&mut self, id: Id, now: Now, effects: &mut Vec<Effect>) {
         let Some(object) = self.store.get(id) else {
-            self.throttle.end_probe(false, now);
+            self.throttle.end_probe(ProbeResult::NoResponse, now);
             return;
         };
         let name = object.name().clone();

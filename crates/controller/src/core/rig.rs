@@ -10,7 +10,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     Workload,
-    watch::ObjectName,
+    watch::{ObjectName, ObjectSource},
     write::{Patch, PatchError},
 };
 use dayshift_workload::{Kind, Label, Prefix};
@@ -241,7 +241,7 @@ impl Rig {
         let event = ObjectEvent::Applied {
             name: ObjectName::from_resource(&object),
             object,
-            in_list: false,
+            source: ObjectSource::Change,
         };
         self.watch(event);
     }

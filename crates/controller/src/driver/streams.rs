@@ -61,11 +61,11 @@ fn input<D>(
         ReflectorEvent::Applied {
             name,
             object,
-            in_list,
+            source,
         } => from_event(ObjectEvent::Applied {
             name,
             object,
-            in_list,
+            source,
         }),
         ReflectorEvent::Deleted { name, uid } => from_event(ObjectEvent::Deleted { name, uid }),
     })

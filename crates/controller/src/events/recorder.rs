@@ -13,7 +13,7 @@ use dayshift_workload::events::EventText;
 use crate::{
     clock::guard::Now,
     object::work::{Backoff, Class},
-    outbox::{Slots, fair_queue::FairQueue, limits},
+    outbox::{Slots, WaitingTransitions, fair_queue::FairQueue, limits},
     settings::Settings,
     telemetry::{metrics::Telemetry, outcome::EventOutcome},
     throttle::Window,
@@ -108,7 +108,7 @@ impl Recorder {
 
     /// Takes the next Event that can be sent now.
     pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<EventAttempt> {
-        let limits = limits(Class::Event, self.window.size(), false);
+        let limits = limits(Class::Event, self.window.size(), WaitingTransitions::None);
         let waits_for_others = self.next_trickle() > Some(now.elapsed);
         if !slots.has_free_slot(Class::Event, limits)
             || self.server.is_active(now)

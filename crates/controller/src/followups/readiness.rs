@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{decode::WithManagers, write::ReadError};
+use dayshift_schedule::Direction;
 use dayshift_workload::{ReadyForm, WorkloadRef, events::EventText};
 
 use crate::{
@@ -48,12 +49,12 @@ impl ReadinessTracker {
         id: Id,
         object: &mut Object,
         timers: &mut Timers,
-        is_start: bool,
+        direction: Direction,
         sent: Duration,
     ) {
         timers.cancel(Timer::ReadyBy(id));
         let shows_readiness = object.name().kind.ready_form() != ReadyForm::Nowhere;
-        if is_start && shows_readiness {
+        if direction == Direction::Up && shows_readiness {
             object.start().sent = Some(sent);
         } else if let Some(start) = &mut object.start {
             start.sent = None;

@@ -10,7 +10,7 @@ use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
 
 use crate::{
     ids::Id,
-    object::{DependencyWait, EndedWait, Object},
+    object::{DependencyWait, EndedWait, Object, work::WaitReason},
     store::Store,
 };
 
@@ -61,16 +61,16 @@ impl Dependencies {
     }
 
     /// Records that the wait of a start ends at `now`, without the dependencies that are not ready. The
-    /// start became due at `due`, and has waited for a start slot if `for_slot` is set.
+    /// start became due at `due`, and `reason` is the last reason why it could wait.
     pub(super) fn end_wait(
         &mut self,
         id: Id,
         object: &mut Object,
         (due, now): (DateTime<Utc>, DateTime<Utc>),
-        for_slot: bool,
+        reason: WaitReason,
         without: Vec<UnreadyDependency>,
     ) {
-        let has_waited = self.cancel(id, object).is_some() || for_slot;
+        let has_waited = self.cancel(id, object).is_some() || reason == WaitReason::Slot;
         if has_waited || !without.is_empty() {
             object.start().ended_wait = Some(EndedWait {
                 due,

@@ -23,7 +23,7 @@ use crate::{
         slots::{SlotOutcome, StartSlots},
     },
     ids::Id,
-    object::Object,
+    object::{Object, work::WaitReason},
     store::{Store, reports_no_readiness},
     watches::{ListState, Watches},
 };
@@ -124,13 +124,16 @@ impl Gate {
         } else {
             self.wait_for_dependencies(id, &change, start.due, state)
         };
-        let for_slot = recheck_at.is_none();
-        if for_slot && !self.wait_for_slot(id, start, state) {
+        let reason = match recheck_at {
+            Some(_) => WaitReason::Dependencies,
+            None => WaitReason::Slot,
+        };
+        if reason == WaitReason::Slot && !self.wait_for_slot(id, start, state) {
             return Verdict::Go(with_wait(change, state.store.get(id)));
         }
         if let Some(object) = state.store.get_mut(id) {
             // Boundaries that become due during the wait are not reported as skipped.
-            object.work.begin_wait(for_slot);
+            object.work.begin_wait(reason);
         }
         let next = change.state.next_at();
         let next = next.filter(|next| *next > state.now.wall);
@@ -172,9 +175,9 @@ impl Gate {
                 None
             }
             Some(StartWait::Over { without }) => {
-                let times = (due, now);
+                let (times, reason) = ((due, now), WaitReason::Dependencies);
                 self.dependencies
-                    .end_wait(id, object, times, false, without);
+                    .end_wait(id, object, times, reason, without);
                 None
             }
             Some(StartWait::Waits(waiting)) => {
@@ -203,10 +206,7 @@ impl Gate {
         if reports_no_readiness(&name.kind) {
             return false;
         }
-        match self
-            .slots
-            .acquire(id, object, state.timers, start.is_request)
-        {
+        match self.slots.acquire(id, object, state.timers, start) {
             SlotOutcome::Taken => return false,
             SlotOutcome::TakenAfterWait => {}
             SlotOutcome::Queued { is_new } => {
@@ -223,8 +223,9 @@ impl Gate {
             state.dependency_state(&name.namespace, needed) != DependencyState::Ready
         });
         if let Some(object) = state.store.get_mut(id) {
-            let times = (start.due, now);
-            self.dependencies.end_wait(id, object, times, true, without);
+            let (times, reason) = ((start.due, now), WaitReason::Slot);
+            self.dependencies
+                .end_wait(id, object, times, reason, without);
             object.work.end_wait();
         }
         false

@@ -7,6 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_workload::DueStart;
 
 use crate::{
     clock::timers::{Timer, Timers},
@@ -110,7 +111,7 @@ impl StartSlots {
         id: Id,
         object: &mut Object,
         timers: &mut Timers,
-        is_request: bool,
+        start: DueStart,
     ) -> SlotOutcome {
         if let Some(slot) = object.start.as_ref().and_then(|start| start.slot) {
             object.start().slot = Some(Slot::Start);
@@ -131,7 +132,7 @@ impl StartSlots {
         }
         self.last_number += 1;
         object.start().queued = Some(self.last_number);
-        let queue = match is_request {
+        let queue = match start.is_request {
             true => &mut self.requested,
             false => &mut self.scheduled,
         };

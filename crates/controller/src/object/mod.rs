@@ -174,11 +174,7 @@ impl Object {
         mut observed: Observed,
         parse_cache: &mut ParseCache,
         seen_at: SeenAt,
-        dry_run: bool,
     ) {
-        if dry_run {
-            self.keep_dry_run(&mut observed);
-        }
         self.set_inputs(&mut observed.inputs, parse_cache, seen_at);
         self.memory.observe(&observed, seen_at.by_clock);
         if self.observed.labels != observed.labels {
@@ -189,7 +185,7 @@ impl Object {
     }
 
     /// Copies the changes of a dry run, which exist only in memory, to a new observation.
-    fn keep_dry_run(&mut self, observed: &mut Observed) {
+    pub(crate) fn keep_dry_run(&mut self, observed: &mut Observed) {
         observed.labels = self.observed.labels.clone();
         observed.error.clone_from(&self.observed.error);
         observed

@@ -8,6 +8,13 @@ use dayshift_cluster::delays::Delays;
 
 use crate::{clock::guard::Now, telemetry::snapshot::WorkStatus};
 
+/// The reason why a start waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitReason {
+    Dependencies,
+    Slot,
+}
+
 /// A priority class of requests. Each has slots of its own, so requests wait only for those of their
 /// class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -259,11 +266,10 @@ impl Work {
         }
     }
 
-    /// Records that a start waits for dependencies, or for a start slot if `for_slot` is set. While it
-    /// waits, its boundary is not late.
-    pub(crate) const fn begin_wait(&mut self, for_slot: bool) {
+    /// Records that a start waits. While it waits, its boundary is not late.
+    pub(crate) const fn begin_wait(&mut self, reason: WaitReason) {
         self.first_due = None;
-        self.waits_for_slot = for_slot;
+        self.waits_for_slot = matches!(reason, WaitReason::Slot);
     }
 
     /// Records that no start waits for a start slot.

@@ -19,6 +19,13 @@ pub(crate) struct FairQueue<T> {
     len: usize,
 }
 
+/// Whether an item is new or was sent before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    First,
+    Retry,
+}
+
 /// The items of one namespace.
 #[derive(Debug)]
 struct Waiting<T> {
@@ -29,11 +36,10 @@ struct Waiting<T> {
 }
 
 impl<T> Waiting<T> {
-    fn push(&mut self, item: T, is_retried: bool) {
-        let items = if is_retried {
-            &mut self.retried
-        } else {
-            &mut self.new
+    fn push(&mut self, item: T, attempt: Attempt) {
+        let items = match attempt {
+            Attempt::First => &mut self.new,
+            Attempt::Retry => &mut self.retried,
         };
         items.push_back(item);
     }
@@ -77,18 +83,18 @@ impl<T> FairQueue<T> {
 
     /// Adds a new item at the end of its namespace.
     pub(crate) fn push(&mut self, namespace: &Arc<str>, item: T) {
-        self.queue(namespace, item, false);
+        self.queue(namespace, item, Attempt::First);
     }
 
     /// Adds an item at the end of its namespace: of the new items, or of the retries.
-    pub(crate) fn queue(&mut self, namespace: &Arc<str>, item: T, is_retried: bool) {
+    pub(crate) fn queue(&mut self, namespace: &Arc<str>, item: T, attempt: Attempt) {
         self.len += 1;
         if let Some(items) = self.namespaces.get_mut(namespace) {
-            items.push(item, is_retried);
+            items.push(item, attempt);
             return;
         }
         let mut items = Waiting::default();
-        items.push(item, is_retried);
+        items.push(item, attempt);
         self.namespaces.insert(namespace.clone(), items);
         self.turns.push_back(namespace.clone());
     }
@@ -179,14 +185,14 @@ mod tests {
         let mut fair = FairQueue::default();
         let namespace = Arc::from("a");
         for item in [91, 92, 93] {
-            fair.queue(&namespace, item, true);
+            fair.queue(&namespace, item, Attempt::Retry);
         }
         for item in 1..=6 {
             fair.push(&namespace, item);
         }
         assert_eq!(drain(&mut fair), [1, 2, 3, 4, 91, 5, 6, 92, 93]);
         // Without new items, a retry is taken at once.
-        fair.queue(&namespace, 94, true);
+        fair.queue(&namespace, 94, Attempt::Retry);
         assert_eq!((fair.len(), fair.pop(|_| true)), (1, Some(94)));
     }
 

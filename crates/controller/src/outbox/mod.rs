@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc};
 use crate::{
     ids::{Id, WatchId},
     object::{Object, work::Class},
-    outbox::fair_queue::FairQueue,
+    outbox::fair_queue::{Attempt, FairQueue},
 };
 
 pub(crate) mod fair_queue;
@@ -33,16 +33,19 @@ impl Outbox {
         slots: &Slots,
         window: usize,
     ) -> bool {
-        let limits = limits(class, window, self.has_transitions());
+        let limits = limits(class, window, self.waiting_transitions());
         self.queue(class).is_empty() && slots.has_free_slot_for(class, limits, namespace)
     }
 
     /// Queues an object. A retry also lets newer objects of its namespace pass ([`FairQueue`]).
     pub(crate) fn push(&mut self, id: Id, object: &mut Object, class: Class) {
         object.work.mark_queued(class);
-        let is_retried = object.work.failures() > 0;
+        let attempt = match object.work.failures() {
+            0 => Attempt::First,
+            _ => Attempt::Retry,
+        };
         let namespace = &object.observed.object.namespace;
-        self.queue_mut(class).queue(namespace, id, is_retried);
+        self.queue_mut(class).queue(namespace, id, attempt);
     }
 
     /// Queues an adoption that waits until the first list of its watch is complete or has failed.
@@ -61,7 +64,7 @@ impl Outbox {
 
     /// Takes the next object of a class, if there is a free slot for it.
     pub(crate) fn pop(&mut self, class: Class, slots: &Slots, window: usize) -> Option<Id> {
-        let limits = limits(class, window, self.has_transitions());
+        let limits = limits(class, window, self.waiting_transitions());
         if !slots.has_free_slot(class, limits) {
             return None;
         }
@@ -72,6 +75,14 @@ impl Outbox {
     /// Whether a start or a stop waits.
     pub(crate) const fn has_transitions(&self) -> bool {
         !self.transitions.is_empty()
+    }
+
+    /// Whether starts or stops wait, for [`limits`].
+    pub(crate) const fn waiting_transitions(&self) -> WaitingTransitions {
+        match self.has_transitions() {
+            true => WaitingTransitions::Some,
+            false => WaitingTransitions::None,
+        }
     }
 
     /// The length of each queue, and the name of its class in the metrics.
@@ -110,13 +121,20 @@ pub(crate) struct Limits {
     pub(crate) per_namespace: usize,
 }
 
-/// The slots of a class. `window` is the size of the AIMD window, and `is_busy` is whether starts or
-/// stops wait.
+/// Whether starts or stops wait to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitingTransitions {
+    None,
+    Some,
+}
+
+/// The slots of a class. `window` is the size of the AIMD window.
 ///
 /// While starts and stops wait, adoptions and lookups have few slots, but at least one, because the
 /// starts and stops of another namespace might never end. Only reads about readiness have none. Lookups
 /// are also limited because a page of Jobs can have 8 MiB.
-pub(crate) const fn limits(class: Class, window: usize, is_busy: bool) -> Limits {
+pub(crate) const fn limits(class: Class, window: usize, waiting: WaitingTransitions) -> Limits {
+    let is_busy = matches!(waiting, WaitingTransitions::Some);
     match class {
         Class::Transition => Limits {
             total: window + window / 4,
@@ -218,16 +236,24 @@ mod tests {
             (Class::Jobs, (4, 4), (1, 1)),
             (Class::NotReady, (4, 4), (0, 0)),
         ] {
-            for (is_busy, (total, per_namespace)) in [(false, free), (true, busy)] {
+            let all = [
+                (WaitingTransitions::None, free),
+                (WaitingTransitions::Some, busy),
+            ];
+            for (waiting, (total, per_namespace)) in all {
                 let expected = Limits {
                     total,
                     per_namespace,
                 };
-                assert_eq!(limits(class, 32, is_busy), expected, "{class:?} {is_busy}");
+                assert_eq!(
+                    limits(class, 32, waiting),
+                    expected,
+                    "{class:?} {waiting:?}"
+                );
             }
         }
         assert_eq!(
-            limits(Class::Adoption, 1, true).total,
+            limits(Class::Adoption, 1, WaitingTransitions::Some).total,
             1,
             "there is at least one slot"
         );
@@ -237,7 +263,7 @@ mod tests {
     fn no_namespace_takes_all_slots() {
         let (dev, ops): (Arc<str>, Arc<str>) = ("dev".into(), "ops".into());
         let mut slots = Slots::default();
-        let limits = limits(Class::Transition, 4, false);
+        let limits = limits(Class::Transition, 4, WaitingTransitions::None);
         for _ in 0..4 {
             assert!(slots.has_free_slot_for(Class::Transition, limits, &dev));
             slots.take(Class::Transition, &dev);

@@ -158,11 +158,20 @@ impl Store {
         Some(id)
     }
 
-    pub(crate) fn update(&mut self, id: Id, observed: Observed, version: Version, seen_at: SeenAt) {
+    pub(crate) fn update(
+        &mut self,
+        id: Id,
+        mut observed: Observed,
+        version: Version,
+        seen_at: SeenAt,
+    ) {
         if let Some(object) = self.objects.get_mut(&id) {
             touch(&mut self.touched, id, object);
             object.version = version;
-            object.observe(observed, &mut self.parse_cache, seen_at, self.dry_run);
+            if self.dry_run {
+                object.keep_dry_run(&mut observed);
+            }
+            object.observe(observed, &mut self.parse_cache, seen_at);
         }
     }
 

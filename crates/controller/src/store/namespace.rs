@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use dayshift_cluster::{Workload, decode::Version};
+use dayshift_cluster::{Workload, decode::Version, watch::ObjectSource};
 use dayshift_workload::{
     Annotations, CountField, CountKind, Footprint, Inputs, Kind, Labels, Observed, Readiness,
     Replicas, VolumeRetention, WorkloadRef,
@@ -20,8 +20,13 @@ pub(crate) struct ObservationOrigin {
     pub(crate) watch: WatchId,
     /// The epoch of the watch. Its lists are newer than responses of earlier epochs.
     pub(crate) epoch: u32,
-    /// Whether the observation comes from a list. Lists contain the current state; changes can be late.
-    pub(crate) in_list: bool,
+    pub(crate) source: ObjectSource,
+}
+
+impl ObservationOrigin {
+    pub(super) fn is_list(self) -> bool {
+        self.source == ObjectSource::List
+    }
 }
 
 /// One namespace. An empty one is removed from [`Namespaces`](super::namespaces::Namespaces).

@@ -285,7 +285,7 @@ impl Namespaces {
     ) -> NamespaceChange {
         let has_no_effect = namespace.annotations.is_empty() && !self.are_selected;
         let is_new = self.record(&namespace.name).is_none();
-        if is_new && !origin.in_list && self.is_late(namespace.version, origin.watch) {
+        if is_new && !origin.is_list() && self.is_late(namespace.version, origin.watch) {
             return NamespaceChange::default();
         }
         if is_new && has_no_effect {
@@ -297,7 +297,7 @@ impl Namespaces {
         let known = self.by_name.get_mut(&*namespace.name);
         if let Some(known) = known.and_then(|known| known.record.as_mut()) {
             known.watch = origin.watch;
-            if !origin.in_list && namespace.version.is_before(known.version) {
+            if !origin.is_list() && namespace.version.is_before(known.version) {
                 return NamespaceChange::default();
             }
             has_returned = std::mem::take(&mut known.is_gone);

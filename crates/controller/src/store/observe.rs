@@ -54,9 +54,10 @@ impl Store {
         let known = namespace.and_then(|namespace| namespace.get(kind, &name.name));
         let (known, is_late) = match known {
             Some(NamedObject::Scheduled(id)) => (Some(*id), false),
-            Some(NamedObject::Unscheduled(unscheduled)) => {
-                (None, !origin.in_list && unscheduled.is_newer_than(workload))
-            }
+            Some(NamedObject::Unscheduled(unscheduled)) => (
+                None,
+                !origin.is_list() && unscheduled.is_newer_than(workload),
+            ),
             None => (None, false),
         };
         if let Some(pod) = &self.own_pod
@@ -65,7 +66,7 @@ impl Store {
             return ObjectChange::Unmanaged { known };
         }
         if let Some(id) = known
-            && !origin.in_list
+            && !origin.is_list()
             && self.is_echo(id, workload)
         {
             return ObjectChange::None;
@@ -89,7 +90,7 @@ impl Store {
             && let Some(object) = self.get(id)
             && object.observed.object == observed.object
         {
-            let may_be_late = !origin.in_list || object.response_epoch == Some(origin.epoch);
+            let may_be_late = !origin.is_list() || object.response_epoch == Some(origin.epoch);
             if may_be_late && version.is_before(object.version) {
                 return ObjectChange::None;
             }
@@ -97,7 +98,7 @@ impl Store {
             let Some(object) = self.get_unpublished(id) else {
                 return ObjectChange::None;
             };
-            if !origin.in_list && object.observe_readiness(&mut observed, version) {
+            if !origin.is_list() && object.observe_readiness(&mut observed, version) {
                 self.get_mut(id);
                 return ObjectChange::Readiness(id);
             }
@@ -260,6 +261,8 @@ mod tests {
     use dayshift_workload::{Annotations, Key, Replicas};
     use serde_json::json;
 
+    use dayshift_cluster::watch::ObjectSource;
+
     use super::*;
     use crate::settings::Settings;
 
@@ -270,10 +273,10 @@ mod tests {
     const CHANGE: ObservationOrigin = ObservationOrigin {
         watch: 0,
         epoch: 0,
-        in_list: false,
+        source: ObjectSource::Change,
     };
     const LIST: ObservationOrigin = ObservationOrigin {
-        in_list: true,
+        source: ObjectSource::List,
         ..CHANGE
     };
 

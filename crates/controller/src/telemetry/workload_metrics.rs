@@ -51,15 +51,17 @@ impl StatesByNamespace {
         lock(&self.counted).clone_from(by_namespace);
     }
 
+    /// Returns the sum of all namespaces.
+    fn sum(&self) -> StateSeries {
+        let all = lock(&self.counted).clone().into_values();
+        let sum = all.fold(States::default(), |sum, states| sum.plus(&states));
+        (None, sum)
+    }
+
     /// Returns a series for each of the namespaces or teams with the most workloads, and one for the
-    /// rest. If `are_each` is false, returns one sum.
-    fn series(&self, are_each: bool) -> Vec<StateSeries> {
+    /// rest.
+    fn each_series(&self) -> Vec<StateSeries> {
         let counted = lock(&self.counted).clone();
-        if !are_each {
-            let all = counted.into_values();
-            let sum = all.fold(States::default(), |sum, states| sum.plus(&states));
-            return vec![(None, sum)];
-        }
         let mut each: BTreeMap<Arc<str>, States> = BTreeMap::new();
         for (namespace, states) in &counted {
             let sum = each.entry(self.savings.series_of(namespace)).or_default();
@@ -86,7 +88,10 @@ fn largest(mut each: BTreeMap<Arc<str>, States>) -> Vec<(Arc<str>, States)> {
 impl Collector for StatesByNamespace {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let label = self.savings.label();
-        let series = self.series(label.is_some());
+        let series = match label {
+            Some(_) => self.each_series(),
+            None => vec![self.sum()],
+        };
         let label = label.unwrap_or_default();
         let each: Vec<_> = series
             .iter()

@@ -25,6 +25,13 @@ pub(super) struct Health {
     is_probing: bool,
 }
 
+/// Whether the server has responded to a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProbeResult {
+    Response,
+    NoResponse,
+}
+
 impl Health {
     /// Records that the server has responded.
     pub(super) fn responded(&mut self, now: Duration) {
@@ -67,9 +74,9 @@ impl Health {
     }
 
     /// Records the end of a probe.
-    pub(super) const fn end_probe(&mut self, has_responded: bool, now: Duration) {
+    pub(super) const fn end_probe(&mut self, result: ProbeResult, now: Duration) {
         self.is_probing = false;
-        if has_responded {
+        if matches!(result, ProbeResult::Response) {
             self.responded = Some(now);
         }
     }
@@ -116,9 +123,9 @@ mod tests {
     fn one_probe_at_a_time_is_sent_while_the_server_does_not_respond() {
         let (mut health, begun) = (Health::default(), Duration::ZERO);
         assert!(health.start_probe(begun) && !health.start_probe(begun));
-        health.end_probe(false, begun);
+        health.end_probe(ProbeResult::NoResponse, begun);
         assert!(health.start_probe(begun));
-        health.end_probe(true, begun);
+        health.end_probe(ProbeResult::Response, begun);
         assert!(!health.start_probe(begun), "the server has just responded");
         assert!(health.start_probe(begun + REQUEST_TIMEOUT));
     }

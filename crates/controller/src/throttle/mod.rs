@@ -19,6 +19,8 @@ use crate::{
 mod health;
 pub(crate) mod permissions;
 
+pub(crate) use self::health::ProbeResult;
+
 /// Limits the requests that can be sent now, and delays requests after failures.
 ///
 /// The circuit breaker opens only after failures of the server. Then nothing is sent until its backoff
@@ -125,8 +127,8 @@ impl Throttle {
     }
 
     /// Records the result of a probe.
-    pub(crate) const fn end_probe(&mut self, has_responded: bool, now: Now) {
-        self.health.end_probe(has_responded, now.elapsed);
+    pub(crate) const fn end_probe(&mut self, result: ProbeResult, now: Now) {
+        self.health.end_probe(result, now.elapsed);
     }
 
     /// Forgets an object.

@@ -17,7 +17,7 @@ use crate::{
             AnnotationRequest, AnnotationRequests, DocumentRequest, ObjectSelection, RequestTarget,
             SavedCount,
         },
-        work::{ConversionRun, KindOf, ObjectLookup, kind_of},
+        work::{ConversionRun, KindOf, ObjectLookup, ReplicasField, kind_of},
     },
     objects::other::OtherTool,
     yaml::node::Location,
@@ -203,7 +203,7 @@ impl ConversionRun<'_, '_> {
                 return self.apply_to_selection(request, selection, &changes);
             }
         };
-        if matches!(kind_of(object, true), KindOf::Other) {
+        if matches!(kind_of(object, ReplicasField::Unknown), KindOf::Other) {
             let message = format!("dayshift does not scale a {}", quote(&object.kind));
             let help = "write the schedule on the workload that it belongs to";
             self.report(from, Topic::OtherKind, message, help, &place);
@@ -222,7 +222,7 @@ impl ConversionRun<'_, '_> {
             ObjectLookup::Elsewhere => (from, self.accept(from, &pairs, &place)),
         };
         if is_done {
-            if let KindOf::OptIn(kind) = kind_of(object, true) {
+            if let KindOf::OptIn(kind) = kind_of(object, ReplicasField::Unknown) {
                 self.opt_in(at, &object.kind, &kind, &self.place_of(at));
             }
             if self.find_object(from, object) == ObjectLookup::Elsewhere {

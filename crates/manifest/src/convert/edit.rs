@@ -137,7 +137,7 @@ impl Editor<'_> {
         };
         self.check_own(entry)?;
         let map = &*entry.value;
-        let is_flow = self.is_flow(map);
+        let map_style = self.map_style(map);
         let mut added = changes.added.clone();
         let mut removed = Vec::new();
         for (name, pairs) in &changes.replaced {
@@ -158,11 +158,11 @@ impl Editor<'_> {
                 continue;
             }
             let before = self.before(range.start);
-            if !is_flow && !before.chars().all(|letter| letter == ' ') {
+            if map_style == MapStyle::Block && !before.chars().all(|letter| letter == ' ') {
                 return Err(OTHER_FORM);
             }
-            let style = EntryStyle::from_entry(self.text, last, is_flow);
-            let separator = self.separator(range.start, is_flow);
+            let style = EntryStyle::from_entry(self.text, last, map_style);
+            let separator = self.separator(range.start, map_style);
             edits.push(Edit {
                 text: style.pairs(pairs, &separator),
                 range,
@@ -175,14 +175,14 @@ impl Editor<'_> {
         if removed.len() == all {
             // Added annotations replace the first removed one.
             let range = removed.remove(0);
-            let style = EntryStyle::from_entry(self.text, &map.entries()[0], is_flow);
-            let separator = self.separator(range.start, is_flow);
+            let style = EntryStyle::from_entry(self.text, &map.entries()[0], map_style);
+            let separator = self.separator(range.start, map_style);
             let text = style.pairs(&added, &separator);
             edits.push(Edit { range, text });
             added.clear();
         }
         removed.sort_by_key(|range| range.start);
-        self.remove(map, &removed, is_flow, edits)?;
+        self.remove(map, &removed, map_style, edits)?;
         if !added.is_empty() {
             let kept = map.entries().iter().find(|entry| {
                 !removed
@@ -190,7 +190,7 @@ impl Editor<'_> {
                     .any(|range| range.start == entry.key.place.span.start)
             });
             let kept = kept.ok_or(NotEditable("no entry remains"))?;
-            self.insert_before(kept, &added, is_flow, edits)?;
+            self.insert_before(kept, &added, map_style, edits)?;
         }
         Ok(())
     }
@@ -200,15 +200,15 @@ impl Editor<'_> {
         &self,
         entry: &MapEntry<'_>,
         pairs: &NamePairs,
-        is_flow: bool,
+        map_style: MapStyle,
         edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
         if entry.merged {
             return Err(NotEditable("a `<<` merges it from another object"));
         }
         let at = entry.key.place.span.start;
-        let separator = self.separator(at, is_flow);
-        let style = EntryStyle::from_entry(self.text, entry, is_flow);
+        let separator = self.separator(at, map_style);
+        let style = EntryStyle::from_entry(self.text, entry, map_style);
         let text = style.pairs(pairs, &separator) + &separator;
         edits.push(Edit::insertion(at, text));
         Ok(())
@@ -219,10 +219,10 @@ impl Editor<'_> {
         &self,
         map: &Node<'_>,
         removed: &[Range<usize>],
-        is_flow: bool,
+        map_style: MapStyle,
         edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
-        if is_flow {
+        if map_style == MapStyle::Flow {
             let own: Vec<_> = map.entries().iter().filter(|entry| !entry.merged).collect();
             let mut kept_end = None;
             let mut pending: Option<Range<usize>> = None;
@@ -276,14 +276,13 @@ impl Editor<'_> {
         edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
         let range = self.range(entry)?;
-        let is_flow = self.is_flow(metadata);
-        if is_flow {
-            return self.remove(metadata, &[range], true, edits);
+        if self.map_style(metadata) == MapStyle::Flow {
+            return self.remove(metadata, &[range], MapStyle::Flow, edits);
         }
         let has_comment = self
             .slice(range.start..self.line_end(range.end))
             .contains('#');
-        if self.is_flow(&entry.value) || !has_comment {
+        if self.map_style(&entry.value) == MapStyle::Flow || !has_comment {
             edits.push(self.without_lines(&range)?);
             return Ok(());
         }
@@ -309,20 +308,20 @@ impl Editor<'_> {
         pairs: &NamePairs,
         edits: &mut Vec<Edit>,
     ) -> Result<(), NotEditable> {
-        let is_flow = self.is_flow(metadata);
+        let map_style = self.map_style(metadata);
         if let Some(entry) = own_entry(metadata, name) {
             self.check_own(entry)?;
             let map = &*entry.value;
             let is_null = map.scalar() == Some(Scalar::Null);
             if let Some(first) = map.entries().first() {
-                let is_flow = self.is_flow(map);
-                return self.insert_before(first, pairs, is_flow, edits);
+                let map_style = self.map_style(map);
+                return self.insert_before(first, pairs, map_style, edits);
             }
             if !is_null && map.type_name() != "a map" {
                 return Err(NotEditable("it is not a map"));
             }
             let range = self.range(entry)?;
-            let text = self.map(name, pairs, entry, is_flow);
+            let text = self.map(name, pairs, entry, map_style);
             edits.push(Edit { range, text });
             return Ok(());
         }
@@ -337,16 +336,16 @@ impl Editor<'_> {
         let Some(anchor) = at.and_then(|at| own.get(at)) else {
             return Err(NotEditable("it has no name of its own"));
         };
-        let text = self.map(name, pairs, anchor, is_flow);
+        let text = self.map(name, pairs, anchor, map_style);
         let next = at.and_then(|at| own.get(at + 1));
         if let Some(next) = next {
             let at = next.key.place.span.start;
-            edits.push(Edit::insertion(at, text + &self.separator(at, is_flow)));
+            edits.push(Edit::insertion(at, text + &self.separator(at, map_style)));
             return Ok(());
         }
-        let separator = self.separator(anchor.key.place.span.start, is_flow);
+        let separator = self.separator(anchor.key.place.span.start, map_style);
         let range = self.range(anchor)?;
-        let at = if is_flow {
+        let at = if map_style == MapStyle::Flow {
             range.end
         } else {
             let end = self.line_end(range.end);
@@ -358,11 +357,17 @@ impl Editor<'_> {
     }
 
     /// A map with its name, written at the position of `sibling`.
-    fn map(&self, name: &str, pairs: &NamePairs, sibling: &MapEntry<'_>, is_flow: bool) -> String {
+    fn map(
+        &self,
+        name: &str,
+        pairs: &NamePairs,
+        sibling: &MapEntry<'_>,
+        map_style: MapStyle,
+    ) -> String {
         let at = sibling.key.place.span.start;
-        let style = EntryStyle::from_entry(self.text, sibling, is_flow).for_new_map();
+        let style = EntryStyle::from_entry(self.text, sibling, map_style).for_new_map();
         let name = style.key(name);
-        if is_flow {
+        if map_style == MapStyle::Flow {
             let before = self.before(at);
             if !before.trim().is_empty() {
                 return format!("{name}: {{{}}}", style.pairs(pairs, ", "));
@@ -462,18 +467,24 @@ impl Editor<'_> {
         }
     }
 
-    pub(crate) fn is_flow(&self, map: &Node<'_>) -> bool {
-        self.slice(map.place.span.clone()).starts_with('{')
+    pub(crate) fn map_style(&self, map: &Node<'_>) -> MapStyle {
+        if self.slice(map.place.span.clone()).starts_with('{') {
+            MapStyle::Flow
+        } else {
+            MapStyle::Block
+        }
     }
 
     /// The text between two entries of a map, the second of which begins at `at`.
-    pub(crate) fn separator(&self, at: usize, is_flow: bool) -> String {
+    pub(crate) fn separator(&self, at: usize, map_style: MapStyle) -> String {
         let before = self.before(at);
         let is_first = before.trim().is_empty();
-        match (is_flow, is_first) {
-            (true, true) => format!(",{}{before}", self.newline(at)),
-            (true, false) => ", ".to_owned(),
-            (false, _) => format!("{}{}", self.newline(at), " ".repeat(before.chars().count())),
+        match (map_style, is_first) {
+            (MapStyle::Flow, true) => format!(",{}{before}", self.newline(at)),
+            (MapStyle::Flow, false) => ", ".to_owned(),
+            (MapStyle::Block, _) => {
+                format!("{}{}", self.newline(at), " ".repeat(before.chars().count()))
+            }
         }
     }
 }
@@ -483,8 +494,17 @@ impl Editor<'_> {
 pub(crate) struct EntryStyle {
     /// The key is in double quotes, as in JSON.
     is_json: bool,
-    is_flow: bool,
+    map_style: MapStyle,
     quote: Quote,
+}
+
+/// How a map is written in YAML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapStyle {
+    /// An entry on each line.
+    Block,
+    /// `{a: 1, b: 2}`, as in JSON.
+    Flow,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -495,7 +515,7 @@ enum Quote {
 }
 
 impl EntryStyle {
-    pub(crate) fn from_entry(text: &str, entry: &MapEntry<'_>, is_flow: bool) -> Self {
+    pub(crate) fn from_entry(text: &str, entry: &MapEntry<'_>, map_style: MapStyle) -> Self {
         let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
         let key = slice(entry.key.place.span.clone());
         let value = slice(entry.value.place.span.clone());
@@ -512,7 +532,7 @@ impl EntryStyle {
         };
         Self {
             is_json,
-            is_flow,
+            map_style,
             quote,
         }
     }
@@ -520,7 +540,7 @@ impl EntryStyle {
     /// The style of a new map. Its values have quotes, as is common for annotations.
     pub(crate) fn for_new_map(self) -> Self {
         let quote = match self.quote {
-            Quote::None if !self.is_flow => Quote::Double,
+            Quote::None if self.map_style == MapStyle::Block => Quote::Double,
             quote => quote,
         };
         Self { quote, ..self }
@@ -551,7 +571,7 @@ impl EntryStyle {
         text.starts_with(first)
             && text
                 .chars()
-                .all(|letter| is_safe(letter) || letter == ',' && !self.is_flow)
+                .all(|letter| is_safe(letter) || letter == ',' && self.map_style == MapStyle::Block)
             && !text.contains(": ")
             && !text.ends_with([':', ' '])
             && Scalar::parse(text) == Scalar::Text

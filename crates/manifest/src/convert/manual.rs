@@ -14,7 +14,7 @@ use crate::{
         document::DOWNSCALER,
         downscaler::{
             self,
-            annotation::{ConvertContext, is_known},
+            annotation::{ConvertContext, PermanentForce, is_known},
         },
         work::ConversionRun,
     },
@@ -72,8 +72,8 @@ impl<'a> ConversionRun<'_, 'a> {
     }
 
     /// The lines that replace downscaler annotations; empty if none do.
-    fn equal(&self, olds: &[(&str, &str)], is_of_namespace: bool) -> String {
-        let context = ConvertContext::without_object(self.converter, is_of_namespace);
+    fn equal(&self, olds: &[(&str, &str)], permanent_force: PermanentForce) -> String {
+        let context = ConvertContext::without_object(self.converter, permanent_force);
         let replaced = downscaler::convert(olds, context).replaced;
         let pairs = replaced.into_iter().flat_map(|replacement| replacement.1);
         let lines = pairs.map(|(key, text)| {
@@ -172,8 +172,12 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
             names.join(", "),
             if names.len() == 1 { "is" } else { "are" }
         );
-        let is_of_namespace = path.contains(&"managedNamespaceMetadata");
-        let equal = work.equal(&olds.collect::<Vec<_>>(), is_of_namespace);
+        let permanent_force = if path.contains(&"managedNamespaceMetadata") {
+            PermanentForce::Override
+        } else {
+            PermanentForce::Schedule
+        };
+        let equal = work.equal(&olds.collect::<Vec<_>>(), permanent_force);
         self.report(&first.key.place, message, manual_help(&equal), object);
     }
 
@@ -193,7 +197,7 @@ impl<'s, 'a> ForeignTextSearch<'s, 'a> {
             return false;
         };
         let value = node.get("value").and_then(Node::written);
-        let equal = value.map(|value| work.equal(&[(key, value)], false));
+        let equal = value.map(|value| work.equal(&[(key, value)], PermanentForce::Schedule));
         let message = format!("`{}` is a patch, and not changed", quote(pointer));
         let help = manual_help(&equal.unwrap_or_default());
         self.report(&path.place, message, help, object);

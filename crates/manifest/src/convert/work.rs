@@ -56,16 +56,24 @@ pub(crate) enum KindOf {
     Other,
 }
 
-/// How dayshift treats the kind of an object. `has_count` is whether the object has
-/// `spec.replicas`.
-pub(crate) fn kind_of(object: &ObjectRef, has_count: bool) -> KindOf {
+/// Whether an object has `spec.replicas`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReplicasField {
+    Present,
+    Absent,
+    /// The object is not in the files.
+    Unknown,
+}
+
+/// How dayshift treats the kind of an object.
+pub(crate) fn kind_of(object: &ObjectRef, replicas: ReplicasField) -> KindOf {
     let (group, kind) = (object.group(), &object.kind);
     match defined_kind(group, kind) {
         Some(known) if Kind::DEFAULT.contains(&known) => KindOf::Scaled,
         Some(known) => KindOf::OptIn(known.argument().to_owned()),
         None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
         None => guess_resource(&object.api_version, kind)
-            .filter(|_| has_count)
+            .filter(|_| replicas != ReplicasField::Absent)
             .map_or(KindOf::Other, KindOf::OptIn),
     }
 }

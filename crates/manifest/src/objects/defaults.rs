@@ -7,7 +7,7 @@ use std::{collections::HashSet, sync::Arc};
 use dayshift_workload::{Annotations, Key, Origin, Problem};
 
 use crate::{
-    annotations::{Annotation, AnnotationMap, MisplacedKey, ReadScope, misplaced_keys},
+    annotations::{Annotation, AnnotationMap, MisplacedKey, ObjectRole, ReadScope, misplaced_keys},
     objects::workload::text,
     yaml::{
         ParseError, documents,
@@ -50,7 +50,7 @@ impl Namespace {
             defaults,
             annotations: map.annotations,
             problems: map.problems,
-            misplaced: misplaced_keys(node, scope, true),
+            misplaced: misplaced_keys(node, scope, ObjectRole::Scheduled),
         })
     }
 }

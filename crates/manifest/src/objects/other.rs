@@ -6,7 +6,7 @@ use std::path::Path;
 use dayshift_workload::Kind;
 
 use crate::{
-    annotations::{MisplacedKey, ReadScope, misplaced_keys},
+    annotations::{MisplacedKey, ObjectRole, ReadScope, misplaced_keys},
     objects::delivery::{Delivery, IgnoredByAll},
     yaml::node::{Location, Node, Scalar},
 };
@@ -47,7 +47,7 @@ impl OtherObject {
     /// Reads an object; `None` if it does not affect schedules.
     pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
         let kind = node.get("kind")?.text()?;
-        let misplaced = misplaced_keys(node, scope, false);
+        let misplaced = misplaced_keys(node, scope, ObjectRole::Other);
         let scales = ScaledTarget::read(node);
         let delivers = Delivery::read(node);
         let ignored_by_all = IgnoredByAll::read(node);

@@ -14,7 +14,8 @@ use dayshift_workload::{
 
 use crate::{
     annotations::{
-        Annotation, AnnotationMap, MisplacedKey, ReadScope, is_filled_in, misplaced_keys,
+        Annotation, AnnotationMap, MisplacedKey, ObjectRole, ReadScope, is_filled_in,
+        misplaced_keys,
     },
     yaml::{
         ParseError,
@@ -147,7 +148,7 @@ impl ManifestWorkload {
             volumes_place: volumes.map(|node| node.place.clone()),
             annotations: own.annotations,
             problems: own.problems,
-            misplaced: misplaced_keys(node, scope, true),
+            misplaced: misplaced_keys(node, scope, ObjectRole::Scheduled),
         })
     }
 }

@@ -137,8 +137,14 @@ struct Builder<'a> {
 struct OpenCollection<'a> {
     begin: Span,
     anchor: usize,
-    is_map: bool,
+    kind: CollectionKind,
     children: Vec<Rc<Node<'a>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CollectionKind {
+    List,
+    Map,
 }
 
 impl<'a> Builder<'a> {
@@ -180,8 +186,12 @@ impl<'a> Builder<'a> {
                 self.anchors.clear();
                 return Ok(None);
             }
-            Event::SequenceStart(_, anchor, _) => return Ok(self.begin(span, anchor, false)),
-            Event::MappingStart(_, anchor, _) => return Ok(self.begin(span, anchor, true)),
+            Event::SequenceStart(_, anchor, _) => {
+                return Ok(self.begin(span, anchor, CollectionKind::List));
+            }
+            Event::MappingStart(_, anchor, _) => {
+                return Ok(self.begin(span, anchor, CollectionKind::Map));
+            }
             Event::SequenceEnd | Event::MappingEnd => {
                 let Some(open) = self.open.pop() else {
                     return Ok(None);
@@ -215,11 +225,11 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn begin(&mut self, span: &Span, anchor: usize, is_map: bool) -> Option<Rc<Node<'a>>> {
+    fn begin(&mut self, span: &Span, anchor: usize, kind: CollectionKind) -> Option<Rc<Node<'a>>> {
         self.open.push(OpenCollection {
             begin: *span,
             anchor,
-            is_map,
+            kind,
             children: Vec::new(),
         });
         None
@@ -262,12 +272,13 @@ impl<'a> Builder<'a> {
             return Err(ParseError::in_text(place, message));
         }
         let mut cost = NODE + open.children.iter().map(|child| child.cost).sum::<usize>();
-        let content = if open.is_map {
-            let (entries, more) = self.entries(open.children)?;
-            cost += more;
-            NodeContent::Map(entries)
-        } else {
-            NodeContent::List(open.children)
+        let content = match open.kind {
+            CollectionKind::Map => {
+                let (entries, more) = self.entries(open.children)?;
+                cost += more;
+                NodeContent::Map(entries)
+            }
+            CollectionKind::List => NodeContent::List(open.children),
         };
         Ok(Node {
             place,

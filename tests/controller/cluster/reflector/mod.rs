@@ -11,7 +11,7 @@ use std::{future::ready, time::Duration};
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
     Workload,
-    watch::{Reflector, ReflectorEvent},
+    watch::{ObjectSource, Reflector, ReflectorEvent},
 };
 use dayshift_workload::Kind;
 use futures::{StreamExt as _, stream::BoxStream};
@@ -284,8 +284,12 @@ async fn seen(events: &mut Events, count: usize) -> String {
             unverified_version: Some(_),
         } => "early".to_owned(),
         ReflectorEvent::Init => "init".to_owned(),
-        ReflectorEvent::Applied { name, in_list, .. } => {
-            format!("{}{}", if in_list { '+' } else { '=' }, name.name)
+        ReflectorEvent::Applied { name, source, .. } => {
+            let sign = match source {
+                ObjectSource::List => '+',
+                ObjectSource::Change => '=',
+            };
+            format!("{sign}{}", name.name)
         }
         ReflectorEvent::Deleted { name, .. } => format!("-{}", name.name),
         ReflectorEvent::Listed { .. } => "ready".to_owned(),

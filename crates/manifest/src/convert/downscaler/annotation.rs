@@ -47,18 +47,29 @@ pub(crate) struct ConvertContext<'c> {
     pub(crate) converter: &'c Converter,
     /// The kind definition; `None` for a Namespace, and for other kinds with `spec.replicas`.
     pub(crate) kind: Option<&'c Kind>,
-    /// Whether a permanent force-uptime or force-downtime should become an override. On a Namespace
-    /// it has priority over the schedules of objects, and on an object over that of its Namespace.
-    pub(crate) overrides: bool,
+    pub(crate) permanent_force: PermanentForce,
+}
+
+/// The result of a permanent force-uptime or force-downtime without a schedule on the same object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PermanentForce {
+    /// An override. On a Namespace it has priority over the schedules of objects, and on an object
+    /// over that of its Namespace.
+    Override,
+    /// Only a schedule.
+    Schedule,
 }
 
 impl<'c> ConvertContext<'c> {
     /// Settings for annotations that are not on an object.
-    pub(crate) fn without_object(converter: &'c Converter, overrides: bool) -> Self {
+    pub(crate) fn without_object(
+        converter: &'c Converter,
+        permanent_force: PermanentForce,
+    ) -> Self {
         Self {
             converter,
             kind: None,
-            overrides,
+            permanent_force,
         }
     }
 

@@ -17,12 +17,12 @@ use crate::{
         downscaler::{
             annotation::{
                 ConvertContext, ConvertedAnnotation, ConvertedAnnotations, EXCLUDE, OldAnnotation,
-                Remark, is_force, is_same, is_schedule, one, timed_forces,
+                PermanentForce, Remark, is_force, is_same, is_schedule, one, timed_forces,
             },
             schedule::DownscalerSchedule,
         },
         edit::{NamePairs, ObjectEdits},
-        work::{ConversionRun, KindOf, kind_of},
+        work::{ConversionRun, KindOf, ReplicasField, kind_of},
     },
     source::SourceFile,
     yaml::node::{Location, Node},
@@ -109,8 +109,11 @@ impl ConversionRun<'_, '_> {
             return;
         };
         let whole = first.entry.key.place.clone();
-        let has_count = document.node.at(&["spec", "replicas"]).is_some();
-        match kind_of(&document.object, has_count) {
+        let replicas = match document.node.at(&["spec", "replicas"]) {
+            Some(_) => ReplicasField::Present,
+            None => ReplicasField::Absent,
+        };
+        match kind_of(&document.object, replicas) {
             KindOf::Scaled => {}
             KindOf::OptIn(resource) => {
                 self.opt_in(at, &document.object.kind, &resource, &whole);
@@ -127,7 +130,7 @@ impl ConversionRun<'_, '_> {
         let kind = document.kind();
         let context = ConvertContext {
             kind: kind.as_ref(),
-            ..ConvertContext::without_object(self.converter, false)
+            ..ConvertContext::without_object(self.converter, PermanentForce::Schedule)
         };
         let mut olds: Vec<_> = annotations
             .iter()
@@ -135,9 +138,13 @@ impl ConversionRun<'_, '_> {
             .collect();
         let namespace = self.namespace_of(at).map(|at| self.documents[at].clone());
         let forces = self.forces_of(at, &olds, namespace.as_ref(), context, &whole);
-        let context = ConvertContext {
-            overrides: document.object.kind == "Namespace" || !forces.is_empty(),
-            ..context
+        let context = if document.object.kind == "Namespace" || !forces.is_empty() {
+            ConvertContext {
+                permanent_force: PermanentForce::Override,
+                ..context
+            }
+        } else {
+            context
         };
         let forces: Vec<_> = forces.iter().map(|(key, text)| (&**key, &**text)).collect();
         olds.extend(timed_forces(&olds, &forces, context));
@@ -269,7 +276,10 @@ impl ConversionRun<'_, '_> {
         }
         let flags = converter.flags.iter();
         let olds: Vec<_> = flags.map(|(key, text)| (&**key, &**text)).collect();
-        let outcome = convert(&olds, ConvertContext::without_object(converter, true));
+        let outcome = convert(
+            &olds,
+            ConvertContext::without_object(converter, PermanentForce::Override),
+        );
         for remark in outcome.remarks {
             let name = olds.get(remark.place.0).map_or("", |old| old.0);
             let message = format!("{}: {}", flag_name(name), remark.message);

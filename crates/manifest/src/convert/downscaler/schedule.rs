@@ -9,7 +9,10 @@ use crate::convert::{
     conversion::Topic,
     desired::{ALWAYS, DatedSpan, DatedSpanError, Desired, KeyTexts},
     downscaler::{
-        annotation::{ConvertContext, OldAnnotation, Remark, SCHEDULE, rfc3339, span_error_remark},
+        annotation::{
+            ConvertContext, OldAnnotation, PermanentForce, Remark, SCHEDULE, rfc3339,
+            span_error_remark,
+        },
         timespan::Spans,
     },
     week::{WeekCounts, times},
@@ -245,7 +248,7 @@ impl<'o> DownscalerSchedule<'o> {
     /// A force-uptime or force-downtime without a schedule on the same object.
     fn only_forced(&self, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
         let mut always = |spec: &SpanAnnotation<'_>, key: Key, mut texts: KeyTexts| {
-            if self.context.overrides {
+            if self.context.permanent_force == PermanentForce::Override {
                 texts.push((key, FOR_EVER.to_owned()));
                 remarks.push(forced(spec, &self.name(key)));
             }
