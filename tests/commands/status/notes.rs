@@ -286,8 +286,8 @@ fn inherited_schedule_is_not_reported_as_removed() {
     state(&cluster, "web", &labels("2026-11-20T10.30.00Z"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
-    let output = "nothing happened at 10:30 UTC; is the controller running?; if it was removed, \
-        `dayshift restore deploy/web -n dev` restores it to 3";
+    let output = "nothing happened at 10:30 UTC, perhaps because no controller is running; if the \
+        annotation was removed, `dayshift restore deploy/web -n dev` restores it to 3";
     assert!(ran.out.contains(output), "{}", ran.out);
 }
 

@@ -262,13 +262,13 @@ impl WorkloadStatus {
                         .to_owned(),
                     Some(due) => format!(
                         "its labels show that it is scheduled, but it has no schedule annotation, \
-                            and nothing happened at {}; is the controller running?",
+                            and nothing happened at {}, perhaps because no controller is running",
                         at(due)
                     ),
                 },
                 saved.map_or_else(String::new, |saved| {
                     let (restore, does) = (self.restore(prefix), counts.restores(saved));
-                    format!("; if it was removed, `{restore}` {does}")
+                    format!("; if the annotation was removed, `{restore}` {does}")
                 }),
             ),
             Note::UnknownCalendars => (
