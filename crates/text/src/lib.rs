@@ -1,5 +1,8 @@
 //! Text that is safe to show: quoted, shortened, and without characters that control a terminal.
 //! It also finds the closest name to a misspelled one.
+//!
+//! This is a crate of its own because all others use it, including `dayshift-schedule`, the lowest of
+//! them, which should not export functions about terminals and shells.
 
 use std::{
     borrow::Cow,
