@@ -295,11 +295,18 @@ mod tests {
 
     use super::*;
 
+    /// How a client reads the responses.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Reading {
+        Everything,
+        Nothing,
+    }
+
     /// A client that repeats the same bytes at an interval.
     struct Peer {
         request: &'static str,
         repeat: Interval,
-        reads: bool,
+        reading: Reading,
         received: Arc<Mutex<String>>,
     }
 
@@ -325,7 +332,7 @@ mod tests {
             _: &mut Context<'_>,
             bytes: &[u8],
         ) -> Poll<io::Result<usize>> {
-            if !self.reads {
+            if self.reading == Reading::Nothing {
                 return Poll::Pending;
             }
             self.received
@@ -349,14 +356,14 @@ mod tests {
     async fn serve_client(
         request: &'static str,
         interval_ms: u64,
-        reads: bool,
+        reading: Reading,
     ) -> (Duration, String) {
         let received = Arc::default();
         let repeat = interval(Duration::from_millis(interval_ms));
         let peer = Peer {
             request,
             repeat,
-            reads,
+            reading,
             received: Arc::clone(&received),
         };
         let telemetry = Arc::new(Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap()));
@@ -368,30 +375,32 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn silent_connection_is_closed() {
-        assert_eq!(serve_client("", 1, true).await.0, HEAD);
+        assert_eq!(serve_client("", 1, Reading::Everything).await.0, HEAD);
     }
 
     #[tokio::test(start_paused = true)]
     async fn slow_request_head_is_closed_in_time() {
-        assert_eq!(serve_client("GET", 1000, true).await.0, HEAD);
+        assert_eq!(serve_client("GET", 1000, Reading::Everything).await.0, HEAD);
     }
 
     #[tokio::test(start_paused = true)]
     async fn endless_request_head_is_rejected() {
-        let (lasted, received) = serve_client("GET", 1, true).await;
+        let (lasted, received) = serve_client("GET", 1, Reading::Everything).await;
         assert!(received.starts_with("HTTP/1.1 431 "), "{received}");
         assert!(lasted < HEAD, "{lasted:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn client_that_does_not_read_is_closed() {
-        let (lasted, _) = serve_client("GET /healthz HTTP/1.1\r\n\r\n", 1000, false).await;
+        let (lasted, _) =
+            serve_client("GET /healthz HTTP/1.1\r\n\r\n", 1000, Reading::Nothing).await;
         assert_eq!(lasted, MAX_AGE + LAST_ANSWER);
     }
 
     #[tokio::test(start_paused = true)]
     async fn busy_connection_is_served_until_its_maximum_age() {
-        let (lasted, received) = serve_client("GET /healthz HTTP/1.1\r\n\r\n", 7000, true).await;
+        let (lasted, received) =
+            serve_client("GET /healthz HTTP/1.1\r\n\r\n", 7000, Reading::Everything).await;
         assert_eq!(received.matches("HTTP/1.1 200 OK").count(), 43);
         assert_eq!(lasted, MAX_AGE);
     }

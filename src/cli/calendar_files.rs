@@ -236,11 +236,10 @@ impl WatchedCalendar {
 
     fn publish(&self, telemetry: &Telemetry) {
         let calendar = self.in_force.as_ref().ok();
-        telemetry.calendar(
-            &self.file.name,
-            calendar.and_then(|calendar| calendar.ends_on()),
-            self.file.contents.calendar.is_ok(),
-        );
+        let end = calendar.and_then(|calendar| calendar.ends_on());
+        telemetry.set_calendar_end(&self.file.name, end);
+        let is_valid = self.file.contents.calendar.is_ok();
+        telemetry.set_calendar_valid(&self.file.name, is_valid);
     }
 }
 

@@ -128,9 +128,9 @@ impl ScheduleWatch {
             return std::future::pending().await;
         };
         if let Some(why) = file.error() {
-            log_unreadable(&why, false);
+            log_unreadable(&why, UnreadableEffect::RejectsWorkloads);
         }
-        telemetry.schedules(file.error().is_none());
+        telemetry.set_schedules_valid(file.error().is_none());
         self.report_mistakes(&file);
         loop {
             clock.sleep_until(clock.now() + INTERVAL).await;
@@ -145,7 +145,7 @@ impl ScheduleWatch {
             if let Some(schedules) = self.take(before.as_deref(), file.contents.schedules()) {
                 publisher.publish(schedules);
             }
-            telemetry.schedules(file.error().is_none());
+            telemetry.set_schedules_valid(file.error().is_none());
             self.report_mistakes(&file);
         }
     }
@@ -165,11 +165,15 @@ impl ScheduleWatch {
                 schedules
             }
             Err(why) => {
-                let has_any = self.in_force.is_readable();
+                let is_in_force = self.in_force.is_readable();
+                let effect = match is_in_force {
+                    true => UnreadableEffect::KeepsSchedules,
+                    false => UnreadableEffect::RejectsWorkloads,
+                };
                 if before != Some(why.as_str()) {
-                    log_unreadable(&why, has_any);
+                    log_unreadable(&why, effect);
                 }
-                if has_any {
+                if is_in_force {
                     return None;
                 }
                 NamedSchedules::unreadable(&why)
@@ -196,10 +200,21 @@ impl ScheduleWatch {
     }
 }
 
-fn log_unreadable(why: &str, has_any: bool) {
-    let effect = match has_any {
-        true => "the schedules read last stay in force until dayshift restarts",
-        false => "every workload that names a schedule is rejected until it can",
+/// The effect of a file that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnreadableEffect {
+    KeepsSchedules,
+    RejectsWorkloads,
+}
+
+fn log_unreadable(why: &str, effect: UnreadableEffect) {
+    let effect = match effect {
+        UnreadableEffect::KeepsSchedules => {
+            "the schedules read last stay in force until dayshift restarts"
+        }
+        UnreadableEffect::RejectsWorkloads => {
+            "every workload that names a schedule is rejected until it can"
+        }
     };
     tracing::error!("the file of schedules cannot be read; {effect}: {why}");
 }

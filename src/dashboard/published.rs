@@ -55,7 +55,10 @@ impl Published {
             }
         }
         let view = match (self.telemetry.snapshot(), &*last) {
-            (Some(snapshot), known) => self.view_of(settings, &snapshot, known.is_some()),
+            (Some(snapshot), known) => {
+                let was_complete = known.is_some();
+                self.view_of(settings, &snapshot, was_complete)
+            }
             (None, Some(last)) => {
                 return Arc::new(View {
                     outage: Some("The controller has ended.".to_owned()),

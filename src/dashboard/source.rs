@@ -157,15 +157,24 @@ impl Dashboard {
         })
     }
 
-    /// Requires a user from an authenticating proxy. Users see the workloads that they may list and, if
-    /// `is_acting`, can wake, sleep, pause and resume with their own permissions. The `Host` can be anything,
-    /// because the proxy sets it.
+    /// Requires a user from an authenticating proxy. Users see the workloads that they may list, and can
+    /// wake, sleep, pause and resume with their own permissions. The `Host` can be anything, because the
+    /// proxy sets it.
     #[must_use]
-    pub fn for_users(self, users: Users, is_acting: bool) -> Self {
+    pub fn for_users(self, users: Users) -> Self {
         Self {
             hosts: Hosts::Any,
             entrance: Entrance::Users(Box::new(users)),
-            actions: is_acting.then(Actions::default),
+            actions: Some(Actions::default()),
+            ..self
+        }
+    }
+
+    /// Disables all actions, as for a controller that makes no changes.
+    #[must_use]
+    pub fn without_actions(self) -> Self {
+        Self {
+            actions: None,
             ..self
         }
     }

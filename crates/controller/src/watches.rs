@@ -141,7 +141,7 @@ impl Watches {
 
     /// Records whether the Namespace of a watch exists. Returns its name if that has changed; a
     /// Namespace is assumed to exist at first.
-    pub(crate) fn note_existence(&mut self, watch: WatchId, exists: bool) -> Option<String> {
+    pub(crate) fn set_exists(&mut self, watch: WatchId, exists: bool) -> Option<String> {
         let watch = self.0.get_mut(watch)?;
         let name = watch.namespace.clone()?;
         let before = watch.exists.replace(exists);
@@ -223,7 +223,7 @@ impl Watches {
             *kinds.entry(watch.watched.clone()).or_insert(true) &= watch.is_open;
         }
         for (watched, is_up) in kinds {
-            telemetry.watch_up(watched.name(), is_up);
+            telemetry.set_watch_up(watched.name(), is_up);
         }
     }
 }

@@ -28,7 +28,10 @@ use crate::cli::{
         values::one_namespace,
     },
     output::{
-        convert::{kubectl_command, write_changes, write_conversion, write_documents},
+        convert::{
+            ControlCharacters, FindingList, kubectl_command, write_changes, write_conversion,
+            write_documents,
+        },
         messages::{print_error, print_line, print_note, print_warning},
         terminal,
     },
@@ -208,7 +211,7 @@ impl ConvertArgs {
         let stderr = io::stderr();
         let style = terminal::style(&stderr);
         // Errors are ignored, because there is no reader.
-        let _ = write_conversion(&mut stderr.lock(), &shown, &[], self.check, style);
+        let _ = write_conversion(&mut stderr.lock(), &shown, &[], self.finding_list(), style);
         if problems.is_empty() {
             self.exit(conversion)
         } else {
@@ -227,11 +230,18 @@ impl ConvertArgs {
         let style = terminal::style(&stderr);
         // Errors are ignored, because there is no reader.
         let (mut stderr, sources) = (stderr.lock(), &opened.sources);
-        let _ = write_conversion(&mut stderr, conversion, sources, self.check, style);
+        let _ = write_conversion(&mut stderr, conversion, sources, self.finding_list(), style);
         if opened.errors.is_empty() && conversion.count(Severity::Error) == 0 {
             self.exit(conversion)
         } else {
             Exit::CouldNotRun
+        }
+    }
+
+    fn finding_list(&self) -> FindingList {
+        match self.check {
+            true => FindingList::Each,
+            false => FindingList::Folded,
         }
     }
 
@@ -254,13 +264,16 @@ impl ConvertArgs {
             }
         }
         let stdout = io::stdout();
-        let is_terminal = stdout.is_terminal();
+        let control_characters = match stdout.is_terminal() {
+            true => ControlCharacters::Escaped,
+            false => ControlCharacters::Verbatim,
+        };
         let style = terminal::style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
         if self.check {
             write_changes(&mut out, conversion, sources, style)?;
         } else if !self.in_place {
-            write_documents(&mut out, sources, &conversion.texts, is_terminal)?;
+            write_documents(&mut out, sources, &conversion.texts, control_characters)?;
         }
         out.flush()
     }

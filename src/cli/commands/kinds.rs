@@ -12,7 +12,7 @@ use crate::cli::{
         values::one_namespace,
     },
     output::{
-        kinds::{KindRow, write_kinds_json, write_kinds_table, write_roles},
+        kinds::{JobPermissions, KindRow, write_kinds_json, write_kinds_table, write_roles},
         messages::print_error,
         terminal,
     },
@@ -69,7 +69,11 @@ impl KindsArgs {
     pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
         let named = self.kinds.kinds(kind_files);
         if let KindsFormat::Yaml = self.output {
-            return shown(Exit::Done, |out| write_roles(out, &named, self.stop_jobs));
+            let jobs = match self.stop_jobs {
+                true => JobPermissions::Included,
+                false => JobPermissions::Omitted,
+            };
+            return shown(Exit::Done, |out| write_roles(out, &named, jobs));
         }
         let kinds = kind_files.table.known();
         let namespace = self.namespace.clone();
@@ -84,9 +88,15 @@ impl KindsArgs {
         };
         let rows = kinds.iter().map(|kind| {
             let access = access.iter().find(|access| access.kind == *kind);
-            KindRow::for_kind(kind, named.contains(kind), access)
+            let row = KindRow::for_kind(kind, access);
+            if named.contains(kind) {
+                row.named()
+            } else {
+                row
+            }
         });
-        let jobs = KindRow::for_jobs(self.stop_jobs, jobs.as_deref());
+        let jobs = KindRow::for_jobs(jobs.as_deref());
+        let jobs = if self.stop_jobs { jobs.named() } else { jobs };
         let rows: Vec<_> = rows.chain([jobs]).collect();
         shown(exit, |out| match self.output {
             KindsFormat::Json => write_kinds_json(out, &rows),

@@ -411,8 +411,7 @@ async fn select(
     let mut printer = ActionPrinter::new(left_alone(client, &selection).await, format);
     if selection.observed.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
-        let not_all = !selection.unreadable.is_empty();
-        print_error(&as_far_as_seen(nothing, not_all));
+        print_error(&as_far_as_seen(nothing, &selection.unreadable));
         note_unreadable(&selection.defaults);
         printer.exit = printer.exit.worse(Exit::Problems);
         return Ok(Err(printer.finish()));

@@ -161,8 +161,7 @@ async fn restore_all(
     let exit = printer.finish();
     if quiet && !is_document {
         let nothing = format!("nothing to restore in {}", selection.query.place());
-        let not_all = !selection.unreadable.is_empty();
-        print_line(&as_far_as_seen(nothing, not_all));
+        print_line(&as_far_as_seen(nothing, &selection.unreadable));
     }
     if scheduled && !restore.dry_run {
         print_note("a running controller acts again at the next boundary");

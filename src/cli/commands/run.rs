@@ -586,7 +586,7 @@ pub(super) fn serve_dashboard(
         },
         controller: Some(settings.instance.clone()),
     };
-    let is_acting = !settings.dry_run;
+    let dry_run = settings.dry_run;
     let telemetry = Arc::clone(telemetry);
     let dashboard = Dashboard::for_controller(telemetry, calendars, Clock::system(), looked_at);
     let serve = async move || {
@@ -595,7 +595,12 @@ pub(super) fn serve_dashboard(
             Some((login, connection)) => {
                 let client = dashboard_client(connection).await?;
                 let users = Users::new(login.headers, login.proxy, client);
-                dashboard.for_users(users, is_acting)
+                let dashboard = dashboard.for_users(users);
+                if dry_run {
+                    dashboard.without_actions()
+                } else {
+                    dashboard
+                }
             }
             None if address.ip().is_loopback() => dashboard.behind_loopback(),
             None => dashboard,

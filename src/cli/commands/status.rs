@@ -350,8 +350,10 @@ impl StatusView {
         let clock = Clock::system();
         let ahead = now(client).await - clock.now();
         let mut live = LiveView::new(query.clone());
-        let is_text = matches!(self.output, StatusFormat::Table | StatusFormat::Wide);
-        let mut screen = LiveScreen::new(is_text);
+        let mut screen = match self.output {
+            StatusFormat::Table | StatusFormat::Wide => LiveScreen::for_text(),
+            StatusFormat::Json => LiveScreen::for_documents(),
+        };
         // Changes that arrive together are shown together.
         let mut watches = KindWatches::new(client, &query, &clock);
         let mut probe = clock.now();
@@ -530,8 +532,8 @@ impl StatusView {
             );
             shown.say(Exit::Done, none);
         } else if statuses.is_empty() && !query.is_by_name() {
-            let is_partial = !live.unreadable_parts.is_empty();
-            let nothing = as_far_as_seen(query.nothing_scheduled(), is_partial);
+            let nothing = query.nothing_scheduled();
+            let nothing = as_far_as_seen(nothing, &live.unreadable_parts);
             shown.say(Exit::Done, sentence(&nothing));
         } else if self.problems {
             let all = statuses.len();

@@ -15,20 +15,26 @@ use crate::cli::output::{
     terminal::{Paint, Style},
 };
 
-/// Writes findings, the commands for objects outside the files, and a summary. With `--check`,
-/// findings are not folded.
+/// Whether findings with the same message are shown once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FindingList {
+    Folded,
+    Each,
+}
+
+/// Writes findings, the commands for objects outside the files, and a summary.
 pub(crate) fn write_conversion(
     out: &mut impl Write,
     conversion: &Conversion,
     sources: &[SourceFile],
-    is_check: bool,
+    list: FindingList,
     style: Style,
 ) -> io::Result<()> {
     let fold = Fold {
         from: Severity::Warning,
         hint: "--check lists each",
     };
-    let fold = (!is_check).then_some(fold);
+    let fold = (list == FindingList::Folded).then_some(fold);
     write_findings(out, &conversion.findings, sources, fold, style)?;
     let elsewhere = conversion
         .changes
@@ -108,13 +114,20 @@ fn summary(conversion: &Conversion) -> String {
     )
 }
 
-/// Writes each file byte by byte, separated by `---`. On a terminal, control characters are
-/// escaped.
+/// How control characters are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ControlCharacters {
+    Verbatim,
+    /// Escaped, as a terminal needs it.
+    Escaped,
+}
+
+/// Writes each file, separated by `---`.
 pub(crate) fn write_documents(
     out: &mut impl Write,
     sources: &[SourceFile],
     texts: &[Option<String>],
-    is_terminal: bool,
+    control_characters: ControlCharacters,
 ) -> io::Result<()> {
     let mut ends_line = true;
     for (at, source) in sources.iter().enumerate() {
@@ -124,7 +137,7 @@ pub(crate) fn write_documents(
             writeln!(out, "{}---", if ends_line { "" } else { "\n" })?;
         }
         ends_line = text.ends_with('\n');
-        if !is_terminal {
+        if control_characters == ControlCharacters::Verbatim {
             out.write_all(text.as_bytes())?;
             continue;
         }
@@ -220,13 +233,13 @@ fn patch(change: &ObjectChange) -> Value {
 mod tests {
     use super::*;
 
-    fn documents(texts: &[&str], is_terminal: bool) -> String {
+    fn documents(texts: &[&str], control_characters: ControlCharacters) -> String {
         let sources: Vec<_> = texts
             .iter()
             .map(|text| SourceFile::new("a.yaml", *text))
             .collect();
         let mut out = Vec::new();
-        write_documents(&mut out, &sources, &[None, None], is_terminal).unwrap();
+        write_documents(&mut out, &sources, &[None, None], control_characters).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -241,16 +254,16 @@ mod tests {
             ),
             (&["{}\n", "{\"b\": 2}\n"], "{}\n{\"b\": 2}\n"),
         ] {
-            assert_eq!(documents(texts, false), expected);
+            assert_eq!(documents(texts, ControlCharacters::Verbatim), expected);
         }
     }
 
     #[test]
     fn escapes_control_characters() {
         let text = "a: \"\u{1b}[31m\u{9b}\"\r\n\tb: 日\n";
-        assert_eq!(documents(&[text], false), text);
+        assert_eq!(documents(&[text], ControlCharacters::Verbatim), text);
         assert_eq!(
-            documents(&[text], true),
+            documents(&[text], ControlCharacters::Escaped),
             "a: \"\\u{1b}[31m\\u{9b}\"\n    b: 日\n"
         );
     }

@@ -43,7 +43,7 @@ pub(crate) struct KindRow<'a> {
 }
 
 impl<'a> KindRow<'a> {
-    pub(crate) fn for_kind(kind: &'a Kind, is_named: bool, access: Option<&'a KindAccess>) -> Self {
+    pub(crate) fn for_kind(kind: &'a Kind, access: Option<&'a KindAccess>) -> Self {
         let (stopped, running) = values(kind);
         Self {
             argument: kind.argument(),
@@ -51,23 +51,31 @@ impl<'a> KindRow<'a> {
             path: kind.path().iter().map(String::as_str).collect(),
             stopped,
             running,
-            is_named,
+            is_named: false,
             is_served: access.map(|access| access.is_served),
             lacks: access.and_then(|access| access.lacks.as_deref()),
         }
     }
 
     /// The Jobs of CronJobs with `stop-jobs`.
-    pub(crate) fn for_jobs(is_named: bool, lacks: Option<&'a [&'static str]>) -> Self {
+    pub(crate) fn for_jobs(lacks: Option<&'a [&'static str]>) -> Self {
         Self {
             argument: "jobs",
             name: "Job",
             path: vec!["spec", "suspend"],
             stopped: "true".to_owned(),
             running: "false".to_owned(),
-            is_named,
+            is_named: false,
             is_served: lacks.map(|_| true),
             lacks,
+        }
+    }
+
+    /// The same row, as named by the flags of the command.
+    pub(crate) fn named(self) -> Self {
+        Self {
+            is_named: true,
+            ..self
         }
     }
 
@@ -155,10 +163,21 @@ pub(crate) fn write_kinds_json(out: &mut impl Write, rows: &[KindRow<'_>]) -> io
     write_document(out, &document)
 }
 
+/// Whether a role includes the permissions for the Jobs of CronJobs with `stop-jobs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JobPermissions {
+    Included,
+    Omitted,
+}
+
 /// Writes the ClusterRole for these kinds and its binding. A comment lists the kinds to add to
 /// `manifests/policy/scaler.yaml`.
-pub(crate) fn write_roles(out: &mut impl Write, kinds: &[Kind], has_jobs: bool) -> io::Result<()> {
-    for role in roles(kinds, has_jobs) {
+pub(crate) fn write_roles(
+    out: &mut impl Write,
+    kinds: &[Kind],
+    jobs: JobPermissions,
+) -> io::Result<()> {
+    for role in roles(kinds, jobs) {
         writeln!(out, "---")?;
         write_yaml(out, &role)?;
     }
@@ -193,7 +212,7 @@ fn policy_line(kind: &Kind) -> Option<String> {
 }
 
 /// The permissions for these kinds, in addition to `manifests/dayshift.yaml`.
-fn roles(kinds: &[Kind], has_jobs: bool) -> [Value; 2] {
+fn roles(kinds: &[Kind], jobs: JobPermissions) -> [Value; 2] {
     const GROUP: &str = "rbac.authorization.k8s.io";
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for kind in kinds {
@@ -203,7 +222,8 @@ fn roles(kinds: &[Kind], has_jobs: bool) -> [Value; 2] {
     let rules = groups
         .iter()
         .map(|(group, plurals)| rule(group, plurals, &VERBS));
-    let jobs_rule = has_jobs.then(|| rule("batch", &["jobs"], &JOB_VERBS));
+    let needs_jobs = jobs == JobPermissions::Included;
+    let jobs_rule = needs_jobs.then(|| rule("batch", &["jobs"], &JOB_VERBS));
     let rules: Vec<Value> = rules.chain(jobs_rule).collect();
     let metadata = json!({
         "name": "dayshift-kinds", "labels": {"app.kubernetes.io/name": "dayshift"},

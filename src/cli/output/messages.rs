@@ -80,12 +80,12 @@ pub(crate) async fn missing_namespaces_text(
     with_hint(&no_namespaces(missing), hint)
 }
 
-/// Adds to a text such as `there is nothing` that some resources are unreadable.
-pub(crate) fn as_far_as_seen(nothing: String, unreadable: bool) -> String {
-    if unreadable {
-        nothing + ", as far as you may read it"
-    } else {
+/// Adds to a text such as `there is nothing` that some of these resources are unreadable.
+pub(crate) fn as_far_as_seen<T>(nothing: String, unreadable: &[T]) -> String {
+    if unreadable.is_empty() {
         nothing
+    } else {
+        nothing + ", as far as you may read it"
     }
 }
 

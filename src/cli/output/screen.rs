@@ -26,10 +26,18 @@ pub(crate) struct LiveScreen {
 }
 
 impl LiveScreen {
-    /// Output that is not text for people is never overwritten.
-    pub(crate) fn new(is_text: bool) -> Self {
+    /// A screen for text. On a terminal, new output overwrites the last.
+    pub(crate) fn for_text() -> Self {
         Self {
-            in_place: is_text && io::stdout().is_terminal() && moves_cursor(),
+            in_place: io::stdout().is_terminal() && moves_cursor(),
+            ..Self::for_documents()
+        }
+    }
+
+    /// A screen for documents, which are appended.
+    pub(crate) const fn for_documents() -> Self {
+        Self {
+            in_place: false,
             outage: None,
             now: DateTime::<Utc>::MIN_UTC,
             shown: Vec::new(),

@@ -181,7 +181,7 @@ impl Page<'_> {
                 h2 { "Unchanged" }
                 ul.findings { @for other in others { li.finding.note { (said(other)) } } }
             }
-            (self.delays(plan, starts.replicas > 0))
+            (self.delays(plan))
             (denied(planned))
             (shortened(planned))
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
@@ -197,9 +197,10 @@ impl Page<'_> {
     }
 
     /// The reasons that delay the starts of a plan.
-    fn delays(&self, plan: &ActionPlan, starts: bool) -> Markup {
+    fn delays(&self, plan: &ActionPlan) -> Markup {
         let delayed = plan.planned.delayed();
         let waiting = plan.asked.waiting_starts;
+        let (starts, _) = plan.planned.capacity();
         html! {
             @if delayed > 0 {
                 p.banner.warn {
@@ -208,7 +209,7 @@ impl Page<'_> {
                     ": the dependencies must be ready first."
                 }
             }
-            @if starts && waiting > 0 {
+            @if starts.replicas > 0 && waiting > 0 {
                 p.banner.warn {
                     (counted(waiting, "other start")) " already waiting for a start slot ("
                     code { "--max-starting" } "), so these starts can be delayed too."

@@ -210,10 +210,10 @@ impl Page<'_> {
                             }
                         }
                         tbody {
-                            @for (at, date) in today.iter_days().take(DAYS as usize).enumerate() {
+                            @for (position, date) in today.iter_days().take(DAYS as usize).enumerate() {
                                 @let week = self.day(plan, date, zone);
                                 tr {
-                                    th scope="row" { (day_name(date, at == 0)) }
+                                    th scope="row" { (day_name(date, position)) }
                                     td.week {
                                         @if let Some(week) = &week {
                                             (week.picture(&format!("{}, {date}: {}", safe(&name), week.sum()), largest))

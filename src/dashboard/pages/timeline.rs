@@ -280,8 +280,8 @@ impl Page<'_> {
                             th scope="col" { (self.sort_link(Sort::Next, "Next")) }
                             th.week scope="col" {
                                 span.axis {
-                                    @for (at, date) in names.iter().enumerate() {
-                                        span { (day_name(*date, at == 0)) }
+                                    @for (position, date) in names.iter().enumerate() {
+                                        span { (day_name(*date, position)) }
                                     }
                                 }
                             }

@@ -365,9 +365,9 @@ pub(super) fn days(period: Period, zone: Zone) -> Vec<NaiveDate> {
         .collect()
 }
 
-/// `Fri 23`, with the month if it begins or is the first.
-pub(super) fn day_name(date: NaiveDate, is_first: bool) -> String {
-    let format = if is_first || date.day() == 1 {
+/// `Fri 23`, with the month on its first day and at position 0 of a list of days.
+pub(super) fn day_name(date: NaiveDate, position: usize) -> String {
+    let format = if position == 0 || date.day() == 1 {
         "%a %-d %b"
     } else {
         "%a %-d"

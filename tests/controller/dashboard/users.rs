@@ -72,7 +72,7 @@ impl<'s> Proxied<'s> {
             scenario.clock.clone(),
             settings,
         );
-        let pages = Arc::new(pages.for_users(users, true));
+        let pages = Arc::new(pages.for_users(users));
         let followed = Arc::clone(&pages);
         let work = async move { drop(followed.follow().await) };
         Self {

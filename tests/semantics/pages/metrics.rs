@@ -111,8 +111,9 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
     let ended = timeout(Duration::from_secs(5), controller).await;
     assert!(ended.is_err(), "the controller ended");
     let name = CalendarName::parse("de").unwrap();
-    reported.schedules(true);
-    reported.calendar(&name, Some(chrono::NaiveDate::default()), true);
+    reported.set_schedules_valid(true);
+    reported.set_calendar_end(&name, Some(chrono::NaiveDate::default()));
+    reported.set_calendar_valid(&name, true);
     assert_eq!(documented(), scraped(&reported.render()));
 }
 

@@ -154,12 +154,12 @@ impl Core {
     ) {
         match event {
             ObjectEvent::Applied { object, source, .. } => {
-                self.note_existence(watch, true);
+                self.set_exists(watch, true);
                 let origin = self.observation_origin(watch, source);
                 self.apply_namespace(&object, origin, now, effects);
             }
             ObjectEvent::Deleted { name, .. } => {
-                self.note_existence(watch, false);
+                self.set_exists(watch, false);
                 self.store.delete_namespace(&name.name);
                 self.set_team(&name.name, None, effects);
             }
@@ -169,11 +169,11 @@ impl Core {
     /// Logs whether a namespace of `--namespace` exists. A misspelled name would otherwise look like an
     /// empty namespace. Logs nothing with a selector, because the watch does not report Namespaces that
     /// do not match it.
-    fn note_existence(&mut self, watch: WatchId, exists: bool) {
+    fn set_exists(&mut self, watch: WatchId, exists: bool) {
         if self.settings.scope.namespace_selector.is_some() {
             return;
         }
-        let Some(namespace) = self.watches.note_existence(watch, exists) else {
+        let Some(namespace) = self.watches.set_exists(watch, exists) else {
             return;
         };
         if exists {
@@ -265,7 +265,7 @@ impl Core {
     fn listed(&mut self, watch: WatchId, objects: usize) {
         let watched = self.watches.watched(watch);
         if watched == Some(Watched::Namespaces) {
-            self.note_existence(watch, objects > 0);
+            self.set_exists(watch, objects > 0);
             self.store.namespaces.listed(watch);
         }
         self.watches.listed(watch);

@@ -308,7 +308,7 @@ impl Telemetry {
     }
 
     /// Sets whether all objects of a kind in scope are being watched.
-    pub fn watch_up(&self, kind: &str, is_up: bool) {
+    pub fn set_watch_up(&self, kind: &str, is_up: bool) {
         let gauge = self.watch_up.get_or_create(&[("kind", kind.to_owned())]);
         gauge.set(is_up.into());
     }
@@ -339,14 +339,19 @@ impl Telemetry {
         counter.inc();
     }
 
-    /// Sets the last date of a calendar, `None` if it has no end, and whether its file is valid.
-    pub fn calendar(&self, name: &CalendarName, last: Option<NaiveDate>, is_valid: bool) {
-        self.calendars.set(name, last, is_valid);
+    /// Sets the last date of a calendar, `None` if it has no end.
+    pub fn set_calendar_end(&self, name: &CalendarName, last: Option<NaiveDate>) {
+        self.calendars.set_end(name, last);
+    }
+
+    /// Sets whether the file of a calendar is valid.
+    pub fn set_calendar_valid(&self, name: &CalendarName, is_valid: bool) {
+        self.calendars.set_valid(name, is_valid);
     }
 
     /// Sets whether the file of named schedules is valid.
-    pub fn schedules(&self, are_valid: bool) {
-        self.calendars.set_schedules(are_valid);
+    pub fn set_schedules_valid(&self, are_valid: bool) {
+        self.calendars.set_schedules_valid(are_valid);
     }
 
     /// Sets whether a condition of readiness is met.
@@ -488,13 +493,13 @@ impl CalendarMetrics {
         }
     }
 
-    fn set_schedules(&self, are_valid: bool) {
+    fn set_schedules_valid(&self, are_valid: bool) {
         self.are_schedules_valid
             .get_or_create(&[])
             .set(are_valid.into());
     }
 
-    pub(super) fn set(&self, name: &CalendarName, last: Option<NaiveDate>, is_valid: bool) {
+    pub(super) fn set_end(&self, name: &CalendarName, last: Option<NaiveDate>) {
         let labels = [("calendar", name.to_string())];
         match last.map(|last| last.and_time(NaiveTime::MIN).and_utc().timestamp()) {
             Some(last) => {
@@ -504,6 +509,10 @@ impl CalendarMetrics {
                 self.last_date.remove(&labels);
             }
         }
+    }
+
+    pub(super) fn set_valid(&self, name: &CalendarName, is_valid: bool) {
+        let labels = [("calendar", name.to_string())];
         self.is_valid.get_or_create(&labels).set(is_valid.into());
     }
 }

@@ -34,7 +34,7 @@ fn recorded_values_appear_in_the_rendered_metrics() {
     telemetry.api_request("patch", Some(200));
     telemetry.api_request("list", None);
     telemetry.watch_restart();
-    telemetry.watch_up("StatefulSet", true);
+    telemetry.set_watch_up("StatefulSet", true);
     telemetry.queue_depth("transition", 7);
     telemetry.clock_skew(-0.25);
     telemetry.event(EventOutcome::Sent);

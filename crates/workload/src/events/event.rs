@@ -47,7 +47,9 @@ fn length(time: TimeDelta) -> String {
 /// Whether `enforce` has already reverted a count as often as it may before the next boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CorrectionLimit {
+    /// `enforce` is off, or can still correct the count.
     NotReached,
+    /// `enforce` makes no correction until the next boundary.
     Reached,
 }
 

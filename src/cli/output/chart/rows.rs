@@ -66,13 +66,17 @@ impl<'r, W: Write> ChartRows<'r, W> {
         let Some((action, applied)) = step.boundary else {
             return self.fill(step);
         };
+        let outcome = match applied {
+            true => BoundaryOutcome::Applied,
+            false => BoundaryOutcome::Skipped,
+        };
         let Some((day, times)) = &mut self.day else {
             return Ok(());
         };
         let is_midnight = step.from == day.until;
         let ends_day = is_midnight && self.only.is_none() && action == Action::Stop;
         if ends_day {
-            times.add(action, "24:00", applied);
+            times.add(action, "24:00", outcome);
         }
         if step.from == step.until {
             return Ok(());
@@ -84,7 +88,7 @@ impl<'r, W: Write> ChartRows<'r, W> {
             && !ends_day
         {
             let at = step.from.with_timezone(&self.schedule.zone());
-            times.add(action, &clock(&at), applied);
+            times.add(action, &clock(&at), outcome);
             if self.only.is_some() && applied {
                 day.mark(step.from, action);
             }
@@ -176,7 +180,14 @@ pub(super) struct BoundaryTimes {
 struct ShownTime {
     action: Action,
     text: String,
-    applied: bool,
+    outcome: BoundaryOutcome,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BoundaryOutcome {
+    Applied,
+    /// An override skips it.
+    Skipped,
 }
 
 impl BoundaryTimes {
@@ -191,39 +202,50 @@ impl BoundaryTimes {
         }
     }
 
-    pub(super) fn add(&mut self, action: Action, time: &str, applied: bool) {
+    pub(super) fn add(&mut self, action: Action, time: &str, outcome: BoundaryOutcome) {
+        use BoundaryOutcome::{Applied, Skipped};
+
         let dash = self.dash;
         match action {
-            _ if self.only.is_some() && applied => self.push(action, time.to_owned(), true),
-            _ if self.only.is_some() => self.push(action, format!("({time})"), false),
+            _ if self.only.is_some() => {
+                let text = match outcome {
+                    Applied => time.to_owned(),
+                    Skipped => format!("({time})"),
+                };
+                self.push(action, text, outcome);
+            }
             Action::Scale(count) => {
-                let text = format!("{time}={count}");
-                let text = if applied { text } else { format!("({text})") };
-                self.push(action, text, applied);
+                let text = match outcome {
+                    Applied => format!("{time}={count}"),
+                    Skipped => format!("({time}={count})"),
+                };
+                self.push(action, text, outcome);
             }
             Action::Start => {
                 self.close();
-                if applied {
-                    self.open = Some(time.to_owned());
-                } else {
-                    self.push(action, format!("({time}{dash})"), false);
+                match outcome {
+                    Applied => self.open = Some(time.to_owned()),
+                    Skipped => self.push(action, format!("({time}{dash})"), Skipped),
                 }
             }
-            Action::Stop if !applied => {
-                self.close();
-                self.push(action, format!("({dash}{time})"), false);
-            }
-            Action::Stop => {
-                let start = self.open.take().unwrap_or_default();
-                self.push(action, format!("{start}{dash}{time}"), true);
-            }
+            Action::Stop => match outcome {
+                Applied => {
+                    let start = self.open.take().unwrap_or_default();
+                    self.push(action, format!("{start}{dash}{time}"), Applied);
+                }
+                Skipped => {
+                    self.close();
+                    self.push(action, format!("({dash}{time})"), Skipped);
+                }
+            },
         }
     }
 
     /// Closes a start without a stop on this day.
     pub(super) fn close(&mut self) {
         if let Some(start) = self.open.take() {
-            self.push(Action::Start, format!("{start}{}", self.dash), true);
+            let text = format!("{start}{}", self.dash);
+            self.push(Action::Start, text, BoundaryOutcome::Applied);
         }
     }
 
@@ -244,7 +266,8 @@ impl BoundaryTimes {
             }
         };
         let all: Vec<_> = self.items.iter().map(text).collect();
-        let applied = self.items.iter().filter(|shown| shown.applied);
+        let is_applied = |shown: &&ShownTime| shown.outcome == BoundaryOutcome::Applied;
+        let applied = self.items.iter().filter(is_applied);
         let applied: Vec<_> = applied.map(text).collect();
         if self.count == 0 {
             return String::new();
@@ -273,14 +296,14 @@ impl BoundaryTimes {
         String::new()
     }
 
-    fn push(&mut self, action: Action, text: String, applied: bool) {
+    fn push(&mut self, action: Action, text: String, outcome: BoundaryOutcome) {
         self.count += 1;
-        self.skipped += usize::from(!applied);
+        self.skipped += usize::from(outcome == BoundaryOutcome::Skipped);
         if self.items.len() < KEPT {
             self.items.push(ShownTime {
                 action,
                 text,
-                applied,
+                outcome,
             });
         }
     }
@@ -298,9 +321,9 @@ mod tests {
     #[test]
     fn leaves_out_skipped_boundaries_first() {
         let mut day = BoundaryTimes::new(None, Style::default());
-        day.add(Action::Start, "09:00", false);
-        day.add(Action::Stop, "19:00", false);
-        day.add(Action::Stop, "22:00", true);
+        day.add(Action::Start, "09:00", BoundaryOutcome::Skipped);
+        day.add(Action::Stop, "19:00", BoundaryOutcome::Skipped);
+        day.add(Action::Stop, "22:00", BoundaryOutcome::Applied);
         for (room, expected) in [
             (40, "(09:00-) (-19:00) -22:00"),
             (23, "-22:00 (2 skipped)"),
@@ -314,9 +337,9 @@ mod tests {
     #[test]
     fn shows_the_end_of_an_override_of_another_kind_of_boundary() {
         let mut day = BoundaryTimes::new(Some(Action::Stop), Style::default());
-        day.add(Action::Stop, "19:00", true);
+        day.add(Action::Stop, "19:00", BoundaryOutcome::Applied);
         assert_eq!(day.within(40), "stop 19:00");
-        day.add(Action::Start, "22:00", true);
+        day.add(Action::Start, "22:00", BoundaryOutcome::Applied);
         assert_eq!(day.within(40), "stop 19:00 start 22:00");
     }
 }
