@@ -10,6 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::{
     entrance::{Entered, Visitor},
+    form::ScheduleFields,
     guard::harden,
     pages::{self, Page},
     params::Params,
@@ -69,10 +70,13 @@ impl Dashboard {
         let parts = parts.unwrap_or_default();
         let parts: Vec<&str> = parts.iter().map(|part| &**part).collect();
         let known = match parts[..] {
-            ["confirm" | "act"] | ["result", _] => self.actions.is_some(),
+            ["confirm" | "act"] | ["result", _] | ["object", _, _, _, "schedule"] => {
+                self.actions.is_some()
+            }
             ["" | "timeline" | "namespaces" | "style.css" | "icon.svg" | "alert.svg"]
             | ["object", _, _, _]
-            | ["ns", _] => true,
+            | ["ns", _]
+            | ["ns", _, "what-if"] => true,
             _ => false,
         };
         if !known {
@@ -111,7 +115,10 @@ impl Dashboard {
             ["style.css"] => typed_response(CSS, pages::STYLE),
             ["icon.svg"] => typed_response(SVG, pages::ICON),
             ["alert.svg"] => typed_response(SVG, pages::ALERT_ICON),
-            _ => self.page(&parts, &params, visitor).await,
+            _ => {
+                let query = uri.query().unwrap_or_default();
+                self.page(&parts, (&params, query), visitor).await
+            }
         }
     }
 
@@ -131,6 +138,7 @@ impl Dashboard {
                 .filter(|_| self.actions.is_some())
                 .map(|visitor| visitor.token.text()),
             user: visitor.and_then(Visitor::user_name),
+            price: self.savings.price.as_deref(),
         }
     }
 
@@ -138,7 +146,7 @@ impl Dashboard {
     async fn page(
         &self,
         parts: &[&str],
-        params: &Params,
+        (params, query): (&Params, &str),
         visitor: Option<&Visitor>,
     ) -> Response<Full<Bytes>> {
         let fails = |message: &str| {
@@ -202,6 +210,16 @@ impl Dashboard {
                 }
                 None => fails("There is no such workload here, or it has no schedule."),
             },
+            ["object", namespace, kind, name, "schedule"] => {
+                match view.row(namespace, kind, name) {
+                    Some(row) => html(StatusCode::OK, page.schedule_editor(row)),
+                    None => fails("There is no such workload here, or it has no schedule."),
+                }
+            }
+            ["ns", name, "what-if"] if !view.rows_of(name).is_empty() => {
+                let tried = ScheduleFields::parse(query);
+                html(StatusCode::OK, page.what_if(name, &tried))
+            }
             ["ns", file]
                 if let Some(name) = file.strip_suffix(".ics")
                     && !view.rows_of(name).is_empty() =>
@@ -227,14 +245,16 @@ async fn may_change_by_name(parts: &[&str], seen: &Seen, visitor: &Visitor) -> b
     };
     let is_patchable = |row: &Row| patchable.includes(&row.status.object);
     match *parts {
-        ["object", namespace, kind, name] => match seen.view.row(namespace, kind, name) {
-            Some(row) if !is_patchable(row) => {
-                let object = row.status.object.clone();
-                let named = patchable_by_name(&visitor.client, vec![object]).await;
-                named.is_ok_and(|named| !named.is_empty())
+        ["object", namespace, kind, name] | ["object", namespace, kind, name, "schedule"] => {
+            match seen.view.row(namespace, kind, name) {
+                Some(row) if !is_patchable(row) => {
+                    let object = row.status.object.clone();
+                    let named = patchable_by_name(&visitor.client, vec![object]).await;
+                    named.is_ok_and(|named| !named.is_empty())
+                }
+                _ => false,
             }
-            _ => false,
-        },
+        }
         ["ns", name] => {
             let rows = seen.view.rows_of(name);
             let is_other = !rows.is_empty() && !rows.into_iter().any(is_patchable);

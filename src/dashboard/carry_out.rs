@@ -9,11 +9,13 @@ use std::{
 use chrono::TimeDelta;
 use dayshift_cluster::{
     Query,
-    read::{FindError, NamespaceDefaults, may_patch_namespace},
+    decode::WithManagers,
+    read::{FindError, NamespaceDefaults, find, may_patch_namespace},
 };
 use dayshift_operations::{
     OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Restore, Selection,
-    Shorten, action_text, annotations_text, changed_since, replaced_text, synced_text,
+    Shorten, action_text, annotations_text, changed_since, gitops_manager, replaced_text,
+    synced_text,
 };
 use dayshift_text::counted;
 use dayshift_workload::{Job, Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
@@ -25,7 +27,7 @@ use crate::dashboard::{
     permissions::{Permissions, Verb, kinds_of, patchable_by_name, places},
     plan::{
         ActionJob, ActionPlan, ActionRequest, Actions, ChangeSubject, Operation, Preview,
-        PreviewedChange,
+        PreviewedChange, PreviewedEdit, ScheduleRequest,
     },
     view::{Row, Settings, View},
 };
@@ -124,6 +126,7 @@ pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Previ
             plan_override(settings, asked, request, &mut planned).await;
         }
         Operation::Restore(restore) => plan_restore(asked, restore, &mut planned).await,
+        Operation::Schedule(request) => plan_schedule(asked, request, &mut planned).await,
     }
     predict_denials(&asked.client, &mut planned).await;
     planned
@@ -254,6 +257,39 @@ async fn plan_restore(asked: &ActionRequest, restore: &Restore, planned: &mut Pr
     .await;
 }
 
+/// Previews the edited schedule of the one selected workload. If a GitOps program manages the workload,
+/// there is no change to confirm, because the next sync would remove it.
+async fn plan_schedule(asked: &ActionRequest, request: &ScheduleRequest, planned: &mut Preview) {
+    let Some(observed) = asked.selection.observed.first() else {
+        return;
+    };
+    let workload = request.edit.edited(observed);
+    let name = observed.object.to_string();
+    let managed_by = match find::<WithManagers>(&asked.client, &asked.selection.query).await {
+        Ok((found, _)) => match &*found.workloads {
+            [(_, managed)] => Ok(gitops_manager(observed, managed)),
+            _ => Err("it no longer exists".to_owned()),
+        },
+        Err(error) => Err(error.to_string()),
+    };
+    match &managed_by {
+        Err(error) => planned
+            .others
+            .push(format!("{name}: not scheduled: {error}")),
+        Ok(None) if !workload.changes.is_empty() => {
+            let written = annotations_text(&workload.changes, &request.prefix);
+            let text = "the new schedule".to_owned();
+            let change = PreviewedChange::of_workload(observed, text, written);
+            planned.changes.push(change);
+        }
+        Ok(_) => {}
+    }
+    planned.edit = Some(PreviewedEdit {
+        workload,
+        managed_by: managed_by.ok().flatten(),
+    });
+}
+
 /// The maximum number of workloads whose permission is reviewed by name.
 const MAX_NAMED: usize = 100;
 
@@ -322,7 +358,9 @@ fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Repli
         RequestedOverride::Wake(_) => spec.count_after_start(seen, &state),
         RequestedOverride::Sleep(_) => seen.min(spec.stop_replicas),
         RequestedOverride::Pause(_) => seen,
-        RequestedOverride::Resume | RequestedOverride::Sync => return None,
+        RequestedOverride::Resume | RequestedOverride::Sync | RequestedOverride::Undo(_) => {
+            return None;
+        }
     };
     Some((seen, after))
 }
@@ -405,6 +443,20 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
         }
         Operation::Restore(restore) => {
             restore_each(restore, client, &selection, &mut tell).await;
+        }
+        Operation::Schedule(request) => {
+            for observed in &selection.observed {
+                let subject = selection.subject(&observed.object);
+                let edited = request.edit.edited(observed);
+                let text = annotations_text(&edited.changes, &request.prefix);
+                tell(match edited.write(client, &request.prefix).await {
+                    Ok(()) => OverrideReport::Done(format!("{subject} {text}")),
+                    Err(error) => OverrideReport::Failed {
+                        text: format!("{subject}: {not}: {error}"),
+                        is_refusal: error.is_retriable(),
+                    },
+                });
+            }
         }
     }
     plan.end();

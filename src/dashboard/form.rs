@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use dayshift_operations::{RequestedOverride, Until, parse_length};
 use dayshift_text::cut_chars;
-use dayshift_workload::MAX_REASON;
+use dayshift_workload::{AnnotationChange, Inputs, Key, MAX_REASON, MAX_TEXTS};
 
 /// The maximum number of workloads and of namespaces in a form.
 const MAX_OBJECTS: usize = 2_000;
@@ -20,6 +20,111 @@ pub(crate) enum RequestedAction {
     Override(RequestedOverride),
     /// Start stopped workloads with their saved counts, whatever their schedules require.
     Restore,
+    /// Write these schedule annotations on the chosen workload.
+    Schedule(Vec<AnnotationChange>),
+}
+
+/// The value of the field `do` in the form that undoes an action.
+pub(crate) const UNDO: &str = "undo";
+
+/// The value of the field `do` in the form that edits a schedule.
+pub(crate) const EDIT_SCHEDULE: &str = "schedule";
+
+/// The schedule annotations that a user can edit on a page, in the order of the form. Each field has the
+/// name of its key.
+pub(crate) const EDITABLE: [Key; 7] = [
+    Key::Hours,
+    Key::Start,
+    Key::Stop,
+    Key::NamedSchedule,
+    Key::Timezone,
+    Key::Except,
+    Key::Extra,
+];
+
+/// The values of [`EDITABLE`] annotations. A value without a field is kept, and an empty field removes the
+/// annotation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScheduleFields([Option<String>; EDITABLE.len()]);
+
+impl ScheduleFields {
+    /// The object's own annotations.
+    pub(crate) fn of(inputs: &Inputs) -> Self {
+        let own = |key| Some(inputs.own().text(key).unwrap_or_default().to_owned());
+        Self(EDITABLE.map(own))
+    }
+
+    pub(crate) fn parse(query: &str) -> Self {
+        let mut fields = Self::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            fields.set(&name, &value);
+        }
+        fields
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        let named = EDITABLE.iter().position(|key| key.name() == name);
+        if let Some(field) = named.and_then(|at| self.0.get_mut(at)) {
+            *field = Some(value.trim().to_owned());
+        }
+    }
+
+    /// The value of a field; empty without one.
+    pub(crate) fn text(&self, key: Key) -> &str {
+        let mut fields = EDITABLE.iter().zip(&self.0);
+        let field = fields.find(|(editable, _)| **editable == key);
+        field
+            .and_then(|(_, text)| text.as_deref())
+            .unwrap_or_default()
+    }
+
+    /// Whether a field has a value.
+    pub(crate) fn has_values(&self) -> bool {
+        EDITABLE.iter().any(|key| !self.text(*key).is_empty())
+    }
+
+    /// The fields with a value, as the query of an address.
+    pub(crate) fn query(&self) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for key in EDITABLE {
+            let text = self.text(key);
+            if !text.is_empty() {
+                query.append_pair(key.name(), text);
+            }
+        }
+        query.finish()
+    }
+
+    /// The annotations to set, and those to remove.
+    pub(crate) fn annotations(&self) -> Vec<AnnotationChange> {
+        let fields = EDITABLE.into_iter().zip(&self.0);
+        fields
+            .filter_map(|(key, text)| {
+                let text = text.as_ref()?;
+                Some((key, Some(text.clone()).filter(|text| !text.is_empty())))
+            })
+            .collect()
+    }
+
+    /// The length of all values in bytes.
+    pub(crate) fn length(&self) -> usize {
+        EDITABLE.iter().map(|key| self.text(*key).len()).sum()
+    }
+
+    /// Checks the length of all values. The parser checks each of them.
+    ///
+    /// # Errors
+    ///
+    /// A message for the page.
+    pub(crate) fn check_length(&self) -> Result<(), String> {
+        let all = self.length();
+        if all > MAX_TEXTS {
+            return Err(format!(
+                "The schedule has {all} bytes, and at most {MAX_TEXTS} are read. Shorten it."
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// The value of the button that may end active overrides earlier.
@@ -33,6 +138,7 @@ pub(crate) struct ActionForm {
     /// Whether the plan may end active overrides earlier.
     pub(crate) shortens: bool,
     pub(crate) fields: FormFields,
+    pub(crate) schedule: ScheduleFields,
     /// `dev/deploy/web`
     pub(crate) objects: BTreeSet<String>,
     pub(crate) namespaces: BTreeSet<String>,
@@ -83,7 +189,7 @@ impl ActionForm {
                 "object" => drop(form.objects.insert(value.into_owned())),
                 "match" => form.matching = Some(value.into_owned()),
                 "namespace" => drop(form.namespaces.insert(value.into_owned())),
-                _ => {}
+                name => form.schedule.set(name, &value),
             }
         }
         form
@@ -91,6 +197,11 @@ impl ActionForm {
 
     pub(crate) fn chosen(&self) -> usize {
         self.objects.len() + self.namespaces.len() + usize::from(self.matching.is_some())
+    }
+
+    /// The plan of the action to undo, if the form undoes one.
+    pub(crate) fn undone_plan(&self) -> Option<u64> {
+        self.plan.filter(|_| self.fields.action == UNDO)
     }
 
     /// Whether the form exceeds the limits.
@@ -120,6 +231,9 @@ impl ActionForm {
                  {MAX_NAMESPACES} namespaces."
             ));
         }
+        if fields.action == EDIT_SCHEDULE {
+            return self.edited_schedule();
+        }
         let until = match (fields.asked_length(), &*fields.until) {
             ("", "") => None,
             ("", until) => {
@@ -147,6 +261,15 @@ impl ActionForm {
             _ => Err("Choose an action: wake, sleep, pause, resume, sync or restore.".to_owned()),
         };
         requested.map(RequestedAction::Override)
+    }
+
+    /// The schedule to write on the one chosen workload.
+    fn edited_schedule(&self) -> Result<RequestedAction, String> {
+        if self.objects.len() != 1 || self.chosen() != 1 {
+            return Err("Choose one workload whose schedule to edit.".to_owned());
+        }
+        self.schedule.check_length()?;
+        Ok(RequestedAction::Schedule(self.schedule.annotations()))
     }
 }
 
@@ -187,6 +310,23 @@ mod tests {
                 "wake, sleep, pause, resume, sync or restore",
             ),
             ("do=pause", "Nothing is selected"),
+            ("do=schedule&object=a&hours=Mon-Fri+09:00-17:00", ""),
+            (
+                "do=schedule&hours=Mon-Fri+09:00-17:00",
+                "Nothing is selected",
+            ),
+            (
+                "do=schedule&object=a&object=b&hours=9-5",
+                "Choose one workload",
+            ),
+            (
+                "do=schedule&object=a&namespace=b&hours=9-5",
+                "Choose one workload",
+            ),
+            (
+                "do=schedule&object=a&match=q%3Dweb&hours=9-5",
+                "Choose one workload",
+            ),
         ] {
             let said = ActionForm::parse(text.as_bytes()).requested(now);
             let said = said.map_or_else(|error| error, |_| String::new());
@@ -198,5 +338,27 @@ mod tests {
             .collect();
         let said = ActionForm::parse(format!("do=pause{many}").as_bytes()).requested(now);
         assert!(said.unwrap_err().contains("too many"));
+    }
+
+    #[test]
+    fn only_given_fields_change_the_schedule() {
+        let annotations = |query: &str| ScheduleFields::parse(query).annotations();
+        assert_eq!(
+            annotations("hours=Mon-Fri+09:00-17:00+&stop=&replicas=0&pause=true"),
+            [
+                (Key::Hours, Some("Mon-Fri 09:00-17:00".to_owned())),
+                (Key::Stop, None)
+            ]
+        );
+        assert_eq!(
+            annotations("schedule=office"),
+            [(Key::NamedSchedule, Some("office".to_owned()))]
+        );
+        for (length, is_accepted) in [(MAX_TEXTS, true), (MAX_TEXTS + 1, false)] {
+            let half = "x".repeat(MAX_TEXTS / 2);
+            let rest = "x".repeat(length - half.len());
+            let fields = ScheduleFields::parse(&format!("start={half}&stop={rest}"));
+            assert_eq!(fields.check_length().is_ok(), is_accepted, "{length}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Dashboard`] follows a cluster with a user's permissions and responds with complete HTML pages, without
 //! scripts. It shows the results of [`status`](dayshift_operations::status) and
-//! [`plan`](dayshift_manifest::plan), and computes nothing else.
+//! [`plan`](dayshift_manifest::plan), for the schedules of the cluster and for others that a user tries.
 
 mod access;
 mod answer;
@@ -22,7 +22,9 @@ mod posted;
 mod proxy;
 mod published;
 mod source;
+mod trial;
 mod view;
+mod week_figures;
 
 pub use login::{User, UserHeaders, Users};
 pub use proxy::{

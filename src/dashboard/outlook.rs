@@ -58,7 +58,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         Self {
             used: [self.used, other.used].into_iter().sum(),
             saved: [self.saved, other.saved].into_iter().sum(),
@@ -128,7 +128,7 @@ impl<'v> Outlook<'v> {
         let mut by_namespace: BTreeMap<&'v str, Share> = BTreeMap::new();
         for (row, plan) in rows {
             let Some(spec) = plan.spec() else { continue };
-            let full = full_count(spec, &plan, row);
+            let full = full_count(spec, &plan, row.observed.replicas);
             outlook.add_moves(row, &plan, full, now);
             let footprint = row.observed.footprint;
             if footprint.replicas == 0 {
@@ -199,13 +199,13 @@ impl<'v> Outlook<'v> {
 }
 
 /// The count that would run without the schedule.
-fn full_count(spec: &ScheduleSpec, plan: &WorkloadPlan, row: &Row) -> Replicas {
+pub(super) fn full_count(spec: &ScheduleSpec, plan: &WorkloadPlan, seen: Replicas) -> Replicas {
     let known = spec.largest_count().or(spec.replicas).or(plan.runs());
-    known.unwrap_or(row.observed.replicas)
+    known.unwrap_or(seen)
 }
 
 /// The count during a step, at most `full`.
-fn running_count(spec: &ScheduleSpec, step: &PlannedStep, full: Replicas) -> Replicas {
+pub(super) fn running_count(spec: &ScheduleSpec, step: &PlannedStep, full: Replicas) -> Replicas {
     let has_both = spec.schedule.only_action().is_none();
     let count = match (step.state, step.required) {
         (PlannedState::Slept, _) => spec.stop_replicas,

@@ -17,6 +17,10 @@ pub(crate) struct Params {
     pub(super) label: Option<String>,
     /// The label selector of Namespaces, such as `team=payments`.
     pub(super) team: Option<String>,
+    /// The named schedule that workloads follow.
+    pub(super) schedule: Option<String>,
+    /// The query of the timeline from which a page was opened.
+    pub(super) back: Option<String>,
     /// The first day of the timeline.
     pub(super) from: Option<NaiveDate>,
     /// The order of the timeline.
@@ -67,6 +71,8 @@ impl Theme {
 
 /// No Kubernetes name is longer.
 const MAX_TEXT: usize = 253;
+/// The maximum number of characters of the query of another page.
+const MAX_QUERY: usize = 2_000;
 
 impl Params {
     pub(super) fn parse(query: &str, tzdata: &Tzdata) -> Self {
@@ -75,10 +81,11 @@ impl Params {
             ..Self::default()
         };
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let text = || {
-                let value = dayshift_text::cut_chars(value.trim(), MAX_TEXT);
+            let cut = |characters| {
+                let value = dayshift_text::cut_chars(value.trim(), characters);
                 (!value.is_empty()).then(|| value.to_owned())
             };
+            let text = || cut(MAX_TEXT);
             match &*name {
                 "theme" => {
                     params.theme = match &*value {
@@ -94,6 +101,8 @@ impl Params {
                 "q" => params.text = text(),
                 "label" => params.label = text(),
                 "team" => params.team = text(),
+                "schedule" => params.schedule = text(),
+                "back" => params.back = cut(MAX_QUERY),
                 "from" => params.from = value.parse().ok(),
                 "sort" => {
                     params.sort = match &*value {
@@ -126,6 +135,8 @@ impl Params {
             ("q", self.text.clone()),
             ("label", self.label.clone()),
             ("team", self.team.clone()),
+            ("schedule", self.schedule.clone()),
+            ("back", self.back.clone()),
             ("from", self.from.map(|date| date.to_string())),
             ("sort", text(self.sort.name())),
             ("page", (self.page > 1).then(|| self.page.to_string())),
@@ -137,14 +148,14 @@ impl Params {
             .collect()
     }
 
-    /// The address of `path` with these parameters.
+    /// The address of `path`, which can have a query, with these parameters.
     pub(super) fn link(&self, path: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let query = query.extend_pairs(self.pairs()).finish();
-        if query.is_empty() {
-            path.to_owned()
-        } else {
-            format!("{path}?{query}")
+        match (&*query, path.contains('?')) {
+            ("", _) => path.to_owned(),
+            (query, true) => format!("{path}&{query}"),
+            (query, false) => format!("{path}?{query}"),
         }
     }
 
@@ -168,6 +179,7 @@ impl Params {
             &self.text,
             &self.label,
             &self.team,
+            &self.schedule,
         ];
         texts.iter().any(|text| text.is_some())
     }
@@ -188,6 +200,8 @@ mod tests {
             text: Some("<script>\"é".into()),
             label: Some("app in (web,api),!tier".into()),
             team: Some("team=payments".into()),
+            schedule: Some("office-tokyo".into()),
+            back: Some("state=is-asleep&q=a%26b".into()),
             from: NaiveDate::from_ymd_opt(2026, 10, 23),
             sort: Sort::Next,
             page: 3,

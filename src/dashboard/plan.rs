@@ -7,10 +7,14 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_operations::{
-    AnnotatedNamespace, AnnotatedWorkload, OverrideReport, OverrideRequest, ReplacedOverride,
-    RequestedOverride, Restore, Selection, Shorten, failure_text,
+    AnnotatedNamespace, AnnotatedWorkload, EditedWorkload, FormerOverrides, OverrideReport,
+    OverrideRequest, ReplacedOverride, RequestedOverride, Restore, ScheduleEdit, Selection,
+    Shorten, failure_text,
 };
-use dayshift_workload::{Key, Observed, Replicas, WorkloadRef, savings::StoppedCapacity};
+use dayshift_workload::{
+    Key, Observed, Prefix, Replicas, WorkloadRef, other_controllers::OtherController,
+    savings::StoppedCapacity,
+};
 use kube::Client;
 use tokio::sync::{mpsc, oneshot};
 
@@ -37,6 +41,14 @@ pub(crate) struct ActionRequest {
 pub(crate) enum Operation {
     Override(OverrideRequest),
     Restore(Restore),
+    Schedule(ScheduleRequest),
+}
+
+/// A request to write another schedule on one workload.
+pub(crate) struct ScheduleRequest {
+    pub(crate) edit: ScheduleEdit,
+    pub(crate) prefix: Prefix,
+    pub(crate) now: DateTime<Utc>,
 }
 
 impl Operation {
@@ -45,6 +57,7 @@ impl Operation {
         match self {
             Self::Override(request) => request.now,
             Self::Restore(restore) => restore.now,
+            Self::Schedule(request) => request.now,
         }
     }
 
@@ -53,6 +66,7 @@ impl Operation {
         match self {
             Self::Override(request) => request.requested.command(),
             Self::Restore(_) => "restore",
+            Self::Schedule(_) => "schedule",
         }
     }
 
@@ -65,8 +79,10 @@ impl Operation {
                 RequestedOverride::Pause(_) => "Pause",
                 RequestedOverride::Resume => "Resume",
                 RequestedOverride::Sync => "Sync",
+                RequestedOverride::Undo(_) => "Undo",
             },
             Self::Restore(_) => "Restore",
+            Self::Schedule(_) => "New schedule",
         }
     }
 
@@ -75,6 +91,7 @@ impl Operation {
         match self {
             Self::Override(request) => failure_text(&request.requested),
             Self::Restore(_) => "not restored",
+            Self::Schedule(_) => "not scheduled",
         }
     }
 
@@ -83,6 +100,7 @@ impl Operation {
         match self {
             Self::Override(request) => matches!(request.requested, RequestedOverride::Wake(_)),
             Self::Restore(_) => true,
+            Self::Schedule(_) => false,
         }
     }
 
@@ -95,7 +113,7 @@ impl Operation {
                     | RequestedOverride::Sleep(_)
                     | RequestedOverride::Pause(_)
             ),
-            Self::Restore(_) => false,
+            Self::Restore(_) | Self::Schedule(_) => false,
         }
     }
 }
@@ -118,6 +136,16 @@ pub(crate) struct Preview {
     pub(crate) others: Vec<String>,
     /// The earliest end of the requested overrides.
     pub(crate) ends: Option<DateTime<Utc>>,
+    /// The edited schedule, if a schedule is edited.
+    pub(crate) edit: Option<PreviewedEdit>,
+}
+
+/// An edited schedule.
+#[derive(Debug)]
+pub(crate) struct PreviewedEdit {
+    pub(crate) workload: EditedWorkload,
+    /// The program that applies the workload from Git or a chart. The annotations must be written there.
+    pub(crate) managed_by: Option<OtherController>,
 }
 
 #[derive(Debug)]
@@ -305,6 +333,28 @@ impl ActionPlan {
                 lines: Vec::new(),
             }),
         }
+    }
+
+    /// The active overrides that the action has replaced.
+    pub(crate) fn former_overrides(&self) -> FormerOverrides {
+        let shorten = self.progress().shorten;
+        let mut former = FormerOverrides::default();
+        let changes = self.planned.changes.iter();
+        for change in changes.filter(|change| change.is_allowed(shorten)) {
+            let Some(replaced) = &change.replaced else {
+                continue;
+            };
+            let over = replaced.former.clone();
+            match &change.subject {
+                ChangeSubject::Workload(observed) => {
+                    former.workloads.insert(observed.object.clone(), over);
+                }
+                ChangeSubject::Namespace(name, _) => {
+                    former.namespaces.insert(name.clone(), over);
+                }
+            }
+        }
+        former
     }
 
     /// The number of objects in memory.

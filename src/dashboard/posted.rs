@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use dayshift_cluster::read::{FindError, NamespaceDefaults, may_patch_namespace};
-use dayshift_operations::{OverrideRequest, Restore, Shorten};
+use dayshift_operations::{OverrideRequest, RequestedOverride, Restore, ScheduleEdit, Shorten};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -17,7 +17,7 @@ use crate::dashboard::{
     guard::{FormSender, body, is_ours},
     pages::failure,
     params::Params,
-    plan::{ActionJob, ActionRequest, Actions, Operation, PlanPhase},
+    plan::{ActionJob, ActionRequest, Actions, Operation, PlanPhase, ScheduleRequest},
     source::{Dashboard, ViewSource},
     view::{Row, View},
 };
@@ -86,13 +86,33 @@ impl Dashboard {
         let turn = seen.turn.take();
         let view = Arc::clone(&seen.view);
         let page = self.page_of(&seen, params, Some(visitor));
-        let requested = match form.requested(view.now) {
+        let requested = match form.undone_plan() {
+            Some(id) => {
+                let plan = actions.find(&visitor.identity, id);
+                let plan = plan.filter(|plan| plan.progress().phase == PlanPhase::Done);
+                let plan = plan.ok_or_else(|| {
+                    let message = "The result of that action is no longer kept, so it cannot be undone \
+                                   here.";
+                    (StatusCode::CONFLICT, message.to_owned())
+                })?;
+                (form.objects, form.namespaces) = page.changed_by(&plan);
+                let former = Arc::new(plan.former_overrides());
+                Ok(RequestedAction::Override(RequestedOverride::Undo(former)))
+            }
+            None => form.requested(view.now),
+        };
+        let requested = match requested {
             Ok(requested) => requested,
             Err(error) => {
                 let page = page.asked_again(&form, &error);
                 return Ok(html(StatusCode::BAD_REQUEST, page));
             }
         };
+        if let RequestedAction::Schedule(_) = requested
+            && let Some(page) = page.rejected_schedule(&form)
+        {
+            return Ok(html(StatusCode::BAD_REQUEST, page));
+        }
         // Other pages can be rendered while the API server is asked.
         drop(turn);
         let settings = &self.settings;
@@ -103,6 +123,7 @@ impl Dashboard {
             }
             // Saved counts are labels of the workloads.
             RequestedAction::Restore => stopped_workloads(form, &view),
+            RequestedAction::Schedule(_) => form,
         };
         // A namespace might have expanded to too many workloads.
         if form.is_too_much()
@@ -125,6 +146,14 @@ impl Dashboard {
                 prefix: settings.prefix.clone(),
                 now: view.now,
                 dry_run: false,
+            }),
+            RequestedAction::Schedule(annotations) => Operation::Schedule(ScheduleRequest {
+                edit: ScheduleEdit {
+                    annotations,
+                    schedules: view.named_schedules(),
+                },
+                prefix: settings.prefix.clone(),
+                now: view.now,
             }),
         };
         let (mut selection, mut missing) = selected(&form, &view, settings);
@@ -158,6 +187,7 @@ impl Dashboard {
         };
         let planned = planned.await.map_err(ended)?;
         let plan = actions.remember(&visitor.identity, asked, planned);
+        let _turn = self.turn().await;
         Ok(html(StatusCode::OK, page.confirmation(&plan)))
     }
 
@@ -184,6 +214,10 @@ impl Dashboard {
             true => Shorten::Allowed,
             false => Shorten::Forbidden,
         };
+        if is_new && plan.planned.changes.is_empty() {
+            let message = "This preview has no change to confirm, so nothing was done.";
+            return Err((StatusCode::BAD_REQUEST, message.to_owned()));
+        }
         if is_new && plan.planned.workloads(shorten).is_empty() {
             let message = "This would end an override earlier than planned, so nothing was done. \
                            Confirm that with the button of the preview.";

@@ -1,6 +1,9 @@
 //! The data of a page: [`View`], its [`Row`]s with their findings, and savings.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
 use dayshift_cluster::Query;
@@ -9,8 +12,8 @@ use dayshift_manifest::plan::OtherManagers;
 use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix, WorkloadRef,
-    may_have_suspended_jobs,
+    NamedSchedule, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix,
+    WorkloadRef, may_have_suspended_jobs,
     savings::{Price, Saved, SavedSoFar},
 };
 
@@ -132,6 +135,15 @@ impl View {
             is_complete: self.is_complete,
             outage: self.outage.clone(),
         }
+    }
+
+    /// The named schedules that these workloads follow, as far as they are known here.
+    pub(super) fn named_schedules(&self) -> NamedSchedules {
+        let rows = self.rows.iter();
+        let known = rows.flat_map(|row| row.observed.inputs.schedules());
+        let known: BTreeMap<&str, &NamedSchedule> =
+            known.map(|schedule| (schedule.name(), schedule)).collect();
+        NamedSchedules::from_file(known.into_values().cloned())
     }
 
     /// The zone that all rows share.

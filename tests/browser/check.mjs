@@ -25,7 +25,11 @@ const PAGES = [
   "/object/shop/deploy/broken?refresh=off",
   "/object/shop/deploy/woken?refresh=off",
   "/object/shop/deploy/often?refresh=off",
+  "/object/shop/deploy/woken/schedule",
   "/ns/shop?refresh=off",
+  "/ns/shop/what-if",
+  "/ns/shop/what-if?hours=Mon-Fri+10:00-16:00&timezone=Asia/Tokyo",
+  "/ns/shop/what-if?hours=Mon-Fry+10:00-16:00",
   "/ns/default?refresh=off&tz=Asia/Tokyo",
   "/nothing",
 ];
@@ -47,34 +51,61 @@ async function audit(tab, place) {
   if (wide > 0) problems.push(`${place}: ${wide} px wider than the screen`);
 }
 
+let acted = 0;
+
+/** Checks the open page at each width, light and dark. */
+async function checkAtEachWidth(tab, name) {
+  for (const width of WIDTHS) for (const scheme of SCHEMES) {
+    await tab.show(width, scheme);
+    await audit(tab, `${name} at ${width} px, ${scheme}`);
+    acted += 1;
+  }
+}
+
+/** Edits a schedule with only the keyboard, first to an invalid one, and checks each page on the way. */
+async function editSchedule(tab, address) {
+  const object = `${address}/object/default/deploy/office-hours`;
+  await tab.open(`${object}/schedule`, 1024, "light");
+  const submit = async (hours) => {
+    await tab.evaluate(`{ const it = document.querySelector("[name=hours]"); it.focus(); it.value = ${JSON.stringify(hours)}; }`);
+    await tab.press("Enter", "Enter", 13);
+  };
+  await submit("Mon-Fry 08:00-16:00");
+  await tab.until(`document.querySelector("[role=alert]")`);
+  const value = await tab.evaluate(`document.querySelector("[name=hours]").value`);
+  if (value !== "Mon-Fry 08:00-16:00") problems.push(`the invalid hours are not kept: ${value}`);
+  await checkAtEachWidth(tab, "the rejected schedule");
+  await submit("Mon-Fri 08:00-16:00");
+  await tab.until(`document.querySelector("h1").textContent.startsWith("New schedule for")`);
+  const weeks = await tab.evaluate(`document.querySelectorAll("svg.week").length`);
+  if (weeks !== 2) problems.push(`the preview of a schedule has ${weeks} weeks`);
+  await checkAtEachWidth(tab, "the preview of a schedule");
+  await tab.evaluate(`document.querySelector(".acts button").focus()`);
+  await tab.press("Enter", "Enter", 13);
+  await tab.until(`document.querySelector("h1").textContent === "New schedule: done"`);
+  await checkAtEachWidth(tab, "the result of a schedule");
+}
+
 /** Requests a wake with only the keyboard, confirms it, and checks each page on the way. */
 async function requestWake(tab, browser, address) {
-  let pages = 0;
-  const checkAtEachWidth = async (name) => {
-    for (const width of WIDTHS) for (const scheme of SCHEMES) {
-      await tab.show(width, scheme);
-      await audit(tab, `${name} at ${width} px, ${scheme}`);
-      pages += 1;
-    }
-  };
   await tab.open(`${address}/timeline?q=office`, 1024, "light");
   await tab.evaluate(`document.querySelector("[name=object]").focus()`);
   await tab.press(" ", "Space", 32);
   await tab.evaluate(`document.querySelector("[name=for]").focus()`);
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake?"`);
-  await checkAtEachWidth("the preview");
+  await checkAtEachWidth(tab, "the preview");
   await tab.evaluate(`document.querySelector("main button").focus()`);
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake: done"`);
   const result = await tab.evaluate(`document.querySelector("main").textContent`);
   if (!result.includes("awake until ")) problems.push(`the result is: ${result}`);
-  await checkAtEachWidth("the result");
+  await checkAtEachWidth(tab, "the result");
   for (const { method, params } of browser.takeEvents()) {
     if (method === "Log.entryAdded") problems.push(`while acting: ${params.entry.text}`);
   }
-  return pages;
 }
+
 /** Checks that the overview fits on two screens, and that its details can be opened with the keyboard. */
 async function checkOverview(tab, address) {
   await tab.open(`${address}/?refresh=off`, 1280, "light");
@@ -103,7 +134,8 @@ async function checkOverview(tab, address) {
 
 /** Checks that on a telephone the week is below the name, no text is cut off, and checkboxes are large enough. */
 async function checkTelephone(tab, address) {
-  const pages = ["/", "/timeline", "/object/default/deploy/office-hours?refresh=off", "/ns/shop?refresh=off"];
+  const pages = ["/", "/timeline", "/object/default/deploy/office-hours?refresh=off", "/ns/shop?refresh=off",
+    "/object/default/deploy/office-hours/schedule", "/ns/shop/what-if?hours=Mon-Fri+10:00-16:00"];
   let boxes = 0;
   for (const page of pages) {
     await tab.open(address + page, 390, "light");
@@ -141,7 +173,6 @@ async function checkTelephone(tab, address) {
 const [sandbox, address, url] = await serve(program, [join(root, "examples"), join(here, "workloads.yaml"),
   "--exclude", "one-start*", "--from", "2026-10-23 08:00"]);
 const browser = new Chromium();
-let acted = 0;
 try {
   const tab = await browser.tab();
   await tab.open(address, 1024, "light");
@@ -165,7 +196,8 @@ try {
   }
   await checkTelephone(tab, address);
   await checkOverview(tab, address);
-  acted = await requestWake(tab, browser, address);
+  await requestWake(tab, browser, address);
+  await editSchedule(tab, address);
   // The theme that a reader chooses takes precedence over that of the system.
   const color = `getComputedStyle(document.body).backgroundColor`;
   for (const scheme of SCHEMES) for (const theme of SCHEMES) {

@@ -7,6 +7,7 @@
 //! - [`Selection`] is the set of workloads that a command writes to.
 //! - [`OverrideRequest`] requests an override of workloads or of a Namespace, and waits for its effect.
 //! - [`ExtraWindowRequest`] adds a running window on dates.
+//! - [`ScheduleEdit`] writes another schedule on one workload.
 //! - [`Restore`] restores saved counts without a controller.
 //! - [`LiveSchedules`] reads the objects that hold schedules, for `dayshift convert`.
 //! - [`status`] describes workloads and follows them.
@@ -18,6 +19,7 @@ mod namespace_overrides;
 mod override_messages;
 mod overrides;
 mod restore;
+mod schedule_edit;
 mod selection;
 pub mod status;
 mod suggestions;
@@ -31,10 +33,14 @@ pub use override_messages::{
     action_text, annotations_text, failure_text, replaced_text, synced_text,
 };
 pub use overrides::{
-    AnnotatedWorkload, ChangedSincePreview, OverrideRequest, ReplacedOverride, RequestError,
-    RequestOutcome, RequestedOverride, Shorten, SyncedCount, changed_since,
+    AnnotatedWorkload, ChangedSincePreview, FormerOverride, FormerOverrides, OverrideRequest,
+    ReplacedOverride, RequestError, RequestOutcome, RequestedOverride, Shorten, SyncedCount,
+    changed_since,
 };
 pub use restore::{Restore, RestoreError, RestoredCounts};
+pub use schedule_edit::{
+    EditedWorkload, ScheduleEdit, annotations_yaml, gitops_manager, kubectl_annotate,
+};
 pub use selection::Selection;
 pub use suggestions::{nearest_kind, suggest_namespace, suggest_workload};
 pub use until::{Until, UntilError, parse_duration, parse_length, parse_span};

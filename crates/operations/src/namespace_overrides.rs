@@ -119,6 +119,19 @@ impl OverrideRequest {
         query: &Query,
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
+        let request = self.for_namespace(name);
+        let sent = request.send_one(client, name, query, previewed);
+        sent.await
+    }
+
+    /// As [`Self::send_to_namespace`], for a request that is no undo.
+    async fn send_one(
+        &self,
+        client: &Client,
+        name: &str,
+        query: &Query,
+        previewed: Option<&AnnotatedNamespace>,
+    ) -> Result<AnnotatedNamespace, NamespaceError> {
         let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let namespace = writer.read_namespace(name).await?;
         let (found, unreadable_parts) = find::<Workload>(client, query).await?;

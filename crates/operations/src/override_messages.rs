@@ -275,5 +275,6 @@ pub const fn failure_text(requested: &RequestedOverride) -> &'static str {
         RequestedOverride::Pause(_) => "not paused",
         RequestedOverride::Resume => "not resumed",
         RequestedOverride::Sync => "not synced",
+        RequestedOverride::Undo(_) => "not undone",
     }
 }

@@ -1,6 +1,6 @@
 //! Requesting an override of workloads, or its end, by annotations. A controller carries it out.
 
-use std::mem;
+use std::{collections::HashMap, mem, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
@@ -36,6 +36,26 @@ pub enum RequestedOverride {
     Resume,
     /// `dayshift sync`: applies the schedule now, until the next boundary.
     Sync,
+    /// Begins the overrides again that an earlier request has replaced. Other workloads resume.
+    Undo(Arc<FormerOverrides>),
+}
+
+/// The overrides that a request has replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormerOverrides {
+    /// Those of workloads.
+    pub workloads: HashMap<WorkloadRef, FormerOverride>,
+    /// Those of Namespaces, by name.
+    pub namespaces: HashMap<String, FormerOverride>,
+}
+
+/// An override that a request has replaced, with its reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormerOverride {
+    /// The override.
+    pub over: Override,
+    /// The reason of its author.
+    pub reason: Option<Box<str>>,
 }
 
 impl RequestedOverride {
@@ -47,6 +67,7 @@ impl RequestedOverride {
             Self::Pause(_) => "pause",
             Self::Resume => "resume",
             Self::Sync => "sync",
+            Self::Undo(_) => "undo",
         }
     }
 }
@@ -170,6 +191,8 @@ pub struct ReplacedOverride {
     pub text: String,
     /// Whether the request ends it earlier, which needs [`Shorten::Allowed`].
     pub is_shortened: bool,
+    /// The override, for [`RequestedOverride::Undo`].
+    pub former: FormerOverride,
 }
 
 impl AnnotatedWorkload {
@@ -183,6 +206,40 @@ impl AnnotatedWorkload {
 }
 
 impl OverrideRequest {
+    /// The request for one object, which an undo determines by the former overrides.
+    fn for_object(&self, object: &WorkloadRef) -> Self {
+        match &self.requested {
+            RequestedOverride::Undo(former) => self.undoing(former.workloads.get(object)),
+            _ => self.clone(),
+        }
+    }
+
+    /// The request for one Namespace.
+    pub(crate) fn for_namespace(&self, name: &str) -> Self {
+        match &self.requested {
+            RequestedOverride::Undo(former) => self.undoing(former.namespaces.get(name)),
+            _ => self.clone(),
+        }
+    }
+
+    /// The request that begins an override again, or a resume if it has ended since.
+    fn undoing(&self, former: Option<&FormerOverride>) -> Self {
+        let is_active =
+            |former: &&FormerOverride| former.over.until().is_none_or(|until| until > self.now);
+        let former = former.filter(is_active);
+        let requested = match former.map(|former| former.over) {
+            Some(Override::Wake(until)) => RequestedOverride::Wake(Until::At(until)),
+            Some(Override::Sleep(until)) => RequestedOverride::Sleep(Until::At(until)),
+            Some(Override::Pause(pause)) => RequestedOverride::Pause(pause.until().map(Until::At)),
+            None => RequestedOverride::Resume,
+        };
+        Self {
+            requested,
+            reason: former.and_then(|former| former.reason.as_deref().map(str::to_owned)),
+            ..self.clone()
+        }
+    }
+
     /// Whether the request is done for an object.
     pub(crate) fn is_done(&self, annotated: &AnnotatedWorkload, seen: &Observed) -> bool {
         let says_it = seen.object.kind.ready_form() != ReadyForm::Nowhere;
@@ -201,7 +258,8 @@ impl OverrideRequest {
         let writer = Writer::for_command(client.clone(), self.prefix.clone());
         let mut answers = stream::iter(&selection.observed)
             .map(async |observed: &Observed| {
-                let annotated = self.annotate(&writer, observed, selection).await;
+                let request = self.for_object(&observed.object);
+                let annotated = request.annotate(&writer, observed, selection).await;
                 (observed, annotated)
             })
             .buffered(AT_ONCE);
@@ -279,7 +337,7 @@ impl OverrideRequest {
 
     /// The action for this object and the time zone of its schedule; `None` if there is nothing to do.
     fn command(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
-        match self.requested {
+        match &self.requested {
             _ if observed.deleting => Err(OverrideError::Deleting.into()),
             _ if observed.labels.are_from_later_version() => {
                 Err(OverrideError::LaterVersion.into())
@@ -311,7 +369,10 @@ impl OverrideRequest {
                 OverrideCommand::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC))
             }
             RequestedOverride::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
-            RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
+            // An undo was replaced by the request for the object.
+            RequestedOverride::Resume | RequestedOverride::Sync | RequestedOverride::Undo(_) => {
+                OverrideCommand::Resume
+            }
         };
         let zone = probe.zone(inputs, &self.context, self.now)?;
         let at = |until: &Until| until.in_zone(zone, self.now);
@@ -323,7 +384,9 @@ impl OverrideRequest {
                 let pause = until.map_or(Pause::Forever, Pause::Until);
                 OverrideCommand::Begin(Override::Pause(pause))
             }
-            RequestedOverride::Resume | RequestedOverride::Sync => OverrideCommand::Resume,
+            RequestedOverride::Resume | RequestedOverride::Sync | RequestedOverride::Undo(_) => {
+                OverrideCommand::Resume
+            }
         };
         Ok((command, zone))
     }
@@ -379,6 +442,10 @@ impl OverrideRequest {
         Ok(Some(ReplacedOverride {
             text: format!("was {words}"),
             is_shortened,
+            former: FormerOverride {
+                over: active,
+                reason: inputs.author(Origin::Own).reason,
+            },
         }))
     }
 

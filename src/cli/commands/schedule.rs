@@ -5,15 +5,16 @@ use std::io::{self, BufWriter, Write as _};
 use chrono::{DateTime, NaiveTime, Utc};
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
-    Writer,
     clock::Clock,
     decode::WithManagers,
-    read::{Autoscalers, FindError, NamespaceDefaults, find},
+    read::{FindError, NamespaceDefaults, find},
 };
 use dayshift_manifest::plan::{Period, PeriodError, Plan, Planner};
-use dayshift_operations::{annotations_text, status::owners, suggest_workload};
+use dayshift_operations::{
+    ScheduleEdit, annotations_text, annotations_yaml, gitops_manager, suggest_workload,
+};
 use dayshift_schedule::Zone;
-use dayshift_workload::{AnnotationChange, Key, Kind, Prefix, other_controllers::OtherController};
+use dayshift_workload::{Key, Kind, NamedSchedules};
 use kube::Client;
 
 use crate::cli::{
@@ -103,7 +104,10 @@ impl SetScheduleArgs {
             prefix: self.schedules.prefix.annotation_prefix.clone(),
         };
         let request = ScheduleRequest {
-            annotations,
+            edit: ScheduleEdit {
+                annotations,
+                schedules: NamedSchedules::default(),
+            },
             planner,
             now,
             dry_run: self.dry_run,
@@ -115,9 +119,9 @@ impl SetScheduleArgs {
     }
 }
 
-/// The annotations to write on one workload.
+/// The schedule to write on one workload.
 struct ScheduleRequest {
-    annotations: Vec<AnnotationChange>,
+    edit: ScheduleEdit,
     planner: Planner,
     now: DateTime<Utc>,
     dry_run: bool,
@@ -127,10 +131,9 @@ impl ScheduleRequest {
     async fn send(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
         let prefix = &self.planner.prefix;
         let query = targets.query(client.default_namespace()).reading(prefix);
-        let (found, defaults, autoscalers) = tokio::join!(
+        let (found, defaults) = tokio::join!(
             find::<WithManagers>(client, &query),
-            NamespaceDefaults::find(client, &query, prefix),
-            Autoscalers::find(client, &query)
+            NamespaceDefaults::find(client, &query, prefix)
         );
         let (found, unreadable_parts) = found?;
         if let Some(unreadable) = unreadable_parts.into_iter().next() {
@@ -143,18 +146,8 @@ impl ScheduleRequest {
             return Ok(Exit::CouldNotRun);
         };
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
-        let changes: Vec<_> = self
-            .annotations
-            .iter()
-            .filter(|(key, text)| observed.inputs.own().text(*key) != text.as_deref())
-            .cloned()
-            .collect();
-        let mut scheduled = observed.clone();
-        for (key, text) in &changes {
-            let text = text.as_deref().unwrap_or_default();
-            scheduled.inputs = scheduled.inputs.with(*key, text);
-        }
-        let Some(plan) = self.planner.plan_live(&scheduled) else {
+        let edited = self.edit.edited(&observed);
+        let Some(plan) = self.planner.plan_live(&edited.scheduled) else {
             print_error(&format!("{}: it is excluded", observed.object));
             return Ok(Exit::Problems);
         };
@@ -170,28 +163,25 @@ impl ScheduleRequest {
             return Ok(Exit::CouldNotRun);
         }
         let subject = subject(kind, &observed.object.name);
-        let manager = owners(&observed.object, managed, &autoscalers)
-            .into_iter()
-            .find(|owner| is_gitops(*owner));
+        let manager = gitops_manager(&observed, managed);
         if let Some(manager) = manager {
             print_line(&format!(
                 "{} manages {subject}, so nothing was written. Commit these annotations:",
                 manager.name()
             ));
-            print_lines(&yaml(&self.annotations, prefix));
+            print_lines(&annotations_yaml(&self.edit.annotations, prefix));
             return Ok(Exit::Done);
         }
-        if changes.is_empty() {
+        if edited.changes.is_empty() {
             print_line(&format!("{subject} unchanged"));
             return Ok(Exit::Done);
         }
-        let text = annotations_text(&changes, prefix);
+        let text = annotations_text(&edited.changes, prefix);
         if self.dry_run {
             print_line(&format!("{subject} {text} (dry run)"));
             return Ok(Exit::Done);
         }
-        let writer = Writer::for_command(client.clone(), prefix.clone());
-        if let Err(error) = writer.annotate(&observed, &changes).await {
+        if let Err(error) = edited.write(client, prefix).await {
             print_error(&format!("{subject}: not scheduled: {error}"));
             return Ok(if error.is_retriable() {
                 Exit::Problems
@@ -200,12 +190,7 @@ impl ScheduleRequest {
             });
         }
         print_line(&format!("{subject} {text}"));
-        let parsed = scheduled.read(&self.planner.context);
-        let runs_outside_hours = parsed.spec().is_some_and(|spec| {
-            let required = spec.required_action(&observed.object, self.now);
-            observed.replicas > spec.stop_replicas && required.is_some_and(|action| !action.is_up())
-        });
-        if runs_outside_hours {
+        if edited.runs_outside_hours(&self.planner.context, self.now) {
             print_note(&format!(
                 "its hours have ended: it runs until its next stop; `dayshift sync {}{}` stops it now",
                 observed.object.argument(),
@@ -238,26 +223,6 @@ impl ScheduleRequest {
 
 fn subject(kind: &Kind, name: &str) -> String {
     format!("{}.{}/{name}", kind.singular(), kind.group())
-}
-
-const fn is_gitops(owner: OtherController) -> bool {
-    matches!(
-        owner,
-        OtherController::ArgoCd
-            | OtherController::FluxKustomization
-            | OtherController::FluxHelmRelease
-            | OtherController::Helm
-    )
-}
-
-/// The annotations as YAML to commit.
-fn yaml(annotations: &[AnnotationChange], prefix: &Prefix) -> Vec<String> {
-    let lines = annotations.iter().map(|(key, text)| {
-        let text = text.as_deref().unwrap_or_default();
-        format!("    {}: \"{text}\"", prefix.annotation(*key))
-    });
-    let head = ["metadata:", "  annotations:"].map(str::to_owned);
-    head.into_iter().chain(lines).collect()
 }
 
 fn print_lines(lines: &[String]) {

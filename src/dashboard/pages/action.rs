@@ -1,6 +1,6 @@
 //! The pages for actions: the form, the preview, and the result.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use dayshift_operations::{AnnotatedWorkload, Shorten, status::Note};
 use dayshift_text::counted;
@@ -9,7 +9,7 @@ use maud::{Markup, html};
 
 use crate::dashboard::pages::page::{Kind, Page, badge, safe, said, table};
 use crate::dashboard::{
-    form::{ActionForm, FormFields, SHORTEN},
+    form::{ActionForm, EDIT_SCHEDULE, FormFields, SHORTEN, UNDO},
     params::Params,
     plan::{ActionPlan, ChangeSubject, PlanPhase, PlanProgress, Preview, PreviewedChange},
     view::Row,
@@ -45,6 +45,7 @@ impl Page<'_> {
     ) -> Markup {
         let still = Params {
             still: true,
+            back: self.params.back.clone(),
             ..self.params.common()
         };
         html! {
@@ -110,6 +111,13 @@ impl Page<'_> {
     /// The form with an error message.
     pub(crate) fn asked_again(&self, form: &ActionForm, error: &str) -> String {
         let chosen = form.chosen();
+        let mut rows = self.view.rows.iter();
+        if form.fields.action == EDIT_SCHEDULE
+            && let Some(row) = rows.find(|row| form.objects.contains(&row.form_name()))
+        {
+            let error = html! { p.banner.bad role="alert" { (said(error)) } };
+            return self.schedule_asked_again(row, form, &error);
+        }
         let content = html! {
             h1 { "Not yet" }
             p.banner.bad role="alert" { (said(error)) }
@@ -124,6 +132,9 @@ impl Page<'_> {
     /// The preview, to be confirmed.
     pub(crate) fn confirmation(&self, plan: &ActionPlan) -> String {
         let (planned, verb) = (&plan.planned, plan.asked.operation.verb());
+        if let Some(edit) = &planned.edit {
+            return self.schedule_preview(plan, edit);
+        }
         let (changes, others) = (&planned.changes, &planned.others);
         let all = planned.workloads(Shorten::Allowed).len();
         let (starts, stops) = planned.capacity();
@@ -189,7 +200,7 @@ impl Page<'_> {
                     (hidden(("token", token)))
                     (hidden(("plan", &plan.id.to_string())))
                     (decisions(planned, verb))
-                    a.button href=(self.params.link("/timeline")) { "Cancel" }
+                    a.button href=(self.back_to_list().unwrap_or_else(|| self.params.link("/timeline"))) { "Cancel" }
                 }
             } @else { (self.back()) }
         };
@@ -253,6 +264,7 @@ impl Page<'_> {
             @if progress.phase == PlanPhase::Done {
                 (self.readiness(plan))
                 (self.undo(plan))
+                (self.undo_schedule(plan))
             }
             (self.back())
         };
@@ -301,9 +313,23 @@ impl Page<'_> {
         }
     }
 
-    /// A form that previews the end of the overrides.
+    /// A form that previews the former overrides, or else the end of the new ones.
     fn undo(&self, plan: &ActionPlan) -> Markup {
         let can_end = plan.asked.operation.begins_override();
+        let former = plan.former_overrides();
+        let former = former.workloads.len() + former.namespaces.len();
+        if former > 0 {
+            return html! {
+                @if let Some(token) = self.token {
+                    form.decide method="post" action=(self.params.link("/confirm")) {
+                        (hidden(("token", token)))
+                        (hidden(("do", UNDO)))
+                        (hidden(("plan", &plan.id.to_string())))
+                        button type="submit" { "Undo: " (counted(former, "former override")) " again" }
+                    }
+                }
+            };
+        }
         html! {
             @if let Some(token) = self.token.filter(|_| can_end) {
                 form.decide method="post" action=(self.params.link("/confirm")) {
@@ -312,6 +338,29 @@ impl Page<'_> {
                     @for object in self.changed_names(plan) { (hidden(("object", &object))) }
                     @for namespace in changed_namespaces(plan) { (hidden(("namespace", namespace))) }
                     button type="submit" { "Undo: follow the schedule again" }
+                }
+            }
+        }
+    }
+
+    /// A form that previews the former schedule.
+    fn undo_schedule(&self, plan: &ActionPlan) -> Markup {
+        let Some(edit) = plan.planned.edit.as_ref().map(|edit| &edit.workload) else {
+            return html! {};
+        };
+        let own = edit.observed.inputs.own();
+        html! {
+            @if let Some(token) = self.token {
+                @for object in self.changed_names(plan) {
+                    form.decide method="post" action=(self.params.link("/confirm")) {
+                        (hidden(("token", token)))
+                        (hidden(("do", EDIT_SCHEDULE)))
+                        (hidden(("object", &object)))
+                        @for (key, _) in &edit.changes {
+                            (hidden((key.name(), own.text(*key).unwrap_or_default())))
+                        }
+                        button type="submit" { "Undo: the former schedule" }
+                    }
                 }
             }
         }
@@ -327,8 +376,18 @@ impl Page<'_> {
             .collect()
     }
 
+    /// The names of the workloads and of the Namespaces that an action has changed.
+    pub(crate) fn changed_by(&self, plan: &ActionPlan) -> (BTreeSet<String>, BTreeSet<String>) {
+        let namespaces = changed_namespaces(plan).map(str::to_owned);
+        (
+            self.changed_names(plan).into_iter().collect(),
+            namespaces.collect(),
+        )
+    }
+
     fn back(&self) -> Markup {
-        let to = self.params.link("/timeline");
+        let to = self.back_to_list();
+        let to = to.unwrap_or_else(|| self.params.link("/timeline"));
         html! { p { a href=(to) { "To the timeline" } } }
     }
 }
@@ -360,7 +419,7 @@ fn fields(filled_in: &FormFields) -> Markup {
     }
 }
 
-fn hidden((name, value): (&str, &str)) -> Markup {
+pub(super) fn hidden((name, value): (&str, &str)) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }
 
@@ -401,7 +460,7 @@ fn reached(workloads: &[AnnotatedWorkload]) -> Markup {
 }
 
 /// The objects that the user may not change, by namespace.
-fn denied(planned: &Preview) -> Markup {
+pub(super) fn denied(planned: &Preview) -> Markup {
     let all: usize = planned.denied.values().map(Vec::len).sum();
     html! {
         @if all > 0 {

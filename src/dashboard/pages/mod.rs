@@ -7,10 +7,12 @@ mod overview;
 mod page;
 mod problems;
 mod savings;
+mod schedule;
 mod sentence;
 mod strip;
 mod timeline;
 mod week;
+mod what_if;
 
 pub(super) use object::Events;
 pub(super) use page::{ALERT_ICON, ICON, Page, STYLE, failure};

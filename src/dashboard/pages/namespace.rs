@@ -181,6 +181,10 @@ impl Page<'_> {
                 @if more > 0 { ", with " (more) " more" }
                 " · "
                 a href=(self.params.common().link(&format!("{}.ics", namespace_path(name)))) { "Calendar (.ics)" }
+                " · "
+                a href=(self.params.common().link(&format!("{}/what-if", namespace_path(name)))) {
+                    "What if they had another schedule?"
+                }
             }
             (table("workloads", &headings, &workloads))
         };

@@ -58,6 +58,9 @@ impl Page<'_> {
         let plan = plan.filter(|plan| plan.spec().is_some());
         let this_day = plan.as_ref().and_then(|plan| self.day(plan, today, zone));
         let content = html! {
+            @if let Some(list) = self.back_to_list() {
+                p.far { a href=(list) { "← Back to the filtered timeline" } }
+            }
             h1 { (safe(&title)) " " (badge(status)) }
             (self.sentence(row, this_day.as_ref()))
             (self.findings_of(row))
@@ -141,6 +144,10 @@ impl Page<'_> {
                     dd { (status.zone.name()) }
                     dt { "Schedule from" }
                     dd { (status.origin.name()) }
+                    @if let Some(name) = &status.schedule {
+                        dt { "Named schedule" }
+                        dd { a href=(self.following(name)) { (safe(name)) } }
+                    }
                     @if let Some(services) = status.woken_by() {
                         dt { "Woken by requests to" }
                         dd { (safe(&services)) }
@@ -191,7 +198,14 @@ impl Page<'_> {
         html! {
             section aria-labelledby="days" {
                 h2 id="days" { "Two weeks" }
-                p { "The schedule from now on, in the time zone " (zone.name()) "." }
+                p {
+                    "The schedule from now on, in the time zone " (zone.name()) ". "
+                    @if self.token.is_some() {
+                        a.button href=(self.params.common().link(&format!("{}/schedule", path(row)))) {
+                            "Edit the schedule"
+                        }
+                    }
+                }
                 (patterns())
                 (legend())
                 div.scroll tabindex="0" role="group" aria-labelledby="days" {
@@ -317,7 +331,7 @@ fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
 }
 
 /// The annotation text with a mark below the error.
-fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
+pub(super) fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
     let text = Key::from_name(&problem.annotation).and_then(|key| inputs.text(key));
     let Some(text) = text else { return html! {} };
     let span = problem.diagnostic.span();

@@ -7,6 +7,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_operations::status::{WorkloadStatus, date_and_time, distance, short_time};
 use dayshift_schedule::Zone;
 use dayshift_text::{counted, is_unprintable, printable};
+use dayshift_workload::savings::Price;
 use http::StatusCode;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -28,7 +29,7 @@ pub(crate) const ALERT_ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" 
 pub(crate) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
 
 /// The maximum number of suggested zones. Users can enter others.
-const MAX_ZONES: usize = 100;
+pub(super) const MAX_ZONES: usize = 100;
 
 /// The data that a page is rendered from.
 pub(crate) struct Page<'a> {
@@ -43,6 +44,8 @@ pub(crate) struct Page<'a> {
     pub(crate) labeled: Result<Option<&'a LabelMatches>, &'a String>,
     /// The name of the logged-in user.
     pub(crate) user: Option<&'a str>,
+    /// The price of CPU and memory.
+    pub(crate) price: Option<&'a Price>,
 }
 
 impl Page<'_> {
@@ -438,6 +441,22 @@ pub(super) fn badge(status: &WorkloadStatus) -> Markup {
 }
 
 impl Page<'_> {
+    /// The address of the list from which this page was opened; `None` if it was opened from another page.
+    pub(super) fn back_to_list(&self) -> Option<String> {
+        let query = self.params.back.as_deref()?;
+        let Params {
+            theme, still, zone, ..
+        } = self.params.common();
+        let list = Params {
+            theme,
+            still,
+            zone,
+            back: None,
+            ..Params::parse(query, &self.view.context.tzdata)
+        };
+        Some(list.link("/timeline"))
+    }
+
     pub(super) fn link_to(&self, row: &Row) -> Markup {
         let href = self.params.common().link(&path(row));
         html! { a href=(href) { (safe(&row.status.object.full_name())) } }

@@ -124,10 +124,10 @@ fn ended(name: &str, row: &Row) -> Markup {
     }
 }
 
-/// ` (Mon-Fri 09:00-19:00, Europe/Berlin)`
-fn schedule(row: &Row) -> Markup {
+/// `Mon-Fri 09:00-19:00`, or `start Mon 09:00, stop Fri 19:00`
+pub(super) fn schedule_text(row: &Row) -> String {
     let inputs = &row.observed.inputs;
-    let text = match inputs.text(Key::Hours) {
+    match inputs.text(Key::Hours) {
         Some(hours) => hours.to_owned(),
         None => {
             let parts = [
@@ -141,7 +141,12 @@ fn schedule(row: &Row) -> Markup {
                 .collect();
             parts.join(", ")
         }
-    };
+    }
+}
+
+/// ` (Mon-Fri 09:00-19:00, Europe/Berlin)`
+fn schedule(row: &Row) -> Markup {
+    let text = schedule_text(row);
     html! {
         @if !text.is_empty() {
             " (" code { (safe(&text)) } ", " (row.status.zone.name()) ")"

@@ -36,6 +36,13 @@ const STATES: [&str; 11] = [
 /// Plans are not computed further ahead.
 const MAX_DAYS: u64 = 366 * 100;
 
+/// The optional columns of the table.
+#[derive(Clone, Copy)]
+struct Columns {
+    checkboxes: bool,
+    schedules: bool,
+}
+
 impl Page<'_> {
     /// Renders the timeline of the filtered workloads.
     pub(crate) fn timeline(&self) -> String {
@@ -115,6 +122,7 @@ impl Page<'_> {
             kind,
             state,
             text,
+            schedule,
             ..
         } = self.params;
         let object = &row.status.object;
@@ -135,6 +143,7 @@ impl Page<'_> {
         };
         is(namespace, &object.namespace)
             && is(kind, object.kind.name())
+            && is(schedule, row.status.schedule.as_deref().unwrap_or_default())
             && is_in_state
             && has_text()
             && match self.labeled {
@@ -143,12 +152,48 @@ impl Page<'_> {
             }
     }
 
+    /// The named schedules that workloads follow.
+    pub(super) fn schedule_names(&self) -> BTreeSet<&str> {
+        let rows = self.view.rows.iter();
+        rows.filter_map(|row| row.status.schedule.as_deref())
+            .collect()
+    }
+
+    /// The timeline of the workloads that follow a named schedule.
+    pub(super) fn following(&self, schedule: &str) -> String {
+        let params = Params {
+            schedule: Some(schedule.to_owned()),
+            ..self.params.common()
+        };
+        params.link("/timeline")
+    }
+
+    /// The address of a workload, which knows this list if it is filtered or sorted.
+    fn from_list(&self, row: &Row) -> String {
+        let list = Params {
+            theme: None,
+            still: false,
+            zone: None,
+            back: None,
+            ..self.params.clone()
+        };
+        let is_whole = list.pairs().is_empty();
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        let query = query.extend_pairs(list.pairs()).finish();
+        let params = Params {
+            back: Some(query).filter(|_| !is_whole),
+            ..self.params.common()
+        };
+        params.link(&path(row))
+    }
+
     /// The filters as a query.
     fn filter_query(&self) -> String {
         let params = Params {
             theme: None,
             still: false,
             from: None,
+            back: None,
             page: 1,
             zone: None,
             ..self.params.clone()
@@ -172,6 +217,7 @@ impl Page<'_> {
 
     fn filter(&self) -> Markup {
         let objects = self.view.rows.iter().map(|row| &row.status.object);
+        let schedules = self.schedule_names();
         let namespaces: BTreeSet<&str> = objects.clone().map(|object| &*object.namespace).collect();
         let kinds: BTreeSet<&str> = objects.map(|object| object.kind.name()).collect();
         let select = |name: &str, label: &str, chosen: &Option<String>, all: &BTreeSet<&str>| {
@@ -216,6 +262,14 @@ impl Page<'_> {
                         }
                     }
                 }
+                @if !schedules.is_empty() && schedules.len() <= MAX_OFFERED {
+                    (select("schedule", "Named schedule", &params.schedule, &schedules))
+                } @else if !schedules.is_empty() {
+                    label {
+                        "Named schedule"
+                        input type="text" name="schedule" value=[params.schedule.as_deref()];
+                    }
+                }
                 label { "Name" input type="search" name="q" value=[params.text.as_deref()]; }
                 @if self.view.asks || self.token.is_some() {
                     label {
@@ -258,7 +312,11 @@ impl Page<'_> {
     }
 
     fn table(&self, rows: &[&Row], period: Option<Period>) -> Markup {
-        let acts = self.has_forms();
+        let columns = Columns {
+            checkboxes: self.has_forms(),
+            schedules: !self.schedule_names().is_empty(),
+        };
+        let named = if columns.schedules { "5" } else { "4" };
         let names = period.map_or_else(Vec::new, |period| days(period, self.zone()));
         let weeks: Vec<(&Row, Option<Week>)> = rows
             .iter()
@@ -274,10 +332,11 @@ impl Page<'_> {
                 table.timeline {
                     thead {
                         tr {
-                            @if acts { td { span.hidden { "Ticked" } } }
+                            @if columns.checkboxes { td { span.hidden { "Ticked" } } }
                             th scope="col" { (self.sort_link(Sort::Name, "Workload")) }
                             th scope="col" { (self.sort_link(Sort::State, "State")) }
                             th scope="col" { (self.sort_link(Sort::Next, "Next")) }
+                            @if columns.schedules { th scope="col" { "Schedule" } }
                             th.week scope="col" {
                                 span.axis {
                                     @for (position, date) in names.iter().enumerate() {
@@ -292,8 +351,8 @@ impl Page<'_> {
                             @if is_grouped {
                                 tr.group {
                                     @let name = group.first().map_or("", |(row, _)| namespace(row));
-                                    @if acts { td {} }
-                                    th scope="rowgroup" colspan="4" {
+                                    @if columns.checkboxes { td {} }
+                                    th scope="rowgroup" colspan=(named) {
                                         (self.link_to_namespace(name))
                                         @if group.iter().any(|(row, _)| self.may_change(row)) {
                                             label.whole {
@@ -304,7 +363,7 @@ impl Page<'_> {
                                     }
                                 }
                             }
-                            @for (row, week) in group { (self.row(row, week.as_ref(), largest, acts)) }
+                            @for (row, week) in group { (self.row(row, week.as_ref(), largest, columns)) }
                         }
                     }
                 }
@@ -312,7 +371,7 @@ impl Page<'_> {
         }
     }
 
-    fn row(&self, row: &Row, week: Option<&Week>, largest: u32, acts: bool) -> Markup {
+    fn row(&self, row: &Row, week: Option<&Week>, largest: u32, columns: Columns) -> Markup {
         let object = &row.status.object;
         let name = match self.params.sort {
             Sort::Name => object.short_name(),
@@ -320,9 +379,9 @@ impl Page<'_> {
         };
         html! {
             tr {
-                @if acts { td { @if self.may_change(row) { (tick(row)) } } }
+                @if columns.checkboxes { td { @if self.may_change(row) { (tick(row)) } } }
                 th scope="row" {
-                    a href=(self.params.common().link(&path(row))) { (safe(&name)) }
+                    a href=(self.from_list(row)) { (safe(&name)) }
                 }
                 td.state {
                     (badge(&row.status)) " "
@@ -330,6 +389,13 @@ impl Page<'_> {
                     @if row.is_reverted() { " " span.badge.bad { "reverted" } }
                 }
                 td.next { (next(&row.status, self.zone(), self.view.now)) }
+                @if columns.schedules {
+                    td.next {
+                        @if let Some(name) = &row.status.schedule {
+                            a href=(self.following(name)) { (safe(name)) }
+                        }
+                    }
+                }
                 td.week { (drawn(row, week, largest)) }
             }
         }

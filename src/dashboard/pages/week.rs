@@ -107,16 +107,20 @@ impl Page<'_> {
         row: &Row,
         until: DateTime<Utc>,
     ) -> Option<WorkloadPlan> {
-        let now = self.view.now;
-        let until = until.max(now + TimeDelta::seconds(1));
-        let planner = Planner {
-            period: Period::new(now, until).ok()?,
-            context: self.view.context.clone(),
-            prefix: self.settings.prefix.clone(),
-        };
+        let planner = self.planner(until)?;
         let parsed = row.parsed.as_deref().cloned();
         let parsed = parsed.unwrap_or_else(|| row.observed.read(&planner.context));
         planner.plan_read(&row.observed, parsed)
+    }
+
+    /// The planner from now on.
+    pub(super) fn planner(&self, until: DateTime<Utc>) -> Option<Planner> {
+        let now = self.view.now;
+        Some(Planner {
+            period: Period::new(now, until.max(now + TimeDelta::seconds(1))).ok()?,
+            context: self.view.context.clone(),
+            prefix: self.settings.prefix.clone(),
+        })
     }
 
     /// The states of a workload during a period, shown in `zone`.

@@ -222,7 +222,7 @@ const TAGS: &str = "html head meta title link body a header div span nav main h1
 const ATTRIBUTES: &str = "lang class charset name content rel href type id aria-label aria-current \
                           aria-labelledby aria-hidden focusable tabindex role scope colspan data-heading datetime \
                           value selected list method action viewBox preserveAspectRatio width height \
-                          patternUnits d fill title label";
+                          patternUnits d fill title label autocomplete spellcheck";
 
 impl Page {
     pub(crate) fn read(html: &str) -> Self {

@@ -206,14 +206,25 @@ fn savings_without_an_account_are_labeled_as_an_estimate() {
 }
 
 #[test]
-fn an_overview_of_two_thousand_workloads_is_small() {
+fn pages_of_two_thousand_workloads_are_small() {
     let cluster = Cluster::new();
     for at in 0..2_000 {
         let hours = format!("Mon-Fri {:02}:{:02}-19:00", 6 + at % 4, at / 4 % 60);
-        cluster.deployment(&format!("web-{at:04}"), 3, &[("hours", &hours)]);
+        let named = format!("office-{}", at % 400);
+        let texts = [("hours", &*hours), ("schedule", &*named)];
+        cluster.deployment(&format!("web-{at:04}"), 3, &texts);
     }
     let served = Served::of(&cluster, &[]);
-    for path in ["/", "/timeline", "/namespaces"] {
+    for path in [
+        "/",
+        "/timeline",
+        "/timeline?q=web&sort=next&state=needs-attention",
+        "/namespaces",
+        "/ns/dev",
+        "/ns/dev/what-if",
+        "/ns/dev/what-if?hours=Mon-Fri+09:00-17:00",
+        "/object/dev/deploy/web-0000/schedule",
+    ] {
         let answer = served.get(path);
         assert!(answer.body.len() < 300_000, "{path}: {}", answer.body.len());
     }

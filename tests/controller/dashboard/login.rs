@@ -73,6 +73,8 @@ fn walk(scenario: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
         "/timeline?q=hidden",
         "/?tz=Asia/Tokyo",
         "/ns/team-a",
+        "/ns/team-a/what-if?hours=Mon-Fri+10:00-16:00",
+        "/object/team-a/deploy/web/schedule",
         "/object/team-a/deploy/web",
         "/object/team-a/sts/db",
         "/result/1",
@@ -83,6 +85,8 @@ fn walk(scenario: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
         &format!("/object/{others}/deploy/hidden-web"),
         &format!("/object/{others}/deploy/hidden-bad"),
         &format!("/object/{others}/sts/hidden-db"),
+        &format!("/ns/{others}/what-if?hours=00:00-24:00"),
+        &format!("/object/{others}/deploy/hidden-web/schedule"),
     ] {
         all.push(seen(path, pages.get("ann", path)));
     }
@@ -92,6 +96,19 @@ fn walk(scenario: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
             let fields = [("token", &*token), ("do", action), ("for", "2h"), chosen];
             let answer = pages.post("ann", "/confirm", &fields);
             all.push(seen(&format!("/confirm {action} {chosen:?}"), answer));
+        }
+        // A form can contain any name, also that of a schedule that a hidden workload follows.
+        for hours in ["00:00-24:00", "Hiddenday 09:00-19:00"] {
+            let fields = [
+                ("token", &*token),
+                ("do", "schedule"),
+                ("hours", hours),
+                chosen,
+            ];
+            let answer = pages.post("ann", "/confirm", &fields);
+            let body = answer.body.replace(hours, "HOURS");
+            let answer = PageResponse { body, ..answer };
+            all.push(seen(&format!("/confirm schedule {chosen:?}"), answer));
         }
     }
     let untouched = scenario.api.requests().into_iter();

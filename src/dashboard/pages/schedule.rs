@@ -1,0 +1,554 @@
+//! The pages that edit the schedule of a workload: the form, and the preview of another week beside the
+//! present one.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Days, Utc};
+use dayshift_manifest::plan::{Period, WorkloadPlan};
+use dayshift_operations::{ScheduleEdit, annotations_yaml};
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Inputs, InvalidSchedule, Key, Observed, ParsedInputs, Replicas,
+    savings::{Bill, Price, Saved, short_number},
+};
+use maud::{Markup, html};
+
+use crate::dashboard::{
+    form::{ActionForm, EDIT_SCHEDULE, EDITABLE, ScheduleFields},
+    pages::{
+        action::{denied, hidden},
+        object::caret,
+        page::{Kind, MAX_ZONES, Page, namespace_path, path, safe, said, section, table},
+        week::{Week, day_name, days, legend, midnight, patterns},
+    },
+    plan::{ActionPlan, PreviewedEdit},
+    view::Row,
+    week_figures::{PlannedWeek, WORKING_HOURS, WeekFigures, seven_days},
+};
+
+/// The number of days that are drawn.
+const DAYS: u64 = 7;
+/// The maximum number of suggested names of schedules. Users can enter others.
+const MAX_NAMES: usize = 100;
+
+/// The label of a field, and an example.
+const fn label(key: Key) -> (&'static str, &'static str) {
+    match key {
+        Key::Hours => ("Running hours", "Mon-Fri 09:00-19:00"),
+        Key::Start => ("or start times", "Mon-Fri 09:00"),
+        Key::Stop => ("and stop times", "daily 19:00"),
+        Key::NamedSchedule => ("or the name of a schedule", "office-tokyo"),
+        Key::Timezone => ("Time zone", "Europe/Berlin"),
+        Key::Except => ("Excluded dates", "2026-12-24..2027-01-03"),
+        Key::Extra => ("Additional windows", "2026-12-05 09:00-18:00"),
+        _ => ("", ""),
+    }
+}
+
+impl Page<'_> {
+    /// Renders the page that edits the schedule of a workload.
+    pub(crate) fn schedule_editor(&self, row: &Row) -> String {
+        let week = self.drawn_weeks(&[("Now", self.plan_of(row, self.end_of_drawing(row)))], row);
+        let content = html! {
+            h1 { "Schedule of " (safe(&row.status.object.full_name())) }
+            p.lead { "Change it and see the new week. Nothing is written before you confirm it." }
+            (week)
+            (self.schedule_form(row, &ScheduleFields::of(&row.observed.inputs)))
+        };
+        self.about_schedule(row, "Schedule", &content)
+    }
+
+    /// The page with the form again, if the edited schedule is invalid; `None` if it is valid, or the
+    /// workload is not visible.
+    pub(crate) fn rejected_schedule(&self, form: &ActionForm) -> Option<String> {
+        let name = form.objects.first()?;
+        let mut rows = self.view.rows.iter();
+        let row = rows.find(|row| row.form_name() == *name)?;
+        let edit = ScheduleEdit {
+            annotations: form.schedule.annotations(),
+            schedules: self.view.named_schedules(),
+        };
+        let scheduled = edit.edited(&row.observed).scheduled;
+        let error = match scheduled.read(&self.view.context) {
+            ParsedInputs::Scheduled(_) => return None,
+            // Only the controller has the file of schedules.
+            ParsedInputs::Unscheduled if scheduled.inputs.names_unknown_schedule() => return None,
+            ParsedInputs::Unscheduled => html! {
+                p.banner.bad role="alert" {
+                    "With these values it would have no schedule. Write running hours, start or stop \
+                        times, or the name of a schedule."
+                }
+            },
+            ParsedInputs::Invalid(refusal) => self.problems_of(&refusal, &scheduled.inputs),
+        };
+        Some(self.schedule_asked_again(row, form, &error))
+    }
+
+    /// The form of a schedule with an error.
+    pub(super) fn schedule_asked_again(
+        &self,
+        row: &Row,
+        form: &ActionForm,
+        error: &Markup,
+    ) -> String {
+        let content = html! {
+            h1 { "Schedule of " (safe(&row.status.object.full_name())) }
+            (error)
+            (self.schedule_form(row, &form.schedule))
+        };
+        self.about_schedule(row, "Not yet", &content)
+    }
+
+    /// The problems of a rejected schedule, in the words of `dayshift lint`.
+    pub(super) fn problems_of(&self, refusal: &InvalidSchedule, inputs: &Inputs) -> Markup {
+        html! {
+            div role="alert" {
+                ul.findings {
+                    @for problem in refusal.problems() {
+                        li.finding.error {
+                            strong { "error" } " "
+                            (said(&format!("{}: {}", problem.subject(&self.settings.prefix), problem.diagnostic)))
+                        }
+                    }
+                }
+                @for problem in refusal.problems() { (caret(problem, inputs)) }
+            }
+        }
+    }
+
+    /// The preview of an edited schedule.
+    pub(super) fn schedule_preview(&self, plan: &ActionPlan, edit: &PreviewedEdit) -> String {
+        let edited = &edit.workload;
+        let object = &edited.observed.object;
+        let mut rows = self.view.rows.iter();
+        let Some(row) = rows.find(|row| row.status.object == *object) else {
+            return self.gone();
+        };
+        let until = self.end_of_drawing(row);
+        let new = self.planner(until);
+        let new = new.and_then(|planner| planner.plan_live(&edited.scheduled));
+        let plans = [("Now", self.plan_of(row, until)), ("New", new)];
+        let figures = self.both_figures(row, &edited.scheduled, &plans);
+        let fields = ScheduleFields::of(&edited.scheduled.inputs);
+        let changes = html! {
+            @for (key, text) in &edited.changes {
+                tr {
+                    th scope="row" { code { (self.settings.prefix.annotation(*key)) } }
+                    td data-heading="Now" { (value(edited.observed.inputs.own().text(*key))) }
+                    td data-heading="New" { (value(text.as_deref())) }
+                }
+            }
+        };
+        let content = html! {
+            h1 { "New schedule for " (safe(&object.full_name())) "?" }
+            @if edited.changes.is_empty() {
+                p.lead { "Nothing would change: it has these annotations already." }
+            } @else {
+                (self.verdict(&figures))
+                @if edited.scheduled.inputs.names_unknown_schedule() {
+                    p.banner.warn {
+                        "The times of this named schedule are not known here, because no workload that \
+                            you see follows it. Only the controller has the file of schedules."
+                    }
+                }
+                (self.when_applied(row, edit))
+                (self.drawn_weeks(&plans, row))
+                (figures_table("New", &figures, self.price))
+                (section("changes", "What is written", &html! {
+                    (table("changes", &["Annotation", "Now", "New"], &changes))
+                    h3 { "As a command" }
+                    pre tabindex="0" { (safe(&edited.kubectl_command(&self.settings.prefix))) }
+                    h3 { "As YAML, for Git" }
+                    pre tabindex="0" {
+                        (annotations_yaml(&edited.changes, &self.settings.prefix)
+                            .iter().map(|line| safe(line)).collect::<Vec<_>>().join("\n"))
+                    }
+                }))
+            }
+            @for other in &plan.planned.others { p.banner.bad { (said(other)) } }
+            (denied(&plan.planned))
+            (self.apply(plan, row))
+            (self.schedule_form(row, &fields))
+        };
+        self.about_schedule(row, "New schedule", &content)
+    }
+
+    /// The buttons below a preview.
+    fn apply(&self, plan: &ActionPlan, row: &Row) -> Markup {
+        let can_apply = !plan.planned.changes.is_empty();
+        html! {
+            div.acts {
+                @if let Some(token) = self.token.filter(|_| can_apply) {
+                    form.decide method="post" action=(self.params.link("/act")) {
+                        (hidden(("token", token)))
+                        (hidden(("plan", &plan.id.to_string())))
+                        button.primary type="submit" { "Apply the new schedule" }
+                        a.button href=(self.params.common().link(&path(row))) { "Cancel" }
+                        span.far { "With your permissions." }
+                    }
+                } @else {
+                    p { a.button href=(self.params.common().link(&path(row))) { "Back to the workload" } }
+                }
+            }
+        }
+    }
+
+    /// When the new schedule takes effect, or who must write it.
+    fn when_applied(&self, row: &Row, edit: &PreviewedEdit) -> Markup {
+        let edited = &edit.workload;
+        let runs_on = edited.runs_outside_hours(&self.view.context, self.view.now);
+        html! {
+            @if let Some(manager) = edit.managed_by {
+                p.banner.warn {
+                    (manager.name()) " manages this workload, so nothing can be written here: its next \
+                        sync would remove the annotations. Commit the YAML below."
+                }
+            }
+            @if runs_on {
+                p.banner.warn {
+                    "It runs now, outside of the new hours, and continues until its next stop. "
+                    code {
+                        "dayshift sync " (safe(&row.status.object.argument()))
+                        (self.settings.prefix.flag())
+                    }
+                    " stops it now."
+                }
+            } @else {
+                p.far { "A new schedule takes effect at its next start or stop." }
+            }
+        }
+    }
+
+    /// `It would run 45 h a week instead of 50 h: 15 replica-hours less.`
+    fn verdict(&self, (now, new): &(WeekFigures, WeekFigures)) -> Markup {
+        if now.workloads == 0 || new.workloads == 0 || now.uncounted + new.uncounted > 0 {
+            return html! { p.lead { "Its hours cannot be compared." } };
+        }
+        let less = now.running - new.running;
+        let used = now.share.used - new.share.used;
+        let saves = if less > 0.0 { "saves" } else { "costs" };
+        html! {
+            p.lead {
+                @if less.abs() < 0.01 {
+                    "It would run " strong { (hours(new.running)) } " a week as now, at other times."
+                } @else {
+                    "It would run " strong { (hours(new.running)) } " a week instead of "
+                    (hours(now.running)) ". That " (saves) " "
+                    strong { (Bill::new(absolute(used), self.price)) } " a week."
+                }
+            }
+        }
+    }
+
+    /// The figures of one week under both schedules.
+    fn both_figures(
+        &self,
+        row: &Row,
+        scheduled: &Observed,
+        plans: &[(&str, Option<WorkloadPlan>); 2],
+    ) -> (WeekFigures, WeekFigures) {
+        let figures = |plan: &Option<WorkloadPlan>, observed: &Observed| {
+            let mut figures = WeekFigures::default();
+            if let Some(plan) = plan
+                && let (Some(spec), Some(period)) = (plan.spec(), seven_days(self.view.now))
+            {
+                figures.add(plan, observed, &PlannedWeek::new(spec, period));
+            }
+            figures
+        };
+        let [(_, now), (_, new)] = plans;
+        (figures(now, &row.observed), figures(new, scheduled))
+    }
+
+    /// The end of seven days from today.
+    fn end_of_drawing(&self, row: &Row) -> DateTime<Utc> {
+        let zone = self.zone_of(row);
+        let today = self.view.now.with_timezone(&zone).date_naive();
+        midnight(today + Days::new(DAYS), zone)
+    }
+
+    /// The drawn days from today, one row for each plan.
+    fn drawn_weeks(&self, plans: &[(&str, Option<WorkloadPlan>)], row: &Row) -> Markup {
+        let rows: Vec<_> = plans
+            .iter()
+            .map(|(name, plan)| (html! { (name) }, (*name).to_owned(), plan.as_ref()))
+            .collect();
+        self.weeks(&rows, self.zone_of(row))
+    }
+
+    /// The section with the drawn days from today, one row for each plan: its heading, its name for screen
+    /// readers and the plan.
+    pub(super) fn weeks(
+        &self,
+        plans: &[(Markup, String, Option<&WorkloadPlan>)],
+        zone: Zone,
+    ) -> Markup {
+        let today = self.view.now.with_timezone(&zone).date_naive();
+        let period = Period::new(
+            midnight(today, zone),
+            midnight(today + Days::new(DAYS), zone),
+        );
+        let names = period.map_or_else(|_| Vec::new(), |period| days(period, zone));
+        let weeks: Vec<_> = plans
+            .iter()
+            .map(|(heading, name, plan)| {
+                let week = plan.and_then(|plan| self.week(plan, period.ok()?, zone));
+                let runs = plan.and_then(WorkloadPlan::runs).map_or(1, Replicas::get);
+                (heading, name, week, runs)
+            })
+            .collect();
+        let largest = weeks
+            .iter()
+            .map(|(_, _, week, runs)| week.as_ref().map_or(1, Week::largest).max(*runs));
+        let largest = largest.max().unwrap_or(1);
+        let content = html! {
+            (patterns())
+            div.scroll tabindex="0" role="group" aria-labelledby="week" {
+                table.timeline.weeks {
+                    thead {
+                        tr {
+                            th scope="col" { "Schedule" }
+                            th.week scope="col" {
+                                span.axis {
+                                    @for (position, date) in names.iter().enumerate() {
+                                        span { (day_name(*date, position)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for (heading, name, week, _) in &weeks {
+                            tr {
+                                th scope="row" { (heading) }
+                                td.week {
+                                    @match week {
+                                        Some(week) => {
+                                            (week.picture(&format!("{}: {}", safe(name), week.sum()), largest))
+                                        }
+                                        None => { span.far { "unknown" } }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.far { "In the time zone " (zone.name()) ", with the active overrides." }
+            details { summary { "Legend" } (legend()) }
+        };
+        section("week", "Seven days", &content)
+    }
+
+    /// The form that edits a schedule.
+    fn schedule_form(&self, row: &Row, fields: &ScheduleFields) -> Markup {
+        let inputs = &row.observed.inputs;
+        let inherited = |key: Key| {
+            let text = inputs.text(key).filter(|_| !inputs.is_own(key))?;
+            let place = match inputs.source(key)?.schedule {
+                Some(name) => format!("the schedule {name}"),
+                None => format!("the {}", inputs.origin(key)?.name()),
+            };
+            Some(format!("now from {place}: {text}"))
+        };
+        let content = html! {
+            @if inputs.text(Key::Scale).is_some() {
+                p.far {
+                    "It has exact counts (" code { (self.settings.prefix.annotation(Key::Scale)) }
+                    "), which this form does not change."
+                }
+            }
+            @if !self.may_change(row) {
+                p.far {
+                    "Your permissions do not allow you to change this workload. You can see the preview \
+                        and copy the change."
+                }
+            }
+            @if let Some(token) = self.token {
+                form method="post" action=(self.params.common().link("/confirm")) {
+                    (hidden(("token", token)))
+                    (hidden(("do", EDIT_SCHEDULE)))
+                    (hidden(("object", &row.form_name())))
+                    (self.schedule_inputs(fields, inherited))
+                    div.decide {
+                        button.primary type="submit" { "Preview" }
+                        span.far { "An empty field removes the annotation from the workload." }
+                    }
+                }
+            }
+        };
+        section("edit", "Edit", &content)
+    }
+
+    /// A field for each editable annotation. `hint` is the value that applies if the field is empty.
+    pub(super) fn schedule_inputs(
+        &self,
+        fields: &ScheduleFields,
+        hint: impl Fn(Key) -> Option<String>,
+    ) -> Markup {
+        let names = self.schedule_names();
+        let rows = self.view.rows.iter();
+        let zones: BTreeSet<&str> = rows.map(|row| row.status.zone.name()).collect();
+        let list = |key| match key {
+            Key::NamedSchedule => Some("schedule-names"),
+            Key::Timezone => Some("schedule-zones"),
+            _ => None,
+        };
+        html! {
+            div.fields {
+                @for key in EDITABLE {
+                    @let (name, example) = label(key);
+                    label {
+                        span.label { (name) }
+                        input type="text" name=(key.name()) value=(fields.text(key)) list=[list(key)]
+                            autocomplete="off" spellcheck="false";
+                        span.far {
+                            @match hint(key) {
+                                Some(hint) => { (safe(&hint)) }
+                                None => { "such as " code { (example) } }
+                            }
+                        }
+                    }
+                }
+            }
+            datalist id="schedule-names" {
+                @for name in names.into_iter().take(MAX_NAMES) { option value=(name) {} }
+            }
+            datalist id="schedule-zones" {
+                @for zone in zones.into_iter().take(MAX_ZONES) { option value=(zone) {} }
+            }
+        }
+    }
+
+    fn about_schedule(&self, row: &Row, title: &str, content: &Markup) -> String {
+        let object = &row.status.object;
+        let name = object.full_name();
+        let kind = Kind {
+            title,
+            path: &format!("{}/schedule", path(row)),
+            refreshes: false,
+            crumbs: &[
+                ("/namespaces".to_owned(), "Namespaces".to_owned()),
+                (
+                    namespace_path(&object.namespace),
+                    object.namespace.to_string(),
+                ),
+                (path(row), name),
+            ],
+        };
+        self.shell(&kind, content)
+    }
+
+    /// The page for a workload that was deleted while its preview was made.
+    fn gone(&self) -> String {
+        let kind = Kind {
+            title: "New schedule",
+            path: "/timeline",
+            refreshes: false,
+            crumbs: &[],
+        };
+        let content = html! {
+            h1 { "New schedule" }
+            p.banner.bad { "The workload no longer exists, or you may no longer see it." }
+        };
+        self.shell(&kind, &content)
+    }
+}
+
+/// The value of an annotation, or that it has none.
+fn value(text: Option<&str>) -> Markup {
+    html! {
+        @match text {
+            Some(text) => { code { (safe(text)) } }
+            None => { span.far { "none" } }
+        }
+    }
+}
+
+/// `45 h`
+pub(super) fn hours(hours: f64) -> String {
+    format!("{} h", short_number(hours))
+}
+
+fn absolute(saved: Saved) -> Saved {
+    Saved {
+        replica_hours: saved.replica_hours.abs(),
+        cpu_core_hours: saved.cpu_core_hours.abs(),
+        memory_gib_hours: saved.memory_gib_hours.abs(),
+    }
+}
+
+/// The figures of two schedules side by side. `heading` is that of the second one.
+pub(super) fn figures_table(
+    heading: &str,
+    (now, new): &(WeekFigures, WeekFigures),
+    price: Option<&Price>,
+) -> Markup {
+    let percent = |figures: &WeekFigures| {
+        let percent = figures.share.percent();
+        percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.0} %"))
+    };
+    let line = |name: &str, now: String, new: String, difference: String| {
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td data-heading="Now" { (now) }
+                td.countdown data-heading=(heading) { (new) }
+                td data-heading="Difference" { (difference) }
+            }
+        }
+    };
+    let number = |name: &str, now: f64, new: f64, unit: &str| {
+        let text = |number: f64| format!("{}{unit}", short_number(number));
+        line(name, text(now), text(new), signed(new - now, unit))
+    };
+    let (from, until) = WORKING_HOURS;
+    let working = format!("Starts Mon-Fri {from:02}:00-{until}:00");
+    let count = |name: &str, now: usize, new: usize| {
+        let new_less_now = i64::try_from(new)
+            .unwrap_or(i64::MAX)
+            .saturating_sub(i64::try_from(now).unwrap_or(i64::MAX));
+        let difference = match new_less_now {
+            0 => "same".to_owned(),
+            difference => format!("{difference:+}"),
+        };
+        line(name, now.to_string(), new.to_string(), difference)
+    };
+    let uncounted = now.uncounted.max(new.uncounted);
+    let rows = html! {
+        (number("Running", now.running, new.running, " h"))
+        @let (used, will_use) = (now.share.used, new.share.used);
+        (number("Used", used.replica_hours, will_use.replica_hours, " replica-hours"))
+        @if let Some(price) = price {
+            @let unit = format!(" {}", price.currency());
+            (line(
+                "Cost",
+                format!("{:.2}{unit}", price.cost(&used)),
+                format!("{:.2}{unit}", price.cost(&will_use)),
+                format!("{:+.2}{unit}", price.cost(&will_use) - price.cost(&used)),
+            ))
+        }
+        (line("Saved by the schedule", percent(now), percent(new), String::new()))
+        (count("Starts", now.starts, new.starts))
+        (count(&working, now.working_starts, new.working_starts))
+    };
+    let content = html! {
+        (table("figures", &["In seven days", "Now", heading, "Difference"], &rows))
+        p.far {
+            "Computed from the schedules, without overrides and jitter."
+            @if uncounted > 0 {
+                " Not counted, because they change too often: " (uncounted) "."
+            }
+        }
+    };
+    section("figures", "In figures", &content)
+}
+
+/// `-5 h` or `same`
+fn signed(difference: f64, unit: &str) -> String {
+    match short_number(difference.abs()) {
+        text if text == "0" => "same".to_owned(),
+        text if difference > 0.0 => format!("+{text}{unit}"),
+        text => format!("-{text}{unit}"),
+    }
+}

@@ -1,0 +1,245 @@
+//! The page that tries another schedule for all workloads of a namespace.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_operations::{annotations_yaml, kubectl_annotate};
+use dayshift_text::counted;
+use dayshift_workload::{AnnotationChange, Inputs, ParsedInputs, read};
+use maud::{Markup, html};
+
+use crate::dashboard::{
+    form::ScheduleFields,
+    pages::{
+        page::{Kind, Page, namespace_path, safe, said, section},
+        schedule::figures_table,
+        sentence::schedule_text,
+    },
+    trial::{Trial, TrialContext},
+    view::Row,
+    week_figures::seven_days,
+};
+
+/// The maximum length of all tried values in bytes. They are parsed for each distinct workload.
+const MAX_TRIED: usize = 1_000;
+/// The maximum number of present schedules that are drawn.
+const MAX_DRAWN: usize = 6;
+/// The maximum number of workloads that are named in a list.
+const MAX_NAMES: usize = 20;
+
+impl Page<'_> {
+    /// Renders the page of a namespace on which another schedule is tried.
+    pub(crate) fn what_if(&self, name: &str, fields: &ScheduleFields) -> String {
+        let rows = self.view.rows_of(name);
+        let own_path = format!("{}/what-if", namespace_path(name));
+        let query = fields.query();
+        let path = match &*query {
+            "" => own_path.clone(),
+            query => format!("{own_path}?{query}"),
+        };
+        let kind = Kind {
+            title: "What if?",
+            path: &path,
+            refreshes: false,
+            crumbs: &[
+                ("/namespaces".to_owned(), "Namespaces".to_owned()),
+                (namespace_path(name), name.to_owned()),
+            ],
+        };
+        let form = html! {
+            form method="get" action=(own_path) {
+                @for (name, value) in self.params.common().pairs() {
+                    input type="hidden" name=(name) value=(value);
+                }
+                (self.schedule_inputs(fields, |_| None))
+                div.decide {
+                    button.primary type="submit" { "Compare" }
+                    span.far { "Nothing is written. An empty field keeps the values of the workloads." }
+                }
+            }
+        };
+        let content = html! {
+            h1 { "What if namespace/" (safe(name)) " had another schedule?" }
+            p.lead {
+                "Try a schedule for " (counted(rows.len(), "workload"))
+                ": its costs, its starts, and the workloads that it would stop now."
+            }
+            (section("try", "Try a schedule", &form))
+            @if fields.has_values() { (self.tried(name, &rows, fields)) }
+        };
+        self.shell(&kind, &content)
+    }
+
+    /// The result of a trial, or why the tried schedule is rejected.
+    fn tried(&self, name: &str, rows: &[&Row], fields: &ScheduleFields) -> Markup {
+        let (Some(period), Some(planner), true) = (
+            seven_days(self.view.now),
+            self.planner(self.end_of_week()),
+            fields.length() <= MAX_TRIED,
+        ) else {
+            return html! {
+                p.banner.bad role="alert" {
+                    "The schedule is too long to try: it can have " (MAX_TRIED) " bytes."
+                }
+            };
+        };
+        let context = TrialContext {
+            planner,
+            schedules: self.view.named_schedules(),
+            fields,
+            period,
+        };
+        let mut probe = Inputs::default();
+        for (key, text) in fields.annotations() {
+            if let Some(text) = text {
+                probe = probe.with(key, &text);
+            }
+        }
+        let probe = probe.with_schedules(&context.schedules);
+        if probe.names_unknown_schedule() {
+            return html! {
+                p.banner.bad role="alert" {
+                    "The times of this named schedule are not known here, because no workload that you \
+                        see follows it."
+                }
+            };
+        }
+        let probe = probe.or_always_on();
+        if let ParsedInputs::Invalid(refusal) = read(&probe, &self.view.context) {
+            return self.problems_of(&refusal, &probe);
+        }
+        let trial = context.run(rows);
+        html! {
+            (self.conclusion(&trial))
+            (figures_table("Tried", &(trial.now, trial.tried), self.price))
+            (self.drawn_trial(&context, &trial))
+            (self.effect_now(&trial))
+            (self.to_use_it(name, fields, &trial))
+        }
+    }
+
+    /// An end after the drawn days.
+    fn end_of_week(&self) -> DateTime<Utc> {
+        self.view.now + TimeDelta::days(8)
+    }
+
+    /// `The tried schedule would save 62 % of the replica-hours instead of 40 %.`
+    fn conclusion(&self, trial: &Trial<'_>) -> Markup {
+        let percents = (trial.now.share.percent(), trial.tried.share.percent());
+        html! {
+            @if let (Some(now), Some(then)) = percents {
+                p.large role="status" {
+                    strong { (format!("{then:.0} %")) } " "
+                    span { "of the replica-hours saved, instead of " (format!("{now:.0} %")) " now" }
+                }
+            }
+            @if trial.left_out > 0 {
+                p.far {
+                    "Left out: " (counted(trial.left_out, "workload"))
+                    ", whose present schedule is rejected or unknown, or which have too many different \
+                        schedules."
+                }
+            }
+            @if !trial.rejected.is_empty() {
+                details.banner.warn {
+                    summary {
+                        "The tried schedule would be rejected for " (counted(trial.rejected.len(), "workload"))
+                    }
+                    ul {
+                        @for (row, error) in trial.rejected.iter().take(MAX_NAMES) {
+                            li { (self.link_to(row)) ": " (said(error)) }
+                        }
+                    }
+                    @if trial.rejected.len() > MAX_NAMES {
+                        p { "And " (trial.rejected.len() - MAX_NAMES) " more." }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The tried schedule above the present ones.
+    fn drawn_trial(&self, context: &TrialContext<'_>, trial: &Trial<'_>) -> Markup {
+        let Some((first, _)) = trial.present.first() else {
+            return html! {};
+        };
+        let tried = context.planner.plan_live(&context.tried(&first.observed));
+        let shown = trial.present.iter().take(MAX_DRAWN);
+        let present: Vec<_> = shown
+            .map(|(row, count)| {
+                let text = schedule_text(row);
+                let heading = html! {
+                    span.count { (counted(*count, "workload")) } code { (safe(&text)) }
+                };
+                (heading, text, self.plan_of(row, self.end_of_week()))
+            })
+            .collect();
+        let mut plans = vec![(
+            html! { strong { "Tried" } },
+            "tried".to_owned(),
+            tried.as_ref(),
+        )];
+        let present = present.iter();
+        plans.extend(
+            present.map(|(heading, text, plan)| (heading.clone(), text.clone(), plan.as_ref())),
+        );
+        let more = trial.present.len().saturating_sub(MAX_DRAWN);
+        html! {
+            (self.weeks(&plans, self.zone()))
+            @if more > 0 { p.far { "And " (counted(more, "other schedule")) " now." } }
+        }
+    }
+
+    /// The workloads that the tried schedule would start or stop now.
+    fn effect_now(&self, trial: &Trial<'_>) -> Markup {
+        let list = |rows: &[&Row]| {
+            let more = rows.len().saturating_sub(MAX_NAMES);
+            html! {
+                @for (at, row) in rows.iter().take(MAX_NAMES).enumerate() {
+                    @if at > 0 { ", " }
+                    (self.link_to(row))
+                }
+                @if more > 0 { " and " (more) " more" }
+            }
+        };
+        let content = html! {
+            @if trial.outside.is_empty() {
+                p { "No running workload would be interrupted." }
+            } @else {
+                p {
+                    strong { (counted(trial.outside.len(), "workload")) }
+                    " would be outside of the tried hours now. Each runs until its next stop; "
+                    code { "dayshift sync" } " would interrupt it at once: " (list(&trial.outside)) "."
+                }
+            }
+            @if !trial.started.is_empty() {
+                p {
+                    strong { (counted(trial.started.len(), "stopped workload")) }
+                    " would start at once: " (list(&trial.started)) "."
+                }
+            }
+        };
+        section("interrupted", "If it took effect now", &content)
+    }
+
+    /// The change as a command, and as YAML.
+    fn to_use_it(&self, name: &str, fields: &ScheduleFields, trial: &Trial<'_>) -> Markup {
+        let prefix = &self.settings.prefix;
+        let changes = fields.annotations().into_iter();
+        let changes: Vec<AnnotationChange> = changes.filter(|(_, text)| text.is_some()).collect();
+        let command = kubectl_annotate(&format!("namespace/{name}"), &changes, prefix);
+        let yaml = annotations_yaml(&changes, prefix);
+        let yaml: Vec<_> = yaml.iter().map(|line| safe(line)).collect();
+        let content = html! {
+            p { "Annotate the Namespace. Its workloads inherit the schedule." }
+            pre tabindex="0" { (safe(&command)) }
+            h3 { "As YAML, for Git" }
+            pre tabindex="0" { (yaml.join("\n")) }
+            @if trial.own > 0 {
+                p.far {
+                    (counted(trial.own, "workload"))
+                    " with a schedule of their own keep it. Remove it, or edit it on their pages."
+                }
+            }
+        };
+        section("use", "To use it", &content)
+    }
+}

@@ -1,0 +1,160 @@
+//! What if all workloads of a namespace had another schedule: the next seven days under their schedules and
+//! under the tried one, and the effect on the workloads that run now.
+
+use std::{collections::HashMap, rc::Rc};
+
+use dayshift_manifest::plan::{Period, Planner, WorkloadPlan};
+use dayshift_workload::{
+    Fingerprint, Inputs, Key, NamedSchedules, Observed, Origin, ParsedInputs, ScheduleSpec,
+};
+
+use crate::dashboard::{
+    form::ScheduleFields,
+    view::Row,
+    week_figures::{PlannedWeek, WeekFigures},
+};
+
+/// The maximum number of distinct schedules whose weeks are computed for one page.
+const MAX_WEEKS: usize = 200;
+
+/// The two weeks of some workloads.
+#[derive(Default)]
+pub(super) struct Trial<'v> {
+    pub(super) now: WeekFigures,
+    pub(super) tried: WeekFigures,
+    /// The present schedules, each with its first workload and the number of all: the most common first.
+    pub(super) present: Vec<(&'v Row, usize)>,
+    /// The workloads that run now, although the tried schedule requires them to be stopped.
+    pub(super) outside: Vec<&'v Row>,
+    /// The workloads that dayshift has stopped, and that the tried schedule would start at once.
+    pub(super) started: Vec<&'v Row>,
+    /// The workloads for which the tried schedule is rejected, with the reason.
+    pub(super) rejected: Vec<(&'v Row, String)>,
+    /// The number of workloads with a schedule of their own, which has priority over the Namespace's.
+    pub(super) own: usize,
+    /// The number of workloads that are not counted, because their present schedule is rejected or unknown,
+    /// or because there are too many distinct schedules.
+    pub(super) left_out: usize,
+}
+
+/// The settings of a trial.
+pub(super) struct TrialContext<'c> {
+    pub(super) planner: Planner,
+    pub(super) schedules: NamedSchedules,
+    pub(super) fields: &'c ScheduleFields,
+    pub(super) period: Period,
+}
+
+/// The weeks of distinct schedules.
+#[derive(Default)]
+struct Weeks(HashMap<Fingerprint, Rc<PlannedWeek>>);
+
+impl Weeks {
+    /// The week of a schedule; `None` if there are too many.
+    fn get(
+        &mut self,
+        inputs: &Inputs,
+        spec: &ScheduleSpec,
+        period: Period,
+    ) -> Option<Rc<PlannedWeek>> {
+        // The same schedule text has the same week on each object.
+        let key = inputs.fingerprint("");
+        if let Some(week) = self.0.get(&key) {
+            return Some(Rc::clone(week));
+        }
+        if self.0.len() == MAX_WEEKS {
+            return None;
+        }
+        let week = Rc::new(PlannedWeek::new(spec, period));
+        self.0.insert(key, Rc::clone(&week));
+        Some(week)
+    }
+}
+
+impl TrialContext<'_> {
+    /// Computes both weeks of these workloads.
+    pub(super) fn run<'v>(&self, rows: &[&'v Row]) -> Trial<'v> {
+        let mut trial = Trial::default();
+        let mut weeks = Weeks::default();
+        // Most workloads of a namespace have the same annotations.
+        let mut parsed: HashMap<Inputs, Rc<ParsedInputs>> = HashMap::new();
+        let mut present: HashMap<Fingerprint, usize> = HashMap::new();
+        for &row in rows {
+            let observed = &row.observed;
+            let mut read = |observed: &Observed| {
+                let known = parsed.entry(observed.inputs.clone());
+                Rc::clone(known.or_insert_with(|| Rc::new(observed.read(&self.planner.context))))
+            };
+            let now = match &row.parsed {
+                Some(parsed) => ParsedInputs::clone(parsed),
+                None => ParsedInputs::clone(&read(observed)),
+            };
+            let now = self.planner.plan_read(observed, now);
+            trial.own += usize::from(observed.inputs.schedule_origin() == Some(Origin::Own));
+            let tried = self.tried(observed);
+            let then = ParsedInputs::clone(&read(&tried));
+            if let ParsedInputs::Invalid(refusal) = &then {
+                trial.rejected.push((row, refusal.to_string()));
+                continue;
+            }
+            let then = self.planner.plan_read(&tried, then);
+            let mut week = |plan: Option<&WorkloadPlan>, inputs: &Inputs| {
+                weeks.get(inputs, plan?.spec()?, self.period)
+            };
+            let week_now = week(now.as_ref(), &observed.inputs);
+            let week_then = week(then.as_ref(), &tried.inputs);
+            let (Some(now), Some(then)) = (now, then) else {
+                trial.left_out += 1;
+                continue;
+            };
+            let (Some(week_now), Some(week_then)) = (week_now, week_then) else {
+                trial.left_out += 1;
+                continue;
+            };
+            trial.now.add(&now, observed, &week_now);
+            trial.tried.add(&then, &tried, &week_then);
+            if let Some(spec) = then.spec() {
+                let runs = observed.replicas > spec.stop_replicas;
+                match week_then.is_up_at_first {
+                    Some(false) if runs => trial.outside.push(row),
+                    Some(true) if !runs && row.has_saved() => trial.started.push(row),
+                    _ => {}
+                }
+            }
+            let key = observed.inputs.fingerprint("");
+            let at = *present.entry(key).or_insert(trial.present.len());
+            match trial.present.get_mut(at) {
+                Some((_, count)) => *count += 1,
+                None => trial.present.push((row, 1)),
+            }
+        }
+        trial
+            .present
+            .sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        trial
+    }
+
+    /// The workload with the tried schedule as its own. Given times replace all its times, and each other
+    /// given value replaces its own.
+    pub(super) fn tried(&self, observed: &Observed) -> Observed {
+        let given = |key: &Key| !self.fields.text(*key).is_empty();
+        let mut tried = observed.clone();
+        let mut inputs = tried.inputs.without(&Key::OVERRIDES);
+        let times = [Key::Hours, Key::Start, Key::Stop, Key::NamedSchedule];
+        if times.iter().any(given) {
+            inputs = inputs
+                .without(&Key::SCHEDULE)
+                .without(&[Key::NamedSchedule]);
+        }
+        for (key, text) in self.fields.annotations() {
+            if let Some(text) = text {
+                inputs = inputs.with(key, &text);
+            }
+        }
+        if given(&Key::NamedSchedule) {
+            inputs = inputs.with_schedules(&self.schedules);
+        }
+        tried.inputs = inputs;
+        tried
+    }
+}

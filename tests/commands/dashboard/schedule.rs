@@ -1,0 +1,324 @@
+//! Editing the schedule of a workload on its page: the preview of the new week, the change as a command and as
+//! YAML, and the confirmed write.
+
+use kube_in_memory::Writer;
+use serde_json::json;
+
+use super::{
+    actions::{cluster, confirmed, post, token},
+    browser::{Answer, Page, Served},
+};
+use crate::fake_server::Cluster;
+
+const WEB: &str = "dev/deploy/web";
+const OFFICE: &str = "Mon-Fri 09:00-17:00";
+
+fn field(page: &Page, name: &str) -> Option<String> {
+    let mut inputs = page.all("input");
+    let found = inputs.find(|it| it.attribute("name") == Some(name))?;
+    found.attribute("value").map(str::to_owned)
+}
+
+/// The response to the form that edits the schedule of `dev/web`.
+fn edited(served: &Served, values: &[(&str, &str)]) -> Answer {
+    let token = token(served);
+    let fields = [("token", &*token), ("do", "schedule"), ("object", WEB)];
+    post(served, "/confirm", &[&fields[..], values].concat())
+}
+
+/// The texts of the table cells of the row with this heading.
+fn cells(page: &Page, heading: &str) -> Vec<String> {
+    let mut rows = page.all("tr");
+    let row = rows.find(|it| {
+        let mut headings = page.within(it).iter().filter(|it| it.tag == "th");
+        headings.next().is_some_and(|it| it.text == heading)
+    });
+    let row = row.unwrap_or_else(|| panic!("no {heading}: {}", page.text()));
+    let cells = page.within(row).iter().filter(|it| it.tag == "td");
+    cells.map(|it| it.text.clone()).collect()
+}
+
+fn patches(cluster: &Cluster) -> usize {
+    let requests = cluster.api.requests().into_iter();
+    requests.filter(|it| it.verb == "patch").count()
+}
+
+#[test]
+fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let editor = served.page("/object/dev/deploy/web/schedule");
+    assert_eq!(field(&editor, "hours").as_deref(), Some("00:00-24:00"));
+    let links = served.page("/object/dev/deploy/web");
+    let address = "/object/dev/deploy/web/schedule";
+    assert!(
+        links
+            .all("a")
+            .any(|it| it.attribute("href") == Some(address))
+    );
+
+    let values = [
+        ("hours", OFFICE),
+        ("timezone", "Europe/Berlin"),
+        ("except", ""),
+    ];
+    let asked = edited(&served, &values);
+    let page = Page::read(&asked.body);
+    let text = page.text();
+    for part in [
+        "It would run 40 h a week instead of 168 h. That saves 256 replica-hours a week.",
+        "kubectl annotate deploy/web -n dev --overwrite dayshift/hours='Mon-Fri 09:00-17:00' \
+         dayshift/timezone=Europe/Berlin",
+        "metadata:\n  annotations:\n    dayshift/hours: \"Mon-Fri 09:00-17:00\"\n    \
+         dayshift/timezone: \"Europe/Berlin\"",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(cells(&page, "Running"), ["168 h", "40 h", "-128 h"]);
+    let used = [
+        "336 replica-hours",
+        "80 replica-hours",
+        "-256 replica-hours",
+    ];
+    assert_eq!(cells(&page, "Used"), used);
+    assert_eq!(cells(&page, "Saved by the schedule"), ["0 %", "76 %", ""]);
+    assert_eq!(cells(&page, "Starts"), ["0", "5", "+5"]);
+    assert_eq!(cells(&page, "dayshift/hours"), ["00:00-24:00", OFFICE]);
+    let weeks = page.all("svg").filter(|it| it.has_class("week")).count();
+    assert_eq!(weeks, 2, "the old and the new week");
+    assert_eq!(
+        cluster.annotation("web", "hours").as_deref(),
+        Some("00:00-24:00")
+    );
+    assert_eq!(
+        patches(&cluster),
+        0,
+        "nothing is written before the confirmation"
+    );
+
+    let (_, result) = confirmed(&served, &asked);
+    let written = "deployment.apps/web annotated dayshift/hours=Mon-Fri 09:00-17:00 \
+                   dayshift/timezone=Europe/Berlin";
+    assert!(result.contains(written), "{result}");
+    assert!(result.contains("Undo: the former schedule"), "{result}");
+    assert_eq!(cluster.annotation("web", "hours").as_deref(), Some(OFFICE));
+    assert_eq!(
+        cluster.annotation("api", "hours").as_deref(),
+        Some("00:00-24:00")
+    );
+
+    // Undo is the same form with the former values.
+    let values = [("hours", "00:00-24:00"), ("timezone", "")];
+    confirmed(&served, &edited(&served, &values));
+    assert_eq!(
+        cluster.annotation("web", "hours").as_deref(),
+        Some("00:00-24:00")
+    );
+    assert_eq!(cluster.annotation("web", "timezone"), None);
+}
+
+#[test]
+fn shows_money_with_a_price() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 2, &[("hours", "00:00-24:00")]);
+    let requests = json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "main", "image": "web", "resources": {"requests": {"cpu": "500m"}}}
+    ]}}}});
+    let helper = Writer::new("kubectl");
+    let api = &cluster.api;
+    api.merge_by(helper, "Deployment", "dev", "web", &requests)
+        .unwrap();
+    let served = Served::of(&cluster, &["--price", "cpu=0.5,currency=EUR"]);
+    let page = Page::read(&edited(&served, &[("hours", OFFICE)]).body);
+    // 2 replicas with half a core each: 0.50 EUR an hour.
+    assert_eq!(
+        cells(&page, "Cost"),
+        ["84.00 EUR", "20.00 EUR", "-64.00 EUR"]
+    );
+    assert!(
+        page.text().contains("(64.00 EUR) a week"),
+        "{}",
+        page.text()
+    );
+}
+
+#[test]
+fn rejects_a_schedule_in_the_words_of_the_command_and_keeps_the_values() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    for hours in ["Mon-Fry 09:00-19:00", "9-5", "\"><script>alert(1)</script>"] {
+        let ran = cluster.dayshift(&["schedule", "deploy/web", hours]);
+        let expected = ran
+            .err
+            .trim()
+            .strip_prefix("error: ")
+            .unwrap()
+            .replace('`', "");
+        let answer = edited(&served, &[("hours", hours), ("except", "2026-12-24")]);
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        let page = Page::read(&answer.body);
+        assert!(
+            page.text().contains(&expected),
+            "{expected}: {}",
+            page.text()
+        );
+        assert_eq!(field(&page, "hours").as_deref(), Some(hours));
+        assert_eq!(field(&page, "except").as_deref(), Some("2026-12-24"));
+        assert_eq!(field(&page, "plan"), None);
+    }
+    let answer = edited(&served, &[("hours", "")]);
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    assert!(
+        answer.body.contains("it would have no schedule"),
+        "{}",
+        answer.body
+    );
+    assert_eq!(patches(&cluster), 0);
+}
+
+/// A form can have any fields and values.
+#[test]
+fn forged_and_oversized_forms_change_nothing() {
+    let cluster = cluster();
+    cluster.api.namespace("other");
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let long = "Mon-Fri 09:00-17:00; ".repeat(400);
+    let half = &long[..4_000];
+    let schedule = [("token", &*token), ("do", "schedule")];
+    for (fields, status, output) in [
+        (vec![("object", WEB), ("hours", &*long)], 400, "bytes"),
+        (
+            vec![
+                ("object", WEB),
+                ("start", half),
+                ("stop", half),
+                ("except", half),
+            ],
+            400,
+            "at most 8192 are read",
+        ),
+        (
+            vec![
+                ("object", WEB),
+                ("object", "dev/deploy/api"),
+                ("hours", OFFICE),
+            ],
+            400,
+            "Choose one workload",
+        ),
+        (
+            vec![("namespace", "dev"), ("hours", OFFICE)],
+            400,
+            "Choose one workload",
+        ),
+        (
+            vec![("match", "q="), ("hours", OFFICE)],
+            400,
+            "Choose one workload",
+        ),
+        (
+            vec![("object", "other/deploy/web"), ("hours", OFFICE)],
+            200,
+            "it no longer exists",
+        ),
+        (
+            vec![("object", "<b>/../x"), ("hours", OFFICE)],
+            200,
+            "it no longer exists",
+        ),
+        // Keys that the form does not have are ignored.
+        (
+            vec![
+                ("object", WEB),
+                ("pause", "true"),
+                ("replicas", "0"),
+                ("allow-volume-deletion", "true"),
+            ],
+            200,
+            "Nothing would change",
+        ),
+    ] {
+        let answer = post(&served, "/confirm", &[&schedule[..], &fields].concat());
+        assert_eq!(answer.status, status, "{fields:?}: {}", answer.body);
+        let page = Page::read(&answer.body);
+        assert!(page.text().contains(output), "{output}: {}", page.text());
+        assert_eq!(field(&page, "plan"), None, "{output}");
+        assert!(answer.body.len() < 100_000, "{}", answer.body.len());
+    }
+    let fields = [
+        ("token", "0"),
+        ("do", "schedule"),
+        ("object", WEB),
+        ("hours", OFFICE),
+    ];
+    assert_eq!(post(&served, "/confirm", &fields).status, 403);
+    for id in 0..20 {
+        let answer = post(
+            &served,
+            "/act",
+            &[("token", &token), ("plan", &id.to_string())],
+        );
+        assert!([400, 409].contains(&answer.status), "{id}: {}", answer.body);
+    }
+    assert_eq!(patches(&cluster), 0);
+}
+
+/// The next sync of GitOps would remove the annotations.
+#[test]
+fn shows_the_yaml_to_commit_for_a_managed_workload() {
+    let cluster = cluster();
+    let count = json!({"spec": {"replicas": 3}});
+    let argo = Writer::new("argocd-controller");
+    let api = &cluster.api;
+    api.merge_by(argo, "Deployment", "dev", "web", &count)
+        .unwrap();
+    let served = Served::of(&cluster, &[]);
+    let asked = edited(&served, &[("hours", OFFICE)]);
+    let page = Page::read(&asked.body);
+    let text = page.text();
+    for part in [
+        "Argo CD manages this workload",
+        "    dayshift/hours: \"Mon-Fri 09:00-17:00\"",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(field(&page, "plan"), None, "there is no button");
+    let token = token(&served);
+    let forced = post(&served, "/act", &[("token", &token), ("plan", "1")]);
+    assert_eq!(forced.status, 400, "{}", forced.body);
+    assert_eq!(patches(&cluster), 0);
+}
+
+#[test]
+fn a_schedule_that_was_edited_since_the_preview_is_not_replaced() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let asked = edited(&served, &[("hours", OFFICE)]);
+    let theirs = Some("Tue 10:00-11:00");
+    cluster
+        .api
+        .annotate("dev", "web", "dayshift/hours", theirs)
+        .unwrap();
+    let (_, result) = confirmed(&served, &asked);
+    assert!(result.contains("New schedule: failed"), "{result}");
+    assert_eq!(cluster.annotation("web", "hours").as_deref(), theirs);
+}
+
+/// Only the controller has the file of schedules, but a workload that follows one has recorded it.
+#[test]
+fn a_named_schedule_is_accepted_although_its_times_are_unknown() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let asked = edited(&served, &[("hours", ""), ("schedule", "office-tokyo")]);
+    let page = Page::read(&asked.body);
+    let text = page.text();
+    assert!(text.contains("are not known here"), "{text}");
+    assert!(text.contains("Its hours cannot be compared."), "{text}");
+    confirmed(&served, &asked);
+    assert_eq!(
+        cluster.annotation("web", "schedule").as_deref(),
+        Some("office-tokyo")
+    );
+    assert_eq!(cluster.annotation("web", "hours"), None);
+}

@@ -1,0 +1,172 @@
+//! Trying another schedule for a namespace.
+
+use std::time::Instant;
+
+use chrono::{TimeDelta, Utc};
+
+use super::browser::{Page, Served};
+use crate::fake_server::Cluster;
+
+const OFFICE: &str = "hours=Mon-Fri+09:00-17:00";
+
+/// The size of a page of 2,000 workloads, in bytes.
+const MAX_BYTES: usize = 300_000;
+
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 2, &[("hours", "00:00-24:00")]);
+    cluster.deployment("api", 1, &[("hours", "00:00-24:00")]);
+    cluster.deployment("batch", 1, &[("hours", "daily 20:00-22:00")]);
+    cluster
+}
+
+/// The texts of the table cells of the row with this heading.
+fn cells(page: &Page, heading: &str) -> Vec<String> {
+    let mut rows = page.all("tr");
+    let row = rows.find(|it| {
+        let mut headings = page.within(it).iter().filter(|it| it.tag == "th");
+        headings.next().is_some_and(|it| it.text == heading)
+    });
+    let row = row.unwrap_or_else(|| panic!("no {heading}: {}", page.text()));
+    let cells = page.within(row).iter().filter(|it| it.tag == "td");
+    cells.map(|it| it.text.clone()).collect()
+}
+
+/// The names of the workloads in the section about the effect now.
+fn interrupted(page: &Page) -> Vec<String> {
+    let mut sections = page.all("section");
+    let section = sections.find(|it| it.attribute("aria-labelledby") == Some("interrupted"));
+    let within = page.within(section.unwrap()).iter();
+    within
+        .filter(|it| it.tag == "a")
+        .map(|it| it.text.clone())
+        .collect()
+}
+
+/// Hours on all days of the week but today and its neighbors.
+fn other_days() -> String {
+    let today = Utc::now().date_naive();
+    let days: Vec<_> = (2..6)
+        .map(|later| (today + TimeDelta::days(later)).format("%a").to_string())
+        .collect();
+    format!("{} 09:00-19:00", days.join(","))
+}
+
+#[test]
+fn compares_both_schedules_side_by_side() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let address = "/ns/dev/what-if";
+    let namespace = served.page("/ns/dev");
+    assert!(
+        namespace
+            .all("a")
+            .any(|it| it.attribute("href") == Some(address))
+    );
+    let empty = served.page(address);
+    assert!(empty.all("table").next().is_none(), "{}", empty.text());
+
+    let page = served.page(&format!("{address}?{OFFICE}"));
+    // Two workloads run all 168 hours, and one runs 14; then each runs 40.
+    assert_eq!(cells(&page, "Running"), ["350 h", "120 h", "-230 h"]);
+    let used = [
+        "518 replica-hours",
+        "160 replica-hours",
+        "-358 replica-hours",
+    ];
+    assert_eq!(cells(&page, "Used"), used);
+    // 154 and 512 of 672 replica-hours.
+    assert_eq!(cells(&page, "Saved by the schedule"), ["23 %", "76 %", ""]);
+    assert_eq!(cells(&page, "Starts")[1], "15");
+    assert_eq!(
+        cells(&page, "Starts Mon-Fri 09:00-17:00"),
+        ["0", "15", "+15"]
+    );
+    let text = page.text();
+    for part in [
+        "kubectl annotate namespace/dev --overwrite dayshift/hours='Mon-Fri 09:00-17:00'",
+        "3 workloads with a schedule of their own keep it",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let weeks = page.all("svg").filter(|it| it.has_class("week")).count();
+    assert_eq!(weeks, 3, "the tried schedule and the two present ones");
+    let requests = cluster.api.requests().into_iter();
+    assert_eq!(requests.filter(|it| it.verb == "patch").count(), 0);
+    // The values are kept if the reader changes the colors.
+    let colors = page.all("a").find(|it| it.text == "Dark").unwrap();
+    let expected = "/ns/dev/what-if?hours=Mon-Fri+09%3A00-17%3A00&theme=dark";
+    assert_eq!(colors.attribute("href"), Some(expected));
+}
+
+#[test]
+fn names_running_workloads_that_would_be_outside_of_the_hours() {
+    let cluster = cluster();
+    cluster.deployment("off", 0, &[("hours", "00:00-24:00")]);
+    let served = Served::of(&cluster, &[]);
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    let query = query.append_pair("hours", &other_days()).finish();
+    let page = served.page(&format!("/ns/dev/what-if?{query}"));
+    assert_eq!(interrupted(&page), ["dev/api", "dev/batch", "dev/web"]);
+    let page = served.page("/ns/dev/what-if?hours=00:00-24:00");
+    assert!(interrupted(&page).is_empty(), "{}", page.text());
+    assert!(
+        page.text()
+            .contains("No running workload would be interrupted.")
+    );
+}
+
+#[test]
+fn rejects_what_cannot_be_tried() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let long = format!("hours={}", "Mon-Fri+09:00-17:00;+".repeat(60));
+    for (query, output) in [
+        ("hours=Mon-Fry+09:00-17:00", "Fry is not a day"),
+        ("timezone=Europe/Berln", "is not a time zone"),
+        (
+            "hours=09:00-17:00&stop=19:00",
+            "cannot be combined with stop",
+        ),
+        ("schedule=office-tokyo", "are not known here"),
+        (&*long, "it can have 1000 bytes"),
+    ] {
+        let page = served.page(&format!("/ns/dev/what-if?{query}"));
+        assert!(page.text().contains(output), "{output}: {}", page.text());
+        assert!(page.all("table").next().is_none(), "{output}");
+    }
+    for path in ["/ns/gone/what-if", "/ns/dev/what-if/more", "/ns//what-if"] {
+        assert_eq!(served.get(path).status, 404, "{path}");
+    }
+}
+
+/// Each workload has another schedule, and the tried one is long and delays each start differently.
+#[test]
+fn bounds_the_work_for_two_thousand_different_workloads() {
+    let cluster = Cluster::new();
+    for at in 0..2_000 {
+        let hours = format!("Mon-Fri {:02}:{:02}-19:00", at % 18, at % 60);
+        let jitter = format!("{}m", at % 59 + 1);
+        cluster.deployment(
+            &format!("web-{at:04}"),
+            3,
+            &[("hours", &hours), ("jitter", &jitter)],
+        );
+    }
+    let served = Served::of(&cluster, &[]);
+    served.page("/");
+    let windows: Vec<_> = (0..30)
+        .map(|at| (at / 2, at % 2 * 30))
+        .map(|(hour, minute)| format!("Mon-Fri+{hour:02}:{minute:02}-{hour:02}:{:02}", minute + 9))
+        .collect();
+    let query = format!("hours={}", windows.join(";"));
+    assert!(query.len() < 1_000, "{}", query.len());
+    let begun = Instant::now();
+    let answer = served.get(&format!("/ns/dev/what-if?{query}"));
+    // An unoptimized build needs some seconds.
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.len() < MAX_BYTES, "{}", answer.body.len());
+    let page = Page::read(&answer.body);
+    assert!(page.text().contains("Left out: "), "{}", page.text());
+}
