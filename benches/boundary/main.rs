@@ -96,6 +96,11 @@ struct Options {
     #[arg(long, value_name = "PROGRAM", default_value = env!("CARGO_BIN_EXE_dayshift"))]
     program: PathBuf,
 
+    /// Remove the admission policy of dayshift's ServiceAccount, to measure its cost. Otherwise it also
+    /// applies to the baseline client
+    #[arg(long)]
+    no_policy: bool,
+
     /// Print dayshift's own log at the end
     #[arg(long)]
     log: bool,

@@ -38,6 +38,11 @@ pub(crate) fn run(options: &Options, assets: &Assets, fleet: Fleet) -> Figures {
     let plane = ControlPlane::start(assets, Parts::Server);
     let kubeconfig = plane.install();
     let mut baseline = Baseline::new(&plane, number);
+    if options.no_policy {
+        remove_policy(&plane);
+    } else {
+        baseline.extend_policy();
+    }
     eprintln!("making {fleet} without annotations");
     let began = Instant::now();
     let plain = load::namespaces(&plane, "plain", number);
@@ -117,6 +122,19 @@ pub(crate) fn run(options: &Options, assets: &Assets, fleet: Fleet) -> Figures {
         idle,
         memory,
         rounds,
+    }
+}
+
+/// Removes the admission policies of dayshift's ServiceAccount.
+fn remove_policy(plane: &ControlPlane) {
+    let names = ["dayshift-scaler", "dayshift-scaler-events"];
+    for kind in [
+        "validatingadmissionpolicybinding",
+        "validatingadmissionpolicy",
+    ] {
+        plane
+            .kubectl(&["delete", kind, names[0], names[1]])
+            .success();
     }
 }
 

@@ -158,3 +158,83 @@ fn bundle_contains_the_policy_of_its_service_account() {
     let (_comment, policy) = policy.split_at(policy.find("apiVersion").unwrap());
     assert!(CLUSTER.ends_with(policy));
 }
+
+/// The values of a list that is written in one line, such as `resources: [pods, "nodes/*"]`.
+fn list<'t>(line: &'t str, key: &str) -> Option<Vec<&'t str>> {
+    let line = line.trim().trim_start_matches("- ");
+    let inner = line.strip_prefix(key)?.trim().strip_prefix('[')?;
+    let values = inner.strip_suffix(']')?.split(',');
+    Some(values.map(|value| value.trim().trim_matches('"')).collect())
+}
+
+/// The groups and resources of each rule in a text. A rule begins with its groups.
+fn rules(text: &str) -> Vec<(Vec<&str>, Vec<&str>, Vec<&str>)> {
+    let mut rules = Vec::new();
+    for line in text.lines() {
+        if let Some(groups) = list(line, "apiGroups:") {
+            rules.push((groups, Vec::new(), Vec::new()));
+        }
+        let Some((_, resources, verbs)) = rules.last_mut() else {
+            continue;
+        };
+        if let Some(values) = list(line, "resources:") {
+            *resources = values;
+        }
+        if let Some(values) = list(line, "verbs:") {
+            *verbs = values;
+        }
+    }
+    rules
+}
+
+/// The policy skips only resources that none of dayshift's roles permits to change.
+#[test]
+fn the_policy_of_its_service_account_skips_nothing_that_it_may_change() {
+    let policy = include_str!("../../manifests/policy/scaler.yaml");
+    let (_, excluded) = policy.split_once("excludeResourceRules:\n").unwrap();
+    let (excluded, _) = excluded.split_once("matchConditions:\n").unwrap();
+    let excluded = rules(excluded);
+    assert_eq!(excluded.len(), 2);
+    let is_excluded = |group: &str, resource: &str| {
+        excluded.iter().any(|(groups, resources, _)| {
+            groups.contains(&group)
+                && resources.iter().any(|excluded| {
+                    let whole = excluded.strip_suffix("/*").unwrap_or(excluded);
+                    whole == "*" || resource == "*" || resource.split('/').next() == Some(whole)
+                })
+        })
+    };
+    assert!(is_excluded("coordination.k8s.io", "leases"));
+    assert!(is_excluded("", "nodes/status"));
+    let roles = [
+        CLUSTER,
+        NAMESPACED,
+        include_str!("../../manifests/kinds/horizontalpodautoscalers.yaml"),
+        include_str!("../../manifests/kinds/jobs.yaml"),
+        include_str!("../../manifests/kinds/rollouts.yaml"),
+        include_str!("../../manifests/kinds/scaledobjects.yaml"),
+        include_str!("../../manifests/kinds/services.yaml"),
+    ];
+    let mut changed = 0;
+    for (groups, resources, verbs) in roles.into_iter().flat_map(rules) {
+        if !verbs
+            .iter()
+            .any(|verb| ["*", "patch", "update"].contains(verb))
+        {
+            continue;
+        }
+        for group in groups {
+            for resource in &resources {
+                assert!(
+                    !is_excluded(group, resource),
+                    "{resource} of the group {group:?}"
+                );
+                changed += 1;
+            }
+        }
+    }
+    assert!(
+        changed > 4,
+        "{changed}: the rules of the roles were not found"
+    );
+}
