@@ -286,10 +286,9 @@ impl Core {
             }
             Timer::StartsWait => self.gate.report_waits(&self.store, &mut self.events, now),
             Timer::StopNotices => {
-                let counter = &self.telemetry.stop_notices;
                 for _ in 0..MAX_TIMERS {
                     let (store, events) = (&mut self.store, &mut self.events);
-                    if !self.stops.announce_due(store, events, counter, now) {
+                    if !self.stops.announce_due(store, events, &self.telemetry, now) {
                         break;
                     }
                 }

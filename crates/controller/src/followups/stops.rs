@@ -17,7 +17,7 @@ use crate::{
     ids::Id,
     object::{Object, rare::StopGroup},
     store::Store,
-    telemetry::workload_metrics::NamespaceCounter,
+    telemetry::metrics::Telemetry,
 };
 
 /// The delay of a notice if it was already due when its stop was observed. Then it includes other
@@ -136,7 +136,7 @@ impl Stops {
         &mut self,
         store: &mut Store,
         events: &mut Events,
-        counter: &NamespaceCounter,
+        telemetry: &Telemetry,
         now: Now,
     ) -> bool {
         let Some(due) = self.take_due(store, now.wall) else {
@@ -145,7 +145,7 @@ impl Stops {
         // The clock might have been set to a time after the stop.
         if due.group.stop > now.wall {
             let announced = announce(&due, store, events, now);
-            counter.add(&due.group.namespace, announced);
+            telemetry.stop_notices(&due.group.namespace, announced);
         }
         true
     }

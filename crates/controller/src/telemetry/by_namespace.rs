@@ -1,319 +1,348 @@
-//! The savings of each namespace or team, and the choice of those that have series of their own. The
-//! number of series and the memory are bounded, however many namespaces there are.
+//! The metrics by namespace or team: states of workloads, savings, stop notices and reverts. They
+//! have one series for all workloads if neither is enabled.
+//!
+//! The controller reports changes, and scrapes and pages read the sums. The controller never waits for
+//! a reader: changes that come while one reads are queued.
 
 use std::{
     collections::{BTreeMap, HashMap},
-    mem,
-    sync::Arc,
+    fmt, mem,
+    sync::{Arc, Mutex, MutexGuard, TryLockError},
 };
 
-use chrono::TimeDelta;
-use dayshift_workload::savings::{Saved, StoppedCapacity};
+use chrono::{DateTime, Utc};
+use dayshift_workload::savings::{SavedSoFar, StoppedCapacity};
+use prometheus_client::{
+    collector::Collector, encoding::DescriptorEncoder, metrics::counter::ConstCounter,
+};
 use tokio::time::Instant;
 
-/// The maximum number of namespaces with a series of their own. The others share one series.
-pub(super) const MAX_SERIES: usize = 200;
+use crate::telemetry::{
+    account::{Amounts, NOTHING, amounts, replace},
+    savings::Savings,
+    series::{OTHER, Series},
+    shapes::lock,
+    states::States,
+};
 
-/// The maximum number of namespaces whose savings are tracked.
-pub(super) const MAX_KNOWN: usize = 2_000;
-
-/// The maximum number of namespaces without current savings that are forgotten at once to make room.
-const MAX_FORGOTTEN: usize = MAX_KNOWN / 10;
-
-/// A namespace takes over the series of another one if it has saved this many times as much.
-const TAKEOVER_FACTOR: f64 = 1.25;
-
-/// The label value of the shared series. It is not a valid name of a namespace.
-pub(super) const OTHER: &str = "(other)";
-
-/// The accounts of namespaces, and the series that show them.
-///
-/// A series counts the savings of a namespace while the namespace has that series. A namespace that
-/// loses its series to a larger namespace continues in the shared series, so nothing is counted twice
-/// and no counter jumps.
-#[derive(Debug, Default)]
-pub(super) struct ByNamespace {
-    /// The savings of each namespace, by which namespaces are ranked.
-    pub(super) known: BTreeMap<Arc<str>, Account>,
-    /// The series of the namespaces that have one.
-    pub(super) own_series: BTreeMap<Arc<str>, Account>,
-    /// The shared series; `None` until the first namespace needs it.
-    other: Option<Account>,
-    /// Whether a new namespace was not tracked because of [`MAX_KNOWN`].
-    is_full: bool,
+/// The label of the series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum SeriesBy {
+    /// No label: one series for all workloads.
+    #[default]
+    All,
+    /// A series for each namespace.
+    Namespace,
+    /// A series for each team. The team is a label value of the Namespace.
+    Team,
 }
 
-impl ByNamespace {
-    /// All accounts: those for ranking and those of the series.
-    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Account> {
-        let own_series = self.own_series.values_mut().chain(&mut self.other);
-        self.known.values_mut().chain(own_series)
-    }
-
-    /// The accounts of a namespace: its savings, if they are tracked, and its series. They are created
-    /// if the namespace is new.
-    pub(super) fn accounts_of(
-        &mut self,
-        namespace: &Arc<str>,
-    ) -> impl Iterator<Item = &mut Account> {
-        if !self.known.contains_key(namespace) {
-            self.is_full = self.known.len() >= MAX_KNOWN;
-            if !self.is_full {
-                self.known.insert(Arc::clone(namespace), Account::default());
-            }
-            if self.own_series.len() < MAX_SERIES && self.known.contains_key(namespace) {
-                self.own_series
-                    .insert(Arc::clone(namespace), Account::default());
-            }
-        }
-        let series = match self.own_series.get_mut(namespace) {
-            Some(own) => own,
-            None => self.other.get_or_insert_default(),
-        };
-        self.known.get_mut(namespace).into_iter().chain([series])
-    }
-
-    /// Gives the series of the smallest namespaces to those that are much larger, and forgets some
-    /// namespaces if new ones need room. Visits all namespaces, in the thread of the scrape.
-    pub(super) fn rank(&mut self, now: Instant) {
-        let size = |account: &Account| account.advanced_to(now).replica_time;
-        let mut largest: Vec<_> = self
-            .known
-            .iter()
-            .map(|(name, account)| (size(account), name))
-            .collect();
-        largest.sort_unstable_by(|a, b| b.cmp(a));
-        let (up, down) = largest.split_at(largest.len().min(MAX_SERIES));
-        let larger = up
-            .iter()
-            .filter(|(_, name)| !self.own_series.contains_key(*name));
-        let smaller = down
-            .iter()
-            .rev()
-            .filter(|(_, name)| self.own_series.contains_key(*name));
-        #[expect(clippy::cast_precision_loss, reason = "sizes are compared roughly")]
-        let swaps = larger.zip(smaller).filter(|((larger, _), (smaller, _))| {
-            *larger as f64 > *smaller as f64 * TAKEOVER_FACTOR
-        });
-        let swaps: Vec<_> = swaps
-            .map(|((_, up), (_, down))| (Arc::clone(up), Arc::clone(down)))
-            .collect();
-        for (up, down) in swaps {
-            let (Some(risen), Some(fallen)) = (self.known.get(&up), self.own_series.remove(&down))
-            else {
-                continue;
-            };
-            let other = self.other.unwrap_or_default().advanced_to(now);
-            self.other = Some(other.minus(risen).plus(&fallen));
-            self.own_series
-                .insert(up, risen.advanced_to(now).without_time());
-        }
-        if mem::take(&mut self.is_full) {
-            let idle = self.known.iter().filter(|(name, account)| {
-                account.replicas == 0 && !self.own_series.contains_key(*name)
-            });
-            let idle = idle.map(|(name, account)| (account.replica_time, name));
-            let mut idle: Vec<_> = idle.collect();
-            idle.sort_unstable();
-            let forgotten: Vec<_> = idle
-                .iter()
-                .take(MAX_FORGOTTEN)
-                .map(|(_, name)| Arc::clone(name))
-                .collect();
-            for name in forgotten {
-                self.known.remove(&name);
-            }
+impl SeriesBy {
+    const fn label(self) -> Option<&'static str> {
+        match self {
+            Self::All => None,
+            Self::Namespace => Some("namespace"),
+            Self::Team => Some("team"),
         }
     }
 
-    /// How many of the tracked namespaces share a series: at most [`MAX_KNOWN`] − [`MAX_SERIES`].
-    pub(super) fn without_series(&self) -> usize {
-        self.known.len() - self.own_series.len()
-    }
-
-    /// The series and their label values at `now`.
-    pub(super) fn series(&self, now: Instant) -> Vec<(Option<&str>, Account)> {
-        let own_series = self
-            .own_series
-            .iter()
-            .map(|(name, account)| (Some(&**name), account.advanced_to(now)));
-        let other = self.other.iter();
-        let other = other.map(|account| (Some(OTHER), account.advanced_to(now)));
-        own_series.chain(other).collect()
+    /// Creates series of these names. Without a label, the only series exists from the beginning.
+    fn series<T: Default>(self) -> Series<T> {
+        match self {
+            Self::All => Series::with_other(T::default()),
+            Self::Namespace | Self::Team => Series::default(),
+        }
     }
 }
 
 /// The team of a namespace without the team label. It is not a valid label value.
-const NONE: &str = "(none)";
+const NO_TEAM: &str = "(none)";
 
-/// The team of each namespace.
+/// A change in one namespace.
 #[derive(Debug)]
-pub(super) struct Teams {
-    none: Arc<str>,
-    by_namespace: HashMap<Arc<str>, Arc<str>>,
-    /// The resources saved now in each namespace. A namespace without savings has no entry.
-    saved: HashMap<Arc<str>, Account>,
+pub(super) struct Change {
+    pub(super) namespace: Arc<str>,
+    pub(super) kind: ChangeKind,
 }
 
-/// The savings of a namespace that moves from one team to another.
+/// The kind of a [`Change`].
 #[derive(Debug)]
-pub(super) struct TeamMove {
-    pub(super) from: Arc<str>,
-    pub(super) to: Arc<str>,
-    pub(super) saved: Account,
-}
-
-impl Default for Teams {
-    fn default() -> Self {
-        Self {
-            none: NONE.into(),
-            by_namespace: HashMap::new(),
-            saved: HashMap::new(),
-        }
-    }
-}
-
-impl Teams {
-    /// The team of a namespace.
-    pub(super) fn team_of(&self, namespace: &str) -> Arc<str> {
-        Arc::clone(self.by_namespace.get(namespace).unwrap_or(&self.none))
-    }
-
-    /// Counts that the capacity saved by one object of a namespace has changed.
-    pub(super) fn count(
-        &mut self,
-        namespace: &Arc<str>,
+pub(super) enum ChangeKind {
+    /// The capacity that one object saves has changed.
+    Stopped {
         before: StoppedCapacity,
         after: StoppedCapacity,
-    ) {
-        let account = self.saved.entry(Arc::clone(namespace)).or_default();
-        *account = account.replacing(before, after);
-        if account.is_empty() {
-            self.saved.remove(namespace);
+        at: Reported,
+    },
+    /// The namespace belongs to this team, or to none.
+    Team(Option<Box<str>>, Reported),
+    /// Events have happened to this number of workloads.
+    Counted(Counted, u64),
+}
+
+/// Who reported a change, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reported {
+    /// The controller, by the number that [`ByNamespace::begin`] has returned.
+    pub(super) generation: u64,
+    pub(super) wall: DateTime<Utc>,
+    pub(super) now: Instant,
+}
+
+/// An event that is counted by namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    StopNotice,
+    RevertedCount,
+}
+
+/// The metrics by namespace or team.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ByNamespace(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    accounts: Mutex<Accounts>,
+    /// Changes that came while another thread held the accounts, in order.
+    waiting: Mutex<Vec<Change>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Accounts {
+    by: SeriesBy,
+    /// The number of the controller that started last. Changes of earlier controllers are ignored.
+    generation: u64,
+    /// The namespaces with a team or with savings, if the series are by team.
+    members: HashMap<Arc<str>, Member>,
+    /// The name of namespaces without a name of their own: [`OTHER`] without a label, and [`NO_TEAM`]
+    /// by team.
+    default_name: Arc<str>,
+    savings: Savings,
+    stop_notices: Series<EventCount>,
+    reverted_counts: Series<EventCount>,
+    /// The states at the last scrape.
+    states: Series<States>,
+}
+
+/// A namespace of a team.
+#[derive(Debug, Default)]
+struct Member {
+    team: Option<Arc<str>>,
+    /// The resources saved now, which move with the namespace to another team.
+    saved: Amounts,
+}
+
+/// A counter of events of workloads.
+///
+/// A series ends with the last scheduled workload of its namespace or team. If a workload returns, the
+/// series begins at zero again, which Prometheus treats as a restart. The series [`OTHER`] never ends
+/// and never decreases.
+#[derive(Debug, Default)]
+struct EventCount {
+    count: u64,
+    /// The count that the last scrape showed. A series begins at zero, so that Prometheus'
+    /// `increase()` includes its first count.
+    shown: Option<u64>,
+}
+
+impl EventCount {
+    /// The count of the series [`OTHER`], which exists from the beginning.
+    const ZERO: Self = Self {
+        count: 0,
+        shown: Some(0),
+    };
+}
+
+impl Default for Accounts {
+    fn default() -> Self {
+        Self::new(SeriesBy::All, Savings::default())
+    }
+}
+
+impl Accounts {
+    /// Creates accounts with new series. The total of `savings` remains.
+    fn new(by: SeriesBy, savings: Savings) -> Self {
+        Self {
+            by,
+            generation: 0,
+            members: HashMap::new(),
+            default_name: match by {
+                SeriesBy::All | SeriesBy::Namespace => OTHER.into(),
+                SeriesBy::Team => NO_TEAM.into(),
+            },
+            savings: savings.with_series(by.series()),
+            stop_notices: Series::with_other(EventCount::ZERO),
+            reverted_counts: Series::with_other(EventCount::ZERO),
+            states: by.series(),
         }
     }
 
-    /// Sets the team of a namespace; `None` for no team. Returns the savings that move with it, if any.
-    pub(super) fn set(&mut self, namespace: &Arc<str>, team: Option<&str>) -> Option<TeamMove> {
-        let from = self.team_of(namespace);
-        match team {
-            Some(team) if *team == *from => return None,
-            Some(team) => self.by_namespace.insert(Arc::clone(namespace), team.into()),
-            None => self.by_namespace.remove(namespace),
+    /// The label value for a namespace: the namespace or its team, or [`OTHER`] without a label.
+    fn name_of(&self, namespace: &Arc<str>) -> Arc<str> {
+        let own = match self.by {
+            SeriesBy::All => None,
+            SeriesBy::Namespace => Some(namespace),
+            SeriesBy::Team => {
+                let member = self.members.get(namespace);
+                member.and_then(|member| member.team.as_ref())
+            }
         };
-        let to = self.team_of(namespace);
-        let saved = self.saved.get(namespace).copied()?;
-        (from != to).then_some(TeamMove { from, to, saved })
+        Arc::clone(own.unwrap_or(&self.default_name))
+    }
+
+    /// Counts a change. Ignores one of an earlier controller.
+    fn count(&mut self, change: Change) {
+        let Change { namespace, kind } = change;
+        match kind {
+            ChangeKind::Stopped { before, after, at } if at.generation == self.generation => {
+                let (before, after) = (amounts(before), amounts(after));
+                if self.by == SeriesBy::Team {
+                    self.update(&namespace, |member| {
+                        member.saved = replace(member.saved, before, after);
+                    });
+                }
+                let name = self.name_of(&namespace);
+                let at = (at.wall, at.now);
+                self.savings.change(&name, before, after, at);
+            }
+            ChangeKind::Team(team, at) if at.generation == self.generation => {
+                let from = self.name_of(&namespace);
+                let saved = self.update(&namespace, |member| {
+                    if member.team.as_deref() != team.as_deref() {
+                        member.team = team.map(Into::into);
+                    }
+                });
+                let to = self.name_of(&namespace);
+                if from != to && saved != NOTHING {
+                    self.savings.reassign(saved, &from, &to, at.now);
+                }
+            }
+            ChangeKind::Counted(counted, events) => {
+                let name = self.name_of(&namespace);
+                let series = match counted {
+                    Counted::StopNotice => &mut self.stop_notices,
+                    Counted::RevertedCount => &mut self.reverted_counts,
+                };
+                series.series_of(&name).count += events;
+            }
+            ChangeKind::Stopped { .. } | ChangeKind::Team(..) => {}
+        }
+    }
+
+    /// Changes the entry of a namespace, and returns its savings.
+    fn update(&mut self, namespace: &Arc<str>, change: impl FnOnce(&mut Member)) -> Amounts {
+        let member = self.members.entry(Arc::clone(namespace)).or_default();
+        change(member);
+        let saved = member.saved;
+        if member.team.is_none() && saved == NOTHING {
+            self.members.remove(namespace);
+        }
+        saved
+    }
+
+    /// Begins a scrape. `scheduled` are the workloads of each namespace with schedules.
+    fn begin_scrape(&mut self, scheduled: BTreeMap<Arc<str>, States>) {
+        let mut states: BTreeMap<Arc<str>, States> = BTreeMap::new();
+        for (namespace, of_namespace) in scheduled {
+            *states.entry(self.name_of(&namespace)).or_default() += &of_namespace;
+        }
+        for series in [&mut self.stop_notices, &mut self.reverted_counts] {
+            series.retain_own(|name, events| {
+                states.contains_key(name) || events.shown != Some(events.count)
+            });
+            for name in states.keys() {
+                series.series_of(name);
+            }
+            for events in series.values_mut() {
+                events.shown = Some(events.shown.map_or(0, |_| events.count));
+            }
+        }
+        self.states = self.by.series();
+        self.states.add_largest(states);
+    }
+
+    fn encode(&self, encoder: &mut DescriptorEncoder<'_>, now: Instant) -> fmt::Result {
+        let label = self.by.label();
+        self.savings.encode(encoder, label, now)?;
+        self.states.encode_states(encoder, label)?;
+        let shown = |events: &EventCount| ConstCounter::new(events.shown.unwrap_or_default());
+        let notices = ("dayshift_stop_notices", "Stop notices sent.", None);
+        self.stop_notices.encode(encoder, label, notices, shown)?;
+        let reverted = (
+            "dayshift_reverted_counts",
+            "Counts that another controller has reverted, by namespace or team.",
+            None,
+        );
+        self.reverted_counts.encode(encoder, label, reverted, shown)
     }
 }
 
-/// Saved resources, and their resource time up to `until` in amount × nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Account {
-    pub(super) replicas: u128,
-    pub(super) cpu_nanos: u128,
-    pub(super) memory_bytes: u128,
-    pub(super) replica_time: u128,
-    pub(super) cpu_time: u128,
-    pub(super) memory_time: u128,
-    pub(super) until: Option<Instant>,
-}
+impl ByNamespace {
+    /// Registers a controller that starts at `now`, when its clock shows `wall`, without objects.
+    /// Returns its number, with which it reports changes.
+    pub(super) fn begin(&self, by: SeriesBy, wall: DateTime<Utc>, now: Instant) -> u64 {
+        let mut accounts = self.accounts();
+        let accounts = &mut *accounts;
+        if by != accounts.by {
+            let savings = mem::take(&mut accounts.savings);
+            *accounts = Accounts {
+                generation: accounts.generation,
+                ..Accounts::new(by, savings)
+            };
+        }
+        accounts.members.clear();
+        accounts.savings.begin(wall, now);
+        accounts.generation += 1;
+        accounts.generation
+    }
 
-impl Account {
-    /// Adds the resource time from `until` to `now`.
-    pub(super) fn advanced_to(self, now: Instant) -> Self {
-        let time = self.until.map(|until| now.saturating_duration_since(until));
-        let nanos = time.unwrap_or_default().as_nanos();
-        let add = |sum: u128, amount: u128| sum.saturating_add(amount.saturating_mul(nanos));
-        Self {
-            replica_time: add(self.replica_time, self.replicas),
-            cpu_time: add(self.cpu_time, self.cpu_nanos),
-            memory_time: add(self.memory_time, self.memory_bytes),
-            until: Some(self.until.map_or(now, |until| until.max(now))),
-            ..self
+    /// Counts a change. If another thread reads the accounts, queues it instead.
+    pub(super) fn change(&self, namespace: Arc<str>, kind: ChangeKind) {
+        let change = Change { namespace, kind };
+        match self.0.accounts.try_lock() {
+            Ok(accounts) => self.count_waiting(accounts).count(change),
+            Err(TryLockError::Poisoned(error)) => {
+                self.count_waiting(error.into_inner()).count(change);
+            }
+            Err(TryLockError::WouldBlock) => lock(&self.0.waiting).push(change),
         }
     }
 
-    /// Adds the resource time of a duration after `until`; a negative duration adds none.
-    pub(super) fn advanced_by(self, time: TimeDelta) -> Self {
-        let until = self.until.unwrap_or_else(Instant::now);
-        self.advanced_to(until + time.to_std().unwrap_or_default())
+    /// Locks the accounts and counts the queued changes.
+    pub(super) fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        self.count_waiting(lock(&self.0.accounts))
     }
 
-    /// The resource time in hours.
-    pub(super) fn saved(&self) -> Saved {
-        let hours = |time, one| seconds(time, one) / 3600.0;
-        Saved {
-            replica_hours: hours(self.replica_time, 1.0),
-            cpu_core_hours: hours(self.cpu_time, 1e9),
-            memory_gib_hours: hours(self.memory_time, f64::from(1 << 30)),
+    fn count_waiting<'a>(
+        &self,
+        mut accounts: MutexGuard<'a, Accounts>,
+    ) -> MutexGuard<'a, Accounts> {
+        let waiting = mem::take(&mut *lock(&self.0.waiting));
+        for change in waiting {
+            accounts.count(change);
         }
+        accounts
     }
 
-    /// Sets the resource time to zero and keeps the resources.
-    pub(super) const fn without_time(&self) -> Self {
-        Self {
-            replica_time: 0,
-            cpu_time: 0,
-            memory_time: 0,
-            ..*self
-        }
+    /// The savings until now, and since each of these times; `None` before the first controller has
+    /// started.
+    pub(super) fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
+        self.accounts().savings.so_far(since_each)
     }
 
-    /// Whether no resources are saved now.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.replicas == 0 && self.cpu_nanos == 0 && self.memory_bytes == 0
-    }
-
-    /// Adds the resources of another account, without its resource time.
-    pub(super) const fn plus(self, other: &Self) -> Self {
-        Self {
-            replicas: self.replicas.saturating_add(other.replicas),
-            cpu_nanos: self.cpu_nanos.saturating_add(other.cpu_nanos),
-            memory_bytes: self.memory_bytes.saturating_add(other.memory_bytes),
-            ..self
-        }
-    }
-
-    /// Subtracts the resources of another account, without its resource time.
-    pub(super) const fn minus(self, other: &Self) -> Self {
-        Self {
-            replicas: self.replicas.saturating_sub(other.replicas),
-            cpu_nanos: self.cpu_nanos.saturating_sub(other.cpu_nanos),
-            memory_bytes: self.memory_bytes.saturating_sub(other.memory_bytes),
-            ..self
-        }
-    }
-
-    /// Sets the resources to zero and keeps the resource time.
-    pub(super) const fn without_resources(self) -> Self {
-        Self {
-            replicas: 0,
-            cpu_nanos: 0,
-            memory_bytes: 0,
-            ..self
-        }
-    }
-
-    /// Replaces the saved capacity `before` of one object with `after`.
-    pub(super) fn replacing(self, before: StoppedCapacity, after: StoppedCapacity) -> Self {
-        let replace = |sum: u128, before: u64, after: u64| {
-            sum.saturating_sub(before.into()) + u128::from(after)
-        };
-        Self {
-            replicas: replace(self.replicas, before.replicas, after.replicas),
-            cpu_nanos: replace(self.cpu_nanos, before.cpu_nanos, after.cpu_nanos),
-            memory_bytes: replace(self.memory_bytes, before.memory_bytes, after.memory_bytes),
-            ..self
-        }
+    /// Begins a scrape. `scheduled` are the workloads of each namespace with schedules.
+    pub(super) fn begin_scrape(&self, scheduled: BTreeMap<Arc<str>, States>) {
+        self.accounts().begin_scrape(scheduled);
     }
 }
 
-/// Converts amount × nanoseconds to unit × seconds, where `one` is the amount of one unit.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the conversion is monotonic, so a counter never decreases"
-)]
-pub(super) fn seconds(nanos: u128, one: f64) -> f64 {
-    nanos as f64 / 1e9 / one
+impl Collector for ByNamespace {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut accounts = self.accounts();
+        let now = Instant::now();
+        accounts.encode(&mut encoder, now)?;
+        // Ranking changes which namespaces have series, so it comes after the samples.
+        accounts.savings.rank(now);
+        Ok(())
+    }
 }

@@ -27,19 +27,17 @@ use tokio::time::Instant;
 use crate::{
     settings::Settings,
     telemetry::{
+        by_namespace::{ByNamespace, ChangeKind, Counted},
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
         published::{LatestObjects, ObjectTotals, PublishedObjects, Publisher},
         readiness::{Condition, Heartbeat, ReadinessConditions},
-        savings::Savings,
         shapes::{
             LATENESS_SECONDS, Labels, Lateness, Optional, gauge_value, lock, manager_label,
             registered, registered_in_seconds, transition_labels,
         },
         snapshot::Snapshot,
-        workload_metrics::{
-            NamespaceCounter, OverriddenWorkloads, StatesByNamespace, StoppedWorkloads,
-        },
+        workload_metrics::{OverriddenWorkloads, StoppedWorkloads},
     },
 };
 
@@ -56,7 +54,7 @@ pub struct Telemetry {
     transitions: Family<Labels<2>, Counter>,
     transition_lateness: Lateness,
     request_lateness: Lateness,
-    states: StatesByNamespace,
+    by_namespace: ByNamespace,
     invalid_namespaces: Gauge,
     overdue: Gauge,
     without_requests: Gauge,
@@ -67,11 +65,8 @@ pub struct Telemetry {
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
     pub(crate) boundaries_skipped: Counter,
-    pub(crate) stop_notices: NamespaceCounter,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
-    reverted_counts: NamespaceCounter,
-    savings: Savings,
     calendars: CalendarMetrics,
     pub(crate) starts: StartMetrics,
     pub(crate) jobs: JobMetrics,
@@ -88,23 +83,8 @@ impl Telemetry {
     pub fn with_tzdata(started: DateTime<Utc>, tzdata: &Tzdata) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(ProcessMetrics { started }));
-        let savings = Savings::default();
-        registry.register_collector(Box::new(savings.clone()));
-        let states = StatesByNamespace::new(savings.clone());
-        registry.register_collector(Box::new(states.clone()));
-        let stop_notices = NamespaceCounter::new(
-            "dayshift_stop_notices",
-            "Stop notices sent.",
-            savings.clone(),
-        );
-        let reverted_counts = NamespaceCounter::new(
-            "dayshift_reverted_counts",
-            "Counts that another controller has reverted, by namespace or team.",
-            savings.clone(),
-        );
-        for counter in [&stop_notices, &reverted_counts] {
-            registry.register_collector(Box::new(counter.clone()));
-        }
+        let by_namespace = ByNamespace::default();
+        registry.register_collector(Box::new(by_namespace.clone()));
         let published = LatestObjects::default();
         registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
         registry.register_collector(Box::new(OverriddenWorkloads(published.clone())));
@@ -152,7 +132,7 @@ impl Telemetry {
                 "transitions",
                 "Attempts to start or stop a workload, by outcome",
             ),
-            states,
+            by_namespace,
             invalid_namespaces: registered(
                 ours,
                 "invalid_namespaces",
@@ -193,15 +173,12 @@ impl Telemetry {
                 "boundaries_skipped",
                 "Transitions before which others were skipped, because a workload has boundaries faster than they can be applied",
             ),
-            stop_notices,
-            reverted_counts,
             events: registered(ours, "events", "Kubernetes Events, by outcome"),
             reverts: registered(
                 ours,
                 "reverts",
                 "Counts that another controller has reverted within --revert-window after dayshift set them, by its field manager",
             ),
-            savings,
             readiness: ReadinessConditions::new(),
             published,
             heartbeat: Heartbeat::default(),
@@ -270,7 +247,7 @@ impl Telemetry {
     /// Creates the publisher of a controller that starts now. It replaces the objects of an earlier
     /// controller.
     pub(crate) fn publisher(&self, clock: &Clock, settings: &Settings) -> Publisher {
-        Publisher::begin(&self.published, &self.savings, clock, settings)
+        Publisher::begin(&self.published, &self.by_namespace, clock, settings)
     }
 
     /// Records that the controller finished a step at `now`.
@@ -332,11 +309,20 @@ impl Telemetry {
 
     /// Counts that `manager` has reverted a count that dayshift set on a workload in the namespace.
     pub fn revert(&self, manager: ManagerKind, namespace: &Arc<str>) {
-        self.reverted_counts.add(namespace, 1);
+        self.by_namespace.change(
+            Arc::clone(namespace),
+            ChangeKind::Counted(Counted::RevertedCount, 1),
+        );
         let counter = self
             .reverts
             .get_or_create(&[("manager", manager_label(manager))]);
         counter.inc();
+    }
+
+    /// Counts the stop notices of this number of workloads in the namespace.
+    pub(crate) fn stop_notices(&self, namespace: &Arc<str>, workloads: u64) {
+        let kind = ChangeKind::Counted(Counted::StopNotice, workloads);
+        self.by_namespace.change(Arc::clone(namespace), kind);
     }
 
     /// Sets the last date of a calendar, `None` if it has no end.
@@ -396,7 +382,7 @@ impl Telemetry {
     /// The savings until now, which the counters show, and the savings since each of these times; `None`
     /// before a controller has started.
     pub fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
-        self.savings.so_far(since_each)
+        self.by_namespace.saved(since_each)
     }
 
     fn objects(&self) -> Option<Arc<PublishedObjects>> {
@@ -407,7 +393,7 @@ impl Telemetry {
     /// called on the controller's thread.
     pub fn render(&self) -> String {
         if let Some(objects) = self.objects() {
-            self.count(&objects.count());
+            self.count(objects.count());
         }
         let mut text = String::with_capacity(16 * 1024);
         // Writing to a String cannot fail; a metric that cannot be encoded is left out.
@@ -415,11 +401,8 @@ impl Telemetry {
         text
     }
 
-    fn count(&self, counts: &ObjectTotals) {
-        self.states.set(&counts.by_namespace);
-        for counter in [&self.stop_notices, &self.reverted_counts] {
-            counter.collect(counts.by_namespace.keys());
-        }
+    fn count(&self, counts: ObjectTotals) {
+        self.by_namespace.begin_scrape(counts.by_namespace);
         for (gauge, count) in [
             (&self.without_requests, counts.without_requests),
             (&self.overdue, counts.overdue),

@@ -1,6 +1,9 @@
 //! Tests of the rendered metrics.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use chrono::{DateTime, TimeDelta};
 use dayshift_schedule::Action;
@@ -8,9 +11,9 @@ use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::Instant;
 
 use super::{
-    by_namespace::{MAX_KNOWN, MAX_SERIES},
-    savings::{Savings, SavingsBy},
-    workload_metrics::NamespaceCounter,
+    by_namespace::{ByNamespace, ChangeKind, Counted, SeriesBy},
+    series::MAX_SERIES,
+    states::States,
 };
 use crate::telemetry::{
     metrics::Telemetry,
@@ -86,29 +89,35 @@ fn metrics_with_unknown_values_have_no_series() {
     }
 }
 
-/// A counter by namespace, and the registry from which it is scraped.
+/// The counter of stop notices by namespace, and the registry from which it is scraped.
 struct ScrapedCounter {
-    counter: NamespaceCounter,
+    counter: ByNamespace,
     registry: Registry,
 }
 
 impl ScrapedCounter {
     fn new() -> Self {
-        let savings = Savings::default();
-        savings.begin(SavingsBy::Namespace, DateTime::UNIX_EPOCH, Instant::now());
-        let counter = NamespaceCounter::new("notices", "Notices.", savings);
+        let counter = ByNamespace::default();
+        counter.begin(SeriesBy::Namespace, DateTime::UNIX_EPOCH, Instant::now());
         let mut registry = Registry::default();
         registry.register_collector(Box::new(counter.clone()));
         Self { counter, registry }
     }
 
+    fn add(&self, namespace: &str, events: u64) {
+        let kind = ChangeKind::Counted(Counted::StopNotice, events);
+        self.counter.change(namespace.into(), kind);
+    }
+
     /// Scrapes the samples by namespace. `scheduled` are the namespaces with schedules.
     fn scrape(&self, scheduled: &[Arc<str>]) -> HashMap<String, u64> {
-        self.counter.collect(scheduled.iter());
+        let scheduled = scheduled.iter().cloned();
+        let states: BTreeMap<_, _> = scheduled.map(|name| (name, States::default())).collect();
+        self.counter.begin_scrape(states);
         let mut text = String::new();
         text::encode(&mut text, &self.registry).unwrap();
         let samples = text.lines().filter_map(|line| {
-            let rest = line.strip_prefix("notices_total{namespace=\"")?;
+            let rest = line.strip_prefix("dayshift_stop_notices_total{namespace=\"")?;
             let (namespace, value) = rest.split_once("\"} ")?;
             Some((namespace.to_owned(), value.parse().unwrap()))
         });
@@ -142,7 +151,7 @@ fn series_of_deleted_namespaces_end_and_no_count_is_lost() {
     for first in (0..10_000).step_by(150) {
         let existing = names(first, first + 300);
         for namespace in &existing {
-            scraped.counter.add(namespace, 1);
+            scraped.add(namespace, 1);
             counted += 1;
         }
         let after = scraped.scrape(&existing);
@@ -161,24 +170,28 @@ fn series_of_deleted_namespaces_end_and_no_count_is_lost() {
     assert_eq!(before["preview-20000"], 0);
 
     // A workload that returns starts a new series.
-    scraped.counter.add(&"preview-20000".into(), 3);
+    scraped.add("preview-20000", 3);
     assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 3);
     assert!(!scraped.scrape(&[]).contains_key("preview-20000"));
-    scraped.counter.add(&"preview-20000".into(), 3);
+    scraped.add("preview-20000", 3);
     assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 0);
     assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 3);
 }
 
 #[test]
-fn without_scrapes_memory_is_bounded_and_no_count_is_lost() {
+fn without_scrapes_series_are_bounded_and_no_count_is_lost() {
     let scraped = ScrapedCounter::new();
     let before = scraped.scrape(&[]);
     for number in 0..10_000 {
-        scraped.counter.add(&format!("preview-{number}").into(), 1);
+        scraped.add(&format!("preview-{number}"), 1);
     }
-    assert_eq!(scraped.counter.pending(), MAX_KNOWN + 1);
     let after = scraped.scrape(&["dev".into()]);
+    assert_eq!(after.len(), MAX_SERIES + 1);
     let last = scraped.scrape(&["dev".into()]);
     assert_eq!(increase(&before, &after) + increase(&after, &last), 10_000);
+    assert_eq!(
+        scraped.scrape(&["dev".into()]),
+        [("(other)".to_owned(), 9_800)].into()
+    );
     assert_eq!(scraped.scrape(&["dev".into()])["dev"], 0);
 }

@@ -1,5 +1,6 @@
 //! The controller's published data: metrics, readiness, and the state of each object.
 
+mod account;
 mod by_namespace;
 pub(super) mod metrics;
 #[cfg(test)]
@@ -9,9 +10,11 @@ pub(super) mod outcome;
 pub(super) mod process_metrics;
 pub(super) mod published;
 pub(super) mod readiness;
-pub(super) mod savings;
+mod savings;
 #[cfg(test)]
 mod savings_tests;
+mod series;
 pub(super) mod shapes;
 pub(super) mod snapshot;
+mod states;
 pub(super) mod workload_metrics;

@@ -22,9 +22,10 @@ use crate::{
     ids::Id,
     settings::Settings,
     telemetry::{
-        savings::{Savings, SavingsBy, SavingsChange, SavingsChangeKind},
+        by_namespace::{ByNamespace, ChangeKind, Reported, SeriesBy},
         shapes::lock,
-        snapshot::{ObjectSnapshot, Snapshot, States},
+        snapshot::{ObjectSnapshot, Snapshot},
+        states::States,
     },
 };
 
@@ -53,7 +54,7 @@ pub(super) type LatestObjects = Arc<Mutex<Option<Arc<PublishedObjects>>>>;
 /// Publishes the objects of one controller, until it is dropped.
 pub(crate) struct Publisher {
     objects: Arc<PublishedObjects>,
-    savings: Savings,
+    by_namespace: ByNamespace,
     /// The number of this controller among those that have started in this process.
     generation: u64,
 }
@@ -190,22 +191,22 @@ impl Publisher {
     /// controller.
     pub(super) fn begin(
         latest: &LatestObjects,
-        savings: &Savings,
+        by_namespace: &ByNamespace,
         clock: &Clock,
         settings: &Settings,
     ) -> Self {
         let by = match &settings.scope.team_label {
-            Some(_) => SavingsBy::Team,
-            None if settings.per_namespace_metrics => SavingsBy::Namespace,
-            None => SavingsBy::All,
+            Some(_) => SeriesBy::Team,
+            None if settings.per_namespace_metrics => SeriesBy::Namespace,
+            None => SeriesBy::All,
         };
-        let generation = savings.begin(by, clock.now(), clock.monotonic());
+        let generation = by_namespace.begin(by, clock.now(), clock.monotonic());
         let objects = PublishedObjects::new(clock.clone(), settings);
         let objects = Arc::new(objects);
         *lock(latest) = Some(Arc::clone(&objects));
         Self {
             objects,
-            savings: savings.clone(),
+            by_namespace: by_namespace.clone(),
             generation,
         }
     }
@@ -248,12 +249,11 @@ impl Publisher {
         after: StoppedCapacity,
         at: (DateTime<Utc>, Instant),
     ) {
-        self.savings.change(SavingsChange {
-            generation: self.generation,
-            namespace: Arc::clone(&object.object.namespace),
-            kind: SavingsChangeKind::Stopped { before, after },
-            at,
-        });
+        let at = self.reported(at);
+        self.by_namespace.change(
+            Arc::clone(&object.object.namespace),
+            ChangeKind::Stopped { before, after, at },
+        );
     }
 
     /// Sets the team of a namespace from `at` on. `None` and an empty string mean no team.
@@ -263,12 +263,17 @@ impl Publisher {
         team: Option<&str>,
         at: (DateTime<Utc>, Instant),
     ) {
-        self.savings.change(SavingsChange {
+        let team = team.filter(|team| !team.is_empty()).map(Into::into);
+        self.by_namespace
+            .change(namespace.into(), ChangeKind::Team(team, self.reported(at)));
+    }
+
+    const fn reported(&self, (wall, now): (DateTime<Utc>, Instant)) -> Reported {
+        Reported {
             generation: self.generation,
-            namespace: namespace.into(),
-            kind: SavingsChangeKind::Team(team.filter(|team| !team.is_empty()).map(Into::into)),
-            at,
-        });
+            wall,
+            now,
+        }
     }
 }
 

@@ -1,27 +1,25 @@
 //! The savings metrics: the resources that schedules save now, and their resource time.
-//!
-//! The controller reports each change of a workload's saved capacity to [`Savings::change`]. Scrapes
-//! and pages read the sums. Which namespaces have series of their own is decided in `by_namespace`.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     fmt, mem,
-    sync::{Arc, Mutex, MutexGuard, TryLockError},
+    sync::Arc,
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use dayshift_workload::savings::{Saved, SavedSoFar, StoppedCapacity};
+use dayshift_workload::savings::{Saved, SavedSoFar};
 use prometheus_client::{
-    collector::Collector,
-    encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder},
+    encoding::{DescriptorEncoder, EncodeMetric},
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
     registry::Unit,
 };
 use tokio::time::Instant;
 
-use super::by_namespace::{ByNamespace, OTHER, Teams};
-use crate::telemetry::by_namespace::{Account, seconds};
-use crate::telemetry::shapes::lock;
+use crate::telemetry::{
+    account::{Account, Amounts, NOTHING},
+    series::{MAX_SERIES, Series},
+    shapes::gauge_value,
+};
 
 /// Midnight in every time zone is at a multiple of this in UTC.
 const QUARTER: TimeDelta = TimeDelta::minutes(15);
@@ -29,69 +27,33 @@ const QUARTER: TimeDelta = TimeDelta::minutes(15);
 /// The maximum number of marks: one for each quarter of an hour in 32 days.
 const MAX_MARKS: usize = 32 * 96;
 
-/// The savings of all workloads. Resource time is measured by a monotonic clock, so steps of the wall
-/// clock do not change it.
+/// The maximum number of namespaces whose savings are tracked.
+pub(super) const MAX_KNOWN: usize = 2_000;
+
+/// The maximum number of namespaces without current savings that are forgotten at once to make room.
+const MAX_FORGOTTEN: usize = MAX_KNOWN / 10;
+
+/// A namespace takes over the series of another one if it has saved this many times as much.
+const TAKEOVER_FACTOR: f64 = 1.25;
+
+/// The savings of all workloads, and of each namespace or team. Resource time is measured by a
+/// monotonic clock, so steps of the wall clock do not change it.
 ///
 /// Each change is counted when the controller publishes the object, so the result does not depend on
 /// the times of scrapes. Sums of whole numbers are exact: a counter never decreases, not even in its
 /// last digit, which Prometheus would treat as a restart.
 ///
-/// The controller never waits for a scrape or a page: while one of them reads the accounts, changes
-/// are queued.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Savings(Arc<Shared>);
-
+/// A series counts the savings of a namespace while the namespace has that series. A namespace that
+/// loses its series to a larger namespace continues in the shared series, so nothing is counted twice
+/// and no counter jumps.
 #[derive(Debug, Default)]
-struct Shared {
-    accounts: Mutex<Accounts>,
-    /// Changes that came while another thread held the accounts, in order.
-    waiting: Mutex<Vec<SavingsChange>>,
-}
-
-/// The label of the savings series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SavingsBy {
-    /// No label: one series for all workloads.
-    All,
-    /// A series for each namespace.
-    Namespace,
-    /// A series for each team. The team is a label value of the Namespace.
-    Team,
-}
-
-/// A change in one namespace.
-#[derive(Debug)]
-pub(super) struct SavingsChange {
-    /// The controller that reports it, by the number that [`Savings::begin`] has returned.
-    pub(super) generation: u64,
-    pub(super) namespace: Arc<str>,
-    pub(super) kind: SavingsChangeKind,
-    /// When it happened, by the controller's wall clock and by the monotonic clock.
-    pub(super) at: (DateTime<Utc>, Instant),
-}
-
-/// The kind of a [`SavingsChange`].
-#[derive(Debug)]
-pub(super) enum SavingsChangeKind {
-    /// The capacity that one object saves has changed.
-    Stopped {
-        before: StoppedCapacity,
-        after: StoppedCapacity,
-    },
-    /// The namespace belongs to this team, or to none.
-    Team(Option<Box<str>>),
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Accounts {
-    /// The account of all workloads.
+pub(super) struct Savings {
     all: Account,
-    /// The accounts by namespace or by team, if enabled.
-    each: Option<ByNamespace>,
-    /// The team of each namespace, if the accounts are by team.
-    teams: Option<Teams>,
-    /// The number of the controller that started last. Changes of earlier controllers are ignored.
-    generation: u64,
+    /// The savings of each namespace or team, by which they are ranked.
+    known: BTreeMap<Arc<str>, Account>,
+    series: Series<Account>,
+    /// Whether a new namespace was not tracked because of [`MAX_KNOWN`].
+    is_full: bool,
     /// When the first controller started.
     since: Option<DateTime<Utc>>,
     /// When `all` was last changed, by the controller's wall clock.
@@ -100,58 +62,102 @@ pub(super) struct Accounts {
     marks: VecDeque<(DateTime<Utc>, Account)>,
 }
 
-/// Returns the value of one counter, in seconds.
-type Seconds = fn(&Account) -> f64;
-
-impl Accounts {
-    /// Returns the account of all workloads, and those of a namespace or team, which are created if
-    /// they are new.
-    fn accounts_of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
-        let each = self.each.as_mut().into_iter();
-        [&mut self.all]
-            .into_iter()
-            .chain(each.flat_map(|each| each.accounts_of(namespace)))
-    }
-
-    /// Counts a change, unless another controller has started since.
-    fn count(&mut self, change: &SavingsChange) {
-        if self.generation != change.generation {
-            return;
-        }
-        let (wall, now) = change.at;
-        match &change.kind {
-            SavingsChangeKind::Stopped { before, after } => {
-                self.mark(wall);
-                let mut key = Arc::clone(&change.namespace);
-                if let Some(teams) = &mut self.teams {
-                    teams.count(&change.namespace, *before, *after);
-                    key = teams.team_of(&change.namespace);
-                }
-                for account in self.accounts_of(&key) {
-                    *account = account.advanced_to(now).replacing(*before, *after);
-                }
-            }
-            SavingsChangeKind::Team(team) => {
-                let teams = self.teams.as_mut();
-                let moved = teams.and_then(|teams| teams.set(&change.namespace, team.as_deref()));
-                if let (Some(moved), Some(each)) = (moved, &mut self.each) {
-                    for account in each.accounts_of(&moved.from) {
-                        *account = account.advanced_to(now).minus(&moved.saved);
-                    }
-                    for account in each.accounts_of(&moved.to) {
-                        *account = account.advanced_to(now).plus(&moved.saved);
-                    }
-                }
-            }
+impl Savings {
+    /// Registers a controller that starts at `now`, when its clock shows `wall`, without objects.
+    pub(super) fn begin(&mut self, wall: DateTime<Utc>, now: Instant) {
+        self.mark(wall);
+        self.since.get_or_insert(wall);
+        let each = self.known.values_mut().chain(self.series.values_mut());
+        for account in each.chain([&mut self.all]) {
+            account.replace(account.now, NOTHING, now);
         }
     }
 
-    /// The name of the label that distinguishes the series.
-    const fn label(&self) -> &'static str {
-        if self.teams.is_some() {
-            "team"
-        } else {
-            "namespace"
+    /// Replaces the series and what is known of namespaces. The total remains.
+    pub(super) fn with_series(self, series: Series<Account>) -> Self {
+        Self {
+            series,
+            known: BTreeMap::new(),
+            ..self
+        }
+    }
+
+    /// Counts that the resources saved by one object of `name`, a namespace or team, have changed.
+    pub(super) fn change(
+        &mut self,
+        name: &Arc<str>,
+        before: Amounts,
+        after: Amounts,
+        (wall, now): (DateTime<Utc>, Instant),
+    ) {
+        self.mark(wall);
+        self.all.replace(before, after, now);
+        self.change_of(name, before, after, now);
+    }
+
+    /// Counts that saved resources belong to another name from `now` on.
+    pub(super) fn reassign(
+        &mut self,
+        resources: Amounts,
+        from: &Arc<str>,
+        to: &Arc<str>,
+        now: Instant,
+    ) {
+        self.change_of(from, resources, NOTHING, now);
+        self.change_of(to, NOTHING, resources, now);
+    }
+
+    fn change_of(&mut self, name: &Arc<str>, before: Amounts, after: Amounts, now: Instant) {
+        if !self.known.contains_key(name) {
+            self.is_full = self.known.len() >= MAX_KNOWN;
+            if !self.is_full {
+                self.known.insert(Arc::clone(name), Account::default());
+            }
+        }
+        let known = self.known.get_mut(name).into_iter();
+        for account in known.chain([self.series.series_of(name)]) {
+            account.replace(before, after, now);
+        }
+    }
+
+    /// Gives the series of the smallest namespaces to those that are much larger, and forgets some
+    /// namespaces if new ones need room. Visits all namespaces, in the thread of the scrape.
+    pub(super) fn rank(&mut self, now: Instant) {
+        let mut largest: Vec<_> = self
+            .known
+            .iter()
+            .map(|(name, account)| (account.advanced_to(now).size(), name))
+            .collect();
+        largest.sort_unstable_by(|a, b| b.cmp(a));
+        let (up, down) = largest.split_at(largest.len().min(MAX_SERIES));
+        let larger = up.iter().filter(|(_, name)| !self.series.has_own(name));
+        let down = down.iter().rev();
+        let smaller = down.filter(|(_, name)| self.series.has_own(name));
+        #[expect(clippy::cast_precision_loss, reason = "sizes are compared roughly")]
+        let swaps = larger.zip(smaller).filter(|((larger, _), (smaller, _))| {
+            *larger as f64 > *smaller as f64 * TAKEOVER_FACTOR
+        });
+        let swaps: Vec<_> = swaps
+            .map(|((_, up), (_, down))| (Arc::clone(up), Arc::clone(down)))
+            .collect();
+        for (up, down) in swaps {
+            let (Some(risen), Some(fallen)) = (self.known.get(&up), self.series.end(&down)) else {
+                continue;
+            };
+            self.series.other().replace(risen.now, fallen.now, now);
+            *self.series.series_of(&up) = Account::begun(risen.now, now);
+        }
+        if mem::take(&mut self.is_full) {
+            let idle = self
+                .known
+                .iter()
+                .filter(|(name, account)| account.now[0] == 0 && !self.series.has_own(name));
+            let idle = idle.map(|(name, account)| (account.size(), Arc::clone(name)));
+            let mut idle: Vec<_> = idle.collect();
+            idle.sort_unstable();
+            for (_, name) in idle.iter().take(MAX_FORGOTTEN) {
+                self.known.remove(name);
+            }
         }
     }
 
@@ -181,153 +187,70 @@ impl Accounts {
             account.advanced_by(at - *known).saved()
         })
     }
-}
-
-impl Savings {
-    /// Registers a controller that starts at `now`, when its clock shows `wall`, without objects.
-    /// Returns its number, with which it reports changes.
-    pub(super) fn begin(&self, by: SavingsBy, wall: DateTime<Utc>, now: Instant) -> u64 {
-        let mut accounts = self.accounts();
-        let accounts = &mut *accounts;
-        accounts.mark(wall);
-        accounts.generation += 1;
-        accounts.since.get_or_insert(wall);
-        let are_each = by != SavingsBy::All;
-        accounts.each = are_each.then(|| accounts.each.take().unwrap_or_default());
-        accounts.teams = (by == SavingsBy::Team).then(Teams::default);
-        let each = accounts.each.iter_mut().flat_map(ByNamespace::all);
-        for account in each.chain([&mut accounts.all]) {
-            *account = account.advanced_to(now).without_resources();
-        }
-        accounts.generation
-    }
-
-    /// Counts a change. If another thread reads the accounts, queues it instead.
-    pub(super) fn change(&self, change: SavingsChange) {
-        match self.0.accounts.try_lock() {
-            Ok(accounts) => self.count_waiting(accounts).count(&change),
-            Err(TryLockError::Poisoned(error)) => {
-                self.count_waiting(error.into_inner()).count(&change);
-            }
-            Err(TryLockError::WouldBlock) => lock(&self.0.waiting).push(change),
-        }
-    }
-
-    /// The name of the label of the series; `None` if there is one series for all workloads.
-    pub(super) fn label(&self) -> Option<&'static str> {
-        let accounts = self.accounts();
-        accounts.each.as_ref().map(|_| accounts.label())
-    }
-
-    /// The label value for a namespace: the namespace or its team. [`OTHER`] if there is one series for
-    /// all workloads, and for [`OTHER`] itself.
-    pub(super) fn series_of(&self, namespace: &Arc<str>) -> Arc<str> {
-        let accounts = self.accounts();
-        match &accounts.teams {
-            _ if accounts.each.is_none() || **namespace == *OTHER => OTHER.into(),
-            Some(teams) => teams.team_of(namespace),
-            None => Arc::clone(namespace),
-        }
-    }
-
-    /// Locks the accounts and counts the queued changes.
-    pub(super) fn accounts(&self) -> MutexGuard<'_, Accounts> {
-        self.count_waiting(lock(&self.0.accounts))
-    }
-
-    fn count_waiting<'a>(
-        &self,
-        mut accounts: MutexGuard<'a, Accounts>,
-    ) -> MutexGuard<'a, Accounts> {
-        let waiting = mem::take(&mut *lock(&self.0.waiting));
-        waiting.iter().for_each(|change| accounts.count(change));
-        accounts
-    }
 
     /// The savings until now, and since each of these times; `None` before the first controller has
     /// started.
     pub(super) fn so_far(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
-        let accounts = self.accounts();
-        let all = accounts.all.advanced_to(Instant::now()).saved();
+        let all = self.all.advanced_to(Instant::now()).saved();
         Some(SavedSoFar {
             all,
-            since: accounts.since?,
-            since_each: since_each.map(|at| all - accounts.saved_until(at)),
+            since: self.since?,
+            since_each: since_each.map(|at| all - self.saved_until(at)),
         })
     }
-}
 
-impl Collector for Savings {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut accounts = self.accounts();
-        let now = Instant::now();
-        if let Some(each) = &accounts.each {
+    /// Encodes the savings at `now`.
+    pub(super) fn encode(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        label: Option<&str>,
+        now: Instant,
+    ) -> fmt::Result {
+        if label.is_some() {
             let help = "Namespaces, or teams with --metrics-by, that share the series (other).";
             let name = "dayshift_namespaces_without_series";
             let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            let count = u64::try_from(each.without_series()).unwrap_or(u64::MAX);
-            ConstGauge::new(count).encode(metric)?;
+            let count = self.known.len() - self.series.own_count();
+            ConstGauge::new(gauge_value(count)).encode(metric)?;
         }
-        let label = accounts.label();
-        let each = match &accounts.each {
-            None => vec![(None, accounts.all.advanced_to(now))],
-            Some(each) => each.series(now),
-        };
-        let help = "Replicas that do not run now because of the schedules.";
-        let name = "dayshift_stopped_replicas";
-        let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        samples(metric, label, &each, |account| {
-            ConstGauge::new(u64::try_from(account.replicas).unwrap_or(u64::MAX))
+        let stopped = (
+            "dayshift_stopped_replicas",
+            "Replicas that do not run now because of the schedules.",
+            None,
+        );
+        self.series.encode(encoder, label, stopped, |account| {
+            let [replicas, ..] = account.now;
+            ConstGauge::new(u64::try_from(replicas).unwrap_or(u64::MAX))
         })?;
-
-        let counters: [(&str, &str, Seconds); 3] = [
+        // In the order of `Account::seconds`.
+        for (at, (name, help)) in [
             (
                 "dayshift_saved_replica",
                 "The time of replicas that did not run because of the schedules.",
-                |account| seconds(account.replica_time, 1.0),
             ),
             (
                 "dayshift_saved_cpu_core",
                 "The time of the CPU cores that those replicas request.",
-                |account| seconds(account.cpu_time, 1e9),
             ),
             (
                 "dayshift_saved_memory_byte",
                 "The time of the bytes of memory that those replicas request.",
-                |account| seconds(account.memory_time, 1.0),
             ),
-        ];
-        for (name, help, value) in counters {
-            let unit = Some(&Unit::Seconds);
-            let metric = encoder.encode_descriptor(name, help, unit, MetricType::Counter)?;
-            samples(metric, label, &each, |account| {
-                ConstCounter::new(value(account))
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let saved = (name, help, Some(&Unit::Seconds));
+            self.series.encode(encoder, label, saved, |account| {
+                ConstCounter::new(account.advanced_to(now).seconds()[at])
             })?;
-        }
-        drop(each);
-        // Ranking changes which namespaces have series, so it comes after the samples.
-        if let Some(each) = &mut accounts.each {
-            each.rank(now);
         }
         Ok(())
     }
-}
 
-/// Encodes a sample for each entry, with its name as the label. An entry without a name is the sum of
-/// all, which has no label and no other samples beside it.
-pub(super) fn samples<T, M: EncodeMetric>(
-    mut metric: MetricEncoder<'_>,
-    label: &str,
-    each: &[(Option<&str>, T)],
-    sample: impl Fn(&T) -> M,
-) -> fmt::Result {
-    for (name, entry) in each {
-        match name {
-            None => return sample(entry).encode(metric),
-            Some(name) => {
-                sample(entry).encode(metric.encode_family(&[(label, *name)])?)?;
-            }
-        }
+    /// The number of tracked names.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> usize {
+        self.known.len()
     }
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Tests of the savings metrics.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, ops::Range, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::savings::StoppedCapacity;
@@ -8,25 +8,27 @@ use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::{Instant, advance};
 
 use super::{
-    by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES},
-    savings::{Savings, SavingsBy, SavingsChange, SavingsChangeKind},
+    account::NOTHING,
+    by_namespace::{ByNamespace, ChangeKind, Reported, SeriesBy},
+    savings::{MAX_KNOWN, Savings},
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn change(
-    savings: &Savings,
+    savings: &ByNamespace,
     generation: u64,
     namespace: &Arc<str>,
     (before, after): (StoppedCapacity, StoppedCapacity),
-    at: (DateTime<Utc>, Instant),
+    (wall, now): (DateTime<Utc>, Instant),
 ) {
-    savings.change(SavingsChange {
+    let at = Reported {
         generation,
-        namespace: Arc::clone(namespace),
-        kind: SavingsChangeKind::Stopped { before, after },
-        at,
-    });
+        wall,
+        now,
+    };
+    let kind = ChangeKind::Stopped { before, after, at };
+    savings.change(Arc::clone(namespace), kind);
 }
 
 fn samples(registry: &Registry) -> HashMap<String, f64> {
@@ -44,7 +46,7 @@ fn samples(registry: &Registry) -> HashMap<String, f64> {
 /// objects change between two scrapes.
 #[tokio::test(start_paused = true)]
 async fn counters_never_decrease_and_include_changes_between_scrapes() {
-    let savings = Savings::default();
+    let savings = ByNamespace::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let held = |replicas: u64| StoppedCapacity {
@@ -56,7 +58,7 @@ async fn counters_never_decrease_and_include_changes_between_scrapes() {
     let mut objects = [0_u64; 20];
     let mut expected = [0.0; 3];
     let wall = DateTime::UNIX_EPOCH;
-    let mut generation = savings.begin(SavingsBy::Namespace, wall, Instant::now());
+    let mut generation = savings.begin(SeriesBy::Namespace, wall, Instant::now());
     let (mut before, mut seed) = (HashMap::new(), 7_u64);
     for step in 0..5_000 {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -65,7 +67,7 @@ async fn counters_never_decrease_and_include_changes_between_scrapes() {
         if step == 2_500 {
             // Another controller starts: later changes of the earlier one are ignored.
             let ended = generation;
-            generation = savings.begin(SavingsBy::Namespace, wall, now);
+            generation = savings.begin(SeriesBy::Namespace, wall, now);
             change(
                 &savings,
                 ended,
@@ -107,11 +109,11 @@ async fn counters_never_decrease_and_include_changes_between_scrapes() {
 
 #[tokio::test(start_paused = true)]
 async fn counters_do_not_change_while_nothing_is_saved() {
-    let savings = Savings::default();
+    let savings = ByNamespace::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let now = || (DateTime::UNIX_EPOCH, Instant::now());
-    let generation = savings.begin(SavingsBy::Namespace, now().0, now().1);
+    let generation = savings.begin(SeriesBy::Namespace, now().0, now().1);
     let (nothing, web) = (StoppedCapacity::default(), Arc::from("web"));
     let three = StoppedCapacity {
         replicas: 3,
@@ -129,7 +131,7 @@ async fn counters_do_not_change_while_nothing_is_saved() {
 /// a boundary of many workloads, half of them at the same instant.
 #[tokio::test(start_paused = true)]
 async fn many_changes_at_once_do_not_replace_earlier_marks() {
-    let savings = Savings::default();
+    let savings = ByNamespace::default();
     let (midnight, begin) = (
         DateTime::UNIX_EPOCH + TimeDelta::days(20_000),
         Instant::now(),
@@ -140,7 +142,7 @@ async fn many_changes_at_once_do_not_replace_earlier_marks() {
         ..StoppedCapacity::default()
     };
     let web = Arc::from("web");
-    let generation = savings.begin(SavingsBy::All, midnight - TimeDelta::hours(1), begin - HOUR);
+    let generation = savings.begin(SeriesBy::All, midnight - TimeDelta::hours(1), begin - HOUR);
     let hold = |replicas: (u64, u64), at| {
         let replicas = (held(replicas.0), held(replicas.1));
         change(&savings, generation, &web, replicas, at);
@@ -154,7 +156,7 @@ async fn many_changes_at_once_do_not_replace_earlier_marks() {
     advance(7 * HOUR).await;
     hold((0, 0), at(7 * HOUR));
     let hours = |since: TimeDelta| {
-        let so_far = savings.so_far([midnight + since; 3]).unwrap();
+        let so_far = savings.saved([midnight + since; 3]).unwrap();
         so_far.since_each[0].replica_hours
     };
     let near =
@@ -168,11 +170,11 @@ async fn many_changes_at_once_do_not_replace_earlier_marks() {
 /// expected total is summed independently.
 #[tokio::test(start_paused = true)]
 async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice() {
-    let savings = Savings::default();
+    let savings = ByNamespace::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let wall = DateTime::UNIX_EPOCH;
-    let generation = savings.begin(SavingsBy::Namespace, wall, Instant::now());
+    let generation = savings.begin(SeriesBy::Namespace, wall, Instant::now());
     let name = |at: u64| Arc::<str>::from(format!("team-{at:03}"));
     let mut held = [0_u64; 250];
     let hold = |at: usize, replicas: u64, held: &mut [u64; 250]| {
@@ -233,12 +235,12 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
 /// deadlock.
 #[tokio::test(start_paused = true)]
 async fn changes_during_a_scrape_are_queued_and_counted_in_order_after_it() {
-    let savings = Savings::default();
+    let savings = ByNamespace::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let begin = Instant::now();
     let at = |seconds| (DateTime::UNIX_EPOCH, begin + Duration::from_secs(seconds));
-    let generation = savings.begin(SavingsBy::Namespace, DateTime::UNIX_EPOCH, begin);
+    let generation = savings.begin(SeriesBy::Namespace, DateTime::UNIX_EPOCH, begin);
     let (shop, held) = (Arc::from("shop"), |replicas| StoppedCapacity {
         replicas,
         ..StoppedCapacity::default()
@@ -257,50 +259,51 @@ async fn changes_during_a_scrape_are_queued_and_counted_in_order_after_it() {
 
 #[test]
 fn namespaces_that_come_and_go_are_bounded_and_make_room_for_new_ones() {
-    let mut each = ByNamespace::default();
-    let mut at = 0;
-    let mut come = |each: &mut ByNamespace, number: usize| {
-        let names = (at..at + number).map(|number| Arc::from(format!("preview-{number}")));
-        at += number;
-        let tracked = names.filter(|name| each.accounts_of(name).count() == 2);
-        tracked.count()
+    let mut savings = Savings::default();
+    let now = (DateTime::UNIX_EPOCH, Instant::now());
+    let save = |savings: &mut Savings, names: Range<usize>, replicas: u128| {
+        let before = savings.known();
+        for number in names {
+            let name = format!("preview-{number}").into();
+            savings.change(&name, NOTHING, [replicas, 0, 0], now);
+        }
+        savings.known() - before
     };
-    assert_eq!(come(&mut each, 2 * MAX_KNOWN), MAX_KNOWN);
+    let mut come = 2 * MAX_KNOWN;
+    assert_eq!(save(&mut savings, 0..come, 0), MAX_KNOWN);
     for _ in 0..3 {
-        each.rank(Instant::now());
-        assert_eq!(come(&mut each, MAX_KNOWN), MAX_KNOWN / 10);
+        savings.rank(now.1);
+        let new = come..come + MAX_KNOWN;
+        assert_eq!(save(&mut savings, new, 0), MAX_KNOWN / 10);
+        come += MAX_KNOWN;
     }
-    assert!(each.known.len() <= MAX_KNOWN && each.own_series.len() <= MAX_SERIES);
-    for account in each.all() {
-        account.replicas = 1;
-    }
-    each.rank(Instant::now());
-    assert_eq!(
-        come(&mut each, 1),
-        0,
-        "all tracked namespaces save something"
-    );
+    assert_eq!(savings.known(), MAX_KNOWN);
+    save(&mut savings, 0..come, 1);
+    savings.rank(now.1);
+    let tracked = save(&mut savings, come..come + 1, 1);
+    assert_eq!(tracked, 0, "all tracked namespaces save something");
 }
 
 /// Past savings stay with the earlier team.
 #[tokio::test(start_paused = true)]
 async fn current_savings_move_with_a_namespace_to_another_team() {
-    let savings = Savings::default();
+    let savings = ByNamespace::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let wall = DateTime::UNIX_EPOCH;
-    let generation = savings.begin(SavingsBy::Team, wall, Instant::now());
+    let generation = savings.begin(SeriesBy::Team, wall, Instant::now());
     let held = |replicas: u64| StoppedCapacity {
         replicas,
         ..StoppedCapacity::default()
     };
     let belongs = |namespace: &str, team: Option<&str>| {
-        savings.change(SavingsChange {
+        let at = Reported {
             generation,
-            namespace: namespace.into(),
-            kind: SavingsChangeKind::Team(team.map(Into::into)),
-            at: (wall, Instant::now()),
-        });
+            wall,
+            now: Instant::now(),
+        };
+        let kind = ChangeKind::Team(team.map(Into::into), at);
+        savings.change(namespace.into(), kind);
     };
     let holds = |namespace: &str, before: u64, now: u64| {
         let at = (wall, Instant::now());

@@ -1,7 +1,7 @@
 //! Snapshots of the objects, for readers outside the controller, such as the dashboard and the metrics.
 //! A snapshot shares its data with the controller. Readers compute everything else on their own threads.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Boundary;
@@ -226,66 +226,5 @@ impl ObjectSnapshot {
     fn changed_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         // The clock might have been ahead when the labels were observed.
         self.seen.max(self.labels_seen.min(now))
-    }
-}
-
-/// The number of workloads in each state.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct States {
-    by_phase: BTreeMap<Phase, usize>,
-    /// Workloads with an invalid schedule.
-    pub(crate) invalid: usize,
-    /// Workloads with `dayshift/exclude` and a schedule of their own or an inherited one.
-    pub(super) excluded: usize,
-    /// Workloads that are kept stopped although their schedule requires them to run.
-    pub(super) against_schedule: usize,
-    /// Running replicas of workloads with a valid schedule.
-    pub(super) running_replicas: usize,
-}
-
-impl States {
-    /// Counts a workload.
-    pub(super) fn add(&mut self, object: &ObjectSnapshot) {
-        match object.parsed() {
-            ParsedInputs::Unscheduled => {
-                self.excluded += usize::from(object.inputs.has_schedule());
-            }
-            ParsedInputs::Invalid(_) => self.invalid += 1,
-            ParsedInputs::Scheduled(_) => {
-                if let Some(phase) = object.state.phase {
-                    self.add_phase(phase);
-                }
-                let running = StoppedCapacity::new(object.replicas, object.footprint).replicas;
-                self.running_replicas += usize::try_from(running).unwrap_or_default();
-            }
-        }
-        self.against_schedule += usize::from(object.is_against_schedule());
-    }
-
-    /// Counts a workload in a phase only.
-    pub(super) fn add_phase(&mut self, phase: Phase) {
-        *self.by_phase.entry(phase).or_default() += 1;
-    }
-
-    /// Adds the counts of `other`.
-    pub(super) fn plus(mut self, other: &Self) -> Self {
-        for (phase, count) in &other.by_phase {
-            *self.by_phase.entry(*phase).or_default() += count;
-        }
-        self.invalid += other.invalid;
-        self.excluded += other.excluded;
-        self.against_schedule += other.against_schedule;
-        self.running_replicas += other.running_replicas;
-        self
-    }
-
-    /// The number of workloads in a phase.
-    pub(super) fn in_phase(&self, phase: Phase) -> usize {
-        self.by_phase.get(&phase).copied().unwrap_or_default()
-    }
-
-    /// The number of workloads with a schedule, valid or not.
-    pub(super) fn total(&self) -> usize {
-        self.by_phase.values().sum::<usize>() + self.invalid
     }
 }
