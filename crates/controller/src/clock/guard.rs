@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 const REQUEST_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The time of a step, by all clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Now {
     /// The wall time.
     pub(crate) wall: DateTime<Utc>,

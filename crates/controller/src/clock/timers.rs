@@ -1,4 +1,4 @@
-//! All timers of the controller, by wall time or by elapsed time. The core fires those that are due.
+//! The timers of all objects, by wall time or by elapsed time. The core fires those that are due.
 
 use std::time::Duration;
 
@@ -9,42 +9,17 @@ use crate::{
     ids::Id,
 };
 
-/// Identifies a timer.
+/// Identifies a timer of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Timer {
-    /// A request in flight becomes slow.
-    SlowRequests,
-    /// The current resourceVersion of the server should be requested.
-    History,
-    /// The server's time should be requested, because the clock is wrong.
-    ServerTime,
-    /// The circuit breaker closes.
-    Server,
-    /// One object should retry after a missing permission.
-    Permissions,
-    /// A write to an object is retried.
+    /// A write is retried.
     Retry(Id),
     /// The Jobs of a CronJob are checked again.
     Jobs(Id),
-    /// A delayed Event should be sent.
-    Events,
-    /// A summary of reverts should be reported.
-    RevertDigest,
-    /// The revert window of a count ends.
-    RevertWindow,
-    /// An object should be ready.
+    /// The object should be ready.
     ReadyBy(Id),
-    /// The start slot of an object that is not ready expires.
+    /// The start slot of the object, which is not ready, expires.
     SlotEnds(Id),
-    /// An Event about waiting starts is due.
-    StartsWait,
-    /// Stop notices are due.
-    StopNotices,
-}
-
-impl Timer {
-    /// The timers that fire even while the clock is wrong.
-    const ALWAYS: [Self; 3] = [Self::SlowRequests, Self::History, Self::ServerTime];
 }
 
 /// When a timer is due: by the wall clock, which can be set, or by the elapsed time.
@@ -66,7 +41,7 @@ impl From<Duration> for Deadline {
     }
 }
 
-/// All timers.
+/// The timers of all objects.
 ///
 /// Boundaries are kept separately, because the next boundary is a metric and each object has one. Wall
 /// and elapsed deadlines are kept separately, because setting the wall clock moves boundaries but not
@@ -92,14 +67,6 @@ impl Timers {
         match at.into() {
             Deadline::Wall(at) => self.wall.set(timer, at),
             Deadline::Elapsed(at) => self.elapsed.set(timer, at),
-        }
-    }
-
-    /// Sets a timer, or cancels it if `at` is `None`.
-    pub(crate) fn arm(&mut self, timer: Timer, at: Option<impl Into<Deadline>>) {
-        match at {
-            Some(at) => self.set(timer, at),
-            None => self.cancel(timer),
         }
     }
 
@@ -136,14 +103,7 @@ impl Timers {
         Some((timer, at.into()))
     }
 
-    /// When the next timer fires that also fires while the clock is wrong.
-    pub(crate) fn next_with_wrong_clock(&self, now: Now) -> Option<DateTime<Utc>> {
-        let elapsed = Timer::ALWAYS.iter();
-        let elapsed = elapsed.filter_map(|timer| self.elapsed.get(timer)).min();
-        elapsed.map(|at| now.wall_at(at))
-    }
-
-    /// When the next timer fires, if the clock is right.
+    /// When the next boundary or timer is due.
     pub(crate) fn next(&self, now: Now) -> Option<DateTime<Utc>> {
         let elapsed = self.elapsed.next().map(|at| now.wall_at(at));
         let all = [self.boundaries.next(), self.wall.next(), elapsed];
@@ -188,18 +148,6 @@ mod tests {
         let due = (Timer::Retry(other), Duration::from_secs(30).into());
         assert_eq!(timers.pop_due(now(125, 30)), Some(due));
         assert_eq!(timers.len(), 0);
-    }
-
-    #[test]
-    fn only_requests_to_the_server_fire_while_the_clock_is_wrong() {
-        let mut timers = Timers::default();
-        timers.set_boundary(Id::new(1), Some(at(1)));
-        timers.set(Timer::StopNotices, at(2));
-        timers.set(Timer::ServerTime, Duration::from_secs(5));
-        assert_eq!(timers.next_with_wrong_clock(now(0, 0)), Some(at(5)));
-        timers.cancel(Timer::ServerTime);
-        assert_eq!(timers.next_with_wrong_clock(now(0, 0)), None);
-        assert_eq!(timers.next(now(0, 0)), Some(at(1)));
     }
 
     #[test]

@@ -10,10 +10,9 @@ use dayshift_workload::{
 };
 
 use crate::{
-    clock::guard::Now,
     core::{
         Core, Trigger,
-        io::{Effect, Purpose, Request},
+        io::{Purpose, Request},
     },
     gate::{Gate, Verdict},
     ids::Id,
@@ -27,26 +26,20 @@ use crate::{
 
 impl Core {
     /// Decides about an object: waits, queues it, or sends a request. Returns whether one was sent.
-    pub(super) fn evaluate(
-        &mut self,
-        id: Id,
-        trigger: Trigger,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
-        if trigger == Trigger::Agenda && !self.follow(id, now) {
+    pub(super) fn evaluate(&mut self, id: Id, trigger: Trigger) -> bool {
+        if trigger == Trigger::Agenda && !self.follow(id) {
             return false;
         }
         if self.store.lacks_text(id) {
-            return self.read_text(id, trigger, now, effects);
+            return self.read_text(id, trigger);
         }
-        self.report_later_version(id, now);
-        let decision = self.decide(id, now);
+        self.report_later_version(id);
+        let decision = self.decide(id);
         if let Some(Decision::Write(change)) = decision {
-            return self.write(id, trigger, change, now, effects);
+            return self.write(id, trigger, change);
         }
         if trigger != Trigger::Agenda {
-            self.follow(id, now);
+            self.follow(id);
         }
         let Some(object) = self.store.get_mut(id) else {
             return false;
@@ -55,14 +48,14 @@ impl Core {
         object.work.clear_due();
         self.throttle.permissions.withdraw(id);
         match decision {
-            Some(Decision::Wait { due }) => self.wait(id, due, now),
+            Some(Decision::Wait { due }) => self.wait(id, due),
             Some(Decision::StopsSoon { due, note }) => {
-                self.wait(id, Some(due), now);
-                self.announce_stop(id, due, &note, now);
+                self.wait(id, Some(due));
+                self.announce_stop(id, due, &note);
             }
             Some(Decision::CorrectionLimitReached { due, note }) => {
-                self.wait(id, due, now);
-                self.announce_correction_limit(id, &note, now);
+                self.wait(id, due);
+                self.announce_correction_limit(id, &note);
             }
             Some(Decision::Write(_)) | None => {}
         }
@@ -71,9 +64,9 @@ impl Core {
 
     /// Updates readiness, stop notices, Jobs and reverts after a change of an object. Returns whether the
     /// object should be decided about: it is idle, and the clock is right.
-    fn follow(&mut self, id: Id, now: Now) -> bool {
-        self.observe_readiness(id, now);
-        self.stops.observe(id, &mut self.store, now.wall);
+    fn follow(&mut self, id: Id) -> bool {
+        self.observe_readiness(id);
+        self.stops.observe(id, &mut self.store, self.now.wall);
         let Some(object) = self.store.get_unpublished(id) else {
             return false;
         };
@@ -83,7 +76,7 @@ impl Core {
         }
         let checks_revert = std::mem::take(&mut object.checks_revert);
         if checks_revert {
-            self.reverts.observe(id, &mut self.store, now);
+            self.reverts.observe(id, &mut self.store, self.now);
         }
         let object = self.store.get(id);
         let is_idle = object.is_some_and(|object| object.work.phase() == WorkPhase::Idle);
@@ -91,18 +84,18 @@ impl Core {
     }
 
     /// Applies the observed readiness of an object.
-    pub(super) fn observe_readiness(&mut self, id: Id, now: Now) {
+    pub(super) fn observe_readiness(&mut self, id: Id) {
         if let Some(object) = self.store.get_unpublished(id) {
             let timers = &mut self.timers;
-            self.gate.observe(id, object, timers, now.wall);
-            self.readiness.observe(id, object, timers, now);
+            self.gate.observe(id, object, timers, self.now.wall);
+            self.readiness.observe(id, object, timers, self.now);
         }
     }
 
     /// Decides about an object. If the gate does not admit a start, the decision is to wait.
-    fn decide(&mut self, id: Id, now: Now) -> Option<Decision> {
-        let decision = self.store.decide(id, now.wall);
-        let (gate, mut state) = self.gate_and_state(now);
+    fn decide(&mut self, id: Id) -> Option<Decision> {
+        let decision = self.store.decide(id, self.now.wall);
+        let (gate, mut state) = self.gate_and_state();
         let Some(Decision::Write(change)) = decision else {
             gate.leave_start(id, &mut state);
             return decision;
@@ -115,17 +108,10 @@ impl Core {
 
     /// Sends a change if a slot is free. Otherwise, queues the object and drops the change, which is
     /// decided again when a slot is free.
-    fn write(
-        &mut self,
-        id: Id,
-        trigger: Trigger,
-        change: Change,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
+    fn write(&mut self, id: Id, trigger: Trigger, change: Change) -> bool {
         // If the next boundary becomes due before the change is sent, the object becomes more urgent. Past
         // boundaries are part of this decision; a timer in the past would end a backoff at once.
-        let next = change.state.next_at().filter(|next| *next > now.wall);
+        let next = change.state.next_at().filter(|next| *next > self.now.wall);
         self.timers.set_boundary(id, next);
         let Some(object) = self.store.get_mut(id) else {
             return false;
@@ -142,28 +128,28 @@ impl Core {
             true => Class::Transition,
             false => Class::Adoption,
         };
-        let Some(class) = self.class_if_free(id, trigger, class, now) else {
+        let Some(class) = self.class_if_free(id, trigger, class) else {
             return false;
         };
         if self.settings.dry_run {
-            self.apply_dry_run(id, &change, now);
+            self.apply_dry_run(id, &change);
             return false;
         }
-        self.send(id, class, change, now, effects)
+        self.send(id, class, change)
     }
 
     /// Returns the class in which a request about an object can be sent now: `usual`, or the slow class.
     /// If no slot is free, queues the object and returns `None`.
-    fn class_if_free(&mut self, id: Id, trigger: Trigger, usual: Class, now: Now) -> Option<Class> {
+    fn class_if_free(&mut self, id: Id, trigger: Trigger, usual: Class) -> Option<Class> {
         if let Trigger::Queue(class) = trigger {
             return Some(class);
         }
         let object = self.store.get_mut(id)?;
         let class = object.work.class(usual);
-        let (slots, window) = (self.flight.slots(), self.throttle.window());
+        let (slots, window) = (self.flight.slots(), self.throttle.server.window());
         let namespace = &object.name().namespace;
-        let may_go =
-            self.throttle.may_send(now) && self.outbox.may_go(class, namespace, slots, window);
+        let may_go = self.throttle.server.may_send(self.now)
+            && self.outbox.may_go(class, namespace, slots, window);
         if !may_go {
             self.outbox.push(id, object, class);
         }
@@ -171,38 +157,23 @@ impl Core {
     }
 
     /// Reads an object whose annotations were dropped from memory, or queues it for that.
-    fn read_text(&mut self, id: Id, trigger: Trigger, now: Now, effects: &mut Vec<Effect>) -> bool {
-        let class = self.class_if_free(id, trigger, Class::Adoption, now);
-        class.is_some_and(|class| self.read(id, class, now, effects))
+    fn read_text(&mut self, id: Id, trigger: Trigger) -> bool {
+        let class = self.class_if_free(id, trigger, Class::Adoption);
+        class.is_some_and(|class| self.read(id, class))
     }
 
     /// Reads an object, to decide about it again. Returns `false` if it was removed.
-    pub(super) fn read(
-        &mut self,
-        id: Id,
-        class: Class,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
+    pub(super) fn read(&mut self, id: Id, class: Class) -> bool {
         let Some(object) = self.store.get_mut(id) else {
             return false;
         };
         object.work.mark_sent();
         let (name, known) = (object.name().clone(), object.version);
-        let namespace = name.namespace.clone();
-        let (purpose, request) = (Purpose::Read { id, known }, Request::Read(name));
-        self.send_request(class, &namespace, purpose, request, now, effects);
+        self.send_request(class, Purpose::Read { id, known }, Request::Read(name));
         true
     }
 
-    fn send(
-        &mut self,
-        id: Id,
-        class: Class,
-        change: Change,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
+    fn send(&mut self, id: Id, class: Class, change: Change) -> bool {
         let Some(object) = self.store.get(id) else {
             return false;
         };
@@ -217,11 +188,11 @@ impl Core {
         }
         object.work.mark_sent();
         let boundary = change.boundary.map(|boundary| boundary.at);
-        if object.work.take_skipped(boundary, now) {
+        if object.work.take_skipped(boundary, self.now) {
             self.telemetry.boundaries_skipped.inc();
             let event = EventText::boundaries_skipped();
             let reason = Reason::BoundariesSkipped;
-            self.events.warn_once(object, reason, event, now);
+            self.events.warn_once(object, reason, event, self.now);
         }
         let observed = &object.observed;
         let name = observed.object.clone();
@@ -233,17 +204,15 @@ impl Core {
             changes_labels: changes_labels(observed, &change),
             known,
             change,
-            at: now.wall,
-            elapsed: now.elapsed,
+            at: self.now.wall,
+            elapsed: self.now.elapsed,
         };
-        let namespace = name.namespace.clone();
         let purpose = Purpose::Patch(Box::new(sent));
-        let request = Request::Patch(name, patch);
-        self.send_request(class, &namespace, purpose, request, now, effects);
+        self.send_request(class, purpose, Request::Patch(name, patch));
         true
     }
 
-    fn apply_dry_run(&mut self, id: Id, change: &Change, now: Now) {
+    fn apply_dry_run(&mut self, id: Id, change: &Change) {
         if let Some(action) = change.kind.action() {
             self.telemetry.transition(action, Outcome::DryRun);
         }
@@ -254,61 +223,61 @@ impl Core {
             let object = object.name();
             tracing::info!(kind = %object.kind, %object, change = %change.kind, %from, %to, "would {}", change.kind);
         }
-        self.store.apply_dry_run(id, change, now.wall);
+        self.store.apply_dry_run(id, change, self.now.wall);
         if let Some(object) = self.store.get(id) {
             if let Some(note) = change.note.as_ref().filter(|_| is_reported) {
-                self.events.announce_note(object.name(), note, now);
+                self.events.announce_note(object.name(), note, self.now);
             }
             if change.kind.is_transition() {
                 let zone = self.settings.default_zone;
-                Gate::report_unready_dependencies(object, zone, &mut self.events, now);
+                Gate::report_unready_dependencies(object, zone, &mut self.events, self.now);
             }
         }
         self.add_to_agenda(id);
     }
 
-    fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>, now: Now) {
+    fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>) {
         self.timers.set_boundary(id, due);
         let object = self.store.get(id);
         if due.is_none() && object.is_some_and(Object::can_be_forgotten) {
             self.store.keep_unscheduled(id);
-            self.remove(id, now);
+            self.remove(id);
         }
     }
 
-    fn announce_stop(&mut self, id: Id, due: DateTime<Utc>, note: &EventNote, now: Now) {
+    fn announce_stop(&mut self, id: Id, due: DateTime<Utc>, note: &EventNote) {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        object.memory.record_stop_notice(now.wall);
+        object.memory.record_stop_notice(self.now.wall);
         let object = object.name();
         tracing::info!(kind = %object.kind, %object, %due, "enforce will stop it soon");
-        self.events.announce_note(object, note, now);
+        self.events.announce_note(object, note, self.now);
     }
 
     /// Reports an object that is left unchanged because a later version wrote its labels.
-    fn report_later_version(&mut self, id: Id, now: Now) {
+    fn report_later_version(&mut self, id: Id) {
         let Some(object) = self.store.get_unpublished(id) else {
             return;
         };
         if object.observed.labels.are_from_later_version() && object.observed.inputs.is_scheduled()
         {
             let (reason, event) = (Reason::LaterVersion, EventText::later_version());
-            self.events.warn_once(object, reason, event, now);
+            self.events.warn_once(object, reason, event, self.now);
         } else {
             object.clear_reports(&[Reason::LaterVersion]);
         }
     }
 
-    fn announce_correction_limit(&mut self, id: Id, note: &EventNote, now: Now) {
+    fn announce_correction_limit(&mut self, id: Id, note: &EventNote) {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
-        if object.memory.record_limit_event(now.wall) {
+        if object.memory.record_limit_event(self.now.wall) {
             let object = object.name();
             let event = EventText::from_note(note, object, self.events.prefix());
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-            self.events.announce(object, event, now);
+            self.events.announce(object, event, self.now);
         }
     }
 }

@@ -116,6 +116,21 @@ pub(crate) enum Request {
     Probe(WorkloadRef),
 }
 
+impl Request {
+    /// The namespace of its object; `None` if it is about no object.
+    pub(crate) fn namespace(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Patch(object, _)
+            | Self::Read(object)
+            | Self::Managers(object)
+            | Self::Probe(object) => Some(&object.namespace),
+            Self::Event(event) => Some(&event.object.namespace),
+            Self::Jobs(pass) => Some(&pass.namespace),
+            Self::Version { .. } => None,
+        }
+    }
+}
+
 /// The response to a [`Request`].
 pub(crate) enum Response {
     Patch(Box<Result<Workload, PatchError>>),

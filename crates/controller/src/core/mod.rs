@@ -91,6 +91,10 @@ pub(crate) struct Core {
     agenda: VecDeque<Id>,
     /// The objects whose named schedules may have changed, in order.
     outdated: VecDeque<Id>,
+    /// The time of this step.
+    now: Now,
+    /// The effects of this step.
+    effects: Vec<Effect>,
     /// The remaining budget of this step.
     budget: StepBudget,
     /// Whether work remains that should be done in a step immediately after this one.
@@ -136,6 +140,8 @@ impl Core {
             events: Events::new(&settings, Arc::clone(&telemetry)),
             agenda: VecDeque::new(),
             outdated: VecDeque::new(),
+            now: Now::default(),
+            effects: Vec::new(),
             budget: StepBudget::default(),
             more: false,
             is_ending: false,
@@ -148,26 +154,27 @@ impl Core {
 
     /// Applies one input, then carries out due work.
     pub(crate) fn step(&mut self, now: Now, input: Input, effects: &mut Vec<Effect>) {
+        self.now = now;
         let is_response = matches!(input, Input::Response(..));
         match input {
             Input::Tick => {}
             Input::Watch(watch, input) => {
-                self.check_clock(now, effects);
-                self.observe(watch, input, now, effects);
+                self.check_clock();
+                self.observe(watch, input);
             }
             Input::Response(id, response) => {
                 // An aborted request was already removed from `flight`.
                 if let Some(purpose) = self.flight.end(id) {
-                    self.apply_response(purpose, response, now, effects);
+                    self.apply_response(purpose, response);
                 }
             }
             Input::Calendars(calendars) => {
-                self.check_clock(now, effects);
-                self.calendars_changed(calendars, now);
+                self.check_clock();
+                self.calendars_changed(calendars);
             }
             Input::Schedules(schedules) => {
-                self.check_clock(now, effects);
-                self.schedules_changed(schedules, now);
+                self.check_clock();
+                self.schedules_changed(schedules);
             }
             Input::Shutdown => {
                 self.is_ending = true;
@@ -175,68 +182,68 @@ impl Core {
             }
         }
         if !self.is_ending {
-            self.act(now, effects);
+            self.act();
         } else if is_response {
             // Queued work is left to the next controller. Only Events are still sent.
-            self.events.recorder.set_busy(false, now);
-            self.send_events(now, effects);
+            self.events.recorder.set_busy(false, self.now);
+            self.send_events();
         }
-        self.set_timers(now);
         self.publish_gauges();
+        effects.append(&mut self.effects);
     }
 
     /// Carries out due work, within the bounds of one step.
-    fn act(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn act(&mut self) {
         self.more = false;
         self.budget = StepBudget {
             agenda: MAX_DECISIONS,
             queues: MAX_DECISIONS,
         };
-        if self.store.history.take_relist(now.elapsed) {
+        if self.store.history.take_relist(self.now.elapsed) {
             self.watches.relist();
             tracing::warn!(
                 "the resourceVersion went back (was etcd restored from a backup?); listing \
                     everything again"
             );
-            effects.push(Effect::Relist);
+            self.effects.push(Effect::Relist);
         }
-        self.check_clock(now, effects);
-        self.release_slow_requests(now, effects);
-        self.send_version_question(now, effects);
-        self.update_outdated(now);
-        self.run_agenda(now, effects);
+        self.check_clock();
+        self.release_slow_requests();
+        self.send_version_question();
+        self.update_outdated();
+        self.run_agenda();
         if self.clock.is_wrong() {
             return;
         }
-        if self.send_first(now, effects) {
-            effects.push(Effect::Flush);
+        if self.send_first() {
+            self.effects.push(Effect::Flush);
             self.more = true;
             return;
         }
-        self.fire(now);
-        self.run_agenda(now, effects);
-        self.grant_slots(now, effects);
-        self.dispatch(now, effects);
+        self.fire();
+        self.run_agenda();
+        self.grant_slots();
+        self.dispatch();
     }
 
     /// If no transition is in flight, sends the first due transition before other objects are evaluated,
     /// so that it is not late. Returns whether it was sent.
-    fn send_first(&mut self, now: Now, effects: &mut Vec<Effect>) -> bool {
+    fn send_first(&mut self) -> bool {
         let taken = |core: &Self| core.flight.slots().taken(Class::Transition);
-        if taken(self) > 0 || !self.queue_due(now) {
+        if taken(self) > 0 || !self.queue_due() {
             return false;
         }
-        self.dispatch_class(Class::Transition, now, effects);
+        self.dispatch_class(Class::Transition);
         taken(self) > 0
     }
 
     /// Queues one object whose boundary is due. Returns `false` if no boundary is due.
-    fn queue_due(&mut self, now: Now) -> bool {
-        let Some((id, at)) = self.timers.pop_boundary(now) else {
+    fn queue_due(&mut self) -> bool {
+        let Some((id, at)) = self.timers.pop_boundary(self.now) else {
             return false;
         };
         if let Some(object) = self.store.get_mut(id)
-            && object.work.mark_due(at, now)
+            && object.work.mark_due(at, self.now)
         {
             let class = object.work.class(Class::Transition);
             self.outbox.push(id, object, class);
@@ -244,32 +251,38 @@ impl Core {
         true
     }
 
-    /// Fires the timers that are due.
-    fn fire(&mut self, now: Now) {
+    /// Carries out due work that needs no request: boundaries, timers of objects, and reports.
+    fn fire(&mut self) {
         for _ in 0..MAX_TIMERS {
-            if !self.queue_due(now) {
+            if !self.queue_due() {
                 break;
             }
         }
         for _ in 0..MAX_TIMERS {
-            let Some((timer, at)) = self.timers.pop_due(now) else {
-                return;
+            let Some((timer, at)) = self.timers.pop_due(self.now) else {
+                break;
             };
-            self.fire_timer(timer, at, now);
+            self.fire_timer(timer, at);
         }
-        self.more = true;
+        while let Some(id) = self.throttle.permissions.pop_due(self.now) {
+            self.release([id]);
+        }
+        self.reverts.forget_ended(&mut self.store, self.now);
+        let (store, events) = (&mut self.store, &mut self.events);
+        self.gate.report_waits(store, events, self.now);
+        for _ in 0..MAX_TIMERS {
+            let (telemetry, now) = (&self.telemetry, self.now);
+            if !self.stops.announce_due(store, events, telemetry, now) {
+                break;
+            }
+        }
     }
 
-    fn fire_timer(&mut self, timer: Timer, at: Deadline, now: Now) {
+    fn fire_timer(&mut self, timer: Timer, at: Deadline) {
         match timer {
             Timer::Retry(id) => {
                 let backs_off = |object: &Object| object.work.phase() == WorkPhase::BackingOff;
                 if self.store.get(id).is_some_and(backs_off) {
-                    self.release([id]);
-                }
-            }
-            Timer::Permissions => {
-                while let Some(id) = self.throttle.permissions.pop_due(now) {
                     self.release([id]);
                 }
             }
@@ -284,23 +297,6 @@ impl Core {
                     self.gate.end_slot(id, object, &mut self.timers);
                 }
             }
-            Timer::StartsWait => self.gate.report_waits(&self.store, &mut self.events, now),
-            Timer::StopNotices => {
-                for _ in 0..MAX_TIMERS {
-                    let (store, events) = (&mut self.store, &mut self.events);
-                    if !self.stops.announce_due(store, events, &self.telemetry, now) {
-                        break;
-                    }
-                }
-            }
-            Timer::RevertWindow => self.reverts.forget_ended(&mut self.store, now),
-            // These timers only wake the core. The step then sends the waiting requests.
-            Timer::SlowRequests
-            | Timer::History
-            | Timer::ServerTime
-            | Timer::Server
-            | Timer::Events
-            | Timer::RevertDigest => {}
         }
     }
 
@@ -331,8 +327,8 @@ impl Core {
     }
 
     /// Looks up the named schedules of objects again, and puts those on the agenda that have others.
-    fn update_outdated(&mut self, now: Now) {
-        let seen_at = self.clock.seen_at(now);
+    fn update_outdated(&mut self) {
+        let seen_at = self.clock.seen_at(self.now);
         for _ in 0..MAX_UPDATES {
             let Some(id) = self.outdated.pop_front() else {
                 return;
@@ -345,8 +341,8 @@ impl Core {
     }
 
     /// Decides about the objects on the agenda until the budget of the step is exhausted.
-    fn run_agenda(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        let seen_at = self.clock.seen_at(now);
+    fn run_agenda(&mut self) {
+        let seen_at = self.clock.seen_at(self.now);
         for id in self.store.settle_texts(seen_at) {
             self.add_to_agenda(id);
         }
@@ -355,7 +351,7 @@ impl Core {
         {
             if let Some(object) = self.store.get_unpublished(id) {
                 object.is_on_agenda = false;
-                let has_sent = self.evaluate(id, Trigger::Agenda, now, effects);
+                let has_sent = self.evaluate(id, Trigger::Agenda);
                 self.budget.agenda -= usize::from(!has_sent);
             }
         }
@@ -363,46 +359,46 @@ impl Core {
     }
 
     /// Gives free start slots to waiting starts.
-    fn grant_slots(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn grant_slots(&mut self) {
         while self.budget.agenda > 0
             && let Some(id) = self.gate.grant(&mut self.store, &self.watches)
         {
             self.add_to_agenda(id);
-            self.run_agenda(now, effects);
+            self.run_agenda();
         }
         self.more |= self.budget.agenda == 0;
     }
 
     /// Sends queued work while there are slots for it.
-    fn dispatch(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        let may_send = self.throttle.may_send(now);
+    fn dispatch(&mut self) {
+        let may_send = self.throttle.server.may_send(self.now);
         if may_send {
             for class in [Class::Transition, Class::Slow, Class::Adoption] {
-                self.dispatch_class(class, now, effects);
+                self.dispatch_class(class);
             }
-            self.send_lookups(now, effects);
-            self.send_jobs(now, effects);
+            self.send_lookups();
+            self.send_jobs();
         }
         let is_busy = self.outbox.has_transitions();
         if may_send {
-            self.events.recorder.set_busy(is_busy, now);
-            self.send_events(now, effects);
-            self.send_not_ready(now, effects);
+            self.events.recorder.set_busy(is_busy, self.now);
+            self.send_events();
+            self.send_not_ready();
         }
         self.more |= self.budget.queues == 0;
     }
 
     /// Evaluates the queued objects of a class while there are free slots.
-    fn dispatch_class(&mut self, class: Class, now: Now, effects: &mut Vec<Effect>) {
-        while self.budget.queues > 0 && self.throttle.may_send(now) {
-            let window = self.throttle.window();
+    fn dispatch_class(&mut self, class: Class) {
+        while self.budget.queues > 0 && self.throttle.server.may_send(self.now) {
+            let window = self.throttle.server.window();
             let Some(id) = self.outbox.pop(class, self.flight.slots(), window) else {
                 return;
             };
             let object = self.store.get_mut(id);
             // The object might have moved to another queue since.
             if object.is_some_and(|object| object.work.take_from(class)) {
-                let has_sent = self.evaluate(id, Trigger::Queue(class), now, effects);
+                let has_sent = self.evaluate(id, Trigger::Queue(class));
                 self.budget.queues -= usize::from(!has_sent);
             }
         }
@@ -410,94 +406,74 @@ impl Core {
 
     fn has_slot(&self, class: Class) -> bool {
         let waiting = self.outbox.waiting_transitions();
-        self.flight.has_slot(class, limits(class, 0, waiting))
+        let limits = limits(class, 0, waiting);
+        self.flight.slots().has_free_slot(class, limits)
     }
 
     /// Reads reverted objects, to find the field manager that has set the count. Then reports due
     /// summaries of reverts.
-    fn send_lookups(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn send_lookups(&mut self) {
         while self.has_slot(Class::Managers)
-            && let Some(lookup) = self.reverts.pop(now)
+            && let Some(lookup) = self.reverts.pop(self.now)
         {
-            let object = lookup.object.clone();
+            let request = Request::Managers(lookup.object.clone());
             let purpose = Purpose::Revert(Box::new(lookup));
-            let namespace = object.namespace.clone();
-            let request = Request::Managers(object);
-            self.send_request(Class::Managers, &namespace, purpose, request, now, effects);
+            self.send_request(Class::Managers, purpose, request);
         }
         let events = &mut self.events;
-        while let Some((object, event)) = events.digest.take_due(&self.settings.prefix, now) {
+        while let Some((object, event)) = events.digest.take_due(&self.settings.prefix, self.now) {
             tracing::warn!(namespace = &*object.namespace, "{}", event.text);
-            events.announce(object, event, now);
+            events.announce(object, event, self.now);
         }
     }
 
     /// Sends the checks of Jobs that are due.
-    fn send_jobs(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn send_jobs(&mut self) {
         while self.has_slot(Class::Jobs)
             && let Some(pass) = self.jobs.pop()
         {
             if self.settings.dry_run {
-                self.jobs.log_dry_run(pass, &mut self.timers, now);
+                self.jobs.log_dry_run(pass, &mut self.timers, self.now);
                 continue;
             }
-            let namespace = pass.namespace.clone();
-            let request = Request::Jobs(pass);
-            self.send_request(
-                Class::Jobs,
-                &namespace,
-                Purpose::Jobs,
-                request,
-                now,
-                effects,
-            );
+            self.send_request(Class::Jobs, Purpose::Jobs, Request::Jobs(pass));
         }
     }
 
     /// Sends Events. While starts or stops are queued, the recorder limits the rate of Events.
-    fn send_events(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        while let Some(attempt) = self.events.recorder.pop(self.flight.slots(), now) {
-            let event = Arc::clone(&attempt.event);
-            let namespace = event.object.namespace.clone();
-            let (purpose, request) = (Purpose::Event(attempt), Request::Event(event));
-            self.send_request(Class::Event, &namespace, purpose, request, now, effects);
+    fn send_events(&mut self) {
+        while let Some(attempt) = self.events.recorder.pop(self.flight.slots(), self.now) {
+            let request = Request::Event(Arc::clone(&attempt.event));
+            self.send_request(Class::Event, Purpose::Event(attempt), request);
         }
     }
 
     /// Reads objects that are not ready in time, unless starts or stops wait.
-    fn send_not_ready(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn send_not_ready(&mut self) {
         while self.has_slot(Class::NotReady)
             && let Some(not_ready) = self.readiness.pop()
         {
             if self.settings.dry_run {
                 continue;
             }
-            let object = not_ready.object.clone();
-            let namespace = object.namespace.clone();
-            let (purpose, request) = (Purpose::NotReady(not_ready), Request::Managers(object));
-            self.send_request(Class::NotReady, &namespace, purpose, request, now, effects);
+            let request = Request::Managers(not_ready.object.clone());
+            self.send_request(Class::NotReady, Purpose::NotReady(not_ready), request);
         }
     }
 
     /// Sends a request, which occupies a slot of its class.
-    pub(crate) fn send_request(
-        &mut self,
-        class: Class,
-        namespace: &Arc<str>,
-        purpose: Purpose,
-        request: Request,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
-        let id = self.flight.begin(class, namespace, purpose, now.elapsed);
-        effects.push(Effect::Send(id, request));
+    pub(crate) fn send_request(&mut self, class: Class, purpose: Purpose, request: Request) {
+        let namespace = request.namespace().unwrap_or(&self.no_namespace);
+        let begun = self.now.elapsed;
+        let id = self.flight.begin(class, namespace, purpose, begun);
+        self.effects.push(Effect::Send(id, request));
     }
 
     /// Moves slow requests to the slow class. If it is full, aborts its oldest request, which then
     /// counts as timed out.
-    fn release_slow_requests(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn release_slow_requests(&mut self) {
         loop {
-            let id = match self.flight.mark_slow(now.elapsed) {
+            let id = match self.flight.mark_slow(self.now.elapsed) {
                 MarkSlow::None => return,
                 MarkSlow::Marked => continue,
                 MarkSlow::Abort(id) => id,
@@ -505,32 +481,30 @@ impl Core {
             let Some(purpose) = self.flight.end(id) else {
                 continue;
             };
-            effects.push(Effect::Abort(id));
+            self.effects.push(Effect::Abort(id));
             let mut why = Unavailable::timed_out(SLOW);
             why.reason += ", and others wait";
             let response = match &purpose {
                 Purpose::Patch(_) => Response::Patch(Box::new(Err(why.into()))),
                 _ => Response::Read(Box::new(Err(why.into()))),
             };
-            self.apply_response(purpose, response, now, effects);
+            self.apply_response(purpose, response);
         }
     }
 
     /// Requests the server's current version if a watch was resumed earlier than usual, to detect a
     /// resourceVersion rollback.
-    fn send_version_question(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        if let Some(question) = self.store.history.take_question(now.elapsed) {
+    fn send_version_question(&mut self) {
+        if let Some(question) = self.store.history.take_question(self.now.elapsed) {
             let request = Request::Version {
                 kind: question.kind.clone(),
                 namespace: question.namespace.as_deref().map(Into::into),
             };
-            let purpose = Purpose::History(question);
-            let no_namespace = self.no_namespace.clone();
-            self.send_request(Class::Server, &no_namespace, purpose, request, now, effects);
+            self.send_request(Class::Server, Purpose::History(question), request);
         }
     }
 
-    fn request_server_time(&mut self, now: Now, effects: &mut Vec<Effect>) {
+    fn request_server_time(&mut self) {
         let scope = &self.settings.scope;
         let is_known = |kind: &&Kind| !kind.version().is_empty();
         let Some(kind) = scope.kinds.iter().find(is_known).cloned() else {
@@ -538,24 +512,16 @@ impl Core {
         };
         let namespace = scope.namespaces.first().map(|name| name.as_str().into());
         let request = Request::Version { kind, namespace };
-        let no_namespace = self.no_namespace.clone();
-        self.send_request(
-            Class::Server,
-            &no_namespace,
-            Purpose::Time,
-            request,
-            now,
-            effects,
-        );
+        self.send_request(Class::Server, Purpose::Time, request);
     }
 
     /// Checks the clock. While it is wrong, no boundary is due and no workload is changed.
-    fn check_clock(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        let change = self.clock.check(now);
+    fn check_clock(&mut self) {
+        let change = self.clock.check(self.now);
         if change.was_set_back {
             // Evaluate all objects now. If a state is now too far in the future, it must be corrected
             // even if the next boundary of the object is far away.
-            self.store.refresh_memories(now.wall);
+            self.store.refresh_memories(self.now.wall);
             self.add_all_to_agenda();
         }
         let Some(skew) = self.clock.skew().map(TimeDelta::as_seconds_f64) else {
@@ -572,12 +538,12 @@ impl Core {
         } else if change.validity_changed {
             self.telemetry.set(Condition::Clock, true);
             tracing::info!(skew, "the clock is right again");
-            self.store.redate_observations(now);
-            self.store.refresh_memories(now.wall);
+            self.store.redate_observations(self.now);
+            self.store.refresh_memories(self.now.wall);
             self.add_all_to_agenda();
         }
-        if self.clock.take_time_request(now) {
-            self.request_server_time(now, effects);
+        if self.clock.take_time_request(self.now) {
+            self.request_server_time();
         }
     }
 
@@ -589,7 +555,7 @@ impl Core {
     }
 
     /// Removes an object, and its timers, waits and slots.
-    pub(crate) fn remove(&mut self, id: Id, now: Now) {
+    pub(crate) fn remove(&mut self, id: Id) {
         let Some(mut object) = self.store.remove(id) else {
             return;
         };
@@ -599,50 +565,28 @@ impl Core {
         self.stops.leave(id, &mut object);
         self.jobs.remove(id, &mut self.timers);
         let name = object.name();
-        self.unblock(&name.namespace, &Dependency::from_workload(name), now);
+        self.unblock(&name.namespace, &Dependency::from_workload(name));
     }
 
     /// Releases the starts that waited only for an object, which has changed or was removed.
-    pub(crate) fn unblock(&mut self, namespace: &str, needed: &Dependency, now: Now) {
-        let (gate, mut state) = self.gate_and_state(now);
+    pub(crate) fn unblock(&mut self, namespace: &str, needed: &Dependency) {
+        let (gate, mut state) = self.gate_and_state();
         // They are queued like due boundaries, so the first of them is sent before the others are
         // evaluated.
         for id in gate.take_unblocked(namespace, needed, &mut state) {
-            self.timers.set_boundary(id, Some(now.wall));
+            self.timers.set_boundary(id, Some(self.now.wall));
         }
     }
 
     /// The gate, and the state that it needs for its decisions.
-    pub(crate) fn gate_and_state(&mut self, now: Now) -> (&mut Gate, GateState<'_>) {
+    pub(crate) fn gate_and_state(&mut self) -> (&mut Gate, GateState<'_>) {
         let state = GateState {
             store: &mut self.store,
             watches: &self.watches,
             timers: &mut self.timers,
-            now,
+            now: self.now,
         };
         (&mut self.gate, state)
-    }
-
-    /// Sets the timers of the components, which have one deadline each.
-    fn set_timers(&mut self, now: Now) {
-        let timers = &mut self.timers;
-        let held_until = self.throttle.server_until();
-        timers.arm(Timer::SlowRequests, self.flight.next_slow());
-        timers.arm(Timer::History, self.store.history.next_question());
-        timers.arm(Timer::ServerTime, self.clock.next_time_request(now));
-        timers.arm(
-            Timer::Server,
-            held_until.filter(|until| *until > now.elapsed),
-        );
-        timers.arm(Timer::Permissions, self.throttle.permissions.next());
-        timers.arm(Timer::Events, self.events.recorder.next(now));
-        // Summaries should be reported only if requests can be sent.
-        let digest = self.events.digest.next();
-        let digest = digest.map(|at| held_until.map_or(at, |until| at.max(until)));
-        timers.arm(Timer::RevertDigest, digest);
-        timers.arm(Timer::RevertWindow, self.reverts.next_end());
-        timers.arm(Timer::StartsWait, self.gate.next_notice());
-        timers.arm(Timer::StopNotices, self.stops.next());
     }
 
     /// When the next step should be made if there is no input before.
@@ -650,12 +594,39 @@ impl Core {
         if self.more {
             return now.wall;
         }
-        let next = if self.clock.is_wrong() {
-            self.timers.next_with_wrong_clock(now)
-        } else {
-            self.timers.next(now)
-        };
-        next.unwrap_or(now.wall + TimeDelta::days(1))
+        // Requests to the server are also sent while the clock is wrong.
+        let always = [
+            self.flight.next_slow(),
+            self.store.history.next_question(),
+            self.clock.next_time_request(now),
+        ];
+        let always = always.into_iter().flatten().min();
+        let usual = self.next_due(now).filter(|_| !self.clock.is_wrong());
+        let next = always.map(|at| now.wall_at(at)).into_iter().chain(usual);
+        next.min().unwrap_or(now.wall + TimeDelta::days(1))
+    }
+
+    /// When an object or a component has work to do, if the clock is right.
+    fn next_due(&self, now: Now) -> Option<DateTime<Utc>> {
+        let server = self.throttle.server.until();
+        let server = server.filter(|until| *until > now.elapsed);
+        // Summaries should be reported only if requests can be sent.
+        let digest = self.events.digest.next();
+        let elapsed = [
+            server,
+            digest.map(|at| server.map_or(at, |until| at.max(until))),
+            self.throttle.permissions.next(),
+            self.events.recorder.next(now),
+            self.reverts.next_end(),
+        ];
+        let elapsed = elapsed.into_iter().flatten().min();
+        let wall = [
+            self.timers.next(now),
+            elapsed.map(|at| now.wall_at(at)),
+            self.gate.next_notice(),
+            self.stops.next(),
+        ];
+        wall.into_iter().flatten().min()
     }
 
     /// Publishes the gauges of the core, such as the lengths of the queues.

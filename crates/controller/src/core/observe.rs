@@ -14,7 +14,6 @@ use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt as _;
 
 use crate::{
-    clock::guard::Now,
     core::{
         Core,
         io::{Effect, ObjectEvent, WatchInput},
@@ -28,16 +27,10 @@ use crate::{
 
 impl Core {
     /// Applies an event of a watch.
-    pub(super) fn observe(
-        &mut self,
-        watch: WatchId,
-        input: WatchInput,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn observe(&mut self, watch: WatchId, input: WatchInput) {
         match input {
             WatchInput::Opened { unverified_version } => {
-                self.watches.opened(watch, now.elapsed);
+                self.watches.opened(watch, self.now.elapsed);
                 self.watches.publish(&self.telemetry);
                 if let (Some(version), Some(Watched::Kind(kind))) =
                     (unverified_version, self.watches.watched(watch))
@@ -50,18 +43,18 @@ impl Core {
                         namespace,
                         version,
                     };
-                    self.store.history.plan_question(question, now.elapsed);
+                    self.store.history.plan_question(question, self.now.elapsed);
                 }
             }
             WatchInput::Listed { objects } => self.listed(watch, objects),
-            WatchInput::Failed(error) => self.watch_failed(watch, &error, now),
+            WatchInput::Failed(error) => self.watch_failed(watch, &error),
             WatchInput::Workload(kind, event) => {
-                self.observe_workload(watch, &kind, event, now);
+                self.observe_workload(watch, &kind, event);
             }
             WatchInput::Namespace(event) => {
-                self.observe_namespace(watch, event, now, effects);
+                self.observe_namespace(watch, event);
             }
-            WatchInput::Slice(event) => self.observe_slice(event, now),
+            WatchInput::Slice(event) => self.observe_slice(event),
         }
     }
 
@@ -73,13 +66,7 @@ impl Core {
         }
     }
 
-    fn observe_workload(
-        &mut self,
-        watch: WatchId,
-        kind: &Kind,
-        event: ObjectEvent<Workload>,
-        now: Now,
-    ) {
+    fn observe_workload(&mut self, watch: WatchId, kind: &Kind, event: ObjectEvent<Workload>) {
         let name = match event {
             ObjectEvent::Applied {
                 name,
@@ -87,7 +74,7 @@ impl Core {
                 source,
             } => {
                 let origin = self.observation_origin(watch, source);
-                self.apply_workload(kind, &name, &object, origin, now);
+                self.apply_workload(kind, &name, &object, origin);
                 name
             }
             ObjectEvent::Deleted { name, uid } => {
@@ -95,14 +82,14 @@ impl Core {
                 // longer show that the server is unreachable.
                 self.telemetry.set(Condition::Reachable, true);
                 if let Some(id) = self.store.delete(kind, &name, uid.as_deref()) {
-                    self.remove(id, now);
+                    self.remove(id);
                 }
                 name
             }
         };
         if self.gate.waiting() > 0 {
             let needed = Dependency::workload(kind, &name.name);
-            self.unblock(&name.namespace, &needed, now);
+            self.unblock(&name.namespace, &needed);
         }
     }
 
@@ -112,21 +99,20 @@ impl Core {
         name: &ObjectName,
         workload: &Workload,
         origin: ObservationOrigin,
-        now: Now,
     ) {
-        let seen_at = self.clock.seen_at(now);
+        let seen_at = self.clock.seen_at(self.now);
         let id = match self.store.observe(kind, name, workload, origin, seen_at) {
             ObjectChange::None => return,
-            ObjectChange::Readiness(id) => return self.observe_readiness(id, now),
+            ObjectChange::Readiness(id) => return self.observe_readiness(id),
             ObjectChange::Unmanaged { known } => {
                 if let Some(id) = known {
-                    self.remove(id, now);
+                    self.remove(id);
                 }
                 return;
             }
             ObjectChange::Added { id, replaced } => {
                 if let Some(replaced) = replaced {
-                    self.remove(replaced, now);
+                    self.remove(replaced);
                 }
                 id
             }
@@ -140,28 +126,22 @@ impl Core {
         // If a request is in flight, its response confirms the change. Confirming it here too would count
         // it twice.
         if !object.work.is_in_flight() {
-            self.confirm(id, now);
+            self.confirm(id);
         }
         self.add_to_agenda(id);
     }
 
-    fn observe_namespace(
-        &mut self,
-        watch: WatchId,
-        event: ObjectEvent<NamespaceMeta>,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn observe_namespace(&mut self, watch: WatchId, event: ObjectEvent<NamespaceMeta>) {
         match event {
             ObjectEvent::Applied { object, source, .. } => {
                 self.set_exists(watch, true);
                 let origin = self.observation_origin(watch, source);
-                self.apply_namespace(&object, origin, now, effects);
+                self.apply_namespace(&object, origin);
             }
             ObjectEvent::Deleted { name, .. } => {
                 self.set_exists(watch, false);
                 self.store.delete_namespace(&name.name);
-                self.set_team(&name.name, None, effects);
+                self.set_team(&name.name, None);
             }
         }
     }
@@ -189,22 +169,16 @@ impl Core {
 
     /// Applies a Namespace. Its annotations are defaults, so a change of them is an edit of every object
     /// that inherits them.
-    fn apply_namespace(
-        &mut self,
-        namespace: &NamespaceMeta,
-        origin: ObservationOrigin,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn apply_namespace(&mut self, namespace: &NamespaceMeta, origin: ObservationOrigin) {
         if let Some(label) = &self.settings.scope.team_label {
             let team = namespace
                 .labels()
                 .get(label)
                 .map(|team| team.as_str().into());
-            self.set_team(&namespace.name_any(), team, effects);
+            self.set_team(&namespace.name_any(), team);
         }
         let namespace = ObservedNamespace::new(namespace, &self.settings.prefix);
-        let seen_at = self.clock.seen_at(now);
+        let seen_at = self.clock.seen_at(self.now);
         let watches = &self.watches;
         let watch_of = |kind: &Kind, namespace: &str| watches.watch_of(kind, namespace);
         let (change, ids) = self
@@ -218,7 +192,7 @@ impl Core {
             );
         }
         if let Some(error) = change.error {
-            self.reject_namespace(EventObject::from(&namespace), &namespace.name, error, now);
+            self.reject_namespace(EventObject::from(&namespace), &namespace.name, error);
         }
         for id in ids {
             self.add_to_agenda(id);
@@ -226,20 +200,20 @@ impl Core {
     }
 
     /// Reports that the annotations of a Namespace are rejected.
-    fn reject_namespace(&mut self, about: EventObject, name: &str, error: String, now: Now) {
+    fn reject_namespace(&mut self, about: EventObject, name: &str, error: String) {
         tracing::warn!(namespace = name, "its annotations are refused: {error}");
         let event = EventText::invalid(error);
-        self.events.announce(about, event, now);
+        self.events.announce(about, event, self.now);
     }
 
-    fn set_team(&self, namespace: &str, team: Option<Box<str>>, effects: &mut Vec<Effect>) {
+    fn set_team(&mut self, namespace: &str, team: Option<Box<str>>) {
         if self.settings.scope.team_label.is_some() {
             let namespace = namespace.into();
-            effects.push(Effect::Team { namespace, team });
+            self.effects.push(Effect::Team { namespace, team });
         }
     }
 
-    fn observe_slice(&mut self, event: ObjectEvent<EndpointSlice>, now: Now) {
+    fn observe_slice(&mut self, event: ObjectEvent<EndpointSlice>) {
         let (namespace, service) = match event {
             ObjectEvent::Applied { name, object, .. } => {
                 let Some(slice) = ServiceSlice::from_slice(&object) else {
@@ -256,7 +230,7 @@ impl Core {
             }
         };
         if self.gate.waiting() > 0 {
-            self.unblock(&namespace, &Dependency::service(&service), now);
+            self.unblock(&namespace, &Dependency::service(&service));
         }
     }
 
@@ -282,12 +256,12 @@ impl Core {
         }
     }
 
-    fn watch_failed(&mut self, watch: WatchId, error: &WatchError, now: Now) {
+    fn watch_failed(&mut self, watch: WatchId, error: &WatchError) {
         let Some(watched) = self.watches.watched(watch) else {
             return;
         };
         self.telemetry.watch_restart();
-        self.watches.failed(watch, error, now.elapsed);
+        self.watches.failed(watch, error, self.now.elapsed);
         if error.absence().is_some() {
             self.add_waiting_starts_to_agenda();
         }
@@ -297,7 +271,7 @@ impl Core {
         if error.absence().is_none() {
             self.telemetry.set(Condition::Reachable, false);
         }
-        match self.watches.take_log_entry(watch, now.elapsed) {
+        match self.watches.take_log_entry(watch, self.now.elapsed) {
             None => tracing::debug!(kind, error = %text, "the watch failed again"),
             Some(FailureLog::Absent) => {
                 tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff, up \
@@ -331,8 +305,8 @@ impl Core {
     }
 
     /// Applies changed calendars, and puts the objects on the agenda that refer to calendars.
-    pub(super) fn calendars_changed(&mut self, calendars: Calendars, now: Now) {
-        let seen_at = self.clock.seen_at(now);
+    pub(super) fn calendars_changed(&mut self, calendars: Calendars) {
+        let seen_at = self.clock.seen_at(self.now);
         let ids = self.store.set_calendars(calendars, seen_at);
         tracing::info!(objects = ids.len(), "the calendars have changed");
         for id in ids {
@@ -345,8 +319,8 @@ impl Core {
     ///
     /// The objects are updated in the next steps, some at a time, because every object of a cluster
     /// can use the same schedule.
-    pub(super) fn schedules_changed(&mut self, schedules: NamedSchedules, now: Now) {
-        let seen_at = self.clock.seen_at(now);
+    pub(super) fn schedules_changed(&mut self, schedules: NamedSchedules) {
+        let seen_at = self.clock.seen_at(self.now);
         let watches = &self.watches;
         let watch_of = |kind: &Kind, namespace: &str| watches.watch_of(kind, namespace);
         let changed = self.store.set_schedules(schedules, seen_at, watch_of);
@@ -356,7 +330,7 @@ impl Core {
         );
         for rejected in changed.rejected {
             let (about, name) = (rejected.about, rejected.name);
-            self.reject_namespace(about, &name, rejected.error, now);
+            self.reject_namespace(about, &name, rejected.error);
         }
         self.outdated = changed.outdated.into();
         for id in changed.added {

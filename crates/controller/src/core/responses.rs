@@ -16,10 +16,10 @@ use dayshift_workload::{
 };
 
 use crate::{
-    clock::{guard::Now, timers::Timer},
+    clock::timers::Timer,
     core::{
         Core,
-        io::{Effect, Purpose, Request, Response},
+        io::{Purpose, Request, Response},
     },
     followups::{jobs_report::JobsReporter, readiness::ReadinessTracker, reverts::Reverts},
     gate::Gate,
@@ -43,30 +43,24 @@ const NOT_APPLIED: &str = "the API server has applied no patch, although the obj
 
 impl Core {
     /// Applies the response to a request.
-    pub(super) fn apply_response(
-        &mut self,
-        purpose: Purpose,
-        response: Response,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn apply_response(&mut self, purpose: Purpose, response: Response) {
         match (purpose, response) {
             (Purpose::Patch(sent), Response::Patch(result)) => {
-                self.apply_patch_result(*sent, *result, now, effects);
+                self.apply_patch_result(*sent, *result);
             }
             (Purpose::Read { id, known }, Response::Read(result)) => {
-                self.apply_read_result(id, known, *result, now, effects);
+                self.apply_read_result(id, known, *result);
             }
             (Purpose::Event(attempt), Response::Event(result)) => {
-                self.events.recorder.finish(attempt, result, now);
+                self.events.recorder.finish(attempt, result, self.now);
             }
             (Purpose::Revert(lookup), Response::Managers(result)) => {
                 let (store, kinds) = (&mut self.store, &self.settings.kinds);
-                Reverts::finish(&lookup, &result, store, kinds, &mut self.events, now);
+                Reverts::finish(&lookup, &result, store, kinds, &mut self.events, self.now);
             }
             (Purpose::NotReady(not_ready), Response::Managers(result)) => {
                 let known = self.store.get(not_ready.id);
-                ReadinessTracker::finish(&not_ready, &result, known, &mut self.events, now);
+                ReadinessTracker::finish(&not_ready, &result, known, &mut self.events, self.now);
             }
             (Purpose::Jobs, Response::Jobs(passed)) => {
                 let mut report = JobsReporter {
@@ -74,7 +68,7 @@ impl Core {
                     events: &mut self.events,
                     timers: &mut self.timers,
                     telemetry: &self.telemetry,
-                    now,
+                    now: self.now,
                 };
                 self.jobs.finish(*passed, &mut report);
             }
@@ -83,12 +77,12 @@ impl Core {
                     Err(ReadError::Unavailable(_)) => ProbeResult::NoResponse,
                     _ => ProbeResult::Response,
                 };
-                self.throttle.end_probe(probe, now);
+                self.throttle.end_probe(probe, self.now);
                 let is_reachable = probe == ProbeResult::Response;
                 self.telemetry.set(Condition::Reachable, is_reachable);
             }
             (Purpose::History(question), Response::Version(result)) => {
-                self.apply_server_version(question, result, now);
+                self.apply_server_version(question, result);
             }
             (Purpose::Time, Response::Version(Err(error))) => {
                 tracing::warn!(error = %error, "cannot read the time of the API server");
@@ -99,13 +93,7 @@ impl Core {
         }
     }
 
-    fn apply_patch_result(
-        &mut self,
-        sent: SentPatch,
-        result: Result<Workload, PatchError>,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn apply_patch_result(&mut self, sent: SentPatch, result: Result<Workload, PatchError>) {
         let id = sent.id;
         if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
             self.telemetry
@@ -123,18 +111,18 @@ impl Core {
                 let (known, kind) = (sent.known, sent.object.kind.clone());
                 let (made, field) = workload.count(&kind);
                 if kind.is_discovered() && lacks_count_field(&sent, &field) {
-                    self.record_no_count(id, &kind, now);
+                    self.record_no_count(id, &kind);
                 } else {
-                    self.record_success(sent, made, now);
+                    self.record_success(sent, made);
                 }
                 self.store.history.record_write(workload.version(), known);
-                self.observe_response(id, &workload, known.object, now);
+                self.observe_response(id, &workload, known.object);
                 self.mark_idle(id);
             }
-            Err(PatchError::Conflict) => self.handle_conflict(id, now, effects),
-            Err(PatchError::Gone) => self.remove(id, now),
-            Err(PatchError::Rejected(why)) => self.handle_rejection(id, &why, now),
-            Err(PatchError::Forbidden(why)) => self.handle_forbidden(id, &why, now),
+            Err(PatchError::Conflict) => self.handle_conflict(id),
+            Err(PatchError::Gone) => self.remove(id),
+            Err(PatchError::Rejected(why)) => self.handle_rejection(id, &why),
+            Err(PatchError::Forbidden(why)) => self.handle_forbidden(id, &why),
             Err(PatchError::Unavailable(why)) => {
                 if let Some(object) = self.store.get_mut(id)
                     && sent.changes_labels
@@ -142,30 +130,30 @@ impl Core {
                     object.record_unconfirmed(sent);
                 }
                 if why.kind.is_server_failure() {
-                    self.handle_unavailable(id, &why, now, effects);
-                    self.confirm(id, now);
-                } else if self.confirm(id, now) {
+                    self.handle_unavailable(id, &why);
+                    self.confirm(id);
+                } else if self.confirm(id) {
                     // The watch has already shown that the patch took effect.
                     self.mark_idle(id);
                 } else {
-                    self.handle_unavailable(id, &why, now, effects);
+                    self.handle_unavailable(id, &why);
                 }
             }
         }
     }
 
-    fn observe_response(&mut self, id: Id, workload: &Workload, known: Version, now: Now) -> bool {
+    fn observe_response(&mut self, id: Id, workload: &Workload, known: Version) -> bool {
         let watch = self.store.get(id).map_or(0, |object| object.watch);
         let epoch = self.watches.epoch(watch);
-        let seen_at = self.clock.seen_at(now);
+        let seen_at = self.clock.seen_at(self.now);
         self.store
             .observe_response(id, workload, known, epoch, seen_at)
     }
 
     /// Records that the API server has accepted a patch of a kind without storing the count. From now on,
     /// observations of that kind show this, and the next decision rejects the schedule.
-    fn record_no_count(&mut self, id: Id, kind: &Kind, now: Now) {
-        self.throttle.responded(now);
+    fn record_no_count(&mut self, id: Id, kind: &Kind) {
+        self.throttle.responded(self.now);
         record_lacks_count(kind);
         self.clear_write_failures(id);
     }
@@ -181,7 +169,7 @@ impl Core {
 
     /// Records a successful change: memory, metrics, the log and Events. `made` is the count in the
     /// response, which an admission webhook might have changed.
-    fn record_success(&mut self, sent: SentPatch, made: Replicas, now: Now) {
+    fn record_success(&mut self, sent: SentPatch, made: Replicas) {
         let SentPatch {
             id,
             object: name,
@@ -191,17 +179,19 @@ impl Core {
             elapsed,
             ..
         } = sent;
-        self.throttle.responded(now);
+        self.throttle.responded(self.now);
         self.count_change(&change, at);
         let mut object = self.store.get_mut(id);
         if let Some(object) = &mut object {
-            object.memory.wrote(&object.observed, &change, now.wall);
+            object
+                .memory
+                .wrote(&object.observed, &change, self.now.wall);
         }
         let note = change.note.as_ref();
         let mut event = note.map(|note| EventText::from_note(note, &name, self.events.prefix()));
         if made != change.replicas && change.replicas != from {
             let known = object.as_deref_mut();
-            event = self.events.overruled(known, &name, &change, made, now);
+            event = self.events.overruled(known, &name, &change, made, self.now);
             change.replicas = made;
         }
         if let Some(object) = object {
@@ -223,11 +213,11 @@ impl Core {
             return;
         };
         if let Some(event) = event {
-            self.events.announce(&name, event, now);
+            self.events.announce(&name, event, self.now);
         }
         if change.kind.is_transition() {
             let zone = self.settings.default_zone;
-            Gate::report_unready_dependencies(object, zone, &mut self.events, now);
+            Gate::report_unready_dependencies(object, zone, &mut self.events, self.now);
         }
     }
 
@@ -246,7 +236,7 @@ impl Core {
 
     /// Checks whether a patch without a response took effect: the object looks as the patch makes it.
     /// Then records its success. Returns whether it took effect.
-    pub(super) fn confirm(&mut self, id: Id, now: Now) -> bool {
+    pub(super) fn confirm(&mut self, id: Id) -> bool {
         let is_unconfirmed = self.store.get(id).and_then(|object| object.get_rare());
         if is_unconfirmed.is_none_or(|rare| rare.unconfirmed.is_none()) {
             return false;
@@ -256,99 +246,88 @@ impl Core {
             return false;
         };
         let made = sent.change.replicas;
-        self.record_success(sent, made, now);
+        self.record_success(sent, made);
         self.add_to_agenda(id);
         true
     }
 
     /// The object has changed since it was observed: reads it and decides again, immediately at most
     /// [`MAX_CONFLICTS`] times.
-    fn handle_conflict(&mut self, id: Id, now: Now, effects: &mut Vec<Effect>) {
-        self.throttle.responded(now);
+    fn handle_conflict(&mut self, id: Id) {
+        self.throttle.responded(self.now);
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
         if object.work.count_conflict() > MAX_CONFLICTS {
-            self.record_failure(id, Reason::Failed, NOT_APPLIED, &Delays::OBJECT, now);
+            self.record_failure(id, Reason::Failed, NOT_APPLIED, &Delays::OBJECT);
             return;
         }
         let class = object.work.class(Class::Transition);
-        self.read(id, class, now, effects);
+        self.read(id, class);
     }
 
-    fn apply_read_result(
-        &mut self,
-        id: Id,
-        known: Version,
-        result: Result<Workload, ReadError>,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn apply_read_result(&mut self, id: Id, known: Version, result: Result<Workload, ReadError>) {
         match result {
             Ok(workload) => {
-                self.throttle.responded(now);
-                if self.observe_response(id, &workload, known, now) {
-                    self.confirm(id, now);
+                self.throttle.responded(self.now);
+                if self.observe_response(id, &workload, known) {
+                    self.confirm(id);
                     if let Some(object) = self.store.get_unpublished(id) {
                         object.discard_unconfirmed();
                     }
                     self.mark_idle(id);
                 } else {
-                    self.remove(id, now);
+                    self.remove(id);
                 }
             }
-            Err(ReadError::Gone) => self.remove(id, now),
-            Err(ReadError::Rejected(why)) => self.handle_rejection(id, &why, now),
-            Err(ReadError::Unavailable(why)) => self.handle_unavailable(id, &why, now, effects),
+            Err(ReadError::Gone) => self.remove(id),
+            Err(ReadError::Rejected(why)) => self.handle_rejection(id, &why),
+            Err(ReadError::Unavailable(why)) => self.handle_unavailable(id, &why),
         }
     }
 
     /// The server has rejected a request: reports that, and retries slowly.
-    fn handle_rejection(&mut self, id: Id, why: &str, now: Now) {
-        self.throttle.responded(now);
-        self.record_failure(id, Reason::Rejected, why, &Delays::REJECTED, now);
+    fn handle_rejection(&mut self, id: Id, why: &str) {
+        self.throttle.responded(self.now);
+        self.record_failure(id, Reason::Rejected, why, &Delays::REJECTED);
     }
 
     /// A permission is missing, which affects all objects of that kind in the namespace. They retry in
     /// turn, one at a time.
-    fn handle_forbidden(&mut self, id: Id, why: &str, now: Now) {
-        self.throttle.responded(now);
+    fn handle_forbidden(&mut self, id: Id, why: &str) {
+        self.throttle.responded(self.now);
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
         let throttle = &mut self.throttle;
         let random = &mut throttle.random;
-        let failures = throttle.permissions.forbid(object.name(), id, now, random);
+        let failures = throttle
+            .permissions
+            .forbid(object.name(), id, self.now, random);
         object.work.wait_for_permission(failures);
         self.gate.release_slot(id, object, &mut self.timers);
         self.events
-            .write_failed(object, Reason::Forbidden, why, failures, now);
+            .write_failed(object, Reason::Forbidden, why, failures, self.now);
     }
 
     /// There was no usable response. If the server is at fault, all requests wait; otherwise, only this
     /// object waits.
-    fn handle_unavailable(
-        &mut self,
-        id: Id,
-        why: &Unavailable,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn handle_unavailable(&mut self, id: Id, why: &Unavailable) {
         let watch = self.store.get(id).map(|object| object.watch);
         let is_absent = watch.is_some_and(|watch| self.watches.is_absent(watch));
         if why.kind == FailureKind::NotServed && is_absent {
             // The server no longer serves the kind. If it does again, a list shows the objects.
-            self.remove(id, now);
+            self.remove(id);
             return;
         }
-        match self.throttle.blame(id, why, now) {
+        match self.throttle.blame(id, why, self.now) {
             Blame::Server => self.telemetry.set(Condition::Reachable, false),
-            Blame::Probe => self.probe(id, now, effects),
+            Blame::Probe => self.probe(id),
             Blame::Object => {}
         }
         if why.kind.is_server_failure() {
             // Concurrent requests fail together, so one line in the log is enough.
-            if self.throttle.server_failed(why, now)
+            if self.throttle.server_failed(why, self.now)
                 && let Some(object) = self.store.get(id)
             {
                 let object = object.name();
@@ -364,43 +343,35 @@ impl Core {
             object.work.mark_slow();
         }
         let namespace = &object.name().namespace;
-        self.throttle.object_failed(id, namespace, why, now);
+        self.throttle.object_failed(id, namespace, why, self.now);
         let delays = &Delays::OBJECT;
-        self.record_failure(id, Reason::Failed, &why.to_string(), delays, now);
+        self.record_failure(id, Reason::Failed, &why.to_string(), delays);
     }
 
     /// Sends a probe after a timeout. It shows whether the server is unavailable, or only an admission
     /// webhook hangs, which cannot delay a list.
-    fn probe(&mut self, id: Id, now: Now, effects: &mut Vec<Effect>) {
+    fn probe(&mut self, id: Id) {
         let Some(object) = self.store.get(id) else {
-            self.throttle.end_probe(ProbeResult::NoResponse, now);
+            self.throttle.end_probe(ProbeResult::NoResponse, self.now);
             return;
         };
-        let name = object.name().clone();
-        let namespace = name.namespace.clone();
-        let request = Request::Probe(name);
-        self.send_request(
-            Class::Server,
-            &namespace,
-            Purpose::Probe,
-            request,
-            now,
-            effects,
-        );
+        let request = Request::Probe(object.name().clone());
+        self.send_request(Class::Server, Purpose::Probe, request);
     }
 
     /// A write to an object has failed: reports that, and retries after one of these delays.
-    fn record_failure(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays, now: Now) {
+    fn record_failure(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays) {
         let Some(object) = self.store.get_mut(id) else {
             return;
         };
         self.gate.release_slot(id, object, &mut self.timers);
         let until = object
             .work
-            .record_failure(delays, now, &mut self.throttle.random);
+            .record_failure(delays, self.now, &mut self.throttle.random);
         self.timers.set(Timer::Retry(id), until);
         let failures = object.work.failures();
-        self.events.write_failed(object, reason, why, failures, now);
+        self.events
+            .write_failed(object, reason, why, failures, self.now);
     }
 
     /// Marks an object as having no request in flight, and puts it on the agenda.
@@ -418,14 +389,13 @@ impl Core {
         &mut self,
         question: VersionQuestion,
         result: Result<Version, ReadError>,
-        now: Now,
     ) {
         let history = &mut self.store.history;
         match result {
             Ok(version) => history.record_response(version, question.version),
             Err(ReadError::Unavailable(error)) => {
                 tracing::debug!(%error, "cannot read the current resourceVersion of the API server");
-                history.plan_question_again(question, now.elapsed);
+                history.plan_question_again(question, self.now.elapsed);
             }
             // RBAC might allow only to watch. Then the response to a later write shows a rollback.
             Err(ReadError::Gone | ReadError::Rejected(_)) => {}

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use dayshift_cluster::write::EventObject;
 use dayshift_workload::{Prefix, events::EventText};
 
-use crate::clock::guard::Now;
+use crate::{clock::guard::Now, events::pruned_map::PrunedMap};
 
 /// The maximum number of separate Events of a namespace within [`PERIOD`]. Further reverts are reported
 /// in a summary.
@@ -21,15 +21,10 @@ const GATHERED_FOR: Duration = Duration::from_secs(5);
 /// The maximum number of field managers in a summary.
 const MAX_MANAGERS: usize = 3;
 
-/// Namespaces are not pruned below this number.
-const MIN_PRUNED: usize = 64;
-
 /// The recent reverts of each namespace.
 #[derive(Default)]
 pub(crate) struct RevertDigest {
-    namespaces: BTreeMap<Arc<str>, RecentReverts>,
-    /// The number of namespaces after the last pruning.
-    kept: usize,
+    namespaces: PrunedMap<Arc<str>, RecentReverts>,
 }
 
 struct RecentReverts {
@@ -50,10 +45,11 @@ struct RevertSummary {
 impl RevertDigest {
     /// Whether a separate Event about a revert should be sent. If not, adds the revert to the summary.
     pub(crate) fn admit(&mut self, object: &EventObject, manager: &str, now: Now) -> bool {
-        self.prune(now);
-        let namespace = object.namespace.clone();
-        let recent = self.namespaces.entry(namespace);
-        let recent = recent.or_insert_with(|| RecentReverts::new(now.elapsed));
+        let recent = self.namespaces.get_or_insert_with(
+            object.namespace.clone(),
+            |recent| recent.is_over(now),
+            || RecentReverts::new(now.elapsed),
+        );
         if recent.is_over(now) {
             *recent = RecentReverts::new(now.elapsed);
         }
@@ -83,7 +79,7 @@ impl RevertDigest {
 
     /// When the next summary is due.
     pub(crate) fn next(&self) -> Option<Duration> {
-        let all = self.namespaces.values();
+        let all = self.namespaces.entries.values();
         all.filter_map(|recent| Some(recent.summary.as_ref()?.due))
             .min()
     }
@@ -94,7 +90,7 @@ impl RevertDigest {
         prefix: &Prefix,
         now: Now,
     ) -> Option<(EventObject, EventText)> {
-        let mut all = self.namespaces.values_mut();
+        let mut all = self.namespaces.entries.values_mut();
         let (recent, summary) = all.find_map(|recent| {
             let summary = recent
                 .summary
@@ -106,14 +102,6 @@ impl RevertDigest {
         let event =
             EventText::reverted_together(namespace, summary.count, &summary.managers, prefix);
         Some((summary.first, event))
-    }
-
-    /// Forgets namespaces whose period is over, if the number of namespaces has doubled.
-    fn prune(&mut self, now: Now) {
-        if self.namespaces.len() >= 2 * self.kept.max(MIN_PRUNED) {
-            self.namespaces.retain(|_, recent| !recent.is_over(now));
-            self.kept = self.namespaces.len();
-        }
     }
 }
 
@@ -172,6 +160,6 @@ mod tests {
             let object = namespace(&format!("team-{number}"));
             digest.admit(&object, "helm", at(number * 60));
         }
-        assert!(digest.namespaces.len() <= 2 * MIN_PRUNED);
+        assert!(digest.namespaces.entries.len() <= 2 * 64);
     }
 }

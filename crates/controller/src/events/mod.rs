@@ -1,7 +1,7 @@
 //! Reports to users: Events and log lines. Each condition is reported once, until it ends or its period
 //! is over. The Events are sent by the [`Recorder`].
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use dayshift_cluster::write::EventObject;
 use dayshift_workload::{
@@ -12,7 +12,7 @@ use dayshift_workload::{
 
 use crate::{
     clock::guard::Now,
-    events::{digest::RevertDigest, recorder::Recorder},
+    events::{digest::RevertDigest, pruned_map::PrunedMap, recorder::Recorder},
     object::{
         Object,
         rare::{Reason, Reported},
@@ -23,10 +23,8 @@ use crate::{
 };
 
 pub(crate) mod digest;
+mod pruned_map;
 pub(crate) mod recorder;
-
-/// Reports about permissions are not pruned below this number.
-const MIN_PRUNED: usize = 64;
 
 /// Sends Events, and remembers which conditions were reported.
 ///
@@ -35,9 +33,7 @@ const MIN_PRUNED: usize = 64;
 pub(crate) struct Events {
     pub(crate) recorder: Recorder,
     pub(crate) digest: RevertDigest,
-    permissions: HashMap<Permission, Reported>,
-    /// The number of permissions after the last pruning.
-    kept: usize,
+    permissions: PrunedMap<Permission, Reported>,
     prefix: Prefix,
     telemetry: Arc<Telemetry>,
 }
@@ -48,8 +44,7 @@ impl Events {
         Self {
             recorder: Recorder::new(settings, Arc::clone(&telemetry)),
             digest: RevertDigest::default(),
-            permissions: HashMap::new(),
-            kept: 0,
+            permissions: PrunedMap::default(),
             prefix: settings.prefix.clone(),
             telemetry,
         }
@@ -86,32 +81,40 @@ impl Events {
         }
     }
 
-    /// Whether a missing permission should be reported now. If so, records the report.
-    pub(crate) fn take_missing(&mut self, object: &WorkloadRef, reason: Reason, now: Now) -> bool {
-        let permission = permission(object);
-        if !self.permissions.contains_key(&permission)
-            && self.permissions.len() >= 2 * self.kept.max(MIN_PRUNED)
-        {
-            self.permissions.retain(|_, reported| {
-                reported.prune(now);
-                !reported.is_empty()
-            });
-            self.kept = self.permissions.len();
+    /// Whether a condition of an object should be reported now. If so, records the report. A missing
+    /// permission is reported on one object, for all objects of its kind in the namespace. The reports
+    /// of a deleted object are forgotten, so its condition counts as new.
+    pub(crate) fn take_new(
+        &mut self,
+        object: &WorkloadRef,
+        known: Option<&mut Object>,
+        reason: Reason,
+        now: Now,
+    ) -> bool {
+        if !reason.is_for_all() {
+            return known.is_none_or(|known| known.rare().reported.report_if_new(reason, "", now));
         }
-        let reported = self.permissions.entry(permission).or_default();
+        let is_stale = |reported: &mut Reported| {
+            reported.prune(now);
+            reported.is_empty()
+        };
+        let permission = permission(object);
+        let permissions = &mut self.permissions;
+        let reported = permissions.get_or_insert_with(permission, is_stale, Reported::default);
         reported.report_if_new(reason, "", now)
     }
 
     /// Records that a permission is no longer missing. If it is missing again, that is reported.
     pub(crate) fn clear_missing(&mut self, object: &WorkloadRef, reason: Reason) {
-        if self.permissions.is_empty() {
+        let permissions = &mut self.permissions.entries;
+        if permissions.is_empty() {
             return;
         }
         let permission = permission(object);
-        if let Some(reported) = self.permissions.get_mut(&permission) {
+        if let Some(reported) = permissions.get_mut(&permission) {
             reported.clear(&[reason]);
             if reported.is_empty() {
-                self.permissions.remove(&permission);
+                permissions.remove(&permission);
             }
         }
     }
@@ -128,15 +131,8 @@ impl Events {
     ) {
         let name = object.name().clone();
         tracing::warn!(kind = %name.kind, object = %name, failures, "{why}");
-        // A missing permission is reported on one object, for all objects of its kind in the namespace.
-        let is_for_all = reason == Reason::Forbidden;
-        let is_new = if is_for_all {
-            self.take_missing(&name, reason, now)
-        } else {
-            object.rare().reported.report_if_new(reason, "", now)
-        };
-        if is_new {
-            let namespace = is_for_all.then_some(&*name.namespace);
+        if self.take_new(&name, Some(object), reason, now) {
+            let namespace = reason.is_for_all().then_some(&*name.namespace);
             let event = EventText::scale_failed(&name.kind, why, namespace);
             self.announce(&name, event, now);
         }

@@ -1,7 +1,7 @@
 //! The queue of Events. Events have slots and backoffs of their own, so their failures do not affect
 //! other requests.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
@@ -12,11 +12,12 @@ use dayshift_workload::events::EventText;
 
 use crate::{
     clock::guard::Now,
+    events::pruned_map::PrunedMap,
     object::work::{Backoff, Class},
     outbox::{Slots, WaitingTransitions, fair_queue::FairQueue, limits},
     settings::Settings,
     telemetry::{metrics::Telemetry, outcome::EventOutcome},
-    throttle::Window,
+    throttle::Breaker,
 };
 
 /// The maximum number of Events in flight.
@@ -31,9 +32,6 @@ const MAX_TRIES: u32 = 5;
 
 /// The interval between two Events while starts and stops wait.
 const TRICKLE_INTERVAL: Duration = Duration::from_secs(1);
-
-/// Backoffs of namespaces are not pruned below this number.
-const MIN_PRUNED: usize = 64;
 
 /// An Event to be sent.
 pub(crate) struct PendingEvent {
@@ -52,13 +50,10 @@ pub(crate) struct EventAttempt {
 /// The queue of Events.
 pub(crate) struct Recorder {
     waiting: FairQueue<EventAttempt>,
-    /// The backoff of all Events, after a failure of the server.
-    server: Backoff,
+    /// Delays all Events after a failure of the server.
+    server: Breaker,
     /// The backoff of the Events in each namespace.
-    namespaces: HashMap<Arc<str>, Backoff>,
-    /// The number of namespaces after the last pruning.
-    kept: usize,
-    window: Window,
+    namespaces: PrunedMap<Arc<str>, Backoff>,
     /// When starts and stops began to wait, or when the last Event was sent since then. `None` if none
     /// waits.
     busy_since: Option<Duration>,
@@ -72,10 +67,8 @@ impl Recorder {
     pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
         Self {
             waiting: FairQueue::default(),
-            server: Backoff::default(),
-            namespaces: HashMap::new(),
-            kept: 0,
-            window: Window::new(SLOTS),
+            server: Breaker::new(SLOTS),
+            namespaces: PrunedMap::default(),
             busy_since: None,
             is_dry_run: settings.dry_run,
             random: fastrand::Rng::with_seed(settings.seed),
@@ -108,15 +101,16 @@ impl Recorder {
 
     /// Takes the next Event that can be sent now.
     pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<EventAttempt> {
-        let limits = limits(Class::Event, self.window.size(), WaitingTransitions::None);
+        let window = self.server.window();
+        let limits = limits(Class::Event, window, WaitingTransitions::None);
         let waits_for_others = self.next_trickle() > Some(now.elapsed);
         if !slots.has_free_slot(Class::Event, limits)
-            || self.server.is_active(now)
+            || !self.server.may_send(now)
             || waits_for_others
         {
             return None;
         }
-        let namespaces = &self.namespaces;
+        let namespaces = &self.namespaces.entries;
         let attempt = self.waiting.pop(|namespace| {
             slots.has_free_slot_for(Class::Event, limits, namespace)
                 && !namespaces
@@ -152,30 +146,20 @@ impl Recorder {
                 return;
             }
         };
-        self.window.responded();
-        self.server.succeed(now);
-        self.namespaces.remove(&event.object.namespace);
+        self.server.responded(now);
+        self.namespaces.entries.remove(&event.object.namespace);
         self.telemetry.event(outcome);
     }
 
     fn fail(&mut self, namespace: &Arc<str>, why: &Unavailable, now: Now) {
         let random = &mut self.random;
         if why.kind.is_server_failure() {
-            self.server.clear_if_expired(now);
-            let delays = &Delays::SERVER;
-            if self.server.fail(delays, why.retry_after, now, random) {
-                self.window.failed(why.kind);
-            }
+            self.server.fail(why, now, random);
             return;
         }
-        if !self.namespaces.contains_key(namespace)
-            && self.namespaces.len() >= 2 * self.kept.max(MIN_PRUNED)
-        {
-            self.namespaces
-                .retain(|_, backoff| !backoff.is_expired(now));
-            self.kept = self.namespaces.len();
-        }
-        let backoff = self.namespaces.entry(namespace.clone()).or_default();
+        let is_stale = |backoff: &mut Backoff| backoff.is_expired(now);
+        let namespaces = &mut self.namespaces;
+        let backoff = namespaces.get_or_insert_with(namespace.clone(), is_stale, Backoff::default);
         backoff.clear_if_expired(now);
         backoff.fail(&Delays::OBJECT, None, now, random);
     }
@@ -185,7 +169,7 @@ impl Recorder {
         if self.waiting.is_empty() {
             return None;
         }
-        let namespaces = self.namespaces.values().filter_map(Backoff::until);
+        let namespaces = self.namespaces.entries.values().filter_map(Backoff::until);
         let all = [self.next_trickle(), self.server.until()].into_iter();
         let all = all.flatten().chain(namespaces);
         all.filter(|at| *at > now.elapsed).min()
@@ -269,6 +253,6 @@ mod tests {
             let why = Unavailable::timed_out(Duration::from_secs(5));
             recorder.fail(&namespace.into(), &why, now(100 + number));
         }
-        assert!(recorder.namespaces.len() < 4 * MIN_PRUNED);
+        assert!(recorder.namespaces.entries.len() < 4 * 64);
     }
 }

@@ -94,15 +94,9 @@ impl Jobs {
             return None;
         };
         tracing::warn!(kind = %object.kind, %object, failures, "cannot suspend or resume its Jobs: {why}");
-        // A missing permission is reported once for the namespace.
-        let is_for_all = reason == Reason::JobsForbidden;
-        let is_new = if is_for_all {
-            reporter.events.take_missing(object, reason, now)
-        } else {
-            let known = reporter.store.get_unpublished(target.id);
-            known.is_none_or(|known| known.rare().reported.report_if_new(reason, "", now))
-        };
-        if is_new {
+        let known = reporter.store.get_unpublished(target.id);
+        let is_for_all = reason.is_for_all();
+        if reporter.events.take_new(object, known, reason, now) {
             let event = EventText::jobs_failed(why, is_for_all.then_some(&*object.namespace));
             reporter.events.announce(object, event, now);
         }

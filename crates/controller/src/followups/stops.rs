@@ -12,7 +12,7 @@ use dayshift_schedule::Zone;
 use dayshift_workload::{WorkloadRef, events::EventText, next_stop};
 
 use crate::{
-    clock::guard::Now,
+    clock::{guard::Now, scheduler::Scheduler},
     events::Events,
     ids::Id,
     object::{Object, rare::StopGroup},
@@ -30,16 +30,11 @@ const MAX_SEPARATE: usize = 5;
 /// The stops for which notices will be sent.
 #[derive(Default)]
 pub(crate) struct Stops {
-    /// The groups by the time of their notice.
-    due: BTreeSet<(DateTime<Utc>, Arc<StopGroup>)>,
-    groups: BTreeMap<Arc<StopGroup>, Members>,
+    /// When the notice of each group is due.
+    due: Scheduler<Arc<StopGroup>, DateTime<Utc>>,
+    groups: BTreeMap<Arc<StopGroup>, BTreeSet<Id>>,
     /// The groups that were announced on their Namespaces.
     announced: BTreeSet<Arc<StopGroup>>,
-}
-
-struct Members {
-    due: DateTime<Utc>,
-    ids: BTreeSet<Id>,
 }
 
 /// A group whose notice is due.
@@ -86,32 +81,21 @@ impl Stops {
             Some((known, _)) => Arc::clone(known),
             None => Arc::new(group),
         };
-        let members = self.groups.entry(Arc::clone(&group));
-        let members = members.or_insert_with(|| Members {
-            due,
-            ids: BTreeSet::new(),
-        });
-        self.due.remove(&(members.due, Arc::clone(&group)));
-        members.due = due;
-        members.ids.insert(id);
-        self.due.insert((due, Arc::clone(&group)));
+        let members = self.groups.entry(Arc::clone(&group)).or_default();
+        members.insert(id);
+        self.due.set(Arc::clone(&group), due);
         object.rare().stop_group = Some(group);
     }
 
     /// When the next notice is due.
     pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
-        self.due.first().map(|(due, _)| *due)
+        self.due.next()
     }
 
     /// Takes one group whose notice is due, and marks its objects as announced.
     fn take_due(&mut self, store: &mut Store, now: DateTime<Utc>) -> Option<DueNotice> {
-        let (due, _) = self.due.first()?;
-        if *due > now {
-            return None;
-        }
-        let (_, group) = self.due.pop_first()?;
-        let members = self.groups.remove(&group);
-        let ids = members.map_or_else(BTreeSet::new, |members| members.ids);
+        let (group, _) = self.due.take_due(now)?;
+        let ids = self.groups.remove(&group).unwrap_or_default();
         for id in &ids {
             if let Some(object) = store.get_unpublished(*id) {
                 let rare = object.rare();
@@ -157,11 +141,10 @@ impl Stops {
             return;
         };
         if let Some(members) = self.groups.get_mut(&group) {
-            members.ids.remove(&id);
-            if members.ids.is_empty() {
-                let due = members.due;
+            members.remove(&id);
+            if members.is_empty() {
                 self.groups.remove(&group);
-                self.due.remove(&(due, group));
+                self.due.cancel(&group);
             }
         }
     }

@@ -1,11 +1,7 @@
 //! Decides whether a due start can be sent now, or waits: first for its dependencies (`after`), then
 //! for a start slot (`--max-starting`). Stops and other changes are always admitted.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    num::NonZeroUsize,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::write::EventObject;
@@ -16,7 +12,7 @@ use dayshift_workload::{
 };
 
 use crate::{
-    clock::{guard::Now, timers::Timers},
+    clock::{guard::Now, scheduler::Scheduler, timers::Timers},
     events::Events,
     gate::{
         dependencies::Dependencies,
@@ -317,7 +313,7 @@ impl Gate {
 
     /// When the next Event about waiting starts is due.
     pub(crate) fn next_notice(&self) -> Option<DateTime<Utc>> {
-        self.notices.next().filter(|_| self.slots.max().is_some())
+        self.notices.0.next()
     }
 
     /// Sends Events on the Namespaces whose starts wait for start slots.
@@ -382,46 +378,33 @@ fn join(needed: &[Dependency]) -> String {
 /// The delay of the first Event, so that it includes all starts that begin to wait at the same time.
 const GATHER_TIME: TimeDelta = TimeDelta::seconds(1);
 
-/// The time of the last Event for each namespace whose starts wait.
+/// When an Event about each namespace whose starts wait is due.
 #[derive(Default)]
-pub(super) struct WaitNotices {
-    reported: HashMap<Arc<str>, DateTime<Utc>>,
-    next: Option<DateTime<Utc>>,
-}
+struct WaitNotices(Scheduler<Arc<str>, DateTime<Utc>>);
 
 impl WaitNotices {
     /// Records that a start in the namespace begins to wait.
-    pub(super) fn begin(&mut self, namespace: &str, now: DateTime<Utc>) {
-        if !self.reported.contains_key(namespace) {
-            let soon = now + GATHER_TIME;
-            self.next = Some(self.next.map_or(soon, |next| next.min(soon)));
+    fn begin(&mut self, namespace: &Arc<str>, now: DateTime<Utc>) {
+        if self.0.get(namespace).is_none() {
+            self.0.set(Arc::clone(namespace), now + GATHER_TIME);
         }
-    }
-
-    /// When the next Event is due.
-    pub(super) const fn next(&self) -> Option<DateTime<Utc>> {
-        self.next
     }
 
     /// Takes the namespaces that should be reported now, and the number of waiting starts in each.
     /// `waiting` is the number of waiting starts in every namespace.
-    pub(super) fn take_due(
+    fn take_due(
         &mut self,
         waiting: &BTreeMap<Arc<str>, usize>,
         now: DateTime<Utc>,
     ) -> Vec<(Arc<str>, usize)> {
-        self.reported
-            .retain(|namespace, _| waiting.contains_key(namespace));
         let mut due = Vec::new();
-        for (namespace, count) in waiting {
-            let reported = self.reported.get(namespace);
-            if reported.is_none_or(|at| *at + STARTS_WAIT_INTERVAL <= now) {
-                self.reported.insert(Arc::clone(namespace), now);
-                due.push((Arc::clone(namespace), *count));
+        while let Some((namespace, _)) = self.0.take_due(now) {
+            if let Some(count) = waiting.get(&namespace) {
+                self.0
+                    .set(Arc::clone(&namespace), now + STARTS_WAIT_INTERVAL);
+                due.push((namespace, *count));
             }
         }
-        let oldest = self.reported.values().min();
-        self.next = oldest.map(|at| *at + STARTS_WAIT_INTERVAL);
         due
     }
 }

@@ -60,8 +60,8 @@ impl StartSlots {
             is_open: false,
             taken: 0,
             held: HashMap::new(),
-            requested: FairQueue::new(),
-            scheduled: FairQueue::new(),
+            requested: FairQueue::default(),
+            scheduled: FairQueue::default(),
             waiting: BTreeMap::new(),
             last_number: 0,
         }

@@ -96,6 +96,11 @@ impl Reason {
     /// The conditions that a successful write ends.
     pub(crate) const WRITE_FAILURES: [Self; 2] = [Self::Rejected, Self::Failed];
 
+    /// Whether it is reported once for all objects of a kind in a namespace.
+    pub(crate) const fn is_for_all(self) -> bool {
+        matches!(self, Self::Forbidden | Self::JobsForbidden)
+    }
+
     /// How long the same condition is not reported again; `None` means until it has ended.
     const fn period(self) -> Option<Duration> {
         const HOUR: u64 = 60 * 60;

@@ -72,15 +72,6 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T> FairQueue<T> {
-    /// An empty queue.
-    pub(crate) fn new() -> Self {
-        Self {
-            namespaces: HashMap::new(),
-            turns: VecDeque::new(),
-            len: 0,
-        }
-    }
-
     /// Adds a new item at the end of its namespace.
     pub(crate) fn push(&mut self, namespace: &Arc<str>, item: T) {
         self.queue(namespace, item, Attempt::First);
@@ -146,7 +137,11 @@ impl<T> FairQueue<T> {
 
 impl<T> Default for FairQueue<T> {
     fn default() -> Self {
-        Self::new()
+        Self {
+            namespaces: HashMap::new(),
+            turns: VecDeque::new(),
+            len: 0,
+        }
     }
 }
 

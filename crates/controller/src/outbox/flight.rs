@@ -6,11 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    ids::RequestId,
-    object::work::Class,
-    outbox::{Limits, Slots},
-};
+use crate::{ids::RequestId, object::work::Class, outbox::Slots};
 
 /// A write that takes longer is slow: it frees its slot and continues in a slot of the slow class.
 pub(crate) const SLOW: Duration = Duration::from_secs(1);
@@ -130,11 +126,6 @@ impl<A> Flight<A> {
 
     pub(crate) const fn slots(&self) -> &Slots {
         &self.slots
-    }
-
-    /// Whether one more request of the class can be in flight.
-    pub(crate) const fn has_slot(&self, class: Class, limits: Limits) -> bool {
-        self.slots.has_free_slot(class, limits)
     }
 
     /// The purpose of a request in flight.

@@ -26,8 +26,7 @@ pub(crate) use self::health::ProbeResult;
 /// The circuit breaker opens only after failures of the server. Then nothing is sent until its backoff
 /// ends. The backoff of one object is in its [`Work`](crate::object::work::Work).
 pub(crate) struct Throttle {
-    server: Backoff,
-    window: Window,
+    pub(crate) server: Breaker,
     pub(crate) permissions: Permissions,
     health: Health,
     pub(crate) random: fastrand::Rng,
@@ -50,34 +49,17 @@ impl Throttle {
     /// `seed` is for the jitter.
     pub(crate) fn new(max_in_flight: usize, seed: u64) -> Self {
         Self {
-            server: Backoff::default(),
-            window: Window::new(max_in_flight),
+            server: Breaker::new(max_in_flight),
             permissions: Permissions::default(),
             health: Health::default(),
             random: fastrand::Rng::with_seed(seed),
         }
     }
 
-    /// Whether requests can be sent: the circuit breaker is closed.
-    pub(crate) fn may_send(&self, now: Now) -> bool {
-        !self.server.is_active(now)
-    }
-
-    /// When the circuit breaker closes, or has closed; `None` without a failure.
-    pub(crate) fn server_until(&self) -> Option<Duration> {
-        self.server.until()
-    }
-
-    /// How many requests can be in flight.
-    pub(crate) const fn window(&self) -> usize {
-        self.window.size()
-    }
-
     /// Records that the server has responded to a write or a read.
     pub(crate) fn responded(&mut self, now: Now) {
         self.health.responded(now.elapsed);
-        self.window.responded();
-        self.server.succeed(now);
+        self.server.responded(now);
     }
 
     /// Determines the cause of a request about an object that got no usable response.
@@ -102,14 +84,7 @@ impl Throttle {
     /// Opens the circuit breaker after a failure of the server. Returns whether this is a new failure:
     /// concurrent requests fail together and count once.
     pub(crate) fn server_failed(&mut self, why: &Unavailable, now: Now) -> bool {
-        self.server.clear_if_expired(now);
-        let is_new = self
-            .server
-            .fail(&Delays::SERVER, why.retry_after, now, &mut self.random);
-        if is_new {
-            self.window.failed(why.kind);
-        }
-        is_new
+        self.server.fail(why, now, &mut self.random)
     }
 
     /// Records a failed request about an object. Opens the circuit breaker if requests about many
@@ -138,78 +113,115 @@ impl Throttle {
     }
 }
 
-/// The maximum number of requests in flight: additive increase, multiplicative decrease (AIMD).
+/// Stops requests after failures of the server (a circuit breaker), and limits the number in flight:
+/// additive increase, multiplicative decrease (AIMD).
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(crate) struct Breaker {
+    backoff: Backoff,
     max: usize,
-    size: usize,
-    /// The number of responses since the size last changed or the server failed.
+    window: usize,
+    /// The number of responses since the window last changed or the server failed.
     responses: usize,
 }
 
-impl Window {
-    /// Creates a window with this initial and maximum size.
-    pub(crate) const fn new(max: usize) -> Self {
+impl Breaker {
+    /// Creates a closed breaker with this initial and maximum number of requests in flight.
+    pub(crate) fn new(max: usize) -> Self {
         Self {
+            backoff: Backoff::default(),
             max,
-            size: max,
+            window: max,
             responses: 0,
         }
     }
 
-    /// The current size.
-    pub(crate) const fn size(&self) -> usize {
-        self.size
+    /// Whether requests can be sent: the breaker is closed.
+    pub(crate) fn may_send(&self, now: Now) -> bool {
+        !self.backoff.is_active(now)
     }
 
-    /// Applies a failure of the server. Halves the window if the server is overloaded.
-    pub(crate) fn failed(&mut self, why: FailureKind) {
-        self.responses = 0;
-        if why == FailureKind::Overloaded {
-            self.size = (self.size / 2).max(1);
+    /// When it closes, or has closed; `None` without a failure.
+    pub(crate) fn until(&self) -> Option<Duration> {
+        self.backoff.until()
+    }
+
+    /// How many requests can be in flight.
+    pub(crate) const fn window(&self) -> usize {
+        self.window
+    }
+
+    /// Applies a failure of the server, which opens the breaker. Halves the window if the server is
+    /// overloaded. Returns whether this is a new failure: concurrent requests fail together and count
+    /// once.
+    pub(crate) fn fail(&mut self, why: &Unavailable, now: Now, random: &mut fastrand::Rng) -> bool {
+        self.backoff.clear_if_expired(now);
+        let retry_after = why.retry_after;
+        let is_new = self.backoff.fail(&Delays::SERVER, retry_after, now, random);
+        if is_new {
+            self.responses = 0;
+            if why.kind == FailureKind::Overloaded {
+                self.window = (self.window / 2).max(1);
+            }
         }
+        is_new
     }
 
     /// Applies a response. The window grows by one after `max` responses, which is slow enough for a
     /// server that remains overloaded.
-    pub(crate) fn responded(&mut self) {
+    pub(crate) fn responded(&mut self, now: Now) {
+        self.backoff.succeed(now);
         self.responses += 1;
         if self.responses >= self.max {
             self.responses = 0;
-            self.size = (self.size + 1).min(self.max);
+            self.window = (self.window + 1).min(self.max);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+
     use super::*;
 
     const MAX: usize = 32;
 
-    /// A window after this many failures.
-    fn after(failures: u32, kind: FailureKind) -> Window {
-        let mut window = Window::new(MAX);
-        (0..failures).for_each(|_| window.failed(kind));
-        window
+    fn at(seconds: u64) -> Now {
+        Now {
+            wall: DateTime::UNIX_EPOCH,
+            elapsed: Duration::from_secs(seconds),
+            ahead: None,
+        }
+    }
+
+    /// A breaker after this many failures, an hour apart.
+    fn after(failures: u64, kind: FailureKind) -> Breaker {
+        let (mut breaker, mut random) = (Breaker::new(MAX), fastrand::Rng::with_seed(1));
+        let mut why = Unavailable::timed_out(Duration::from_secs(10));
+        why.kind = kind;
+        for failure in 0..failures {
+            assert!(breaker.fail(&why, at(3600 * failure), &mut random));
+            assert!(!breaker.may_send(at(3600 * failure)));
+        }
+        breaker
     }
 
     #[test]
     fn halves_if_the_server_is_overloaded_but_not_if_it_is_unreachable() {
         for (failures, size) in [(0, 32), (1, 16), (2, 8), (5, 1), (9, 1)] {
             let overloaded = after(failures, FailureKind::Overloaded);
-            assert_eq!(overloaded.size(), size, "{failures}");
+            assert_eq!(overloaded.window(), size, "{failures}");
             let unreachable = after(failures, FailureKind::Unreachable);
-            assert_eq!(unreachable.size(), MAX, "{failures}: unreachable");
+            assert_eq!(unreachable.window(), MAX, "{failures}: unreachable");
         }
     }
 
     #[test]
     fn grows_by_one_after_a_full_window_of_responses() {
-        let mut window = after(5, FailureKind::Overloaded);
+        let mut breaker = after(5, FailureKind::Overloaded);
         for (responses, size) in [(31, 1), (1, 2), (32, 3), (32 * 100, 32)] {
-            (0..responses).for_each(|_| window.responded());
-            assert_eq!(window.size(), size);
+            (0..responses).for_each(|_| breaker.responded(at(86_400)));
+            assert_eq!(breaker.window(), size);
         }
     }
 }
