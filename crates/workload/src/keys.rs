@@ -62,11 +62,13 @@ pub enum Key {
     WakeOnRequest,
     /// Paths of HTTP requests that do not wake it.
     WakeOnRequestIgnore,
+    /// Paths of HTTP requests that get a response with status 200 while it is stopped, and do not wake it.
+    WakeOnRequestAnswer,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -93,6 +95,7 @@ impl Key {
         Self::OverrideBy,
         Self::WakeOnRequest,
         Self::WakeOnRequestIgnore,
+        Self::WakeOnRequestAnswer,
     ];
 
     /// The keys of a schedule. Without any of them an object has no schedule.
@@ -133,6 +136,7 @@ impl Key {
                 | Self::StopJobs
                 | Self::WakeOnRequest
                 | Self::WakeOnRequestIgnore
+                | Self::WakeOnRequestAnswer
         )
     }
 
@@ -165,6 +169,7 @@ impl Key {
             Self::OverrideBy => "override-by",
             Self::WakeOnRequest => "wake-on-request",
             Self::WakeOnRequestIgnore => "wake-on-request-ignore",
+            Self::WakeOnRequestAnswer => "wake-on-request-answer",
         }
     }
 

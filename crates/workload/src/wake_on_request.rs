@@ -1,5 +1,5 @@
-//! The annotations `wake-on-request` and `wake-on-request-ignore`, and the Services for which
-//! `dayshift activator` can accept connections while a workload is stopped.
+//! The annotations `wake-on-request`, `wake-on-request-ignore` and `wake-on-request-answer`, and the
+//! Services for which `dayshift activator` can accept connections while a workload is stopped.
 
 use std::{collections::BTreeMap, fmt, ops::Range};
 
@@ -80,11 +80,8 @@ impl IgnoredPaths {
         const EXAMPLE: &str = "/healthz; /static/*";
         let path = |(span, item): (Range<usize>, &str)| {
             let plain = item.strip_suffix('*').unwrap_or(item);
-            let is_path = plain.starts_with('/')
-                && !plain.contains(|letter: char| {
-                    letter == '*' || letter.is_whitespace() || letter.is_control()
-                });
-            is_path.then(|| Box::from(item)).ok_or_else(|| {
+            let is_valid = is_path(plain) && !plain.contains('*');
+            is_valid.then(|| Box::from(item)).ok_or_else(|| {
                 let help = format!("write for example `{EXAMPLE}`");
                 Diagnostic::new(span, item, "is not a path", help)
             })
@@ -104,14 +101,66 @@ impl IgnoredPaths {
     }
 }
 
+/// Paths of HTTP requests that get a response with status 200 while a workload is stopped, and do not
+/// wake it: `/healthz; /ping`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnsweredPaths(Vec<Box<str>>);
+
+/// The maximum number of answered paths, and the maximum length of one in characters.
+const MAX_ANSWERED: usize = 20;
+const MAX_PATH: usize = 100;
+
+impl AnsweredPaths {
+    /// Parses at most 20 exact paths separated by `;`.
+    ///
+    /// # Errors
+    /// If the list or an item is empty, if there are more than 20 paths, or if an item does not begin
+    /// with `/`, contains a blank or `*`, or has more than 100 characters. The span is in bytes of the
+    /// string.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        const EXAMPLE: &str = "/healthz; /ping";
+        let path = |(number, (span, item)): (usize, (Range<usize>, &str))| {
+            let reason = if number >= MAX_ANSWERED {
+                "is one path too many: at most 20 can be answered"
+            } else if item.contains('*') {
+                "is not an exact path"
+            } else if !is_path(item) {
+                "is not a path"
+            } else if item.chars().count() > MAX_PATH {
+                "is longer than 100 characters"
+            } else {
+                return Ok(Box::from(item));
+            };
+            let help = format!("write for example `{EXAMPLE}`");
+            Err(Diagnostic::new(span, item, reason, help))
+        };
+        let items = parse_items(text, EXAMPLE)?.into_iter();
+        let paths = items.enumerate().map(path);
+        paths.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether a request for this path, without its query, is answered.
+    pub fn has(&self, path: &str) -> bool {
+        self.0.iter().any(|answered| path == &**answered)
+    }
+}
+
+/// Whether it begins with `/` and contains neither blanks nor control characters.
+fn is_path(text: &str) -> bool {
+    text.starts_with('/')
+        && !text.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+}
+
 /// Problems with the annotations for `dayshift activator`. The controller does not read them.
 pub fn wake_on_request_problems(inputs: &Inputs) -> Vec<Problem> {
     let text = |key| inputs.text(key);
     let wake = text(Key::WakeOnRequest).map(|text| WakeOnRequest::parse(text).err());
     let ignore = text(Key::WakeOnRequestIgnore).map(|text| IgnoredPaths::parse(text).err());
+    let answer = text(Key::WakeOnRequestAnswer).map(|text| AnsweredPaths::parse(text).err());
     [
         (Key::WakeOnRequest, wake.flatten()),
         (Key::WakeOnRequestIgnore, ignore.flatten()),
+        (Key::WakeOnRequestAnswer, answer.flatten()),
     ]
     .into_iter()
     .filter_map(|(key, error)| {
@@ -341,6 +390,35 @@ mod tests {
             let error = IgnoredPaths::parse(text).unwrap_err();
             assert_eq!(error.span(), span, "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn answers_exact_paths_of_a_short_list() {
+        let paths = AnsweredPaths::parse(" /healthz ;/ping").unwrap();
+        for (path, expected) in [
+            ("/healthz", true),
+            ("/ping", true),
+            ("/ping/a", false),
+            ("/", false),
+        ] {
+            assert_eq!(paths.has(path), expected, "{path}");
+        }
+        let long = format!("/{}", "a".repeat(100));
+        let many = vec!["/a"; 21].join(";");
+        for (text, span, message) in [
+            ("healthz", 0..7, "is not a path"),
+            ("/a; /b*", 4..7, "is not an exact path"),
+            ("/a b", 0..4, "is not a path"),
+            ("/a;", 2..3, "is empty"),
+            (&long, 0..101, "is longer than 100 characters"),
+            (&many, 60..62, "at most 20"),
+        ] {
+            let error = AnsweredPaths::parse(text).unwrap_err();
+            assert!(error.message().contains(message), "{text}: {error}");
+            assert_eq!(error.span(), span, "{text}: {error}");
+        }
+        assert!(AnsweredPaths::parse(&long[..100]).is_ok());
+        assert!(AnsweredPaths::parse(&many[3..]).is_ok());
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub(crate) fn past_until(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
 }
 
 /// Annotations, and those of which each needs one. The last is the example in the help.
-const NEEDS: [(Key, &[Key]); 15] = [
+const NEEDS: [(Key, &[Key]); 16] = [
     (
         Key::Timezone,
         &[Key::Start, Key::Stop, Key::Scale, Key::Hours],
@@ -106,6 +106,7 @@ const NEEDS: [(Key, &[Key]); 15] = [
     (Key::StopJobs, &[Key::Stop, Key::Hours]),
     (Key::WakeOnRequest, &[Key::Stop, Key::Scale, Key::Hours]),
     (Key::WakeOnRequestIgnore, &[Key::WakeOnRequest]),
+    (Key::WakeOnRequestAnswer, &[Key::WakeOnRequest]),
 ];
 
 /// Annotations of the workload itself that have no effect without another one. Those of a

@@ -206,7 +206,9 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             | Key::StopJobs
             | Key::Reason
             | Key::OverrideBy => LintRule::BadOverride,
-            Key::WakeOnRequest | Key::WakeOnRequestIgnore => LintRule::BadWakeOnRequest,
+            Key::WakeOnRequest | Key::WakeOnRequestIgnore | Key::WakeOnRequestAnswer => {
+                LintRule::BadWakeOnRequest
+            }
         },
     }
 }
@@ -327,6 +329,7 @@ pub(crate) fn valid_text(key: Key) -> &'static str {
         Key::OverrideBy => "jane@example.com",
         Key::WakeOnRequest => "2h",
         Key::WakeOnRequestIgnore => "/healthz; /metrics",
+        Key::WakeOnRequestAnswer => "/healthz; /ping",
     }
 }
 

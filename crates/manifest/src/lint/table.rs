@@ -90,7 +90,7 @@ pub(crate) const RULES: &[RuleRow] = &[
     row(LintRule::BadExtra, "bad-extra", Error, "Additional windows (`extra`) that cannot be read.", &[Reading]),
     row(LintRule::BadAfter, "bad-after", Error, "A dependency that cannot be read, or a kind that never reports whether it is ready.", &[Reading]),
     row(LintRule::BadOverride, "bad-override", Error, "A `pause`, `wake-until`, `sleep-until` or `enforce` that cannot be read, or has no schedule to override.", &[Reading]),
-    row(LintRule::BadWakeOnRequest, "bad-wake-on-request", Error, "A `wake-on-request` or `wake-on-request-ignore` that cannot be read.", &[Reading]),
+    row(LintRule::BadWakeOnRequest, "bad-wake-on-request", Error, "A `wake-on-request`, `wake-on-request-ignore` or `wake-on-request-answer` that cannot be read.", &[Reading]),
     row(LintRule::DeletesVolumes, "deletes-volumes", Error, "A StatefulSet whose volumes each stop would delete.", &[Workload(object::deletes_volumes)]),
     row(LintRule::ScheduleAsLabel, "schedule-as-label", Error, "A schedule among the labels.", &[Key(keys::schedule_as_label)]),
     row(LintRule::OnPodTemplate, "on-pod-template", Error, "A schedule on the pod template.", &[Key(keys::on_pod_template)]),

@@ -4,7 +4,7 @@ use dayshift_schedule::{
     ExcludedDates, ExtraWindows, Hours, Times, TreatedDates, Zone, parse_date_time, parse_grace,
     parse_jitter, parse_notice, parse_scale,
 };
-use dayshift_workload::{After, IgnoredPaths, KindTable, Replicas, WakeOnRequest};
+use dayshift_workload::{After, AnsweredPaths, IgnoredPaths, KindTable, Replicas, WakeOnRequest};
 
 /// Whether dayshift accepts the value of that key.
 pub(super) fn is_read(key: &str, text: &str) -> bool {
@@ -30,12 +30,13 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
         "exclude" | "allow-volume-deletion" | "stop-jobs" => is_truth,
         "wake-on-request" => WakeOnRequest::parse(text).is_ok(),
         "wake-on-request-ignore" => IgnoredPaths::parse(text).is_ok(),
+        "wake-on-request-answer" => AnsweredPaths::parse(text).is_ok(),
         _ => panic!("{key}"),
     }
 }
 
 /// Accepted values of each key, from which others are derived.
-pub(super) const SEEDS: [(&str, &[&str]); 20] = [
+pub(super) const SEEDS: [(&str, &[&str]); 21] = [
     (
         "start",
         &[
@@ -137,6 +138,10 @@ pub(super) const SEEDS: [(&str, &[&str]); 20] = [
     (
         "wake-on-request-ignore",
         &["/healthz", "/healthz; /static/*", " /* ;/a.b"],
+    ),
+    (
+        "wake-on-request-answer",
+        &["/healthz", "/healthz; /ping", " /a.b ;/c"],
     ),
 ];
 
