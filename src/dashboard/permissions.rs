@@ -18,6 +18,9 @@ const KEPT: Duration = Duration::from_secs(60);
 const ERROR_KEPT: Duration = Duration::from_secs(5);
 /// The number of concurrent access reviews of one user.
 const AT_ONCE: usize = 8;
+/// The maximum number of access reviews of single namespaces for one answer. Otherwise, each user without a
+/// cluster-wide permission would cause as many requests every minute as there are namespaces and kinds.
+const MAX_REVIEWS: usize = 2_000;
 /// The time limit for all access reviews of one user.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -40,7 +43,8 @@ pub(crate) struct Permissions {
 }
 
 impl Permissions {
-    /// Reviews each kind of these objects cluster-wide, and, if that is denied, in each of their namespaces.
+    /// Reviews each kind of these objects cluster-wide, and, if that is denied, in each of their namespaces, at
+    /// most [`MAX_REVIEWS`] in alphabetical order. The user has no permission for the others.
     ///
     /// # Errors
     ///
@@ -56,10 +60,21 @@ impl Permissions {
                 may(client.clone(), verb, kind.clone(), None)
             });
             let everywhere: HashSet<Kind> = everywhere.await?.into_iter().collect();
-            let others: Vec<_> = places
+            let mut others: Vec<_> = places
                 .into_iter()
                 .filter(|(kind, _)| !everywhere.contains(kind))
                 .collect();
+            if others.len() > MAX_REVIEWS {
+                others.sort_by(|(kind, namespace), (other_kind, other)| {
+                    namespace.cmp(other).then_with(|| kind.cmp(other_kind))
+                });
+                let left_out = others.len() - MAX_REVIEWS;
+                tracing::warn!(
+                    left_out,
+                    "too many namespaces to ask for the permissions of a user in each"
+                );
+                others.truncate(MAX_REVIEWS);
+            }
             let in_namespaces = allowed(others, |(kind, namespace)| {
                 may(
                     client.clone(),
@@ -185,4 +200,68 @@ where
         .try_filter_map(async |item| Ok(item))
         .try_collect()
         .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use http::{Request, Response};
+    use kube::client::Body;
+    use serde_json::json;
+    use tower::service_fn;
+
+    use super::*;
+
+    /// An API server that denies cluster-wide permissions and counts the reviews.
+    fn server(reviews: &Arc<AtomicUsize>) -> Client {
+        let reviews = Arc::clone(reviews);
+        let service = service_fn(move |request: Request<Body>| {
+            let reviews = Arc::clone(&reviews);
+            async move {
+                reviews.fetch_add(1, Ordering::Relaxed);
+                let body = request
+                    .into_body()
+                    .collect_bytes()
+                    .await
+                    .unwrap_or_default();
+                let text = String::from_utf8_lossy(&body);
+                let review = json!({
+                    "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+                    "metadata": {}, "spec": {}, "status": {"allowed": text.contains("team-")},
+                });
+                let response = Response::builder().status(201);
+                let response = response.body(Body::from(review.to_string().into_bytes()));
+                Ok::<_, Infallible>(response.unwrap())
+            }
+        });
+        Client::new(service, "default")
+    }
+
+    #[tokio::test]
+    async fn reviews_of_a_user_are_limited_and_reused() {
+        let reviews = Arc::default();
+        let client = server(&reviews);
+        let kinds = [Kind::DEPLOYMENT, Kind::STATEFUL_SET, Kind::CRON_JOB];
+        let namespaces = (0..3_000).map(|number| Arc::from(format!("team-{number:04}")));
+        let all = namespaces.flat_map(|namespace: Arc<str>| {
+            kinds.clone().map(|kind| (kind, Arc::clone(&namespace)))
+        });
+        let all: HashSet<_> = all.collect();
+        let known = KnownPermissions::default();
+        for _ in 0..3 {
+            let ask = Permissions::ask(&client, Verb::List, &kinds, all.clone());
+            let permissions = known.get(true, ask).await.unwrap();
+            assert_eq!(permissions.in_namespaces.len(), MAX_REVIEWS);
+            // Whole namespaces, in alphabetical order.
+            assert!(kinds.iter().all(|kind| {
+                let first = (kind.clone(), Arc::from("team-0000"));
+                permissions.in_namespaces.contains(&first)
+            }));
+        }
+        assert_eq!(reviews.load(Ordering::Relaxed), MAX_REVIEWS + kinds.len());
+    }
 }
