@@ -17,6 +17,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         a_wake_or_pause_ends_within_its_limit,
         limits_apply_with_each_whitespace_that_the_parser_accepts,
         limits_apply_to_subresources_and_later_changes,
+        zone_of_a_namespace_moves_no_override_if_ends_need_an_offset,
         limits_restrict_who_excludes_and_which_namespaces_are_scheduled,
         limits_allow_everything_that_dayshift_writes,
     ]
@@ -356,6 +357,26 @@ fn finalized(team: &TestNamespace<'_>, until: &str) -> Output {
         "--as-group=system:masters",
     ];
     team.plane().kubectl(&replace)
+}
+
+/// The policy for the Namespace cannot see the overrides of its workloads.
+fn zone_of_a_namespace_moves_no_override_if_ends_need_an_offset(plane: &ControlPlane) {
+    let team = TestNamespace::without_controller(plane, "limits-offset");
+    team.create(deployment("web").hours("09:00-19:00"));
+    let changes = [("local-ends: allowed", "local-ends: denied")];
+    let limited = Limited::new(team, &changes);
+    let utc: Tz = "UTC".parse().unwrap();
+    let short = local(utc, TimeDelta::hours(11));
+    for key in ["wake-until", "pause"] {
+        limited.refused(&format!("dayshift/{key}={short}"), "needs an offset here");
+        limited.allowed(&format!("dayshift/{key}={short}+00:00"));
+        limited.allowed(&format!("dayshift/{key}={short}Z"));
+        limited.allowed(&format!("dayshift/{key}-"));
+    }
+    // A change of the zone of the object itself is checked.
+    limited.allowed("dayshift/timezone=UTC");
+    limited.allowed(&format!("dayshift/wake-until={short}"));
+    limited.refused("dayshift/timezone-", "another dayshift/timezone moves");
 }
 
 fn limits_restrict_who_excludes_and_which_namespaces_are_scheduled(plane: &ControlPlane) {
