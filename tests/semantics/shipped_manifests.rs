@@ -109,8 +109,16 @@ fn patch_mounts_its_volume(patch_name: &str, text: &str, variable_name: &str, pa
 /// The chart renders its own copies, with another ServiceAccount and possibly another prefix.
 #[test]
 fn the_chart_has_the_policies_of_the_activator() {
-    let manifest = include_str!("../../manifests/activator.yaml");
+    let manifest = [
+        include_str!("../../manifests/activator.yaml"),
+        include_str!("../../manifests/policy/activator-namespaces.yaml"),
+    ]
+    .join("---\n");
     for (name, copy) in [
+        (
+            "namespaces",
+            include_str!("../../charts/dayshift/files/policy/activator-namespaces.yaml"),
+        ),
         (
             "slices",
             include_str!("../../charts/dayshift/files/policy/activator-slices.yaml"),

@@ -28,6 +28,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         wake_includes_the_dependencies_of_a_workload,
         stolen_activator_token_can_only_wake_and_write_its_own_slices,
         policies_allow_slices_of_others_while_the_activator_has_no_pods,
+        activator_serves_only_labeled_namespaces_with_its_policy,
         only_the_activator_can_write_its_slices,
     ]
 }
@@ -115,7 +116,8 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     team.await_label("web", "dayshift/state", "woken");
     team.await_replicas("web", 2);
     let reported = team.await_event("web", "WokenByRequest");
-    let expected = "A request from 127.0.0.1 for dev.example.com/cart to Service web, port http, wakes it until 2";
+    // Not the host and the path, which every client can choose.
+    let expected = "A request from 127.0.0.1 to Service web, port http, wakes it until 2";
     assert!(reported.starts_with(expected), "{reported}");
     on_node(Value::Null);
     await_stand_in(&team, "web", false);
@@ -249,6 +251,51 @@ fn policies_allow_slices_of_others_while_the_activator_has_no_pods(plane: &Contr
     let others = slice("web-abcde", "endpointslice-controller.k8s.io");
     assert_eq!(apply(plane.client(), team.name(), &others), None);
     team.kubectl_with(&["delete"], &policies).success();
+}
+
+/// The policy of this test applies only to its own namespaces, because others use the same server.
+fn activator_serves_only_labeled_namespaces_with_its_policy(plane: &ControlPlane) {
+    let activator = install(plane);
+    let [asking, other] =
+        ["labeled", "unlabeled"].map(|name| TestNamespace::without_controller(plane, name));
+    let policy = include_str!("../../../../manifests/policy/activator-namespaces.yaml");
+    let own = format!(
+        "values: [allowed]}}\n        - {{key: kubernetes.io/metadata.name, operator: In, values: [{}, {}]}}",
+        asking.name(),
+        other.name()
+    );
+    let policy = policy.replace("values: [allowed]}", &own);
+    assert!(policy.contains(&own));
+    other.kubectl_with(&["apply"], &policy).success();
+    let label = [
+        "label",
+        "namespace",
+        asking.name(),
+        "dayshift-activator=allowed",
+    ];
+    plane.kubectl(&label).success();
+    let thief = plane.client_of(&activator);
+    let slice = |team: &TestNamespace<'_>, name: &str| {
+        json!({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+            "metadata": {"name": format!("{name}-dayshift"), "namespace": team.name(), "labels": {
+                "kubernetes.io/service-name": name, "endpointslice.kubernetes.io/managed-by": "dayshift",
+            }},
+            "addressType": "IPv4", "endpoints": [],
+            "ports": [{"name": "http", "port": 20_001, "protocol": "TCP"}],
+        })
+    };
+    let mut number = 0;
+    eventually("the policy is in force", || {
+        number += 1;
+        let name = format!("s{number}");
+        let denial = apply(&thief, other.name(), &slice(&other, &name))?;
+        denial
+            .contains("serves only namespaces with the label")
+            .then_some(())
+    });
+    assert_eq!(apply(&thief, asking.name(), &slice(&asking, "web")), None);
+    other.kubectl_with(&["delete"], &policy).success();
 }
 
 /// If users could write the port of another team's slice into their own, they would get that team's
