@@ -31,7 +31,7 @@ use crate::{
     limits::{ConnectionLimits, ConnectionPermit},
     log_limit::LogLimit,
     pods::{PodVerifier, connect_to_any},
-    response::{Outcome, ServiceStatus, response},
+    response::{ANSWER, Outcome, ServiceStatus, response},
     routes::{OUT_OF_HOURS, Prospect, ReadySince, Route, Routes, TargetState},
     service::ServiceName,
     settings::Settings,
@@ -98,7 +98,11 @@ pub(crate) async fn serve(
         from,
         shared,
     };
-    let (outcome, head) = connection.run(stream).await;
+    let (outcome, head) = tokio::select! {
+        biased;
+        ended = connection.run(stream, &place) => ended,
+        () = place.ended() => (ConnectionOutcome::Full, None),
+    };
     drop(place);
     let head = head.unwrap_or_default();
     let telemetry = &connection.shared.telemetry;
@@ -123,7 +127,11 @@ struct Connection {
 }
 
 impl Connection {
-    async fn run(&self, mut stream: impl Stream) -> (ConnectionOutcome, Option<Head>) {
+    async fn run(
+        &self,
+        mut stream: impl Stream,
+        place: &ConnectionPermit,
+    ) -> (ConnectionOutcome, Option<Head>) {
         if !self.shared.ready_since.is_served(&self.service, &self.port) {
             return (ConnectionOutcome::Refused, None);
         }
@@ -164,6 +172,7 @@ impl Connection {
             };
             return (outcome, head);
         };
+        place.keep();
         let passed = async {
             pod.write_all(&opening.bytes).await?;
             // Long connections should not keep this memory.
@@ -203,6 +212,14 @@ impl Connection {
     ) -> Option<ConnectionOutcome> {
         let route = self.route();
         if let Some(head) = head {
+            let is_answered = head.is_plain_read
+                && route
+                    .as_ref()
+                    .is_some_and(|route| route.answers(&head.path));
+            if is_answered {
+                respond(stream, ANSWER).await;
+                return Some(ConnectionOutcome::Answered);
+            }
             let is_ignored = route
                 .as_ref()
                 .is_some_and(|route| route.ignores(&head.path));

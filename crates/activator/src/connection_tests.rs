@@ -13,7 +13,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{clock::Clock, decode::StartFailure};
 use dayshift_schedule::Zone;
-use dayshift_workload::{IgnoredPaths, Kind, Observed, WakeOnRequest};
+use dayshift_workload::{AnsweredPaths, IgnoredPaths, Kind, Observed, WakeOnRequest};
 use http::{Request as HttpRequest, Response};
 use kube::{Client, client::Body};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ async fn held_request_reaches_the_pod_unchanged() {
     let request = fixture.requests.recv().await.unwrap();
     assert_eq!(
         request.words(),
-        "A request from 10.0.0.1 for dev.example.com/a to Service web, port tcp,"
+        "A request from 10.0.0.1 to Service web, port tcp,"
     );
     fixture.show(TargetState::Running, &[echo().await]);
     let mut got = vec![0; head.len()];
@@ -124,6 +124,99 @@ async fn address_that_belongs_to_no_selected_pod_gets_no_connection() {
         served.await.unwrap();
         assert_eq!(fixture.metric("refused"), 1, "{why}");
     }
+}
+
+#[tokio::test]
+async fn held_connection_of_the_busiest_source_gives_its_place_to_another_client() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let attack: Vec<_> = (1..=50)
+        .map(|number| fixture.connect_from([10, 0, 0, number]))
+        .collect();
+    let (mut client, _served) = fixture.connect_from([10, 0, 1, 1]);
+    client.write_all(b"PING\r\n").await.unwrap();
+    fixture.requests.recv().await.unwrap();
+    let mut ended = Vec::new();
+    for (number, (mut attacker, served)) in attack.into_iter().enumerate() {
+        let mut answer = Vec::new();
+        let end = timeout(Duration::from_millis(10), attacker.read_to_end(&mut answer));
+        match end.await {
+            Ok(_) => ended.push(number),
+            Err(_) => served.abort(),
+        }
+    }
+    assert_eq!(ended, [49]);
+    assert_eq!(fixture.metric("full"), 1);
+    fixture.show(TargetState::Running, &[echo().await]);
+    let mut got = [0; 6];
+    client.read_exact(&mut got).await.unwrap();
+    assert_eq!(&got, b"PING\r\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn port_of_a_service_is_refused_when_a_pod_has_been_ready_for_30_seconds() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    let pod = SocketAddr::from(([127, 0, 0, 1], 9));
+    fixture.show(TargetState::Running, &[pod]);
+    let routes = Arc::clone(&fixture.shared.routes.borrow());
+    let is_served = || {
+        fixture.shared.ready_since.note(&routes);
+        fixture.shared.ready_since.is_served(&web(), "tcp")
+    };
+    assert!(is_served());
+    advance(Duration::from_secs(29)).await;
+    assert!(is_served());
+    advance(Duration::from_secs(1)).await;
+    assert!(!is_served());
+    let answer = fixture.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!((&*answer, fixture.metric("refused")), ("", 1));
+    assert!(fixture.requests.try_recv().is_err(), "it is woken");
+}
+
+#[tokio::test]
+async fn heartbeat_of_a_stopped_workload_gets_a_200_and_wakes_nothing() {
+    let mut fixture = Fixture::new(pod("127.0.0.1", json!({"app": "web"})));
+    for (method, path, agent) in [
+        ("GET", "/ping", "curl/8"),
+        ("HEAD", "/ping?token=a", "UptimeRobot/2.0"),
+    ] {
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: a\r\nUser-Agent: {agent}\r\nAccept: text/html\r\n\r\n"
+        );
+        let answer = fixture.answer(&head).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+        assert!(
+            answer.ends_with("\r\n\r\n") && answer.contains("Content-Length: 0"),
+            "{answer}"
+        );
+    }
+    assert_eq!(fixture.metric("answered"), 2);
+    assert!(fixture.requests.try_recv().is_err(), "it is woken");
+    // A POST would be lost, and another user or a failing start is not dayshift's stop.
+    for (state, method, woken) in [
+        (TargetState::Asleep, "POST", true),
+        (TargetState::Off("it is paused"), "GET", false),
+    ] {
+        fixture.show(state, &[]);
+        let (mut client, served) = fixture.connect();
+        let head = format!("{method} /ping HTTP/1.1\r\nHost: a\r\n\r\n");
+        client.write_all(head.as_bytes()).await.unwrap();
+        if woken {
+            fixture.requests.recv().await.unwrap();
+        } else {
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.unwrap();
+            assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        }
+        served.abort();
+    }
+    fixture.show(TargetState::Running, &[]);
+    let (mut client, _served) = fixture.connect();
+    let head = "GET /ping HTTP/1.1\r\nHost: a\r\n\r\n";
+    client.write_all(head.as_bytes()).await.unwrap();
+    fixture.show(TargetState::Running, &[echo().await]);
+    let mut got = vec![0; head.len()];
+    client.read_exact(&mut got).await.unwrap();
+    assert_eq!(got, head.as_bytes(), "the pod answers while it runs");
 }
 
 #[tokio::test]
@@ -426,7 +519,7 @@ impl Fixture {
             shared: ConnectionContext {
                 routes,
                 requests: requests_in,
-                limits: ConnectionLimits::new(100, 50),
+                limits: ConnectionLimits::new(1_000, 50),
                 ready_since: ReadySince::default(),
                 logs: LogLimit::default(),
                 pods: PodVerifier::new(client(pod, Arc::clone(&reads)), LogLimit::default()),
@@ -453,6 +546,7 @@ impl Fixture {
             observed,
             wake: WakeOnRequest::parse("2h").unwrap(),
             ignored: IgnoredPaths::parse("/healthz").unwrap(),
+            answered: AnsweredPaths::parse("/ping").unwrap(),
             zone: Zone::UTC,
             state,
             since: DateTime::<Utc>::from_timestamp(0, 0),
@@ -491,9 +585,13 @@ impl Fixture {
 
     /// Connects a client. The task serves the connection.
     pub(crate) fn connect(&self) -> (DuplexStream, JoinHandle<()>) {
+        self.connect_from([10, 0, 0, 1])
+    }
+
+    pub(crate) fn connect_from(&self, address: [u8; 4]) -> (DuplexStream, JoinHandle<()>) {
         let (client, server) = duplex(1024);
-        let from = SocketAddr::from(([10, 0, 0, 1], 1000));
-        let place = self.shared.limits.take(&web()).unwrap();
+        let from = SocketAddr::from((address, 1000));
+        let place = self.shared.limits.take(&web(), from.ip()).unwrap();
         let connection = serve(
             self.shared.clone(),
             web(),

@@ -2,20 +2,23 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    mem,
     net::IpAddr,
     sync::Arc,
+    time::Duration,
 };
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone, parse_date_time};
 use dayshift_workload::{
-    After, Dependency, IgnoredPaths, Key, KindTable, Next, NotCovered, Observed, Phase, Replicas,
-    WakeOnRequest, selects,
+    After, AnsweredPaths, Dependency, IgnoredPaths, Key, KindTable, Next, NotCovered, Observed,
+    Phase, Replicas, WakeOnRequest, selects,
 };
+use tokio::time::Instant;
 
 use crate::{
-    index::ClusterIndex,
-    ports::{PortRequest, PortTable},
+    index::{ClusterIndex, first_of},
+    ports::{PortRequest, PortTable, ServicePort},
     response::Stage,
     routes::{ReadyPods, Route, Routes, TargetState, WakeDependencies, WakeTarget},
     service::{FallbackSlice, Family, PodName, ServiceInfo, ServiceName, SliceInfo},
@@ -23,23 +26,46 @@ use crate::{
 };
 
 /// The routes, EndpointSlices and dependencies that follow from the watched objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// [`Self::update`] computes only the namespaces with events, so that frequent edits in one namespace do not cost
+/// the work of all. Only the ports are assigned for all namespaces together.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct DesiredState {
     pub(crate) routes: Routes,
     /// The EndpointSlices that should exist.
     pub(crate) slices: BTreeMap<SliceName, FallbackSlice>,
-    /// The workloads that can be woken as dependencies.
-    pub(crate) needs: WakeDependencies,
+    /// The workloads that can be woken as dependencies, by namespace.
+    pub(crate) needs: BTreeMap<Arc<str>, WakeDependencies>,
     /// Services that select a workload with `wake-on-request` but cannot be covered, with the reason.
     pub(crate) not_covered: BTreeMap<ServiceName, NotCovered>,
     /// Service ports for which no port of the activator is free.
     pub(crate) without_port: BTreeMap<ServiceName, Vec<Box<str>>>,
-    /// Services that select more than [`MAX_TARGETS`] workloads with `wake-on-request`.
-    pub(crate) with_many_targets: BTreeSet<ServiceName>,
-    /// When the desired state changes without an event, because a wake ends that the controller has not acted
-    /// on.
-    pub(crate) changes_at: Option<DateTime<Utc>>,
+    /// Services that select more workloads with `wake-on-request` than a request wakes, with the latter number.
+    pub(crate) with_many_targets: BTreeMap<ServiceName, usize>,
+    plans: BTreeMap<Arc<str>, NamespacePlan>,
+    /// The ready pods of the activator.
+    own: BTreeMap<IpAddr, PodName>,
+    /// The assigned ports.
+    numbers: BTreeMap<ServicePort, u16>,
+    assigned_at: Option<Instant>,
 }
+
+/// The covered Services of a namespace, before ports are assigned to them.
+#[derive(Clone, Debug, Default)]
+struct NamespacePlan {
+    covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>>,
+    requests: Vec<PortRequest>,
+    /// The ports in the activator's slices of these Services.
+    hints: BTreeMap<ServicePort, u16>,
+    not_covered: BTreeMap<ServiceName, NotCovered>,
+    with_many_targets: BTreeMap<ServiceName, usize>,
+    needs: WakeDependencies,
+    /// When the plan changes without an event, because a wake ends that the controller has not acted on.
+    changes_at: Option<DateTime<Utc>>,
+}
+
+/// How often ports are assigned again without a change, because the assignment depends on the time too.
+const REASSIGN: Duration = Duration::from_secs(5);
 
 /// The maximum number of stages on a page.
 const MAX_STAGES: usize = 20;
@@ -51,6 +77,7 @@ pub(crate) const MAX_TARGETS: usize = 100;
 pub(crate) type SliceName = (Arc<str>, Box<str>);
 
 impl DesiredState {
+    /// The desired state in a process that has just listed everything.
     pub(crate) fn new(
         index: &ClusterIndex,
         settings: &Settings,
@@ -58,70 +85,120 @@ impl DesiredState {
         now: DateTime<Utc>,
     ) -> Self {
         let mut desired = Self::default();
+        desired.update(index, settings, table, index.namespaces(), now);
+        desired
+    }
+
+    /// Whether [`Self::update`] can change something although no event was observed.
+    pub(crate) fn is_due(&self, now: DateTime<Utc>) -> bool {
+        self.must_assign() || self.plans.values().any(|plan| plan.is_due(now))
+    }
+
+    fn must_assign(&self) -> bool {
+        self.assigned_at.is_none_or(|at| at.elapsed() >= REASSIGN)
+    }
+
+    /// Applies the changes of these namespaces.
+    pub(crate) fn update(
+        &mut self,
+        index: &ClusterIndex,
+        settings: &Settings,
+        table: &mut PortTable,
+        mut changed: BTreeSet<Arc<str>>,
+        now: DateTime<Utc>,
+    ) {
         let own = index.ready_of(&settings.service);
-        let mut wakeable_in: BTreeMap<Arc<str>, Vec<SelectableTarget<'_>>> = BTreeMap::new();
-        for wakeable in index.wakeable_workloads() {
-            let Some(mut target) = target(
-                &wakeable.observed,
-                settings.default_zone,
-                &settings.tzdata,
-                &settings.kind_table,
-                now,
-            ) else {
-                continue;
-            };
-            target.failure = wakeable.failure.cloned();
-            let target = Arc::new(target);
-            let ends = [desired.changes_at, target.starts_until];
-            desired.changes_at = ends.into_iter().flatten().min();
-            let namespace = &target.observed.object.namespace;
-            desired
-                .needs
-                .add(&target, |needed| index.stays_stopped(namespace, needed));
-            let in_namespace = wakeable_in.entry(Arc::clone(namespace)).or_default();
-            in_namespace.push((target, wakeable.labels));
+        if own != self.own {
+            self.own = own;
+            changed.extend(self.plans.keys().cloned());
         }
-        let mut covered: BTreeMap<ServiceName, Vec<Arc<WakeTarget>>> = BTreeMap::new();
-        for (namespace, targets) in wakeable_in {
-            let mut selection = Selection::new(targets);
-            for (name, service) in index.services_in(&namespace) {
-                if *name == settings.service || name.is_of_kubernetes() {
-                    continue;
-                }
-                let mut targets = selection.targets(&service.spec.selector);
-                if targets.len() > MAX_TARGETS {
-                    targets.truncate(MAX_TARGETS);
-                    desired.with_many_targets.insert(name.clone());
-                }
-                if !targets.is_empty() {
-                    covered.insert(name.clone(), targets);
-                }
-            }
-        }
-        let mut requests = Vec::new();
-        covered.retain(|name, _| {
-            let Some(service) = index.service(name) else {
-                return false;
+        let due = self.plans.iter().filter(|(_, plan)| plan.is_due(now));
+        changed.extend(due.map(|(namespace, _)| Arc::clone(namespace)));
+        let mut must_assign = self.must_assign();
+        for namespace in &changed {
+            let plan = NamespacePlan::new(index, settings, namespace, now);
+            let before = self.plans.get(namespace);
+            must_assign |= match before {
+                Some(before) => (&before.requests, &before.hints) != (&plan.requests, &plan.hints),
+                None => !plan.requests.is_empty(),
             };
-            if let Some(why) = service.spec.not_covered() {
-                desired.not_covered.insert(name.clone(), why);
-                return false;
-            }
-            requests.push(PortRequest {
-                service: name.clone(),
-                created: service.created,
-                ports: service.ports.keys().cloned().collect(),
-            });
-            true
-        });
-        let ports = table.assign(&requests, &index.our_ports());
-        for (name, targets) in covered {
+            self.replace(namespace, plan);
+        }
+        if must_assign {
+            changed.extend(self.assign(table));
+        }
+        for namespace in &changed {
+            self.cover(index, namespace);
+        }
+    }
+
+    fn replace(&mut self, namespace: &Arc<str>, mut plan: NamespacePlan) {
+        replace_in(
+            &mut self.not_covered,
+            namespace,
+            mem::take(&mut plan.not_covered),
+        );
+        replace_in(
+            &mut self.with_many_targets,
+            namespace,
+            mem::take(&mut plan.with_many_targets),
+        );
+        let needs = mem::take(&mut plan.needs);
+        if needs == WakeDependencies::default() {
+            self.needs.remove(namespace);
+            self.plans.remove(namespace);
+        } else {
+            self.needs.insert(Arc::clone(namespace), needs);
+            self.plans.insert(Arc::clone(namespace), plan);
+        }
+    }
+
+    /// Assigns the ports of all namespaces. Returns the namespaces with changed ports.
+    fn assign(&mut self, table: &mut PortTable) -> BTreeSet<Arc<str>> {
+        self.assigned_at = Some(Instant::now());
+        let plans = self.plans.values();
+        let requests: Vec<_> = plans
+            .clone()
+            .flat_map(|plan| &plan.requests)
+            .cloned()
+            .collect();
+        let hints = plans.flat_map(|plan| &plan.hints);
+        let hints = hints.map(|(port, number)| (port.clone(), *number));
+        let numbers = table.assign(&requests, &hints.collect());
+        let before = mem::replace(&mut self.numbers, numbers);
+        let (before, after) = (&before, &self.numbers);
+        let differ = |one: &BTreeMap<ServicePort, u16>, other: &BTreeMap<ServicePort, u16>| {
+            let differing = one
+                .iter()
+                .filter(|(port, number)| other.get(port) != Some(number));
+            let namespaces = differing.map(|((service, _), _)| Arc::clone(&service.namespace));
+            namespaces.collect::<BTreeSet<_>>()
+        };
+        let mut changed = differ(before, after);
+        changed.extend(differ(after, before));
+        changed
+    }
+
+    /// Computes the routes and EndpointSlices of a namespace.
+    fn cover(&mut self, index: &ClusterIndex, namespace: &Arc<str>) {
+        replace_in(&mut self.routes, namespace, BTreeMap::new());
+        replace_in(&mut self.without_port, namespace, BTreeMap::new());
+        let slices = self.slices.range((Arc::clone(namespace), "".into())..);
+        let slices = slices.take_while(|((of, _), _)| of == namespace);
+        let slices: Vec<_> = slices.map(|(name, _)| name.clone()).collect();
+        for name in slices {
+            self.slices.remove(&name);
+        }
+        let Some(plan) = self.plans.get(namespace) else {
+            return;
+        };
+        for (name, targets) in plan.covered.clone() {
             let Some(service) = index.service(&name) else {
                 continue;
             };
             let of_service = service.ports.keys().filter_map(|port| {
-                let chosen = ports.get(&(name.clone(), port.clone()))?;
-                Some((port.clone(), *chosen))
+                let number = self.numbers.get(&(name.clone(), port.clone()))?;
+                Some((port.clone(), *number))
             });
             let ports: BTreeMap<_, _> = of_service.collect();
             let without = service
@@ -130,34 +207,28 @@ impl DesiredState {
                 .filter(|port| !ports.contains_key(*port));
             let without: Vec<_> = without.cloned().collect();
             if !without.is_empty() {
-                desired.without_port.insert(name.clone(), without);
+                self.without_port.insert(name.clone(), without);
             }
             if ports.is_empty() {
                 continue;
             }
             let route = Route {
                 stages: stages(index, &targets),
-                ready: ready(index.slices_of(&name), &ports, &own),
+                ready: ready(index.slices_of(&name), &ports, &self.own),
                 ports,
                 targets,
                 selector: service.spec.selector.clone(),
             };
-            desired.fallback(&name, service, &route, &own);
-            desired.routes.insert(name, Arc::new(route));
+            self.fallback(&name, service, &route);
+            self.routes.insert(name, Arc::new(route));
         }
-        desired
     }
 
-    fn fallback(
-        &mut self,
-        name: &ServiceName,
-        service: &ServiceInfo,
-        route: &Route,
-        own: &BTreeMap<IpAddr, PodName>,
-    ) {
+    fn fallback(&mut self, name: &ServiceName, service: &ServiceInfo, route: &Route) {
         for family in Family::ALL {
             let is_of = |address: &IpAddr| address.is_ipv4() == (family == Family::V4);
-            let pods: BTreeMap<_, _> = own
+            let pods: BTreeMap<_, _> = self
+                .own
                 .iter()
                 .filter(|(address, _)| is_of(address))
                 .map(|(address, pod)| (*address, pod.clone()))
@@ -183,6 +254,87 @@ impl DesiredState {
             self.slices.insert(slice, fallback);
         }
     }
+}
+
+impl NamespacePlan {
+    fn new(
+        index: &ClusterIndex,
+        settings: &Settings,
+        namespace: &Arc<str>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let mut plan = Self::default();
+        let mut targets = Vec::new();
+        for wakeable in index.wakeable_workloads(namespace) {
+            let Some(mut target) = target(
+                &wakeable.observed,
+                settings.default_zone,
+                &settings.tzdata,
+                &settings.kind_table,
+                now,
+            ) else {
+                continue;
+            };
+            target.failure = wakeable.failure.cloned();
+            let target = Arc::new(target);
+            let ends = [plan.changes_at, target.starts_until];
+            plan.changes_at = ends.into_iter().flatten().min();
+            plan.needs
+                .add(&target, |needed| index.stays_stopped(namespace, needed));
+            targets.push((target, wakeable.labels));
+        }
+        if targets.is_empty() {
+            return plan;
+        }
+        let mut selection = Selection::new(targets);
+        for (name, service) in index.services_in(namespace) {
+            if *name == settings.service || name.is_of_kubernetes() {
+                continue;
+            }
+            let mut targets = selection.targets(&service.spec.selector);
+            if targets.len() > MAX_TARGETS {
+                targets.truncate(MAX_TARGETS);
+                plan.with_many_targets.insert(name.clone(), MAX_TARGETS);
+            }
+            if targets.is_empty() {
+                continue;
+            }
+            if let Some(why) = service.spec.not_covered() {
+                plan.not_covered.insert(name.clone(), why);
+                continue;
+            }
+            plan.covered.insert(name.clone(), targets);
+            plan.requests.push(PortRequest {
+                service: name.clone(),
+                created: service.created,
+                ports: service.ports.keys().cloned().collect(),
+            });
+            let hints = index.our_ports(name).into_iter();
+            plan.hints
+                .extend(hints.map(|(port, number)| ((name.clone(), port), number)));
+        }
+        plan
+    }
+
+    /// Whether it changes without an event.
+    fn is_due(&self, now: DateTime<Utc>) -> bool {
+        self.changes_at.is_some_and(|at| at <= now)
+    }
+}
+
+/// Replaces the entries of one namespace.
+fn replace_in<V>(
+    all: &mut BTreeMap<ServiceName, V>,
+    namespace: &Arc<str>,
+    new: BTreeMap<ServiceName, V>,
+) {
+    let old = all.range(first_of(namespace)..);
+    let old = old.take_while(|(name, _)| name.namespace == *namespace);
+    let old: Vec<_> = old.map(|(name, _)| name.clone()).collect();
+    for name in old {
+        all.remove(&name);
+    }
+    all.extend(new);
 }
 
 /// How much of the dependencies of these workloads and then of the workloads is ready.
@@ -315,6 +467,8 @@ pub(crate) fn target(
     let wake = WakeOnRequest::parse(inputs.text(Key::WakeOnRequest)?).ok()?;
     let ignored = inputs.text(Key::WakeOnRequestIgnore);
     let ignored = ignored.and_then(|paths| IgnoredPaths::parse(paths).ok());
+    let answered = inputs.text(Key::WakeOnRequestAnswer);
+    let answered = answered.and_then(|paths| AnsweredPaths::parse(paths).ok());
     let zone = inputs.text(Key::Timezone);
     let zone = zone.and_then(|name| tzdata.parse_zone(name).ok());
     let zone = zone.unwrap_or(default_zone);
@@ -340,6 +494,7 @@ pub(crate) fn target(
     Some(WakeTarget {
         wake,
         ignored: ignored.unwrap_or_default(),
+        answered: answered.unwrap_or_default(),
         zone,
         state,
         since: observed.state().last,
@@ -811,24 +966,5 @@ mod tests {
             .index
             .observe(1, WatchEvent::Service(Box::new(gone)));
         assert!(cluster.desired().routes.is_empty());
-    }
-
-    /// The desired state is computed again only after an event or at `changes_at`.
-    #[test]
-    fn desired_state_changes_without_events_only_when_a_wake_ends() {
-        let mut cluster = Cluster::new().asleep().with_service();
-        assert_eq!(cluster.desired().changes_at, None);
-        let before = cluster.index.changes();
-        let ends = "2026-11-25T23:59:00Z";
-        let wake = json!({"dayshift/wake-on-request": "2h", "dayshift/wake-until": ends});
-        cluster.workload("stopped", 0, wake);
-        assert!(cluster.index.changes() > before, "the index has changed");
-        assert_eq!(cluster.desired().changes_at, Some(at(ends)));
-        let later = cluster.desired_at(at(ends));
-        assert_eq!(later.changes_at, None);
-        assert_eq!(
-            later.routes[&name("dev", "web")].targets[0].state,
-            TargetState::Asleep
-        );
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Head {
     pub(crate) wants_page: bool,
     pub(crate) accepts_json: bool,
     pub(crate) is_without_body: bool,
+    /// Whether the method is GET or HEAD.
+    pub(crate) is_plain_read: bool,
 }
 
 const METHODS: [&str; 9] = [
@@ -89,6 +91,7 @@ impl Head {
         let mut head = Self {
             path: shown(path),
             is_without_body: method == "HEAD",
+            is_plain_read: matches!(method, "GET" | "HEAD"),
             ..Self::default()
         };
         let mut accepts_page = false;
@@ -104,7 +107,7 @@ impl Head {
                 _ => {}
             }
         }
-        head.wants_page = accepts_page && matches!(method, "GET" | "HEAD");
+        head.wants_page = accepts_page && head.is_plain_read;
         head
     }
 

@@ -45,7 +45,8 @@ pub(crate) enum WatchEvent {
 /// The number of a watch.
 pub(crate) type WatchId = usize;
 
-type WorkloadName = (Kind, Arc<str>, Arc<str>);
+/// The workloads of one namespace by kind and name.
+type NamespaceWorkloads = HashMap<(Kind, Arc<str>), KnownWorkload>;
 
 type PodLabels = BTreeMap<String, String>;
 
@@ -61,7 +62,7 @@ struct KnownWorkload {
 /// The observed objects, by kind.
 pub(crate) struct ClusterIndex {
     prefix: Prefix,
-    workloads: HashMap<WorkloadName, KnownWorkload>,
+    workloads: HashMap<Arc<str>, NamespaceWorkloads>,
     namespaces: HashMap<Arc<str>, Arc<Annotations>>,
     services: BTreeMap<ServiceName, ServiceInfo>,
     slices: BTreeMap<ServiceName, BTreeMap<Box<str>, SliceInfo>>,
@@ -74,7 +75,8 @@ pub(crate) struct ClusterIndex {
     ignored: HashMap<Arc<str>, usize>,
     /// Watches whose initial list is not complete.
     unlisted: BTreeSet<WatchId>,
-    changes: u64,
+    /// The namespaces with events since [`Self::take_changed`].
+    changed: BTreeSet<Arc<str>>,
 }
 
 /// A workload with `wake-on-request`, its own or inherited from its Namespace.
@@ -99,7 +101,7 @@ impl ClusterIndex {
             over_budget: BTreeSet::new(),
             ignored: HashMap::new(),
             unlisted: (0..watches).collect(),
-            changes: 0,
+            changed: BTreeSet::new(),
         }
     }
 
@@ -108,19 +110,28 @@ impl ClusterIndex {
         self.unlisted.is_empty()
     }
 
-    /// The number of observed events. While it stays the same, so does the index.
-    pub(crate) const fn changes(&self) -> u64 {
-        self.changes
+    /// Whether an event was observed since [`Self::take_changed`].
+    pub(crate) fn has_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// The namespaces with events since the last call.
+    pub(crate) fn take_changed(&mut self) -> BTreeSet<Arc<str>> {
+        mem::take(&mut self.changed)
+    }
+
+    /// The namespaces with workloads that have dayshift annotations.
+    pub(crate) fn namespaces(&self) -> BTreeSet<Arc<str>> {
+        self.workloads.keys().cloned().collect()
     }
 
     /// Applies an event. Returns the error if the watch failed.
     pub(crate) fn observe(&mut self, watch: WatchId, event: WatchEvent) -> Option<String> {
-        self.changes += 1;
         match event {
             WatchEvent::Workload(kind, event) => {
                 self.apply(watch, event, |index, name, object| match object {
                     Some(object) => index.set_workload(&kind, &name, object),
-                    None => index.remove_workload(&workload_name(&kind, &name)),
+                    None => index.remove_workload(&kind, &name),
                 })
             }
             WatchEvent::Namespace(event) => {
@@ -154,8 +165,14 @@ impl ClusterIndex {
         match event {
             ReflectorEvent::Opened { .. } | ReflectorEvent::Init => {}
             ReflectorEvent::Failed(error) => return Some(error.to_string()),
-            ReflectorEvent::Applied { name, object, .. } => set(self, name, Some(object)),
-            ReflectorEvent::Deleted { name, .. } => set(self, name, None),
+            ReflectorEvent::Applied { name, object, .. } => {
+                self.changed.insert(Arc::clone(namespace_of(&name)));
+                set(self, name, Some(object));
+            }
+            ReflectorEvent::Deleted { name, .. } => {
+                self.changed.insert(Arc::clone(namespace_of(&name)));
+                set(self, name, None);
+            }
             ReflectorEvent::Listed { .. } => {
                 self.unlisted.remove(&watch);
             }
@@ -197,10 +214,9 @@ impl ClusterIndex {
             labels,
             failure,
         } = object;
-        let key = workload_name(kind, name);
         // Most workloads have no dayshift annotations.
         let observed = workload.concerns(&self.prefix);
-        let observed = observed.then(|| needed(workload.observe(&key.0, &self.prefix)));
+        let observed = observed.then(|| needed(workload.observe(kind, &self.prefix)));
         let observed = observed.filter(|(observed, _)| {
             let is_short = are_short(observed.inputs.own(), &labels);
             if !is_short {
@@ -209,26 +225,40 @@ impl ClusterIndex {
             is_short
         });
         let Some((observed, schedules)) = observed else {
-            return self.remove_workload(&key);
+            return self.remove_workload(kind, name);
         };
-        let old = self.workloads.get(&key).map(KnownWorkload::size);
+        let namespace = &name.namespace;
+        let key = (kind.clone(), Arc::clone(&name.name));
+        let in_namespace = self.workloads.get(namespace);
+        let old = in_namespace.and_then(|workloads| workloads.get(&key));
+        let old = old.map_or(0, KnownWorkload::size);
         let known = KnownWorkload {
             observed,
             schedules,
             labels,
             failure,
         };
-        if self.fits(&key.1, old.unwrap_or_default(), known.size()) {
-            self.workloads.insert(key, known);
+        if self.fits(namespace, old, known.size()) {
+            let in_namespace = self.workloads.entry(Arc::clone(namespace));
+            in_namespace.or_default().insert(key, known);
         } else {
-            self.workloads.remove(&key);
+            self.forget_workload(kind, name);
         }
     }
 
-    fn remove_workload(&mut self, key: &WorkloadName) {
-        if let Some(known) = self.workloads.remove(key) {
-            self.budget.release(&key.1, known.size());
+    fn remove_workload(&mut self, kind: &Kind, name: &ObjectName) {
+        if let Some(known) = self.forget_workload(kind, name) {
+            self.budget.release(&name.namespace, known.size());
         }
+    }
+
+    fn forget_workload(&mut self, kind: &Kind, name: &ObjectName) -> Option<KnownWorkload> {
+        let in_namespace = self.workloads.get_mut(&name.namespace)?;
+        let known = in_namespace.remove(&(kind.clone(), Arc::clone(&name.name)));
+        if in_namespace.is_empty() {
+            self.workloads.remove(&name.namespace);
+        }
+        known
     }
 
     fn set_namespace(&mut self, object: &NamespaceMeta) {
@@ -292,9 +322,13 @@ impl ClusterIndex {
         }
     }
 
-    /// The workloads with state labels and `wake-on-request`.
-    pub(crate) fn wakeable_workloads(&self) -> impl Iterator<Item = WakeableWorkload<'_>> {
-        self.workloads.values().filter_map(|known| {
+    /// The workloads of a namespace with state labels and `wake-on-request`.
+    pub(crate) fn wakeable_workloads(
+        &self,
+        namespace: &str,
+    ) -> impl Iterator<Item = WakeableWorkload<'_>> {
+        let in_namespace = self.workloads.get(namespace).into_iter();
+        in_namespace.flat_map(HashMap::values).filter_map(|known| {
             known.observed.labels.text(Label::State)?;
             let inputs = self.inputs(known);
             inputs.text(Key::WakeOnRequest)?;
@@ -333,8 +367,8 @@ impl ClusterIndex {
         let DependencyKind::Workload(kind) = &needed.kind else {
             return None;
         };
-        let key = (kind.clone(), namespace.into(), (&*needed.name).into());
-        self.workloads.get(&key)
+        let key = (kind.clone(), (&*needed.name).into());
+        self.workloads.get(namespace)?.get(&key)
     }
 
     /// Whether the workload is stopped and cannot be woken by a request.
@@ -387,13 +421,13 @@ impl ClusterIndex {
         all.filter(|(.., slice)| slice.is_ours)
     }
 
-    /// The ports in the activator's EndpointSlices.
-    pub(crate) fn our_ports(&self) -> BTreeMap<(ServiceName, Box<str>), u16> {
-        let ports = self.ours().flat_map(|(service, _, slice)| {
-            let ports = slice.ports.iter();
-            ports.map(move |(port, number)| ((service.clone(), port.clone()), *number))
-        });
-        ports.collect()
+    /// The ports in the activator's EndpointSlices of a Service.
+    pub(crate) fn our_ports(&self, service: &ServiceName) -> BTreeMap<Box<str>, u16> {
+        let ours = self.slices_of(service).filter(|slice| slice.is_ours);
+        let ports = ours.flat_map(|slice| &slice.ports);
+        ports
+            .map(|(port, number)| (port.clone(), *number))
+            .collect()
     }
 
     pub(crate) fn slice_named(&self, service: &ServiceName, name: &str) -> Option<&SliceInfo> {
@@ -401,12 +435,12 @@ impl ClusterIndex {
     }
 }
 
-fn workload_name(kind: &Kind, name: &ObjectName) -> WorkloadName {
-    (
-        kind.clone(),
-        Arc::clone(&name.namespace),
-        Arc::clone(&name.name),
-    )
+/// The namespace of an object, or the object itself if it is a Namespace.
+fn namespace_of(name: &ObjectName) -> &Arc<str> {
+    match &*name.namespace {
+        "" => &name.name,
+        _ => &name.namespace,
+    }
 }
 
 fn service_name(name: &ObjectName) -> ServiceName {
@@ -417,7 +451,7 @@ fn service_name(name: &ObjectName) -> ServiceName {
 }
 
 /// The least name of a Service in a namespace.
-fn first_of(namespace: &Arc<str>) -> ServiceName {
+pub(crate) fn first_of(namespace: &Arc<str>) -> ServiceName {
     ServiceName {
         namespace: Arc::clone(namespace),
         name: "".into(),
@@ -512,8 +546,8 @@ mod tests {
             }
             cluster.workload_named(&format!("w{number}"), "stopped", 0, annotations);
         }
-        assert_eq!(cluster.index.workloads.len(), 1_700);
-        let mut kept = cluster.index.workloads.values();
+        assert_eq!(cluster.index.workloads["dev"].len(), 1_700);
+        let mut kept = cluster.index.workloads["dev"].values();
         assert!(kept.all(|workload| texts_size(workload.observed.inputs.own()) == 0));
         assert!(cluster.index.take_over_budget().is_empty());
     }
@@ -526,7 +560,7 @@ mod tests {
                 json!({"dayshift/wake-on-request": "2h", "dayshift/reason": "x".repeat(4_000)});
             cluster.workload_named(&format!("w{number}"), "stopped", 0, annotations);
         }
-        let kept = cluster.index.workloads.len();
+        let kept = cluster.index.workloads["dev"].len();
         assert!((500..1_000).contains(&kept), "{kept}");
         assert_eq!(cluster.index.take_over_budget(), ["dev".into()].into());
         // The first workload and its Service are still covered.
@@ -544,7 +578,8 @@ mod tests {
             "dayshift/wake-on-request": "2h", "dayshift/unknown": "x", "dayshift/error": "y", "dayshift/inherited": "z",
         });
         cluster.workload("stopped", 0, annotations);
-        let KnownWorkload { observed, .. } = cluster.index.workloads.values().next().unwrap();
+        let KnownWorkload { observed, .. } =
+            cluster.index.workloads["dev"].values().next().unwrap();
         assert_eq!(observed.inputs.own().unknown(), []);
         assert_eq!((&observed.error, &observed.inherited), (&None, &None));
     }
@@ -594,7 +629,7 @@ mod tests {
                 cluster.namespace(json!({"dayshift/schedule": name}));
             }
             cluster.workload("stopped", 0, annotations);
-            let wakeable = cluster.index.wakeable_workloads().count();
+            let wakeable = cluster.index.wakeable_workloads("dev").count();
             assert_eq!(wakeable, expected, "{own:?} {namespace:?}");
         }
     }
@@ -642,12 +677,12 @@ mod tests {
         }
         assert!(cluster.index.misses_objects());
         // The new list shows all of them.
-        let before = cluster.index.workloads.len();
+        let before = cluster.index.workloads["dev"].len();
         cluster.index.forget_ignored();
         for number in 2..1_700 {
             cluster.workload_named(&format!("w{number}"), "stopped", 0, long.clone());
         }
         assert!(!cluster.index.misses_objects());
-        assert!(cluster.index.workloads.len() > before, "{before}");
+        assert!(cluster.index.workloads["dev"].len() > before, "{before}");
     }
 }

@@ -7,6 +7,8 @@ mod connection;
 mod connection_tests;
 mod descriptors;
 mod desired;
+#[cfg(test)]
+mod desired_tests;
 mod http;
 mod index;
 mod limits;

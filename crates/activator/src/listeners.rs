@@ -119,7 +119,7 @@ async fn accept(
 ) {
     loop {
         match listener.accept().await {
-            Ok((stream, from)) => match shared.limits.take(&service) {
+            Ok((stream, from)) => match shared.limits.take(&service, from.ip()) {
                 Some(place) => {
                     let _ = stream.set_nodelay(true);
                     let (service, port) = (service.clone(), port.clone());

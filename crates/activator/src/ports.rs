@@ -39,7 +39,7 @@ const MAX_PART: usize = 4;
 pub(crate) type ServicePort = (ServiceName, Box<str>);
 
 /// A Service that needs ports.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PortRequest {
     pub(crate) service: ServiceName,
     /// If ports run out, the newest Services of a namespace lose theirs first.

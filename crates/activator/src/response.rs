@@ -142,6 +142,11 @@ impl Outcome<'_> {
     }
 }
 
+/// The response to a heartbeat of a stopped workload.
+pub(crate) const ANSWER: &[u8] =
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 0\r\n\
+    Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
+
 /// A response with status 503.
 pub(crate) fn response(
     head: &Head,

@@ -13,7 +13,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::decode::StartFailure;
 use dayshift_schedule::Zone;
-use dayshift_workload::{Dependency, IgnoredPaths, Observed, WakeOnRequest};
+use dayshift_workload::{AnsweredPaths, Dependency, IgnoredPaths, Observed, WakeOnRequest};
 
 use tokio::time::Instant;
 
@@ -65,6 +65,7 @@ pub(crate) struct WakeTarget {
     pub(crate) observed: Observed,
     pub(crate) wake: WakeOnRequest,
     pub(crate) ignored: IgnoredPaths,
+    pub(crate) answered: AnsweredPaths,
     pub(crate) zone: Zone,
     pub(crate) state: TargetState,
     /// When it was stopped.
@@ -134,6 +135,14 @@ impl Route {
     /// Whether a request for this path wakes nothing.
     pub(crate) fn ignores(&self, path: &str) -> bool {
         !self.targets.is_empty() && self.targets.iter().all(|target| target.ignored.has(path))
+    }
+
+    /// Whether all selected workloads are stopped by dayshift and answer requests for this path.
+    pub(crate) fn answers(&self, path: &str) -> bool {
+        let answers = |target: &Arc<WakeTarget>| {
+            target.state == TargetState::Asleep && target.answered.has(path)
+        };
+        !self.targets.is_empty() && self.targets.iter().all(answers)
     }
 
     /// Whether all selected workloads are stopped and no other pod is ready.
@@ -213,15 +222,13 @@ impl ReadySince {
     }
 }
 
-/// The workloads that can be woken as dependencies, by namespace.
+/// The workloads of a namespace that can be woken as dependencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WakeDependencies {
-    targets: BTreeMap<DependencyKey, Arc<WakeTarget>>,
+    targets: BTreeMap<Dependency, Arc<WakeTarget>>,
     /// Stopped dependencies without `wake-on-request`.
-    not_asking: BTreeSet<DependencyKey>,
+    not_asking: BTreeSet<Dependency>,
 }
-
-type DependencyKey = (Arc<str>, Dependency);
 
 /// The maximum number of dependencies that a request to a Service can wake, so that a namespace with many
 /// workloads does not delay the wakes of others.
@@ -242,13 +249,10 @@ impl WakeDependencies {
         target: &Arc<WakeTarget>,
         stays_stopped: impl Fn(&Dependency) -> bool,
     ) {
-        let object = &target.observed.object;
-        let namespace = &object.namespace;
         let not_asking = target.needs.iter().filter(|needed| stays_stopped(needed));
-        self.not_asking
-            .extend(not_asking.map(|needed| (namespace.clone(), needed.clone())));
-        let place = (namespace.clone(), Dependency::from_workload(object));
-        self.targets.insert(place, Arc::clone(target));
+        self.not_asking.extend(not_asking.cloned());
+        let own = Dependency::from_workload(&target.observed.object);
+        self.targets.insert(own, Arc::clone(target));
     }
 
     /// The direct and transitive dependencies to wake, except those in `seen`. They are added to it, at most
@@ -260,7 +264,6 @@ impl WakeDependencies {
         now: DateTime<Utc>,
     ) -> WokenWith {
         let mut with = WokenWith::default();
-        let namespace = &root.observed.object.namespace;
         let mut next = root.needs.clone();
         while let Some(needed) = next.pop() {
             if seen.contains(&needed) || needed.is(&root.observed.object) {
@@ -272,11 +275,10 @@ impl WakeDependencies {
                 break;
             }
             seen.insert(needed.clone());
-            let place = (namespace.clone(), needed);
-            let Some(target) = self.targets.get(&place) else {
-                if self.not_asking.contains(&place) {
+            let Some(target) = self.targets.get(&needed) else {
+                if self.not_asking.contains(&needed) {
                     let why = "has no annotation wake-on-request";
-                    with.without.push(format!("{}, which {why}", place.1));
+                    with.without.push(format!("{needed}, which {why}"));
                 }
                 continue;
             };
@@ -289,8 +291,8 @@ impl WakeDependencies {
                     next.extend_from_slice(&target.needs);
                 }
                 TargetState::Running => {}
-                TargetState::Asleep => with.without.push(stopped(&place.1, OUT_OF_HOURS)),
-                TargetState::Off(why) => with.without.push(stopped(&place.1, why)),
+                TargetState::Asleep => with.without.push(stopped(&needed, OUT_OF_HOURS)),
+                TargetState::Off(why) => with.without.push(stopped(&needed, why)),
             }
         }
         with

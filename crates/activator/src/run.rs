@@ -14,13 +14,13 @@ use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use kube::{Client, api::WatchParams};
 use tokio::{
     sync::{mpsc, watch},
-    time::{Instant, MissedTickBehavior, interval},
+    time::{Instant, MissedTickBehavior, interval, sleep_until},
 };
 
 use crate::{
     connection::ConnectionContext,
     descriptors::DescriptorBudget,
-    desired::{DesiredState, MAX_TARGETS},
+    desired::DesiredState,
     index::{ClusterIndex, WatchEvent, WatchId},
     limits::ConnectionLimits,
     listeners::Listeners,
@@ -51,6 +51,10 @@ const RELIST_INTERVAL: Duration = Duration::from_secs(600);
 
 /// The interval for retries without an event.
 const TICK: Duration = Duration::from_millis(500);
+
+/// After an update of the desired state, the next one waits for this many times its duration. So frequent edits in
+/// one namespace take at most a fifth of the time of the main loop, which also sends wakes.
+const UPDATE_REST: u32 = 4;
 
 /// How long new connections are accepted after a shutdown, because proxies might not have applied it.
 const LAME_DUCK: Duration = Duration::from_secs(5);
@@ -96,7 +100,7 @@ pub async fn run(
         shortages: Vec::new(),
         wakes: Wakes::new(start_times, settings.seed),
         writes: SliceWrites::new(logs, settings.seed),
-        computed_at: None,
+        open_failures: 0,
         listed_at: Instant::now(),
         is_leaving: false,
         shared,
@@ -109,13 +113,19 @@ pub async fn run(
     tokio::pin!(shutdown);
     let mut leaving: Option<Instant> = None;
     let mut has_events = true;
+    let mut has_written = false;
+    let mut pace = Pace::new();
     let mut asked = Vec::new();
     loop {
-        if mem::take(&mut has_events) {
+        let updates = has_events && pace.is_due();
+        if updates {
+            has_events = false;
+            let begun = Instant::now();
             activator.update(&routes_in);
             if activator.begins_relist() {
                 events.get_mut().relist();
             }
+            pace.ran(begun.elapsed());
         }
         let shortages = mem::take(&mut activator.shortages).into_iter();
         announcing.extend(
@@ -127,12 +137,10 @@ pub async fn run(
                 .into_iter()
                 .map(|wake| carry_out(&writer, wake)),
         );
-        writing.extend(
-            activator
-                .due_writes()
-                .into_iter()
-                .map(|write| send(&writer, write)),
-        );
+        if updates || mem::take(&mut has_written) {
+            let due = activator.due_writes().into_iter();
+            writing.extend(due.map(|write| send(&writer, write)));
+        }
         if let Some(since) = leaving {
             let open = activator.shared.limits.open();
             let is_over = since.elapsed() > LAME_DUCK && open == 0;
@@ -167,7 +175,9 @@ pub async fn run(
                     true => telemetry.slice_written(),
                     false => telemetry.slice_not_written(),
                 }
+                has_written = true;
             }
+            () = sleep_until(pace.next), if has_events => {}
             _ = tick.tick() => has_events = true,
         }
     }
@@ -257,6 +267,28 @@ fn random(settings: &Settings, watch: usize) -> impl Fn() -> fastrand::Rng + Sen
     move || fastrand::Rng::with_seed(seed)
 }
 
+/// The time of the next update of the desired state.
+struct Pace {
+    next: Instant,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self {
+            next: Instant::now(),
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.next
+    }
+
+    /// An update took this long.
+    fn ran(&mut self, took: Duration) {
+        self.next = Instant::now() + took * UPDATE_REST;
+    }
+}
+
 struct Activator {
     index: ClusterIndex,
     desired: DesiredState,
@@ -266,8 +298,8 @@ struct Activator {
     shortages: Vec<(EventObject, EventText)>,
     wakes: Wakes,
     writes: SliceWrites,
-    /// The number of events at which the desired state was computed.
-    computed_at: Option<u64>,
+    /// The number of ports that could not be opened.
+    open_failures: usize,
     /// When everything was last listed.
     listed_at: Instant,
     is_leaving: bool,
@@ -296,28 +328,25 @@ impl Activator {
             return;
         }
         let now = self.shared.clock.now();
-        let changes = Some(self.index.changes());
-        if self.computed_at != changes || self.desired.changes_at.is_some_and(|at| at <= now) {
-            self.computed_at = changes;
+        if self.index.has_changed() || self.desired.is_due(now) {
             self.compute(now);
         }
-        let failures = self.listeners.follow(&self.desired.routes, &self.shared);
-        self.shared.ready_since.note(&self.desired.routes);
-        routes.send_if_modified(|known| {
-            let is_new = **known != self.desired.routes;
-            if is_new {
-                *known = Arc::new(self.desired.routes.clone());
-            }
-            is_new
-        });
-        self.wakes.note(&self.desired.routes);
+        let is_new = **routes.borrow() != self.desired.routes;
+        if is_new || self.open_failures > 0 {
+            self.open_failures = self.listeners.follow(&self.desired.routes, &self.shared);
+        }
+        if is_new {
+            self.shared.ready_since.note(&self.desired.routes);
+            routes.send_replace(Arc::new(self.desired.routes.clone()));
+            self.wakes.note(&self.desired.routes);
+        }
         let telemetry = &self.shared.telemetry;
         telemetry.set_services(self.desired.routes.len());
         telemetry.set_open(self.shared.limits.open());
         let without: usize = self.desired.without_port.values().map(Vec::len).sum();
-        telemetry.set_ports_missing(without + failures);
+        telemetry.set_ports_missing(without + self.open_failures);
         // If one port cannot be opened, the others still serve.
-        let can_listen = failures == 0 || self.listeners.count() > 0;
+        let can_listen = self.open_failures == 0 || self.listeners.count() > 0;
         telemetry.set_ready(can_listen && !self.is_leaving);
     }
 
@@ -334,19 +363,24 @@ impl Activator {
         begins
     }
 
-    /// Computes the desired state. This takes milliseconds for a thousand workloads.
+    /// Computes the desired state of the namespaces with events, and reports new problems.
     fn compute(&mut self, now: DateTime<Utc>) {
-        let desired = DesiredState::new(&self.index, &self.shared.settings, &mut self.ports, now);
-        let before = mem::replace(&mut self.desired, desired);
+        let desired = &mut self.desired;
+        let not_covered = desired.not_covered.clone();
+        let without_port = desired.without_port.clone();
+        let with_many_targets = desired.with_many_targets.clone();
+        let changed = self.index.take_changed();
+        let (settings, ports) = (&self.shared.settings, &mut self.ports);
+        desired.update(&self.index, settings, ports, changed, now);
         for (service, why) in &self.desired.not_covered {
-            if before.not_covered.get(service) != Some(why)
+            if not_covered.get(service) != Some(why)
                 && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
             {
                 tracing::warn!(%service, suppressed, "cannot stand in for this Service: {}", why.reason());
             }
         }
         for (service, ports) in &self.desired.without_port {
-            if before.without_port.get(service) != Some(ports)
+            if without_port.get(service) != Some(ports)
                 && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
             {
                 let names: Vec<_> = ports.iter().take(MAX_NAMES).map(|port| &**port).collect();
@@ -356,11 +390,11 @@ impl Activator {
                     .push((self.about(service), EventText::no_activator_port(&ports)));
             }
         }
-        for service in &self.desired.with_many_targets {
-            if !before.with_many_targets.contains(service)
+        for (service, woken) in &self.desired.with_many_targets {
+            if !with_many_targets.contains_key(service)
                 && let Some(suppressed) = self.shared.logs.allow(&service.namespace)
             {
-                let event = EventText::too_many_wakes(MAX_TARGETS);
+                let event = EventText::too_many_wakes(*woken);
                 tracing::warn!(%service, suppressed, "{}", event.text);
                 self.shortages.push((self.about(service), event));
             }
@@ -399,7 +433,16 @@ impl Activator {
             Ok(()) => {
                 telemetry.woken(&object.namespace);
                 let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
-                tracing::info!(%object, until = %wake.until, needed_by, "{} wakes it", wake.request.words());
+                let head = wake.request.head.as_ref();
+                tracing::info!(
+                    %object,
+                    until = %wake.until,
+                    needed_by,
+                    host = head.map(|head| &*head.host),
+                    path = head.map(|head| &*head.path),
+                    "{} wakes it",
+                    wake.request.words()
+                );
                 for one in &wake.without {
                     if let Some(suppressed) = self.shared.logs.allow(&object.namespace) {
                         tracing::warn!(%object, suppressed, "it is woken and needs {one}");
@@ -416,5 +459,23 @@ impl Activator {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn updates_take_at_most_a_fifth_of_the_time() {
+        let mut pace = Pace::new();
+        assert!(pace.is_due());
+        pace.ran(Duration::from_millis(30));
+        advance(Duration::from_millis(119)).await;
+        assert!(!pace.is_due());
+        advance(Duration::from_millis(1)).await;
+        assert!(pace.is_due());
     }
 }

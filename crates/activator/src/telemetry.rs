@@ -22,6 +22,8 @@ pub(crate) enum ConnectionOutcome {
     Page,
     /// A probe or an ignored path.
     Ignored,
+    /// A heartbeat got a response with status 200.
+    Answered,
     /// The client disconnected without sending anything.
     Silent,
     /// The client disconnected before a pod was ready.
@@ -41,6 +43,7 @@ impl ConnectionOutcome {
             Self::Cut => "cut",
             Self::Page => "page",
             Self::Ignored => "ignored",
+            Self::Answered => "answered",
             Self::Silent => "silent",
             Self::Left => "left",
             Self::Refused => "refused",

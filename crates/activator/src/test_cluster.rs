@@ -78,6 +78,10 @@ impl Cluster {
             },
             "spec": {"replicas": replicas, "template": {"metadata": {"labels": labels}}},
         });
+        self.observe_workload(object);
+    }
+
+    pub(crate) fn observe_workload(&mut self, object: Value) {
         let object = serde_json::from_value(object).unwrap();
         let event = WatchEvent::Workload(Kind::DEPLOYMENT, ReflectorEvent::changed(object));
         assert_eq!(self.index.observe(0, event), None);
@@ -85,7 +89,10 @@ impl Cluster {
 
     #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
     pub(crate) fn namespace(&mut self, annotations: Value) {
-        let object = json!({"metadata": {"name": "dev", "annotations": annotations}});
+        self.observe_namespace(json!({"metadata": {"name": "dev", "annotations": annotations}}));
+    }
+
+    pub(crate) fn observe_namespace(&mut self, object: Value) {
         let object = serde_json::from_value(object).unwrap();
         let event = WatchEvent::Namespace(ReflectorEvent::changed(object));
         assert_eq!(self.index.observe(3, event), None);
@@ -98,8 +105,11 @@ impl Cluster {
 
     #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
     pub(crate) fn service(&mut self, spec: Value) {
-        let object =
-            json!({"metadata": {"name": "web", "namespace": "dev", "uid": "s"}, "spec": spec});
+        let meta = json!({"name": "web", "namespace": "dev", "uid": "s"});
+        self.observe_service(json!({"metadata": meta, "spec": spec}));
+    }
+
+    pub(crate) fn observe_service(&mut self, object: Value) {
         let object = serde_json::from_value(object).unwrap();
         let event = WatchEvent::Service(Box::new(ReflectorEvent::changed(object)));
         assert_eq!(self.index.observe(1, event), None);

@@ -38,21 +38,22 @@ pub(crate) struct WakeRequest {
 }
 
 impl WakeRequest {
-    /// The description for Events and logs, for example `A request from 10.0.0.1 for dev.example.com/ to
-    /// Service web, port http,`.
+    /// The description for Events and logs, for example `A request from 10.0.0.1 to Service web, port http,`.
+    /// The host and the path are left out: every client can choose them, and a path can contain a secret, but
+    /// the Event is written on the object of another user.
     pub(crate) fn words(&self) -> String {
-        let what = match &self.head {
-            None => format!("A connection from {}", self.from),
-            Some(head) => format!(
-                "A request from {} for {}{}",
-                self.from, head.host, head.path
-            ),
+        let what = match self.head {
+            None => "A connection",
+            Some(_) => "A request",
         };
         let port = match &*self.port {
             "" => String::new(),
             port => format!(", port {port},"),
         };
-        format!("{what} to Service {}{port}", self.service.name)
+        format!(
+            "{what} from {} to Service {}{port}",
+            self.from, self.service.name
+        )
     }
 }
 
@@ -86,6 +87,8 @@ pub(crate) struct Wakes {
     in_flight: HashMap<Arc<str>, Arc<str>>,
     backoffs: Backoffs<Arc<str>>,
     start_times: StartTimes,
+    /// For a namespace without dependencies.
+    no_needs: WakeDependencies,
 }
 
 /// A Service with a waiting connection.
@@ -106,6 +109,7 @@ impl Wakes {
             in_flight: HashMap::new(),
             backoffs: Backoffs::new(seed),
             start_times,
+            no_needs: WakeDependencies::default(),
         }
     }
 
@@ -136,7 +140,9 @@ impl Wakes {
             let Some(route) = desired.routes.get(service) else {
                 return false;
             };
-            let mut wanted = known.wakes_of(&route.targets, &desired.needs, settings.max_wake, now);
+            let needs = desired.needs.get(&service.namespace);
+            let (needs, max_wake) = (needs.unwrap_or(&self.no_needs), settings.max_wake);
+            let mut wanted = known.wakes_of(&route.targets, needs, max_wake, now);
             let is_wanted = !wanted.is_empty();
             wanted.retain(|wake| {
                 let uid = wake.uid();
@@ -542,7 +548,7 @@ mod tests {
         let desired = cluster.desired();
         let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
         let targets = &desired.routes[&name("dev", "web")].targets;
-        let all = requested.wakes_of(targets, &desired.needs, TimeDelta::hours(24), now());
+        let all = requested.wakes_of(targets, &desired.needs["dev"], TimeDelta::hours(24), now());
         assert_eq!(all.len(), 201);
         let without = without(&all);
         assert_eq!(without.len(), 1);
@@ -568,7 +574,7 @@ mod tests {
         let desired = cluster.desired();
         let requested = wakes.wanted.get_mut(&name("dev", "web")).unwrap();
         let targets = &desired.routes[&name("dev", "web")].targets;
-        let all = requested.wakes_of(targets, &desired.needs, TimeDelta::hours(24), now());
+        let all = requested.wakes_of(targets, &desired.needs["dev"], TimeDelta::hours(24), now());
         let of_db = all
             .iter()
             .filter(|wake| &*wake.target.observed.object.name == "db");

@@ -22,6 +22,8 @@ pub(super) struct NightWorkload {
     pub(super) after: Vec<String>,
     /// Whether requests for `/healthz` must not wake it.
     pub(super) ignores_health: bool,
+    /// Whether requests for `/ping` get a 200 while it is stopped.
+    pub(super) answers_ping: bool,
 }
 
 /// A step for the object with that number.
@@ -42,6 +44,8 @@ pub(super) enum Client {
     Health,
     /// `kube-probe`.
     Probe,
+    /// A browser that requests `/ping`.
+    Heartbeat,
 }
 
 impl Night {
@@ -66,6 +70,7 @@ impl Night {
                 wake: random.choice(wakes).unwrap(),
                 after: others.into_iter().filter(|_| random.bool()).collect(),
                 ignores_health: random.bool(),
+                answers_ping: random.bool(),
             });
         }
         let steps = (0..random.usize(3..12)).map(|_| {
@@ -76,6 +81,7 @@ impl Night {
                 2 => NightStep::Restart,
                 3 => NightStep::Request(number, Client::Probe),
                 4 => NightStep::Request(number, Client::Health),
+                5 => NightStep::Request(number, Client::Heartbeat),
                 _ => NightStep::Request(number, Client::Browser),
             };
             (random.u64(20..400), step)

@@ -46,6 +46,8 @@ pub(super) enum Answer {
     Starting,
     Stopped,
     Ignored,
+    /// A 200 without a body.
+    Alive,
 }
 
 impl Answer {
@@ -53,6 +55,9 @@ impl Answer {
         let Some(text) = text else {
             return Some(Self::Refused);
         };
+        if text.starts_with("HTTP/1.1 200 ") && text.ends_with("\r\n\r\n") {
+            return Some(Self::Alive);
+        }
         let known = [
             ("is starting</h1>", Self::Starting),
             ("is stopped</h1>", Self::Stopped),
@@ -88,10 +93,15 @@ impl Oracle {
         let Some((lasts, counts)) = workload.wake.map(|it| read_wake(it, now)) else {
             return Answer::Refused;
         };
+        let state = needed_state(object, now);
+        let is_asleep = matches!(state, NeededState::Asleep);
+        if client == Client::Heartbeat && workload.answers_ping && is_asleep {
+            return Answer::Alive;
+        }
         if client == Client::Probe || client == Client::Health && workload.ignores_health {
             return Answer::Ignored;
         }
-        match needed_state(object, now) {
+        match state {
             NeededState::Up | NeededState::Starts => return Answer::Starting,
             NeededState::Asleep if counts => {}
             NeededState::Asleep | NeededState::Off => return Answer::Stopped,

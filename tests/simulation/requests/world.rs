@@ -82,7 +82,7 @@ struct World<'n> {
     clock: Clock,
     api: Api,
     oracle: Arc<Mutex<Oracle>>,
-    /// The name of the last client, as Events contain it.
+    /// The address of the last client.
     client: Arc<Mutex<String>>,
     ports: Vec<u16>,
     activator: Option<JoinHandle<()>>,
@@ -216,10 +216,10 @@ impl<'n> World<'n> {
             let (objects, place) = (self.objects(), place(workload));
             self.oracle().expect_response(&objects, &place, client, now)
         };
-        let path = if client == Client::Health {
-            "/healthz"
-        } else {
-            "/a/b"
+        let path = match client {
+            Client::Health => "/healthz",
+            Client::Heartbeat => "/ping",
+            Client::Browser | Client::Probe => "/a/b",
         };
         let host = format!("{}.example.com", workload.name);
         let agent = if client == Client::Probe {
@@ -235,7 +235,7 @@ impl<'n> World<'n> {
         let answer = spawn_blocking(move || {
             let mut stream = TcpStream::connect(to).ok()?;
             let from = stream.local_addr().unwrap().ip();
-            *called.lock().unwrap() = format!("{from} for {host}{path}");
+            *called.lock().unwrap() = from.to_string();
             stream
                 .set_read_timeout(Some(Duration::from_secs(60)))
                 .unwrap();
@@ -300,6 +300,9 @@ fn deployment(workload: &NightWorkload) -> Value {
     }
     if workload.ignores_health && workload.wake.is_some() {
         annotations["dayshift/wake-on-request-ignore"] = json!("/healthz");
+    }
+    if workload.answers_ping && workload.wake.is_some() {
+        annotations["dayshift/wake-on-request-answer"] = json!("/ping");
     }
     if !workload.after.is_empty() {
         let names: Vec<_> = workload

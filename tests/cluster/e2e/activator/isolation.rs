@@ -5,7 +5,7 @@
 
 use std::fs::{self, Permissions};
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
 use std::time::Duration;
@@ -16,6 +16,7 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 use crate::e2e::activator::stand_ins::{await_stand_in, install, service};
 use crate::e2e::test_namespace::TestNamespace;
@@ -30,6 +31,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         one_namespace_cannot_use_up_ports_and_connections_of_others,
         slice_that_claims_the_port_of_another_team_gets_none_of_its_connections,
         address_of_a_deleted_pod_gets_no_connections,
+        addresses_of_one_client_cannot_use_up_the_connections_of_a_stopped_service,
     ];
     scenarios.extend(nightly(scenarios![
         Parts::Pods;
@@ -170,6 +172,45 @@ fn crowd(plane: &ControlPlane, services: usize, ports: &str) {
     let lines = program.log().lines().count();
     assert!(lines < 100, "{lines} lines");
     drop(silent);
+    program.kill();
+}
+
+/// A connection from this address of the loopback interface.
+fn connect_from(address: [u8; 4], port: u16) -> TcpStream {
+    let stream = block_on(async {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from((address, 0))).unwrap();
+        let to = SocketAddr::from(([127, 0, 0, 1], port));
+        socket.connect(to).await.unwrap().into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
+    stream
+}
+
+fn addresses_of_one_client_cannot_use_up_the_connections_of_a_stopped_service(
+    plane: &ControlPlane,
+) {
+    let activator = install(plane);
+    let team = TestNamespace::without_controller(plane, "crowded");
+    let other = TestNamespace::without_controller(plane, "crowded-other");
+    team.create(stopped("web"));
+    team.kubectl_with(&["apply"], &service("web")).success();
+    let mut arguments = arguments("23300-23399", [&team, &other]);
+    arguments.push("--max-per-service=20".to_owned());
+    let arguments: Vec<_> = arguments.iter().map(|text| &**text).collect();
+    let mut program = Dayshift::run_as(&activator, &arguments);
+    program.wait_ready();
+    let port = port_of(&await_stand_in(&team, "web", true));
+    for _ in 0..3 {
+        let silent: Vec<_> = (1..=40)
+            .map(|last| connect_from([127, 0, 1, last], port))
+            .collect();
+        let page = exchange(connect_from([127, 0, 2, 1], port));
+        assert!(page.contains(STARTING), "{page}");
+        drop(silent);
+    }
+    let full = "dayshift_activator_connections_total{outcome=\"full\"}";
+    assert!(metric(&program, full) >= 20, "the limit was never reached");
     program.kill();
 }
 

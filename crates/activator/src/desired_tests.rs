@@ -1,0 +1,161 @@
+//! Updates of the desired state: only the changed namespaces are computed.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use dayshift_cluster::watch::{ObjectName, ReflectorEvent};
+use dayshift_workload::Kind;
+use serde_json::json;
+
+use crate::{
+    desired::DesiredState,
+    index::WatchEvent,
+    ports::PortTable,
+    routes::Prospect,
+    test_cluster::{Cluster, at, name},
+};
+
+/// Makes a random change of an object of this namespace.
+fn change(cluster: &mut Cluster, random: &mut fastrand::Rng, namespace: &str) {
+    let name = ["web", "db"][random.usize(0..2)];
+    let key = ObjectName {
+        namespace: namespace.into(),
+        name: name.into(),
+    };
+    let mut meta =
+        json!({"name": name, "namespace": namespace, "uid": format!("{namespace}-{name}")});
+    match random.u8(0..9) {
+        0..=2 => {
+            let state = ["stopped", "running", "paused"][random.usize(0..3)];
+            meta["labels"] = json!({"dayshift/state": state});
+            meta["annotations"] = [
+                json!({"dayshift/hours": "09:00-19:00"}),
+                json!({"dayshift/hours": "09:00-19:00", "dayshift/wake-on-request": "2h"}),
+                json!({"dayshift/wake-on-request": "1h", "dayshift/after": "deploy/db"}),
+            ][random.usize(0..3)]
+            .clone();
+            cluster.observe_workload(json!({
+                "metadata": meta,
+                "spec": {"replicas": random.u8(0..2), "template": {"metadata": {"labels": {"app": name}}}},
+            }));
+        }
+        3 | 4 => {
+            let port = |number| json!({"name": format!("p{number}"), "port": 80 + number});
+            let ports: Vec<_> = (0..random.u16(1..4)).map(port).collect();
+            let address = ["None", "10.96.0.1"][usize::from(random.u8(0..6) > 0)];
+            let spec = json!({
+                "selector": {"app": name}, "ipFamilies": ["IPv4"], "ports": ports, "clusterIP": address,
+            });
+            cluster.observe_service(json!({"metadata": meta, "spec": spec}));
+        }
+        5 => cluster.slice(
+            namespace,
+            name,
+            &[&format!("10.0.0.{}", random.u8(1..5))],
+            8080,
+        ),
+        6 => {
+            let wake = ["1h", "soon"][random.usize(0..2)];
+            cluster.observe_namespace(json!({
+                "metadata": {"name": namespace, "annotations": {"dayshift/wake-on-request": wake}},
+            }));
+        }
+        7 => {
+            let gone = ReflectorEvent::Deleted {
+                name: key,
+                uid: None,
+            };
+            cluster
+                .index
+                .observe(0, WatchEvent::Workload(Kind::DEPLOYMENT, gone));
+        }
+        _ => {
+            let gone = ReflectorEvent::Deleted {
+                name: key,
+                uid: None,
+            };
+            cluster
+                .index
+                .observe(1, WatchEvent::Service(Box::new(gone)));
+        }
+    }
+}
+
+#[test]
+fn update_of_the_changed_namespaces_equals_a_computation_of_all() {
+    for seed in 0..20 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut cluster = Cluster::new();
+        cluster.settings.ports = (20000, 20099);
+        let [mut table, mut table_of_all] =
+            [(); 2].map(|()| PortTable::new(cluster.settings.ports, usize::MAX));
+        let mut desired = DesiredState::default();
+        for step in 0..200 {
+            let namespace = format!("ns-{}", random.u8(0..4));
+            change(&mut cluster, &mut random, &namespace);
+            if step % 50 == 49 {
+                let own = format!("10.0.1.{step}");
+                cluster.slice("dayshift", "dayshift-activator", &[&own], 8080);
+            }
+            if let Some(written) = desired.slices.values().next() {
+                cluster.observe_slice(written.object());
+            }
+            let now = at("2026-11-25T22:00:00Z");
+            let (changed, settings) = (cluster.index.take_changed(), &cluster.settings);
+            desired.update(&cluster.index, settings, &mut table, changed, now);
+            let all = DesiredState::new(&cluster.index, settings, &mut table_of_all, now);
+            assert_eq!(desired.routes, all.routes, "seed {seed}, step {step}");
+            assert_eq!(desired.slices, all.slices, "seed {seed}, step {step}");
+            assert_eq!(desired.needs, all.needs, "seed {seed}, step {step}");
+            assert_eq!(
+                desired.not_covered, all.not_covered,
+                "seed {seed}, step {step}"
+            );
+            assert_eq!(
+                desired.without_port, all.without_port,
+                "seed {seed}, step {step}"
+            );
+        }
+    }
+}
+
+#[test]
+fn edits_in_one_namespace_cost_no_work_for_another() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    let mut table = PortTable::new(cluster.settings.ports, usize::MAX);
+    let now = at("2026-11-25T22:00:00Z");
+    let mut desired = DesiredState::new(&cluster.index, &cluster.settings, &mut table, now);
+    let route = Arc::clone(&desired.routes[&name("dev", "web")]);
+    cluster.index.take_changed();
+    let mut random = fastrand::Rng::with_seed(3);
+    for _ in 0..100 {
+        change(&mut cluster, &mut random, "busy");
+        let changed = cluster.index.take_changed();
+        assert_eq!(changed, ["busy".into()].into());
+        desired.update(&cluster.index, &cluster.settings, &mut table, changed, now);
+    }
+    let same = &desired.routes[&name("dev", "web")];
+    assert!(Arc::ptr_eq(same, &route), "computed again");
+}
+
+/// The controller has not acted on the wake, so no event shows its end.
+#[test]
+fn namespace_is_computed_again_when_a_wake_ends_without_an_event() {
+    let mut cluster = Cluster::new().with_service();
+    let wake = json!({"dayshift/wake-on-request": "2h", "dayshift/wake-until": "2026-11-25 23:00"});
+    cluster.workload("stopped", 0, wake);
+    let mut table = PortTable::new(cluster.settings.ports, usize::MAX);
+    let (before, end) = (at("2026-11-25T22:00:00Z"), at("2026-11-25T23:00:00Z"));
+    let mut desired = DesiredState::new(&cluster.index, &cluster.settings, &mut table, before);
+    assert!(!desired.is_due(before));
+    assert!(desired.is_due(end));
+    desired.update(
+        &cluster.index,
+        &cluster.settings,
+        &mut table,
+        BTreeSet::new(),
+        end,
+    );
+    let route = &desired.routes[&name("dev", "web")];
+    assert_eq!(route.prospect(end), Prospect::Wakeable);
+    assert!(!desired.is_due(end));
+}
