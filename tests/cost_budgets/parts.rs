@@ -4,10 +4,17 @@ use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_activator::probe::ActivatorProbe;
-use dayshift_cluster::{Workload, connect::compact, write::guarded_patch};
+use dayshift_cluster::{
+    Workload,
+    connect::compact,
+    decode::{Trim as _, WithManagers},
+    write::guarded_patch,
+};
 use dayshift_controller::Scheduler;
 use dayshift_schedule::Zone;
-use dayshift_workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read};
+use dayshift_workload::{
+    Inputs, Key, Kind, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read,
+};
 use http::{Request, Response, header};
 use http_body_util::Full;
 use hyper::body::Bytes;
@@ -59,6 +66,14 @@ pub(crate) fn cases() -> Vec<Case> {
             "decode a page of 100 with schedules",
             100,
             || page(&times()),
+        ),
+        one("decode a page of 100 with 10 kB of other text", 100, || {
+            page(&other_text())
+        }),
+        one(
+            "commands: keep a page of 100 with 10 kB of other text",
+            100,
+            kept_page,
         ),
         one("decode a plain one in protobuf", 1, || in_protobuf(&[])),
         one("decode one with a schedule in protobuf", 1, || {
@@ -219,6 +234,28 @@ fn page(annotations: &Value) -> Operation {
     });
     operation(page.to_string(), |page| {
         serde_json::from_str::<ObjectList<Workload>>(page).unwrap()
+    })
+}
+
+/// Annotations that dayshift does not read.
+fn other_text() -> Value {
+    json!({"example.com/notes": "x".repeat(10_000)})
+}
+
+/// The memory that a command keeps of a page: the operation holds only that.
+fn kept_page() -> Operation {
+    let items = vec![stored_object(&other_text()); 100];
+    let page = json!({
+        "apiVersion": "apps/v1", "kind": "DeploymentList",
+        "metadata": {"resourceVersion": "1"}, "items": items,
+    });
+    operation(page.to_string(), |page| {
+        let list = serde_json::from_str::<ObjectList<WithManagers>>(page).unwrap();
+        let kept = list.items.into_iter().map(|mut object| {
+            object.trim(&Kind::DEPLOYMENT, &Prefix::default());
+            object
+        });
+        kept.collect::<Vec<_>>()
     })
 }
 
