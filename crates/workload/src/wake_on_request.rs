@@ -409,7 +409,7 @@ mod tests {
             ("healthz", 0..7, "is not a path"),
             ("/a; /b*", 4..7, "is not an exact path"),
             ("/a b", 0..4, "is not a path"),
-            ("/a;", 2..3, "is empty"),
+            ("/a;", 2..3, "has no item"),
             (&long, 0..101, "is longer than 100 characters"),
             (&many, 60..62, "at most 20"),
         ] {
