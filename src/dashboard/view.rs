@@ -8,7 +8,7 @@ use std::{
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Utc};
 use dayshift_cluster::Query;
 use dayshift_controller::Telemetry;
-use dayshift_manifest::plan::OtherManagers;
+use dayshift_manifest::plan::{OperatorResource, OtherManagers};
 use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
@@ -243,13 +243,14 @@ impl Row {
 
     /// Other managers of this workload.
     pub(super) fn managers(&self) -> OtherManagers {
-        let operated_by = self.status.notes.iter().find_map(|note| match note {
-            Note::Operated { by } => Some(by.clone()),
+        let operator = self.status.notes.iter().find_map(|note| match note {
+            Note::Operated { by } => Some(OperatorResource::Unscheduled(by.clone())),
+            Note::OwnerScheduled { .. } => Some(OperatorResource::Scheduled),
             _ => None,
         });
         OtherManagers {
             owners: self.status.owners.clone(),
-            operated_by,
+            operator,
         }
     }
 

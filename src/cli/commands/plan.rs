@@ -1,9 +1,10 @@
 //! `dayshift plan`: when workloads start and stop, from files or from the cluster.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     io::{self, BufWriter, Write},
     path::PathBuf,
+    sync::Arc,
 };
 
 use chrono::{DateTime, NaiveTime, Utc};
@@ -18,14 +19,17 @@ use dayshift_cluster::{
 use dayshift_manifest::{
     Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
     lint::{LintFinding, Linter, refusals},
-    plan::{OtherManagers, Period, Plan, PlanCalendar, Planner, StopSummary},
+    plan::{OperatorResource, OtherManagers, Period, Plan, PlanCalendar, Planner, StopSummary},
 };
 use dayshift_operations::{
     status::{Note, Unreadable, WorkloadStatus, owners},
     suggest_workload,
 };
 use dayshift_schedule::Zone;
-use dayshift_workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec};
+use dayshift_text::quote;
+use dayshift_workload::{
+    Inheritance, Key, Kind, Origin, Prefix, Replicas, RequestCoverage, ServiceSpec,
+};
 
 use crate::cli::{
     args::{
@@ -495,13 +499,23 @@ impl PlanArgs {
         let price = &self.price.price;
         let mut planned = Planned::default();
         let mut notes = Notes::new(&planner.prefix, now);
+        let resources = scheduled_resources(&found.workloads, &defaults, &planner.prefix);
         for (kind, managed) in &found.workloads {
             let workload = defaults.applied(managed.workload.observe(kind, &planner.prefix));
             let plan = planner.plan_live(&workload);
             if is_summary {
+                let operator = managed.operated_by(&planner.context.kinds).map(|kind| {
+                    let name = managed.controller_owner().map(|owner| owner.name.clone());
+                    let namespace = Arc::clone(&workload.object.namespace);
+                    let key = (kind, namespace, name.unwrap_or_default());
+                    match resources.contains(&key) {
+                        true => OperatorResource::Scheduled,
+                        false => OperatorResource::Unscheduled(key.0),
+                    }
+                });
                 let managers = OtherManagers {
                     owners: owners(&workload.object, managed, &autoscalers),
-                    operated_by: managed.operated_by(&planner.context.kinds),
+                    operator,
                 };
                 planned.summary.add(&workload, plan.as_ref(), managers);
                 let plan = plan.map(|plan| plan.at_price(price.clone()));
@@ -510,10 +524,20 @@ impl PlanArgs {
             }
             let Some(plan) = plan else {
                 if workload.phase().is_some() {
-                    print_note(&format!(
-                        "{}: its labels show that it is scheduled, but it has no schedule annotation",
-                        workload.object
-                    ));
+                    let fingerprint = workload.state().fingerprint;
+                    let has_labels_of =
+                        |uid: &str| fingerprint.is_some_and(|known| known.belongs_to(uid));
+                    let owner = managed.controller_owner();
+                    let why = match owner.filter(|owner| has_labels_of(&owner.uid)) {
+                        Some(owner) => format!(
+                            "its labels are copies of those of {} {}, whose operator sets its count",
+                            quote(&owner.kind),
+                            quote(&owner.name)
+                        ),
+                        None => "its labels show that it is scheduled, but it has no schedule annotation"
+                            .to_owned(),
+                    };
+                    print_note(&format!("{}: {why}", workload.object));
                 }
                 continue;
             };
@@ -550,6 +574,23 @@ impl PlanArgs {
         planned.errors = unreadable.chain(missing).collect();
         planned
     }
+}
+
+/// The scheduled custom resources by kind, namespace and name. Their operators set the counts of the
+/// workloads that belong to them.
+fn scheduled_resources(
+    found: &[(Kind, WithManagers)],
+    defaults: &NamespaceDefaults,
+    prefix: &Prefix,
+) -> HashSet<(Kind, Arc<str>, String)> {
+    let resources = found.iter().filter(|(kind, _)| kind.is_discovered());
+    let scheduled = resources.filter_map(|(kind, managed)| {
+        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        let object = observed.object;
+        let key = (object.kind, object.namespace, object.name.to_string());
+        observed.inputs.is_scheduled().then_some(key)
+    });
+    scheduled.collect()
 }
 
 /// The Services of all files by namespace and name. If two have the same name, the last one is

@@ -11,7 +11,9 @@ use dayshift_cluster::{
 };
 use dayshift_manifest::plan::{Period, PeriodError, Plan, Planner};
 use dayshift_operations::{
-    ScheduleEdit, annotations_text, annotations_yaml, gitops_manager, suggest_workload,
+    ScheduleEdit, annotations_text, annotations_yaml, gitops_manager,
+    status::{Note, WorkloadStatus},
+    suggest_workload,
 };
 use dayshift_schedule::Zone;
 use dayshift_workload::{Key, Kind, NamedSchedules};
@@ -26,7 +28,7 @@ use crate::cli::{
     },
     output::{
         chart::Chart,
-        messages::{print_error, print_line, print_note, with_hint},
+        messages::{print_error, print_line, print_note, print_warning, with_hint},
         plan::PlanWriteError,
         terminal,
     },
@@ -171,6 +173,22 @@ impl ScheduleRequest {
             ));
             print_lines(&annotations_yaml(&self.edit.annotations, prefix));
             return Ok(Exit::Done);
+        }
+        if let Some(by) = managed.operated_by(&self.planner.context.kinds) {
+            let parsed = edited.scheduled.read(&self.planner.context);
+            let zone = self.planner.context.default_zone;
+            let status = WorkloadStatus::from_parsed(
+                &edited.scheduled,
+                &parsed,
+                None,
+                prefix,
+                zone,
+                self.now,
+            );
+            let text =
+                status.map(|status| status.note_text(Note::Operated { by }, prefix, self.now));
+            text.iter()
+                .for_each(|text| print_warning(&text.to_string()));
         }
         if edited.changes.is_empty() {
             print_line(&format!("{subject} unchanged"));

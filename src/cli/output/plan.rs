@@ -11,7 +11,7 @@ use dayshift_operations::status::{short_time, time_of_day};
 use dayshift_schedule::{Action, Zone};
 use dayshift_text::{counted, cut_chars, printable};
 use dayshift_workload::{
-    CountKind, Key, Origin, Prefix, Replicas,
+    CountKind, Key, Kind, Origin, Prefix, Replicas,
     savings::{Bill, Saved},
 };
 
@@ -359,14 +359,23 @@ fn remedies(summary: &StopSummary, all: &NamespaceSummary, prefix: &Prefix) -> V
         let counted = counted(count, "workload");
         lines.push(format!("{name} sets the count of {counted} too: {cure}."));
     }
-    if all.operated > 0 {
-        let kinds: Vec<_> = summary
-            .operating()
-            .map(|kind| kind.name().to_owned())
-            .collect();
+    let operating: Vec<_> = summary.operating().collect();
+    if !operating.is_empty() {
+        let kinds: Vec<_> = operating.iter().map(Kind::name).collect();
         lines.push(format!(
             "OPERATED: an operator sets the count again. Schedule its resource instead: {}.",
             kinds.join(", ")
+        ));
+    }
+    let copies = summary.with_scheduled_owner();
+    if copies > 0 {
+        lines.push(format!(
+            "OPERATED: {} to an operator's resource that has a schedule itself. `{}: \"true\"` on the workload leaves its count to the operator.",
+            match copies {
+                1 => "1 workload belongs".to_owned(),
+                copies => format!("{copies} workloads belong"),
+            },
+            prefix.annotation(Key::Exclude)
         ));
     }
     if all.lose_volumes > 0 {

@@ -1,6 +1,6 @@
 //! For an object of an operator, the resource to schedule instead.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fake_server::Cluster;
 use crate::program::dayshift_with;
@@ -174,6 +174,148 @@ fn status_names_the_owner_of_an_owned_object() {
     }
 }
 
+/// A cluster with the PostgresCluster `db` and the Deployment `web` that belongs to it. `labels` gives
+/// the labels of `web` from the UID of its owner.
+fn operated_cluster(
+    of_owner: &Value,
+    of_workload: &Value,
+    labels: impl FnOnce(&str) -> Value,
+) -> Cluster {
+    let cluster = Cluster::new();
+    let (group, version) = VERSION.split_once('/').unwrap();
+    let api = &cluster.api;
+    api.serve_custom(group, version, "postgresclusters", "PostgresCluster");
+    let owner = json!({
+        "apiVersion": VERSION, "kind": "PostgresCluster",
+        "metadata": {"name": "db", "namespace": "dev", "annotations": of_owner},
+        "spec": {"shutdown": false},
+    });
+    api.create(owner).unwrap();
+    let owner = api.get("PostgresCluster", "dev", "db").unwrap();
+    let uid = owner["metadata"]["uid"].as_str().unwrap();
+    cluster.deployment("web", 3, &[]);
+    let owned = json!({"metadata": {
+        "annotations": of_workload, "labels": labels(uid),
+        "ownerReferences": [{
+            "apiVersion": VERSION, "kind": "PostgresCluster", "name": "db", "uid": uid,
+            "controller": true,
+        }],
+    }});
+    api.merge("Deployment", "dev", "web", &owned).unwrap();
+    cluster
+}
+
+/// An operator that copies the annotations of its resource to its workload, in files. The advice to
+/// schedule the resource would be wrong if it is scheduled.
+#[test]
+fn lint_and_plan_recognize_a_workload_with_the_schedule_of_its_owner() {
+    let (office, always) = (
+        r#"dayshift/hours: "Mon-Fri 09:00-19:00""#,
+        r#"dayshift/hours: "00:00-24:00""#,
+    );
+    let excluded = format!("{office}, dayshift/exclude: \"true\"");
+    let copies = "the annotations of this StatefulSet are copies of those of PostgresCluster db, whose operator";
+    let both = "this StatefulSet belongs to PostgresCluster db, which has a schedule itself";
+    for (namespace, owner, of_owner, of_workload, expected) in [
+        ("", "dev/db", office, office, Some(copies)),
+        ("", "dev/db", always, office, Some(both)),
+        // Both inherit the schedule, so no operator has copied it.
+        (office, "dev/db", "", "", Some(both)),
+        ("", "dev/db", "", office, Some(SAID)),
+        ("", "dev/db", &*excluded, office, Some(SAID)),
+        ("", "dev/other", office, office, Some(SAID)),
+        ("", "prod/db", office, office, Some(SAID)),
+        ("", "dev/db", office, &*excluded, None),
+    ] {
+        let (owner_namespace, owner) = owner.split_once('/').unwrap();
+        let text = format!(
+            "apiVersion: v1
+kind: Namespace
+metadata: {{name: dev, annotations: {{{namespace}}}}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: db
+  namespace: dev
+  annotations: {{{of_workload}}}
+  ownerReferences:
+    - {{apiVersion: {VERSION}, kind: PostgresCluster, name: db, uid: u, controller: true}}
+---
+apiVersion: {VERSION}
+kind: PostgresCluster
+metadata: {{name: {owner}, namespace: {owner_namespace}, annotations: {{{of_owner}}}}}
+"
+        );
+        let kinds = format!("--kinds=statefulsets,{RESOURCE}");
+        for command in [&["lint", "-", &kinds][..], &["plan", "-f", "-", &kinds]] {
+            let ran = dayshift_with(&[], command, &text);
+            let case = format!("{command:?} {text} {}{}", ran.out, ran.err);
+            let output = format!("{}{}", ran.out, ran.err);
+            let Some(expected) = expected else {
+                assert!(!output.contains("conflicting-manager"), "{case}");
+                continue;
+            };
+            assert!(output.contains(expected), "{expected}: {case}");
+            let advice =
+                "leave it to the operator: kubectl annotate sts/db -n dev dayshift/exclude=true";
+            assert_eq!(output.contains(advice), expected != SAID, "{case}");
+            assert_eq!(
+                output.contains("schedule the PostgresCluster instead"),
+                expected == SAID,
+                "{case}"
+            );
+        }
+    }
+}
+
+#[test]
+fn schedule_names_the_resource_to_schedule_instead() {
+    let cluster = operated_cluster(&json!({}), &json!({}), |_| json!({}));
+    cluster.deployment("plain", 1, &[]);
+    for (name, is_operated) in [("web", true), ("plain", false)] {
+        let ran = cluster.dayshift(&["schedule", name, "Mon-Fri 09:00-19:00", "--dry-run"]);
+        let instead = format!(
+            "warning: it {SAID}; schedule the PostgresCluster in its place, with --kinds={RESOURCE}"
+        );
+        assert_eq!(
+            (ran.status, ran.err.contains(&instead)),
+            (0, is_operated),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn a_summary_counts_the_workloads_of_scheduled_resources() {
+    let schedule = json!({"dayshift/hours": "Mon-Fri 09:00-19:00"});
+    let instead = "Schedule its resource instead: PostgresCluster.\n";
+    let exclude = "OPERATED: 1 workload belongs to an operator's resource that has a schedule itself. \
+                   `dayshift/exclude: \"true\"` on the workload leaves its count to the operator.\n";
+    let kinds = format!("deployments,{RESOURCE}");
+    let plan = ["plan", "-A", "--kinds", &kinds];
+    for (of_owner, expected, wrong) in [
+        (&schedule, exclude, instead),
+        (&json!({}), instead, exclude),
+    ] {
+        let cluster = operated_cluster(of_owner, &schedule, |_| json!({}));
+        let ran = cluster.dayshift(&[&plan[..], &["-o", "summary"]].concat());
+        assert!(
+            ran.out.contains(expected) && !ran.out.contains(wrong),
+            "{ran:?}"
+        );
+    }
+    // Only the labels are copies.
+    let cluster = operated_cluster(&schedule, &json!({}), |uid| {
+        let fingerprint = dayshift_workload::Inputs::default().fingerprint(uid);
+        json!({"dayshift/state": "running", "dayshift/fingerprint": fingerprint.to_string()})
+    });
+    let ran = cluster.dayshift(&plan);
+    let note = "dev/web: its labels are copies of those of PostgresCluster db, whose operator";
+    assert!(ran.err.contains(note), "{ran:?}");
+    assert!(!ran.err.contains("no schedule annotation"), "{ran:?}");
+}
+
 /// An operator that copies the labels and annotations of its resource to its workload. The controller
 /// scales both.
 #[test]
@@ -200,32 +342,12 @@ fn status_recognizes_a_workload_with_the_schedule_of_its_owner() {
         (&schedule, true, "deployments", Some(copies)),
         (&json!({}), false, RESOURCE, None),
     ] {
-        let cluster = Cluster::new();
-        let (group, version) = VERSION.split_once('/').unwrap();
-        let api = &cluster.api;
-        api.serve_custom(group, version, "postgresclusters", "PostgresCluster");
-        let owner = json!({
-            "apiVersion": VERSION, "kind": "PostgresCluster",
-            "metadata": {"name": "db", "namespace": "dev", "annotations": schedule},
-            "spec": {"shutdown": false},
-        });
-        api.create(owner).unwrap();
-        let owner = api.get("PostgresCluster", "dev", "db").unwrap();
-        let uid = owner["metadata"]["uid"].as_str().unwrap();
-        cluster.deployment("web", 3, &[]);
-        let labels = if has_labels {
-            owner_labels(uid)
-        } else {
-            json!({})
+        let labels = |uid: &str| match has_labels {
+            true => owner_labels(uid),
+            false => json!({}),
         };
-        let owned = json!({"metadata": {
-            "annotations": annotations, "labels": labels,
-            "ownerReferences": [{
-                "apiVersion": VERSION, "kind": "PostgresCluster", "name": "db", "uid": uid,
-                "controller": true,
-            }],
-        }});
-        api.merge("Deployment", "dev", "web", &owned).unwrap();
+        let cluster = operated_cluster(&schedule, annotations, labels);
+        let api = &cluster.api;
         let shown = || {
             let ran = cluster.dayshift(&[
                 "status",

@@ -85,6 +85,11 @@ impl<'c> ContentsIndex<'c> {
             .copied()
     }
 
+    /// The resource that owns a workload, if the files contain it.
+    pub(crate) fn owner(&self, owner: &WorkloadRef) -> Option<&'c ManifestWorkload> {
+        self.workload(&owner.namespace, &Dependency::from_workload(owner))
+    }
+
     /// Whether a dependency names a Service of the files.
     pub(crate) fn has_service(&self, namespace: &str, dependency: &Dependency) -> bool {
         self.services.contains(&(namespace, dependency.clone()))

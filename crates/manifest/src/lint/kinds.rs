@@ -75,23 +75,48 @@ fn add_opt_in(
 
 /// A schedule on a workload whose operator sets its count.
 pub(crate) fn operated(object: &mut ObjectFindings<'_>, check: &WorkloadCheck<'_>) {
-    let operator = &check.workload.operated_by;
-    let Some(operator) = operator
-        .clone()
-        .filter(|_| is_scheduled_by_user(check.workload))
-    else {
+    let workload = check.workload;
+    let is_scheduled = is_scheduled_by_user(workload) && workload.inputs.is_scheduled();
+    let Some(owner) = workload.operated_by.as_ref().filter(|_| is_scheduled) else {
         return;
     };
-    let message = format!(
-        "this {} belongs to a {operator}, whose operator sets its count again",
-        object.name.kind
+    let (child, operator) = (&object.name.kind, &owner.kind);
+    let scheduled_owner = check.index.owner(owner);
+    let scheduled_owner = scheduled_owner.filter(|owner| owner.inputs.is_scheduled());
+    let (message, help) = match scheduled_owner {
+        None => (
+            format!("this {child} belongs to a {operator}, whose operator sets its count again"),
+            format!(
+                "schedule the {operator} instead, and run dayshift with {} among its --kinds",
+                operator.argument()
+            ),
+        ),
+        Some(scheduled) => {
+            let name = quote(&owner.name);
+            let message = match workload.inputs.copies_schedule_of(&scheduled.inputs) {
+                true => format!(
+                    "the annotations of this {child} are copies of those of {operator} {name}, whose \
+                     operator sets its count"
+                ),
+                false => format!(
+                    "this {child} belongs to {operator} {name}, which has a schedule itself and whose \
+                     operator sets its count"
+                ),
+            };
+            let help = format!(
+                "leave it to the operator: kubectl annotate {} {}=true",
+                workload.object.argument(),
+                object.prefix.annotation(Key::Exclude)
+            );
+            (message, help)
+        }
+    };
+    object.add(
+        LintRule::ConflictingManager,
+        workload.place.clone(),
+        message,
+        help,
     );
-    let help = format!(
-        "schedule the {operator} instead, and run dayshift with {} among its --kinds",
-        operator.argument()
-    );
-    let place = check.workload.place.clone();
-    object.add(LintRule::ConflictingManager, place, message, help);
 }
 
 /// The first annotation of a schedule on an object that dayshift does not scale. A controller

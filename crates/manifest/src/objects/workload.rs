@@ -34,8 +34,8 @@ pub struct ManifestWorkload {
     pub replicas: Option<Replicas>,
     /// The place of the count.
     pub count_place: Option<Location>,
-    /// The kind of the resource whose operator made the workload, if that can be scheduled instead.
-    pub operated_by: Option<Kind>,
+    /// The resource whose operator made the workload, if that can be scheduled instead. Its UID is empty.
+    pub operated_by: Option<WorkloadRef>,
     /// The place of the field that sets whether scaling down deletes volumes.
     pub volumes_place: Option<Location>,
     /// The place of `behavior.scaleDown.selectPolicy: Disabled`, if it is an autoscaler with it.
@@ -142,7 +142,7 @@ impl ManifestWorkload {
                     VolumeRetention::from_text(node.text())
                 }),
             ),
-            operated_by: operated_by(metadata, scope.kinds),
+            operated_by: operated_by(metadata, namespace, scope.kinds),
             scale_down_disabled: scale_down_disabled(kind, node),
             unmanaged_by: unmanaged_by(metadata),
             volumes_place: volumes.map(|node| node.place.clone()),
@@ -153,8 +153,8 @@ impl ManifestWorkload {
     }
 }
 
-/// The kind of the controller among the owners of an object, if it can be scheduled.
-fn operated_by(metadata: &Node<'_>, kinds: &KindTable) -> Option<Kind> {
+/// The controller among the owners of an object, if it can be scheduled. An owner is in the same namespace.
+fn operated_by(metadata: &Node<'_>, namespace: &str, kinds: &KindTable) -> Option<WorkloadRef> {
     let owners = metadata.get("ownerReferences")?.items();
     let is_controller = |owner: &Node<'_>| {
         let flag = owner.get("controller").and_then(Node::scalar);
@@ -162,7 +162,12 @@ fn operated_by(metadata: &Node<'_>, kinds: &KindTable) -> Option<Kind> {
     };
     let controller = owners.iter().find(|owner| is_controller(owner))?;
     let text = |name| controller.get(name).and_then(Node::text);
-    kinds.from_owner(text("apiVersion")?, text("kind")?)
+    Some(WorkloadRef {
+        kind: kinds.from_owner(text("apiVersion")?, text("kind")?)?,
+        namespace: namespace.into(),
+        name: text("name").unwrap_or_default().into(),
+        uid: Arc::default(),
+    })
 }
 
 fn scale_down_disabled(kind: &Kind, node: &Node<'_>) -> Option<Location> {

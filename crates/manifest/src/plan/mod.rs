@@ -11,7 +11,7 @@ mod workload_plan;
 
 pub use boundaries::{Holiday, PlannedBoundary, StartsAfter, TreatedDate};
 pub use calendar::PlanCalendar;
-pub use summary::{NamespaceSummary, NextStop, OtherManagers, StopSummary};
+pub use summary::{NamespaceSummary, NextStop, OperatorResource, OtherManagers, StopSummary};
 pub use timeline::{
     Occurrence, Period, PeriodError, PlannedState, PlannedStep, next_applied, occurrences, timeline,
 };

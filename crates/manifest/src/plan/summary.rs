@@ -68,6 +68,7 @@ pub struct StopSummary {
     namespaces: BTreeMap<Arc<str>, NamespaceSummary>,
     owned: BTreeMap<OtherController, (usize, BTreeSet<Kind>)>,
     operating: BTreeSet<Kind>,
+    with_scheduled_owner: usize,
 }
 
 /// Other controllers of a workload, as far as they are known.
@@ -75,8 +76,17 @@ pub struct StopSummary {
 pub struct OtherManagers {
     /// The controllers that set its count.
     pub owners: BTreeSet<OtherController>,
-    /// The kind of the resource whose operator sets its count.
-    pub operated_by: Option<Kind>,
+    /// The resource whose operator sets its count.
+    pub operator: Option<OperatorResource>,
+}
+
+/// A custom resource whose operator sets the counts of the workloads that it makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperatorResource {
+    /// A resource of this kind, which can be scheduled instead of the workload.
+    Unscheduled(Kind),
+    /// The resource has a schedule itself, which its operator might have copied to the workload.
+    Scheduled,
 }
 
 /// The totals of one namespace, or of all. In JSON `camelCase`.
@@ -130,7 +140,7 @@ impl StopSummary {
         let mut owners = managers.owners.iter();
         row.autoscaled += usize::from(owners.clone().any(|owner| owner.scales_by_load()));
         row.set_by_others += usize::from(owners.any(|owner| !owner.scales_by_load()));
-        row.operated += usize::from(managers.operated_by.is_some());
+        row.operated += usize::from(managers.operator.is_some());
         let loses = observed.inputs.volumes() == VolumeRetention::Delete;
         row.lose_volumes += usize::from(loses);
         for owner in managers.owners {
@@ -138,7 +148,13 @@ impl StopSummary {
             *count += 1;
             kinds.insert(object.kind.clone());
         }
-        self.operating.extend(managers.operated_by);
+        match managers.operator {
+            Some(OperatorResource::Unscheduled(kind)) => {
+                self.operating.insert(kind);
+            }
+            Some(OperatorResource::Scheduled) => self.with_scheduled_owner += 1,
+            None => {}
+        }
     }
 
     /// The namespaces with a schedule, by name.
@@ -176,6 +192,11 @@ impl StopSummary {
     /// make.
     pub fn operating(&self) -> impl Iterator<Item = Kind> {
         self.operating.iter().cloned()
+    }
+
+    /// The number of workloads that belong to a resource with a schedule of its own.
+    pub const fn with_scheduled_owner(&self) -> usize {
+        self.with_scheduled_owner
     }
 }
 

@@ -573,8 +573,8 @@ fn scheduled_owner(
     });
     let read = read.filter(Inputs::is_scheduled);
     let has_its_schedule = || {
-        let schedule = |inputs: &Inputs| inputs.fingerprint(&owner.uid);
-        read.as_ref().map(schedule) == Some(schedule(&observed.inputs))
+        let copied = |owner: &Inputs| observed.inputs.copies_schedule_of(owner);
+        read.as_ref().is_some_and(copied)
     };
     let is_owned = read.is_some() && observed.inputs.has_schedule();
     (has_its_labels || is_owned).then(|| Note::OwnerScheduled {

@@ -454,6 +454,13 @@ impl Inputs {
         self.has_schedule() && !self.is_excluded()
     }
 
+    /// Whether both schedules are written on their objects and are equal, as after an operator has
+    /// copied the annotations of its resource to a workload.
+    pub fn copies_schedule_of(&self, owner: &Self) -> bool {
+        let is_own = |inputs: &Self| inputs.schedule_origin() == Some(Origin::Own);
+        is_own(self) && is_own(owner) && self.fingerprint("") == owner.fingerprint("")
+    }
+
     /// Whether `exclude` is set.
     pub fn is_excluded(&self) -> bool {
         self.text(Key::Exclude).and_then(truth) == Some(true)
