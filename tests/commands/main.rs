@@ -11,7 +11,7 @@
 //!   schedule of the controller
 //! - `named_schedules`: the file of `--schedules`
 //! - `terminal/`: user input never controls the terminal
-//! - `program`: runs the binary; `fake_server`: the in-memory API on a socket; `bad_server`: a
+//! - `program`: runs the binary; `pseudo_terminal`: its terminal; `fake_server`: the in-memory API on a socket; `bad_server`: a
 //!   broken API server
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test commands` updates the golden files; review the changes before
@@ -39,6 +39,7 @@ mod pages;
 mod picture;
 mod plan;
 mod program;
+mod pseudo_terminal;
 mod release;
 mod sandbox;
 mod schemas;

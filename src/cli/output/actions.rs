@@ -3,6 +3,7 @@
 use std::io;
 
 use dayshift_operations::OverrideReport;
+use dayshift_text::counted;
 
 use crate::cli::{
     output::{
@@ -87,7 +88,7 @@ impl ActionPrinter {
     pub(crate) fn print(&mut self, report: OverrideReport) {
         match report {
             OverrideReport::Waiting { done, all } => {
-                let text = format!("waiting for the controller: {done} of {all} done");
+                let text = format!("waiting for {} of {}", all - done, counted(all, "workload"));
                 self.progress.say(&text);
             }
             OverrideReport::Done(line) => {

@@ -3,7 +3,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::fake_server::{Cluster, Controller};
+use crate::{
+    fake_server::{Cluster, Controller},
+    pseudo_terminal::OnTerminal,
+};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
 
@@ -485,5 +488,50 @@ fn an_override_of_all_namespaces_accepts_yes() {
             cluster.annotation("web", "sleep-until").is_some(),
             "{flags:?}"
         );
+    }
+}
+
+/// The question names the command, and only `y` or `yes` confirms it.
+#[test]
+fn a_terminal_asks_before_an_override_of_all_namespaces() {
+    const QUESTION: &str = "all scheduled workloads in all namespaces? [y/N]";
+    let confirmed: &[&str] = &["--yes"];
+    let dry: &[&str] = &["--dry-run"];
+    for (command, key) in [
+        (&["sleep", "--for", "1h"][..], "sleep-until"),
+        (&["wake", "--for", "1h"], "wake-until"),
+        (&["pause"], "pause"),
+    ] {
+        for (flags, answer, is_written) in [
+            (&[][..], Some("n"), false),
+            (&[], Some(""), false),
+            (&[], Some("yes"), true),
+            (confirmed, None, true),
+            (dry, None, false),
+        ] {
+            let cluster = Cluster::new();
+            cluster.deployment("web", 2, &[("hours", "Mon-Fri 09:00-19:00")]);
+            let all = ["--all", "-A", "--no-wait"];
+            let mut ran = OnTerminal::start(&cluster, "xterm", &[command, &all, flags].concat());
+            if let Some(answer) = answer {
+                ran.wait_for(&format!("{} {QUESTION}", command[0]));
+                ran.answer(answer);
+            }
+            let ran = ran.end();
+            let case = format!("{command:?} {flags:?} {answer:?}: {ran:?}");
+            assert_eq!(ran.err.contains(QUESTION), answer.is_some(), "{case}");
+            assert_eq!(
+                cluster.annotation("web", key).is_some(),
+                is_written,
+                "{case}"
+            );
+            let is_declined = answer.is_some() && !is_written;
+            assert_eq!(
+                ran.err.contains("nothing was changed"),
+                is_declined,
+                "{case}"
+            );
+            assert_eq!(ran.status, if is_declined { 2 } else { 0 }, "{case}");
+        }
     }
 }

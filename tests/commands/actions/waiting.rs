@@ -5,8 +5,11 @@ use std::{sync::mpsc, thread, time::Duration};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 
-use super::overrides::RUNNING;
-use crate::fake_server::{Cluster, Controller};
+use super::overrides::{RUNNING, label};
+use crate::{
+    fake_server::{Cluster, Controller},
+    pseudo_terminal::OnTerminal,
+};
 
 #[test]
 fn does_not_report_a_controller_that_acted_before_as_missing() {
@@ -194,4 +197,77 @@ fn wait_ready_waits_until_all_replicas_are_ready() {
     });
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
     assert!(ran.out.contains("awake until"), "{ran:?}");
+}
+
+/// Ends a command if its result never comes.
+const TIMEOUT: &[&str] = &["--timeout", "30s"];
+
+/// The progress is one line, which is replaced and finally erased.
+#[test]
+fn shows_the_progress_of_a_wait_on_a_terminal() {
+    const ERASED: &str = "\r\u{1b}[K";
+    for command in [
+        &["pause", "web", "db"][..],
+        &["sleep", "--all", "--for", "2h"],
+        &["wake", "ns/dev", "--for", "2h"],
+    ] {
+        let cluster = Cluster::new();
+        for name in ["web", "db"] {
+            cluster.deployment(name, 3, RUNNING);
+        }
+        let mut ran = OnTerminal::start(&cluster, "xterm", &[command, TIMEOUT].concat());
+        ran.wait_for("waiting for 2 of 2 workloads");
+        let _controller = Controller::on(&cluster);
+        ran.wait_for("waiting for 1 of 2 workloads");
+        let ran = ran.end();
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(
+            !ran.out.is_empty() && !ran.out.contains("waiting"),
+            "{ran:?}"
+        );
+        let (_, left) = ran.err.rsplit_once(ERASED).unwrap();
+        assert_eq!(left, "", "{ran:?}");
+        for line in ran.err.split(ERASED) {
+            assert!(line.len() < 80 && !line.contains('\n'), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn shows_the_progress_until_all_replicas_are_ready() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, RUNNING);
+    let _controller = Controller::on(&cluster);
+    let wake = [&["wake", "web", "--for", "2h", "--wait"][..], TIMEOUT].concat();
+    let mut ran = OnTerminal::start(&cluster, "xterm", &wake);
+    ran.wait_for("waiting for 1 of 1 workload");
+    while label(&cluster, "web", "state").as_deref() != Some("woken") {
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!ran.has_ended(), "it is not ready");
+    let status = json!({"observedGeneration": 1_000, "readyReplicas": 1});
+    let set = cluster.api.set_status("Deployment", "dev", "web", status);
+    set.unwrap();
+    let ran = ran.end();
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.err.ends_with("\r\u{1b}[K"), "{ran:?}");
+}
+
+/// A terminal that cannot erase a line shows only results and errors.
+#[test]
+fn shows_no_progress_on_a_terminal_without_escape_sequences() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    let (expected, waits) = mpsc::channel();
+    cluster.api.on_request(move |line| {
+        if line.verb == "watch" {
+            let _ = expected.send(());
+        }
+        None
+    });
+    let ran = OnTerminal::start(&cluster, "dumb", &[&["pause", "web"][..], TIMEOUT].concat());
+    waits.recv().unwrap();
+    let _controller = Controller::on(&cluster);
+    let ran = ran.end();
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
 }

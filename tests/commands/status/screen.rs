@@ -1,22 +1,12 @@
 //! `dayshift status --watch` on a pseudo terminal, and the content of its screen.
 
-use std::{
-    ffi::OsStr,
-    fs::{File, OpenOptions},
-    io::Read as _,
-    os::unix::ffi::OsStrExt as _,
-    process::Stdio,
-};
-
-use rustix::{
-    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
-    termios::{Winsize, tcsetwinsize},
-};
+use std::{fs::File, io::Read as _, process::Stdio};
 
 use super::{OFFICE, STOPPED, busy, compare, evening, state};
 use crate::{
     fake_server::Cluster,
     program::{Running, without_colors},
+    pseudo_terminal::pseudo_terminal,
 };
 
 /// `status --watch` on its own terminal.
@@ -29,21 +19,8 @@ struct Terminal {
 
 impl Terminal {
     fn on(cluster: &Cluster, size: (u16, u16), variables: &[(&str, &str)]) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&master).unwrap();
-        unlockpt(&master).unwrap();
         let (columns, rows) = size;
-        let winsize = Winsize {
-            ws_row: rows,
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&master, winsize).unwrap();
-        let name = ptsname(&master, Vec::new()).unwrap();
-        let path = OsStr::from_bytes(name.as_bytes());
-        let slave = OpenOptions::new().read(true).write(true).open(path);
-        let slave = slave.unwrap();
+        let (keyboard, slave) = pseudo_terminal(columns, rows);
         let program = cluster
             .command()
             .args(["status", "--watch"])
@@ -57,7 +34,7 @@ impl Terminal {
             .unwrap();
         Self {
             _program: Running(program),
-            keyboard: File::from(master),
+            keyboard,
             screen: Screen::of(columns.into(), rows.into()),
             unread: String::new(),
         }
