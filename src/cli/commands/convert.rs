@@ -16,6 +16,7 @@ use dayshift_manifest::{
 use dayshift_operations::{LiveName, LiveQuery, LiveSchedules};
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
+use dayshift_workload::Prefix;
 use tempfile::NamedTempFile;
 
 use crate::cli::{
@@ -30,7 +31,7 @@ use crate::cli::{
     output::{
         convert::{
             ControlCharacters, FindingList, kubectl_command, write_changes, write_conversion,
-            write_documents,
+            write_documents, write_shared_schedules,
         },
         messages::{print_error, print_line, print_note, print_warning},
         terminal,
@@ -211,7 +212,9 @@ impl ConvertArgs {
         let stderr = io::stderr();
         let style = terminal::style(&stderr);
         // Errors are ignored, because there is no reader.
-        let _ = write_conversion(&mut stderr.lock(), &shown, &[], self.finding_list(), style);
+        let mut stderr = stderr.lock();
+        let _ = write_conversion(&mut stderr, &shown, &[], self.finding_list(), style)
+            .and_then(|()| write_shared_schedules(&mut stderr, conversion, self.prefix()));
         if problems.is_empty() {
             self.exit(conversion)
         } else {
@@ -230,7 +233,8 @@ impl ConvertArgs {
         let style = terminal::style(&stderr);
         // Errors are ignored, because there is no reader.
         let (mut stderr, sources) = (stderr.lock(), &opened.sources);
-        let _ = write_conversion(&mut stderr, conversion, sources, self.finding_list(), style);
+        let _ = write_conversion(&mut stderr, conversion, sources, self.finding_list(), style)
+            .and_then(|()| write_shared_schedules(&mut stderr, conversion, self.prefix()));
         if opened.errors.is_empty() && conversion.count(Severity::Error) == 0 {
             self.exit(conversion)
         } else {
@@ -243,6 +247,10 @@ impl ConvertArgs {
             true => FindingList::Each,
             false => FindingList::Folded,
         }
+    }
+
+    const fn prefix(&self) -> &Prefix {
+        &self.prefix.annotation_prefix
     }
 
     fn exit(&self, conversion: &Conversion) -> Exit {

@@ -8,6 +8,7 @@ use dayshift_manifest::{
     convert::{ChangeTarget, Conversion, ObjectChange},
 };
 use dayshift_text::{counted, printable, shell_word};
+use dayshift_workload::{Key, Prefix};
 use serde_json::{Map, Value, json};
 
 use crate::cli::output::{
@@ -49,6 +50,39 @@ pub(crate) fn write_conversion(
         writeln!(out)?;
     }
     writeln!(out, "{}", summary(conversion))
+}
+
+/// The maximum number of proposed named schedules.
+const MAX_PROPOSED: usize = 3;
+
+/// Proposes named schedules if many objects share one.
+pub(crate) fn write_shared_schedules(
+    out: &mut impl Write,
+    conversion: &Conversion,
+    prefix: &Prefix,
+) -> io::Result<()> {
+    let shared = conversion.shared_schedules(prefix);
+    if shared.is_empty() {
+        return Ok(());
+    }
+    let key = prefix.annotation(Key::NamedSchedule);
+    writeln!(
+        out,
+        "\nMany objects have the same schedule. You can define it once in a file for --schedules, and \
+         write\n{key}: NAME on the objects instead (docs/guides/named-schedules.md):"
+    )?;
+    for (number, shared) in (1..).zip(shared.iter().take(MAX_PROPOSED)) {
+        let texts = shared.texts.iter();
+        let texts = texts.map(|(key, text)| format!("{key}: {}", Value::from(text.as_str())));
+        let texts = texts.collect::<Vec<_>>().join(", ");
+        let objects = counted(shared.objects, "object");
+        let line = format!("  schedule-{number}: {{{texts}}}  # {objects}");
+        writeln!(out, "{}", printable_line(&line))?;
+    }
+    match shared.len().saturating_sub(MAX_PROPOSED) {
+        0 => Ok(()),
+        more => writeln!(out, "  ({})", counted(more, "more schedule")),
+    }
 }
 
 /// Writes each change, with its removed and added annotations.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::convert;
-use crate::terminal::words::assert_escaped;
+use crate::{program::dayshift, terminal::words::assert_escaped};
 
 const PEERS: &str = "tests/commands/convert/peers/downscaler.yaml";
 const BEFORE: &str = include_str!("peers/downscaler.yaml");
@@ -384,14 +384,87 @@ fn messages_use_the_given_prefix() {
 fn a_missing_file_is_named() {
     let cluster = crate::fake_server::Cluster::new();
     for ran in [
-        crate::program::dayshift(&["convert", "nosuch"]),
+        dayshift(&["convert", "nosuch"]),
         cluster.dayshift(&["convert", "nosuch"]),
     ] {
         assert_eq!(ran.status, 3, "{ran:?}");
         let said = "there is no file `nosuch`, so it was taken as the name of a workload";
         assert!(ran.err.contains(said), "{}", ran.err);
     }
-    let ran = crate::program::dayshift(&["convert", "nosuch.yaml"]);
+    let ran = dayshift(&["convert", "nosuch.yaml"]);
     assert!(ran.err.contains("cannot read nosuch.yaml: "), "{}", ran.err);
     assert_eq!(ran.status, 3);
+}
+
+/// Deployments of another tool, each with this annotation.
+fn fleet(team: &str, count: usize, uptime: &str) -> String {
+    let one = |number| {
+        let name = format!("name: {team}-{number}");
+        let annotation = format!("downscaler/uptime: {uptime:?}");
+        format!("---\n{}", web(&annotation).replace("name: web", &name))
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn proposes_a_named_schedule_if_five_objects_share_one() {
+    let (berlin, tokyo) = (
+        "Mon-Fri 08:00-18:00 Europe/Berlin",
+        "Mon-Fri 09:00-19:00 Asia/Tokyo",
+    );
+    let hint = "Many objects have the same schedule.";
+    let (status, _, err) = convert(&["-"], &(fleet("a", 4, berlin) + &fleet("b", 4, tokyo)));
+    assert_eq!(status, 0, "{err}");
+    assert!(!err.contains(hint), "{err}");
+    let many = fleet("a", 5, berlin)
+        + &fleet("b", 7, tokyo)
+        + &fleet("c", 4, "Sat-Sun 10:00-12:00 Asia/Tokyo");
+    let (status, out, err) = convert(&["-"], &many);
+    assert_eq!(status, 0, "{err}");
+    let (_, proposed) = err.split_once(hint).unwrap();
+    let lines: Vec<_> = proposed
+        .lines()
+        .filter(|line| line.contains("schedule-"))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "  schedule-1: {hours: \"Mon-Fri 09:00-19:00\", timezone: \"Asia/Tokyo\"}  # 7 objects",
+            "  schedule-2: {hours: \"Mon-Fri 08:00-18:00\", timezone: \"Europe/Berlin\"}  # 5 objects",
+        ],
+        "{err}"
+    );
+    // The proposal is a file for --schedules, and the converted objects have the same schedules with it.
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (schedules, own, named) = (path("schedules.yaml"), path("own.yaml"), path("named.yaml"));
+    fs::write(&schedules, lines.join("\n")).unwrap();
+    fs::write(&own, &out).unwrap();
+    let named_text = out
+        .replace(
+            "dayshift/hours: \"Mon-Fri 09:00-19:00\"",
+            "dayshift/schedule: schedule-1",
+        )
+        .replace(
+            "dayshift/hours: \"Mon-Fri 08:00-18:00\"",
+            "dayshift/schedule: schedule-2",
+        );
+    fs::write(&named, named_text).unwrap();
+    let plan = |file: &str| {
+        let arguments = [
+            "plan",
+            "-f",
+            file,
+            "--schedules",
+            &schedules,
+            "-o",
+            "table",
+            "--from",
+            "2026-11-20",
+        ];
+        let ran = dayshift(&arguments);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        ran.out
+    };
+    assert_eq!(plan(&named), plan(&own));
 }

@@ -1,11 +1,11 @@
 //! The input and output of a conversion: its settings, the changes of objects, and its findings.
 
-use std::fmt;
+use std::{cmp::Reverse, collections::BTreeMap, fmt};
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{
-    Kind, Prefix,
+    Key, Kind, Prefix,
     names::{is_dns_label, is_dns_subdomain},
 };
 
@@ -66,6 +66,41 @@ impl Conversion {
         findings
             .filter(|finding| finding.rule.severity() == severity)
             .count()
+    }
+}
+
+/// A schedule that many converted objects have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedSchedule {
+    /// The number of objects.
+    pub objects: usize,
+    /// The keys of a named schedule and their values, sorted by key.
+    pub texts: BTreeMap<Key, String>,
+}
+
+/// The number of objects with equal schedules from which on a named schedule is proposed.
+const MANY: usize = 5;
+
+impl Conversion {
+    /// The schedules that at least five of the converted objects have, most objects first.
+    pub fn shared_schedules(&self, prefix: &Prefix) -> Vec<SharedSchedule> {
+        let mut counts: BTreeMap<BTreeMap<Key, String>, usize> = BTreeMap::new();
+        for change in &self.changes {
+            let texts = change.set.iter().filter_map(|(name, text)| {
+                let key = Key::from_name(prefix.strip(name)?)?;
+                key.describes_schedule().then(|| (key, text.clone()))
+            });
+            let texts: BTreeMap<_, _> = texts.collect();
+            if Key::SCHEDULE.iter().any(|key| texts.contains_key(key)) {
+                *counts.entry(texts).or_default() += 1;
+            }
+        }
+        let many = counts.into_iter().filter(|(_, objects)| *objects >= MANY);
+        let mut many: Vec<_> = many
+            .map(|(texts, objects)| SharedSchedule { objects, texts })
+            .collect();
+        many.sort_by_key(|shared| Reverse(shared.objects));
+        many
     }
 }
 

@@ -28,8 +28,8 @@ use crate::{
 };
 
 pub use self::conversion::{
-    ChangeTarget, Conversion, ConversionFinding, Converter, ObjectChange, ObjectRef, SpanDefaults,
-    Topic,
+    ChangeTarget, Conversion, ConversionFinding, Converter, ObjectChange, ObjectRef,
+    SharedSchedule, SpanDefaults, Topic,
 };
 
 impl Converter {
