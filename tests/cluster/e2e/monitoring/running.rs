@@ -5,9 +5,10 @@
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
-use dayshift::cli::{CalendarFile, CalendarWatch};
-use dayshift_controller::{CalendarFeed, Settings};
+use dayshift::cli::{CalendarFile, CalendarWatch, NamedScheduleFile, ScheduleWatch};
+use dayshift_controller::{CalendarFeed, ScheduleFeed, Settings};
 use dayshift_schedule::Calendars;
+use dayshift_workload::{NamedSchedules, ParseContext};
 use kube_in_memory::{Fault, Status, Writer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -335,6 +336,36 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
     run
 }
 
+/// The file of named schedules becomes invalid, and is corrected later.
+fn unreadable_schedules() -> Scrapes {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let valid = "office: {hours: 09:00-19:00}";
+    fs::write(file.path(), valid).unwrap();
+    let named = NamedScheduleFile::parse(&file.path().display().to_string()).unwrap();
+    let mut scenario = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let (publisher, schedules) = ScheduleFeed::open(NamedSchedules::default());
+    scenario.start_controller(Settings {
+        schedules,
+        ..Settings::default()
+    });
+    let (clock, telemetry) = (scenario.clock.clone(), scenario.telemetry.clone());
+    scenario.spawn(async move {
+        let watch = ScheduleWatch::new(Some(named), ParseContext::default());
+        watch.run(&clock, &publisher, &telemetry).await;
+    });
+    let mut run = Scrapes::of("the file of named schedules cannot be read", scenario);
+    run.minutes(2);
+    fs::write(file.path(), "- office").unwrap();
+    run.minutes(12);
+    run.fires(&[]);
+    run.minutes(5);
+    run.fires(&[("DayshiftSchedulesUnreadable", 1)]);
+    fs::write(file.path(), valid).unwrap();
+    run.minutes(2);
+    run.fires(&[]);
+    run
+}
+
 /// Fifteen minutes before the stop of its namespace; another namespace gets no notice.
 fn announced_stop() -> Scrapes {
     let mut scenario = Sandbox::empty_at("2026-11-20 18:30 UTC");
@@ -370,6 +401,7 @@ pub(super) fn each_alert_fires_in_a_scenario_of_a_running_controller() {
         reverted_counts(),
         busy_server(),
         announced_stop(),
+        unreadable_schedules(),
         a_calendar("a calendar ends", false),
         a_calendar("a calendar cannot be read", true),
     ];
