@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use dayshift_controller::{ScheduleFeed, SchedulePublisher, Scope, Settings};
 use dayshift_manifest::{ScheduleFile, SourceFile};
 use dayshift_workload::{DefaultSchedule, Key, NamedSchedules};
@@ -393,4 +394,131 @@ fn thousand_unknown_names_delay_no_other() {
     assert_eq!(scenario.replicas("far"), 0);
     scenario.pass(Duration::from_secs(120));
     assert!(scenario.error("web-199").is_some());
+}
+
+/// The hours of a daily start and stop.
+type Window = (i64, i64);
+
+/// A workload of the model, which runs 3 replicas or none.
+#[derive(Debug)]
+struct Follower {
+    name: &'static str,
+    replicas: i32,
+    /// The schedule that was in force last.
+    adopted: Option<Window>,
+    /// The hour since which its schedule is missing or invalid.
+    rejected_since: Option<i64>,
+}
+
+impl Follower {
+    /// The file changes in this hour, after its beginning. `entry` is the new schedule, if it is valid.
+    fn follow(&mut self, entry: Option<Window>, hour: i64) {
+        let Some(new) = entry else {
+            self.rejected_since.get_or_insert(hour);
+            return;
+        };
+        let rejected_since = self.rejected_since.take();
+        let (start, stop) = new;
+        if self.adopted == Some(new) {
+            // The latest missed boundary is applied.
+            let missed = rejected_since.unwrap_or(hour)..hour;
+            let missed = missed.rev().map(|before| before + 1);
+            let mut missed = missed.filter(|at| [start, stop].contains(&(at % 24)));
+            if let Some(latest) = missed.next() {
+                self.pass(latest);
+            }
+            return;
+        }
+        self.adopted = Some(new);
+        let hour = hour % 24;
+        let should_run = match start < stop {
+            true => (start..stop).contains(&hour),
+            false => hour >= start || hour < stop,
+        };
+        if should_run {
+            self.replicas = 3;
+        }
+    }
+
+    /// An hour begins.
+    fn pass(&mut self, hour: i64) {
+        match self.adopted.filter(|_| self.rejected_since.is_none()) {
+            Some((start, _)) if hour % 24 == start => self.replicas = 3,
+            Some((_, stop)) if hour % 24 == stop => self.replicas = 0,
+            _ => {}
+        }
+    }
+}
+
+/// Random edits of the file, against a model: an edit takes effect at the next boundary, but a stopped
+/// workload starts if it should run now; a workload without a valid schedule stays as it is, and catches up if
+/// the same schedule returns.
+#[test]
+fn random_edits_of_the_file_agree_with_a_simple_model() {
+    const WINDOWS: [Window; 4] = [(9, 19), (22, 6), (13, 17), (19, 9)];
+    const NAMES: [&str; 3] = ["one", "two", "three"];
+    for seed in 0..6 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut entries = NAMES.map(|_| Some(random.choice(WINDOWS)));
+        // `None` is a missing entry, and `Some(None)` an invalid one.
+        let text = |entries: &[Option<Option<Window>>; 3]| -> String {
+            let lines = NAMES.iter().zip(entries).map(|(name, entry)| match entry {
+                None => String::new(),
+                Some(None) => format!("{name}: {{start: \"9 o'clock\"}}\n"),
+                Some(Some((start, stop))) => {
+                    format!("{name}: {{start: \"{start:02}:00\", stop: \"{stop:02}:00\"}}\n")
+                }
+            });
+            "unused: {hours: 09:00-19:00}\n".to_owned() + &lines.collect::<String>()
+        };
+        let (scenario, publisher) = noon(&text(&entries));
+        let mut followers = NAMES.map(|name| {
+            apply_named(&scenario, name, name);
+            Follower {
+                name,
+                replicas: 3,
+                adopted: None,
+                rejected_since: None,
+            }
+        });
+        scenario.settle();
+        let begin = scenario.utc("2026-11-20 12:00");
+        for (follower, entry) in followers.iter_mut().zip(entries) {
+            follower.adopted = entry.flatten();
+        }
+        let mut trace = text(&entries);
+        for hour in 12..96 {
+            let half_past = begin + TimeDelta::minutes((hour - 12) * 60 + 30);
+            scenario.sleep_until(&half_past.format("%Y-%m-%d %H:%M").to_string());
+            if random.u8(..3) == 0 {
+                for entry in &mut entries {
+                    match random.u8(..8) {
+                        0 => *entry = None,
+                        1 => *entry = Some(None),
+                        2..=4 => *entry = Some(random.choice(WINDOWS)),
+                        _ => {}
+                    }
+                }
+                edit(&scenario, &publisher, &text(&entries));
+                trace += &format!("{half_past}: {}", text(&entries));
+                for (follower, entry) in followers.iter_mut().zip(entries) {
+                    follower.follow(entry.flatten(), hour);
+                }
+            }
+            let compare = |followers: &[Follower; 3], at: &str| {
+                for follower in followers {
+                    let seen = scenario.replicas(follower.name);
+                    let expected = follower.replicas;
+                    assert_eq!(seen, expected, "seed {seed}, {at}: {follower:?}\n{trace}");
+                }
+            };
+            compare(&followers, &half_past.to_string());
+            let next_hour = half_past + TimeDelta::minutes(30);
+            scenario.sleep_until(&next_hour.format("%Y-%m-%d %H:%M").to_string());
+            for follower in &mut followers {
+                follower.pass(hour + 1);
+            }
+            compare(&followers, &next_hour.to_string());
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     scenarios![Parts::Server; calendar_from_a_config_map_is_mounted_and_replaced]
 }
 
+const CONFIG_MAP: &str = "dayshift-calendars";
+
 /// The commands of the page, in order: create, patch, replace.
 fn commands(file: &Path) -> Vec<String> {
     let page = include_str!("../../../docs/guides/holidays.md");
@@ -37,15 +39,16 @@ fn calendar(day: Soon, later: i64) -> String {
     )
 }
 
-fn read(plane: &ControlPlane, kind_and_name: &str) -> Value {
+/// An object of the controller's namespace.
+pub(super) fn read_object(plane: &ControlPlane, kind_and_name: &str) -> Value {
     let line = format!("kubectl get {kind_and_name} -n dayshift -o json");
     serde_json::from_str(&plane.shell(&line).success()).unwrap()
 }
 
 /// Mounts the ConfigMap as the kubelet does: each version is a directory of its own, and one link
 /// is moved.
-fn mount(plane: &ControlPlane, directory: &Path, version: &str) {
-    let data = read(plane, "configmap dayshift-calendars")["data"].clone();
+pub(super) fn mount(plane: &ControlPlane, directory: &Path, config_map: &str, version: &str) {
+    let data = read_object(plane, &format!("configmap {config_map}"))["data"].clone();
     let new = directory.join(version);
     fs::create_dir(&new).unwrap();
     for (name, text) in data.as_object().unwrap() {
@@ -78,7 +81,7 @@ fn calendar_from_a_config_map_is_mounted_and_replaced(plane: &ControlPlane) {
     fs::write(&file, calendar(start, 0)).unwrap();
     plane.shell(create).success();
     plane.shell(patch).success();
-    let pod = read(plane, "deployment dayshift")["spec"]["template"]["spec"].clone();
+    let pod = read_object(plane, "deployment dayshift")["spec"]["template"]["spec"].clone();
     let container = &pod["containers"][0];
     let of = |list: &Value, name: &str| {
         let mut all = list.as_array().unwrap().iter();
@@ -86,13 +89,13 @@ fn calendar_from_a_config_map_is_mounted_and_replaced(plane: &ControlPlane) {
     };
     let path = of(&container["volumeMounts"], "calendars")["mountPath"].clone();
     let config_map = of(&pod["volumes"], "calendars")["configMap"]["name"].clone();
-    assert_eq!(config_map, "dayshift-calendars");
+    assert_eq!(config_map, CONFIG_MAP);
     let value = of(&container["env"], "DAYSHIFT_CALENDAR")["value"].clone();
     // The patch keeps existing variables.
     of(&container["env"], "DAYSHIFT_POD_NAMESPACE");
     let value = value.as_str().unwrap();
     assert_eq!(value, format!("de={}/de.ics", path.as_str().unwrap()));
-    mount(plane, &mounted, "..1");
+    mount(plane, &mounted, CONFIG_MAP, "..1");
 
     let mut team = TestNamespace::without_controller(plane, "calendars");
     let value = value.replace(path.as_str().unwrap(), mounted.to_str().unwrap());
@@ -109,7 +112,7 @@ fn calendar_from_a_config_map_is_mounted_and_replaced(plane: &ControlPlane) {
 
     fs::write(&file, calendar(start, 1)).unwrap();
     plane.shell(replace).success();
-    mount(plane, &mounted, "..2");
+    mount(plane, &mounted, CONFIG_MAP, "..2");
     await_next(start);
     team.await_replicas("web", 1);
     team.assert_punctual("web", 2, start);

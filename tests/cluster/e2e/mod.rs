@@ -21,6 +21,7 @@ mod kinds;
 mod leaving;
 mod monitoring;
 mod moving;
+mod named_schedules;
 mod namespaces;
 mod objects;
 mod other_controllers;
@@ -62,6 +63,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         security::access::scenarios(),
         security::connecting::scenarios(),
         calendars::scenarios(),
+        named_schedules::scenarios(),
         figures::scenarios(),
         boundaries::scenarios(),
         cluster::scenarios(),
