@@ -148,6 +148,7 @@ impl ConvertArgs {
                 let exit = self.live(&converter, &targets, &namespaces, kind_files);
                 if let ([word], Exit::CouldNotRun) = (&*self.files, exit)
                     && !word.contains('/')
+                    && !Path::new(word).exists()
                 {
                     let word = quote(word);
                     print_note(&format!(

@@ -414,6 +414,8 @@ impl PlanArgs {
         for (source, workload) in before {
             note_given_again(source.name(), workload);
         }
+        let mut findings = linter.obstacles(&opened.sources, &contents);
+        findings.extend(linter.check_skipped(&opened.skipped));
         let services = services(&contents);
         let planned = last.into_iter().filter_map(|(_, workload)| {
             let plan = planner.plan(&workload.object, &workload.inputs, &workload.problems)?;
@@ -429,7 +431,7 @@ impl PlanArgs {
         };
         Planned {
             plan,
-            findings: linter.obstacles(&opened.sources, &contents),
+            findings,
             sources: opened.sources,
             errors: opened.errors.into_iter().map(PlanError::from).collect(),
             summary: StopSummary::default(),

@@ -391,6 +391,10 @@ fn a_missing_file_is_named() {
         let said = "there is no file `nosuch`, so it was taken as the name of a workload";
         assert!(ran.err.contains(said), "{}", ran.err);
     }
+    // A directory of that name exists.
+    let ran = dayshift(&["convert", "tests"]);
+    assert!(ran.err.contains("write ./tests"), "{}", ran.err);
+    assert!(!ran.err.contains("there is no file"), "{}", ran.err);
     let ran = dayshift(&["convert", "nosuch.yaml"]);
     assert!(ran.err.contains("cannot read nosuch.yaml: "), "{}", ran.err);
     assert_eq!(ran.status, 3);

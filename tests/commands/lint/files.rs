@@ -158,5 +158,9 @@ fn terraform_files_are_reported_as_not_read() {
         assert!(said.contains(&line), "{line}: {said}");
     }
     assert!(!said.contains("notes.txt"), "{said}");
+    let ran = crate::program::dayshift(&["plan", "-f", directory]);
+    let planned = ran.out + &ran.err;
+    let line = format!("{directory}/main.tf is not read: dayshift reads YAML and JSON");
+    assert!(planned.contains(&line) && ran.status == 0, "{planned}");
     assert_eq!(status, 0, "{said}");
 }

@@ -261,6 +261,7 @@ mod tests {
             ("autoscaling.cce.io/v2alpha1", "CronHorizontalPodAutoscaler"),
             ("core.rekuberate.io/v1alpha1", "SleepCycle"),
             ("elasti.truefoundry.com/v1alpha1", "ElastiService"),
+            ("hibernator.ardikabs.com/v1alpha1", "HibernatePlan"),
         ] {
             let (_, findings) = convert(&format!(
                 "{{apiVersion: {version}, kind: {kind}, metadata: {{name: a}}}}"

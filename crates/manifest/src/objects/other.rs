@@ -109,7 +109,7 @@ pub struct OtherTool {
 
 /// The schedules of other tools by API group and kind. The group `*` is any: forks and cloud providers
 /// use the kind with groups of their own.
-const OTHER_TOOLS: [(&str, &str, OtherTool); 9] = [
+const OTHER_TOOLS: [(&str, &str, OtherTool); 10] = [
     ("kube-green.com", "SleepInfo", converted("kube-green")),
     (
         "autoscaling.alibabacloud.com",
@@ -124,6 +124,7 @@ const OTHER_TOOLS: [(&str, &str, OtherTool); 9] = [
     ("*", "CronFederatedHPA", unread("Karmada")),
     ("*", "DownscalePolicy", unread("a downscaler")),
     ("*", "ElastiService", unread("KubeElasti")),
+    ("*", "HibernatePlan", unread("Hibernator")),
     ("*", "Hibernator", unread("winter-soldier")),
     ("*", "SleepCycle", unread("sleepcycles")),
     ("*", "SleepSchedule", unread("a tool such as Snorlax")),
