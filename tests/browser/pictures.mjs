@@ -8,7 +8,11 @@ import { serve } from "./sandbox.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const [directory = join(root, "docs/pictures"), program = join(root, "target/debug/dayshift")] = process.argv.slice(2);
-const PAGES = { overview: "/?refresh=off", timeline: "/timeline" };
+const PAGES = {
+  overview: "/?refresh=off",
+  timeline: "/timeline",
+  "what-if": "/ns/default/what-if?hours=Mon-Fri+08:30-17:00&timezone=Europe/Berlin",
+};
 const MAX_BYTES = 120_000;
 
 const [sandbox, address, url] = await serve(program, []);

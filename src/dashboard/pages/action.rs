@@ -22,10 +22,7 @@ const ACTIONS: [(&str, &str); 6] = [
     ("pause", "leave as it is"),
     ("resume", "follow the schedule again"),
     ("sync", "apply the schedule now"),
-    (
-        "restore",
-        "start with the saved count, whatever the schedule requires",
-    ),
+    ("restore", "start with the saved count"),
 ];
 
 /// The maximum number of selected names that are shown.
