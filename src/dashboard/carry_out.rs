@@ -13,9 +13,9 @@ use dayshift_cluster::{
     read::{FindError, NamespaceDefaults, find, may_patch_namespace},
 };
 use dayshift_operations::{
-    OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Restore, Selection,
-    Shorten, action_text, annotations_text, changed_since, gitops_manager, replaced_text,
-    synced_text,
+    DefaultsOwner, OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Restore,
+    Selection, Shorten, action_text, annotations_text, changed_since, gitops_manager,
+    replaced_text, synced_text,
 };
 use dayshift_text::counted;
 use dayshift_workload::{Job, Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
@@ -196,7 +196,8 @@ async fn plan_override(
     for namespace in &asked.namespaces {
         let name = format!("namespace/{namespace}");
         let query = namespace_query(namespace, settings);
-        match dry.send_to_namespace(client, namespace, &query, None).await {
+        let target = (DefaultsOwner::Namespace, &**namespace);
+        match dry.send_to_namespace(client, target, &query, None).await {
             Ok(outcome) => {
                 let what = action_text(outcome.command, outcome.zone, request.now);
                 let all = counted(outcome.affected.len(), "workload");
@@ -427,7 +428,7 @@ pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &Vie
                 let query = namespace_query(namespace, settings);
                 let done = request.carry_out_in_namespace(
                     client,
-                    namespace,
+                    (DefaultsOwner::Namespace, namespace),
                     &query,
                     Some(previewed),
                     Some(PATIENCE),

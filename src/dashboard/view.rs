@@ -13,7 +13,7 @@ use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     NamedSchedule, NamedSchedules, Observed, Origin, ParseContext, ParsedInputs, Phase, Prefix,
-    WorkloadRef, may_have_suspended_jobs,
+    TEAM_CONFIG_MAP, WorkloadRef, may_have_suspended_jobs,
     savings::{Price, Saved, SavedSoFar},
 };
 
@@ -203,6 +203,10 @@ impl Row {
                 // Its name has the schedule.
                 _ if problem.schedule.is_some() => String::new(),
                 Origin::Own => String::new(),
+                Origin::Team => format!(
+                    " in the ConfigMap {}/{TEAM_CONFIG_MAP}",
+                    status.object.namespace
+                ),
                 Origin::Namespace => {
                     format!(" on the Namespace {}", status.object.namespace)
                 }

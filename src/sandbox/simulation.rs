@@ -91,6 +91,9 @@ impl Simulation {
             move || clock.now()
         });
         api.remember_requests(0);
+        if settings.scope.team_defaults {
+            api.serve_custom("", "v1", "configmaps", "ConfigMap");
+        }
         Self {
             changes: settings
                 .scope
@@ -103,6 +106,7 @@ impl Simulation {
                 settings.parse_context(),
                 Inheritance {
                     from_namespaces: settings.scope.namespace_defaults,
+                    from_teams: settings.scope.team_defaults,
                     default_schedule: settings.default_schedule.clone(),
                     schedules: settings.schedules.current(),
                 },
@@ -145,6 +149,25 @@ impl Simulation {
         let stored = self.api.apply(manifest).map_err(Box::new)?;
         if let Ok(namespace) = serde_json::from_value(stored) {
             self.observer.add_namespace(&namespace);
+        }
+        Ok(())
+    }
+
+    /// Creates the ConfigMap with the defaults of a team, and its namespace. If it exists already, it is
+    /// replaced. Must precede [`Self::load_namespace`].
+    ///
+    /// # Errors
+    ///
+    /// The rejection by the API server.
+    pub fn load_team_defaults(&mut self, manifest: &Value) -> Result<(), Box<Status>> {
+        let mut manifest = manifest.clone();
+        without_server_fields(&mut manifest);
+        if let Some(namespace) = manifest["metadata"]["namespace"].as_str() {
+            self.api.namespace(namespace);
+        }
+        let stored = self.api.apply(manifest).map_err(Box::new)?;
+        if let Ok(config_map) = serde_json::from_value(stored) {
+            self.observer.add_team_defaults(&config_map);
         }
         Ok(())
     }

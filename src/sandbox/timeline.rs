@@ -6,7 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_activator::{RequestedWake, request_wakes};
 use dayshift_cluster::{
     Workload,
-    read::{NamespaceDefaults, NamespaceMeta, ObservedNamespace},
+    read::{
+        NamespaceDefaults, NamespaceMeta, ObservedNamespace, ObservedTeamDefaults, TeamConfigMap,
+    },
 };
 use dayshift_schedule::{Action, Boundary};
 use dayshift_workload::{
@@ -14,6 +16,7 @@ use dayshift_workload::{
     State, WorkloadRef, read,
     savings::{StoppedCapacity, stopped_capacity},
 };
+use kube::Resource as _;
 use kube_in_memory::StoredChange;
 
 use crate::sandbox::summary::Usage;
@@ -192,6 +195,14 @@ impl Observer {
     pub(super) fn add_namespace(&mut self, namespace: &NamespaceMeta) {
         let observed = ObservedNamespace::new(namespace, &self.prefix);
         self.defaults.insert(&observed);
+    }
+
+    /// Records the defaults of a team before its Namespace and its workloads are observed.
+    pub(super) fn add_team_defaults(&mut self, config_map: &TeamConfigMap) {
+        if let Some(observed) = ObservedTeamDefaults::read(config_map) {
+            let namespace = config_map.meta().namespace.as_deref().unwrap_or_default();
+            self.defaults.insert_team(namespace, observed.annotations);
+        }
     }
 
     /// Records a change. Returns `None` if it is not shown.

@@ -9,7 +9,7 @@
 //! - `kinds/`: workloads of each kind
 //! - `status/`, `actions/`: the commands for a cluster; `default_schedule`: files with the default
 //!   schedule of the controller
-//! - `named_schedules`: the file of `--schedules`
+//! - `named_schedules`: the file of `--schedules`; `team_defaults`: `--team-defaults` and `--team`
 //! - `terminal/`: user input never controls the terminal
 //! - `program`: runs the binary; `pseudo_terminal`: its terminal; `fake_server`: the in-memory API on a socket; `bad_server`: a
 //!   broken API server
@@ -47,6 +47,7 @@ mod secrets;
 #[path = "../support/server_thread.rs"]
 mod server_thread;
 mod status;
+mod team_defaults;
 mod terminal;
 #[path = "../support/zone_file.rs"]
 mod zone_file;

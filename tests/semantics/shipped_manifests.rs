@@ -159,6 +159,40 @@ fn the_chart_has_the_policies_of_the_activator() {
     }
 }
 
+/// The checks of a team's ConfigMap are those of annotations, for keys without a prefix.
+#[test]
+fn policy_of_team_defaults_checks_what_the_policy_of_annotations_checks() {
+    let checks = |policy: &str| {
+        let (_, checks) = policy.split_once("\n  variables:\n").unwrap();
+        let (checks, _binding) = checks.split_once("\n---\n").unwrap();
+        checks.to_owned()
+    };
+    let expected = checks(include_str!("../../manifests/policy/texts.yaml"))
+        .replacen("object.metadata.?annotations", "object.?data", 1)
+        .replace("dayshift/", "")
+        .replace("such annotation of dayshift", "such key of dayshift")
+        .replace("an annotation of dayshift is longer", "a value is longer");
+    let manifest = include_str!("../../manifests/policy/team-defaults.yaml");
+    let found = checks(manifest);
+    let binary = found.lines().filter(|line| line.contains("binaryData"));
+    assert_eq!(binary.count(), 2);
+    let found: Vec<_> = found
+        .lines()
+        .filter(|line| !line.contains("binaryData"))
+        .collect();
+    assert_eq!(found, expected.lines().collect::<Vec<_>>());
+    // The chart has a copy.
+    let copy = include_str!("../../charts/dayshift/files/policy/team-defaults.yaml");
+    let (_, spec) = manifest.split_once("\nspec:\n").unwrap();
+    let (spec, _binding) = spec.split_once("\n---\n").unwrap();
+    let spec: String = spec
+        .lines()
+        .map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned() + "\n")
+        .collect();
+    let (_comment, copy) = copy.split_once('\n').unwrap();
+    assert_eq!(copy, spec);
+}
+
 /// The bundle contains the policy that restricts dayshift's own ServiceAccount.
 #[test]
 fn bundle_contains_the_policy_of_its_service_account() {

@@ -123,6 +123,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if and .Values.dashboard.enabled .Values.dashboard.login.enabled .Values.dashboard.login.sidecar }}true{{ end }}
 {{- end }}
 
+{{/* The permission to read the ConfigMaps of teams. */}}
+{{- define "dayshift.teamRule" -}}
+{{- if .Values.teamDefaults }}
+# dayshift reads the ConfigMaps with this name because they are defaults of a team. It never writes to them.
+- apiGroups: [""]
+  resources: ["configmaps"]
+  resourceNames: ["dayshift"]
+  verbs: ["list", "watch"]
+{{- end }}
+{{- end }}
+
 {{/* The arguments of dayshift that differ from its defaults. */}}
 {{- define "dayshift.args" -}}
 {{- $args := list "run" }}
@@ -138,6 +149,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- if not (and .Values.namespaceDefaults .Values.scope.clusterWide) }}
 {{- $args = append $args "--namespace-defaults=false" }}
+{{- end }}
+{{- if .Values.teamDefaults }}
+{{- $args = append $args "--team-defaults" }}
 {{- end }}
 {{- $flags := list
   (list "namespace-selector" .Values.scope.namespaceSelector "")

@@ -13,8 +13,8 @@ use dayshift_cluster::{
     watch::{ObjectName, ReflectorEvent},
 };
 use dayshift_workload::{
-    Annotations, Dependency, DependencyKind, Inheritance, Inputs, Key, Kind, Label, Observed,
-    Prefix, Replicas,
+    Annotations, Dependency, DependencyKind, Inputs, Key, Kind, Label, Observed, Prefix,
+    RecordedDefaults, Replicas,
 };
 use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::ResourceExt as _;
@@ -52,9 +52,9 @@ type PodLabels = BTreeMap<String, String>;
 
 struct KnownWorkload {
     observed: Observed,
-    /// The named schedules that it uses, as the controller has recorded them: the activator does not
-    /// have their file.
-    schedules: Option<Box<Inheritance>>,
+    /// The named schedules and the team's defaults that it uses, as the controller has recorded them: the
+    /// activator reads neither.
+    recorded: Option<Box<RecordedDefaults>>,
     labels: PodLabels,
     failure: Option<Box<StartFailure>>,
 }
@@ -224,7 +224,7 @@ impl ClusterIndex {
             }
             is_short
         });
-        let Some((observed, schedules)) = observed else {
+        let Some((observed, recorded)) = observed else {
             return self.remove_workload(kind, name);
         };
         let namespace = &name.namespace;
@@ -234,7 +234,7 @@ impl ClusterIndex {
         let old = old.map_or(0, KnownWorkload::size);
         let known = KnownWorkload {
             observed,
-            schedules,
+            recorded,
             labels,
             failure,
         };
@@ -349,11 +349,9 @@ impl ClusterIndex {
         let namespace = &*known.observed.object.namespace;
         let annotations = self.namespaces.get(namespace);
         let inputs = known.observed.inputs.clone();
-        match &known.schedules {
+        match &known.recorded {
             None => inputs.with_defaults(annotations.cloned()),
-            Some(recorded) => inputs
-                .with_defaults(recorded.in_force(namespace, annotations))
-                .with_schedules(&recorded.schedules),
+            Some(recorded) => recorded.given_to(inputs, namespace, annotations),
         }
     }
 
@@ -459,8 +457,8 @@ pub(crate) fn first_of(namespace: &Arc<str>) -> ServiceName {
 }
 
 /// The workload without texts that neither a wake nor the guard of its patch needs.
-fn needed(observed: Observed) -> (Observed, Option<Box<Inheritance>>) {
-    let schedules = observed.recorded_schedules().map(Box::new);
+fn needed(observed: Observed) -> (Observed, Option<Box<RecordedDefaults>>) {
+    let recorded = observed.recorded_defaults().map(Box::new);
     let inputs = &observed.inputs;
     let own = Arc::new(known_keys(inputs.own()));
     let inputs = Inputs::from_own(own)
@@ -472,7 +470,7 @@ fn needed(observed: Observed) -> (Observed, Option<Box<Inheritance>>) {
         inherited: None,
         ..observed
     };
-    (observed, schedules)
+    (observed, recorded)
 }
 
 /// The annotations without unknown names.
@@ -510,13 +508,10 @@ impl KnownWorkload {
         let failure = self.failure.as_ref();
         let failure = failure.map_or(0, |failure| failure.reason.len() + failure.message.len());
         let labels = labels_size(&self.labels) + 64 * self.labels.len();
-        let recorded = self.schedules.as_ref();
+        let recorded = self.recorded.as_ref();
         let recorded = recorded.map_or(0, |recorded| {
-            let texts = recorded
-                .schedules
-                .iter()
-                .map(|named| texts_size(named.texts()));
-            texts.map(|size| size + NAMED_SCHEDULE).sum()
+            let sizes = recorded.values().map(texts_size);
+            sizes.map(|size| size + NAMED_SCHEDULE).sum()
         });
         WORKLOAD + texts_size(self.observed.inputs.own()) + recorded + labels + failure
     }

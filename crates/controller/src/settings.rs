@@ -83,6 +83,9 @@ pub struct Scope {
     /// Whether the annotations of a Namespace are defaults for the objects in it. Requires the
     /// permission to list and watch Namespaces.
     pub namespace_defaults: bool,
+    /// Whether the ConfigMap `dayshift` in a namespace has defaults for the objects in it. Requires the
+    /// permission to list and watch ConfigMaps with this name.
+    pub team_defaults: bool,
     /// Whether starts can wait for Services. Requires the permission to list and watch EndpointSlices.
     pub services: bool,
 }
@@ -92,6 +95,8 @@ pub struct Scope {
 pub(crate) enum Watched {
     /// The Namespaces themselves.
     Namespaces,
+    /// The ConfigMaps with the defaults of teams.
+    TeamDefaults,
     /// The objects of a kind.
     Kind(Kind),
     /// The EndpointSlices of Services.
@@ -103,6 +108,7 @@ impl Watched {
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Namespaces => "Namespace",
+            Self::TeamDefaults => "ConfigMap",
             Self::Kind(kind) => kind.name(),
             Self::Services => "EndpointSlice",
         }
@@ -112,6 +118,7 @@ impl Watched {
     pub(crate) fn resource(&self) -> String {
         match self {
             Self::Namespaces => "namespaces".to_owned(),
+            Self::TeamDefaults => "configmaps".to_owned(),
             Self::Kind(kind) => kind.resource(),
             Self::Services => "endpointslices.discovery.k8s.io".to_owned(),
         }
@@ -129,8 +136,8 @@ impl From<DependencyKind> for Watched {
 }
 
 impl Scope {
-    /// All watches, and the namespace of each, `None` for all: Namespaces if they are needed, each
-    /// kind, and EndpointSlices if they are enabled. The position of a watch is its number.
+    /// All watches, and the namespace of each, `None` for all: Namespaces if they are needed, the
+    /// ConfigMaps of teams if they are enabled, each kind, and EndpointSlices if they are enabled. The position of a watch is its number.
     pub(crate) fn watches(&self) -> impl Iterator<Item = (Watched, Option<&str>)> {
         let namespaces: Vec<Option<&str>> = match &*self.namespaces {
             [] => vec![None],
@@ -140,9 +147,11 @@ impl Scope {
             || self.namespace_selector.is_some()
             || self.team_label.is_some();
         let defaults = are_watched.then_some(Watched::Namespaces);
+        let teams = self.team_defaults.then_some(Watched::TeamDefaults);
         let kinds = self.kinds.iter().cloned().map(Watched::Kind);
         let services = self.services.then_some(Watched::Services);
-        let each = defaults.into_iter().chain(kinds).chain(services);
+        let defaults = defaults.into_iter().chain(teams);
+        let each = defaults.chain(kinds).chain(services);
         each.flat_map(move |watched| {
             let namespaces = namespaces.clone().into_iter();
             namespaces.map(move |name| (watched.clone(), name))
@@ -161,6 +170,7 @@ impl Default for Scope {
             namespace_selector: None,
             team_label: None,
             namespace_defaults: true,
+            team_defaults: false,
             services: false,
         }
     }

@@ -61,7 +61,9 @@ impl WatchState {
         let place = self.namespace.as_ref();
         let place = place.map_or_else(String::new, |name| match self.watched {
             Watched::Namespaces => format!(" {name}"),
-            Watched::Kind(_) | Watched::Services => format!(" in namespace {name}"),
+            Watched::TeamDefaults | Watched::Kind(_) | Watched::Services => {
+                format!(" in namespace {name}")
+            }
         });
         Some(format!("cannot watch {watched}{place}: {why}"))
     }

@@ -163,11 +163,26 @@ impl AnnotationMap {
         scope: ReadScope<'_>,
         origin: Origin,
     ) -> Self {
+        Self::read_named(entries, scope, origin, |name| scope.prefix.strip(name))
+    }
+
+    /// Reads the data of a team's ConfigMap, whose keys have no prefix.
+    pub(crate) fn from_data(entries: &[MapEntry<'_>], scope: ReadScope<'_>) -> Self {
+        Self::read_named(entries, scope, Origin::Team, Some)
+    }
+
+    /// Reads the entries for which `name_of` returns a name.
+    fn read_named<'n>(
+        entries: &'n [MapEntry<'_>],
+        scope: ReadScope<'_>,
+        origin: Origin,
+        name_of: impl Fn(&'n str) -> Option<&'n str>,
+    ) -> Self {
         // The annotation, its problem, and whether `<<` merged it from another map.
         let mut found: Vec<(Annotation, Option<Problem>, bool)> = Vec::new();
         let mut seen = HashMap::new();
         for entry in entries {
-            let Some(name) = scope.prefix.strip(entry.name()) else {
+            let Some(name) = name_of(entry.name()) else {
                 continue;
             };
             let annotation = Annotation::read(name, entry, scope.source);

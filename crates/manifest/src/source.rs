@@ -182,6 +182,19 @@ impl SourceFile {
         namespaces
     }
 
+    /// The ConfigMaps with the defaults of teams, each as kubectl would send it.
+    pub fn team_defaults(&self, prefix: &Prefix, namespace: &str, kinds: &KindTable) -> Vec<Value> {
+        let mut found = Vec::new();
+        self.objects(prefix, namespace, kinds, |object| {
+            if let FoundObject::TeamDefaults(team, node) = object {
+                let mut manifest = node.json();
+                manifest["metadata"]["namespace"] = (*team.namespace).into();
+                found.push(manifest);
+            }
+        });
+        found
+    }
+
     /// All objects that affect schedules, and all errors. If a workload is invalid, the others are
     /// still read. A syntax error ends the file.
     pub fn contents(&self, prefix: &Prefix, namespace: &str, kinds: &KindTable) -> Contents {
@@ -189,6 +202,7 @@ impl SourceFile {
         self.objects(prefix, namespace, kinds, |found| match found {
             FoundObject::Workload(workload, _) => contents.workloads.push(*workload),
             FoundObject::Namespace(namespace, _) => contents.namespaces.push(*namespace),
+            FoundObject::TeamDefaults(team, _) => contents.team_defaults.push(*team),
             FoundObject::Service(service) => contents.services.push(*service),
             FoundObject::Other(other) => contents.others.push(*other),
             FoundObject::Loose(it) => contents.loose.push(it),

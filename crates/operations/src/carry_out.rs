@@ -16,7 +16,7 @@ use kube::Client;
 use tokio::time::timeout;
 
 use crate::{
-    namespace_overrides::{AnnotatedNamespace, NamespaceError},
+    namespace_overrides::{AnnotatedNamespace, DefaultsOwner, NamespaceError},
     override_messages::{
         action, action_text, annotations_text, changed, done_text, failure_text, inaction_reason,
         replaced_text, synced_text, unready_text, waits_for,
@@ -233,7 +233,7 @@ impl OverrideRequest {
         }
     }
 
-    /// Annotates a Namespace and waits until a controller has acted on the workloads in it, for at most
+    /// Annotates a Namespace, or writes the ConfigMap of its team, and waits until a controller has acted on the workloads in it, for at most
     /// `timeout`. Without a timeout it does not wait. `query` selects the workloads. If there was a
     /// preview, the request fails when its effect would differ from the preview.
     ///
@@ -242,14 +242,15 @@ impl OverrideRequest {
     pub async fn carry_out_in_namespace(
         &self,
         client: &Client,
-        name: &str,
+        (owner, name): (DefaultsOwner, &str),
         query: &Query,
         previewed: Option<&AnnotatedNamespace>,
         timeout: Option<TimeDelta>,
         report_to: ReportSink<'_>,
     ) -> Result<(), FindError> {
-        let subject = format!("namespace/{name}");
-        let annotated = match self.send_to_namespace(client, name, query, previewed).await {
+        let subject = owner.subject(name);
+        let sent = self.send_to_namespace(client, (owner, name), query, previewed);
+        let annotated = match sent.await {
             Ok(annotated) => annotated,
             Err(NamespaceError::Find(error)) => return Err(error),
             Err(NamespaceError::Missing) => {
@@ -302,7 +303,7 @@ impl OverrideRequest {
         namespace: &AnnotatedNamespace,
         report_to: ReportSink<'_>,
     ) {
-        let subject = format!("namespace/{name}");
+        let subject = namespace.owner.subject(name);
         let (mut obeyed, mut late, mut others) = (0, Vec::new(), Vec::new());
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Waiting { done, all } => report_to(OverrideReport::Waiting { done, all }),
@@ -334,8 +335,12 @@ impl OverrideRequest {
         report_to(namespace_report(namespace, text));
         others.into_iter().for_each(&mut *report_to);
         if let Some(Some(first)) = late.first() {
+            let hint = match namespace.owner {
+                DefaultsOwner::Namespace => "",
+                DefaultsOwner::Team => "; does it run with --team-defaults?",
+            };
             report_to(failure(format!(
-                "{subject}: annotated, but no controller has acted on {} within {} s; {first}",
+                "{subject}: annotated, but no controller has acted on {} within {} s; {first}{hint}",
                 counted(late.len(), "workload"),
                 limit.as_secs()
             )));

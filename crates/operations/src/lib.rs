@@ -28,7 +28,7 @@ mod until;
 pub use carry_out::OverrideReport;
 pub use extra_window::{ExtraWindowRequest, WindowEnd};
 pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
-pub use namespace_overrides::{AnnotatedNamespace, NamespaceError};
+pub use namespace_overrides::{AnnotatedNamespace, DefaultsOwner, NamespaceError};
 pub use override_messages::{
     action_text, annotations_text, failure_text, replaced_text, synced_text,
 };

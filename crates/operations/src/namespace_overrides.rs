@@ -1,16 +1,18 @@
-//! Overrides of all workloads in a namespace, by annotations of the Namespace.
+//! Overrides of all workloads in a namespace, by annotations of the Namespace or in the ConfigMap of its team.
 
 use std::collections::HashSet;
 
 use dayshift_cluster::{
     Query, Workload, Writer,
-    read::{FindError, NamespaceDefaults, ObservedNamespace, find},
+    read::{
+        FindError, NamespaceDefaults, NamespaceMeta, ObservedNamespace, WholeTeamDefaults, find,
+    },
     write::{PatchError, ReadError},
 };
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     AnnotationChange, Annotations, Inputs, Key, Observed, Origin, Override, OverrideCommand,
-    ParsedInputs, Prefix, ScheduleSpec, WorkloadRef, read,
+    ParsedInputs, Prefix, ScheduleSpec, TEAM_CONFIG_MAP, WorkloadRef, read,
 };
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -42,14 +44,107 @@ pub enum NamespaceError {
     /// The Namespace could not be written.
     #[error("the Namespace cannot be patched: {0}")]
     Patch(#[from] PatchError),
+    /// The ConfigMap of the team could not be read.
+    #[error("the ConfigMap {TEAM_CONFIG_MAP} cannot be read: {0}")]
+    ReadTeam(ReadError),
+    /// The ConfigMap of the team could not be written.
+    #[error("the ConfigMap {TEAM_CONFIG_MAP} cannot be written: {0}")]
+    WriteTeam(PatchError),
     /// The workloads in it could not be read.
     #[error("{0}")]
     Find(#[from] FindError),
 }
 
-/// The result of a request for a Namespace.
+/// The object on which an override of all workloads in a namespace is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefaultsOwner {
+    /// The Namespace.
+    Namespace,
+    /// The ConfigMap of the team, which is created if it does not exist.
+    Team,
+}
+
+/// That object, as it was read.
+enum DefaultsObject {
+    Namespace(NamespaceMeta),
+    Team(Option<WholeTeamDefaults>),
+}
+
+impl DefaultsOwner {
+    /// The namespace in messages, such as `namespace/dev`.
+    pub(crate) fn subject(self, namespace: &str) -> String {
+        match self {
+            Self::Namespace => format!("namespace/{namespace}"),
+            Self::Team => format!("team/{namespace}"),
+        }
+    }
+
+    async fn read(self, writer: &Writer, namespace: &str) -> Result<DefaultsObject, ReadError> {
+        Ok(match self {
+            Self::Namespace => DefaultsObject::Namespace(writer.read_namespace(namespace).await?),
+            Self::Team => DefaultsObject::Team(writer.read_team_defaults(namespace).await?),
+        })
+    }
+
+    fn read_error(self, error: ReadError) -> NamespaceError {
+        match (self, error) {
+            (Self::Namespace, ReadError::Gone) => NamespaceError::Missing,
+            (Self::Namespace, error) => NamespaceError::Read(error),
+            (Self::Team, error) => NamespaceError::ReadTeam(error),
+        }
+    }
+}
+
+impl DefaultsObject {
+    /// Its values, and the defaults that workloads inherit from it.
+    fn values(&self, namespace: &str, prefix: &Prefix) -> (Annotations, NamespaceDefaults) {
+        match self {
+            Self::Namespace(object) => {
+                let observed = ObservedNamespace::new(object, prefix);
+                let defaults = NamespaceDefaults::known(&observed);
+                (observed.annotations, defaults)
+            }
+            Self::Team(object) => {
+                let values = object.as_ref().map(WholeTeamDefaults::annotations);
+                let values = values.unwrap_or_default();
+                let defaults = NamespaceDefaults::of_team(namespace, &values.clone().into());
+                (values, defaults)
+            }
+        }
+    }
+
+    /// Writes changes, and returns the defaults after them.
+    async fn write(
+        &self,
+        writer: &Writer,
+        namespace: &str,
+        changes: &[AnnotationChange],
+        prefix: &Prefix,
+    ) -> Result<NamespaceDefaults, NamespaceError> {
+        let written = match self {
+            Self::Namespace(object) => {
+                let written = writer.annotate_namespace(object, changes).await;
+                Self::Namespace(written.map_err(NamespaceError::Patch)?)
+            }
+            Self::Team(object) => {
+                let object = object.as_ref();
+                let written = writer.write_team_defaults(namespace, object, changes).await;
+                Self::Team(Some(written.map_err(|error| match (object, error) {
+                    // The API server does not find the namespace of the new object.
+                    (None, PatchError::Gone) => NamespaceError::Missing,
+                    (_, error) => NamespaceError::WriteTeam(error),
+                })?))
+            }
+        };
+        Ok(written.values(namespace, prefix).1)
+    }
+}
+
+/// The result of a request for a Namespace or a team.
 #[derive(Clone, Debug)]
 pub struct AnnotatedNamespace {
+    /// The object that was written, or would be.
+    pub owner: DefaultsOwner,
     /// The requested override.
     pub command: OverrideCommand,
     /// The annotations that were written, or would be on a dry run; `None` for a removal.
@@ -106,8 +201,9 @@ impl AnnotatedNamespace {
 }
 
 impl OverrideRequest {
-    /// Annotates a Namespace. If the user has seen a preview, the effect must still be the same. On a
-    /// dry run, nothing is written. `query` selects the workloads in the namespace.
+    /// Annotates a Namespace, or writes the ConfigMap of its team. If the user has seen a preview, the effect
+    /// must still be the same. On a dry run, nothing is written. `query` selects the workloads in the
+    /// namespace.
     ///
     /// # Errors
     /// If no workload in it has a schedule, its annotations do not allow the override, the effect
@@ -115,7 +211,7 @@ impl OverrideRequest {
     pub async fn send_to_namespace(
         &self,
         client: &Client,
-        name: &str,
+        (owner, name): (DefaultsOwner, &str),
         query: &Query,
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
@@ -133,7 +229,8 @@ impl OverrideRequest {
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let writer = Writer::for_command(client.clone(), self.prefix.clone());
-        let namespace = writer.read_namespace(name).await?;
+        let read = owner.read(&writer, name).await;
+        let object = read.map_err(|error| owner.read_error(error))?;
         let (found, unreadable_parts) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found.workloads.iter();
@@ -141,10 +238,9 @@ impl OverrideRequest {
                 .map(|(kind, workload)| defaults.applied(workload.observe(kind, &self.prefix)))
                 .collect()
         };
-        let read = async || writer.read_namespace(name).await;
-        retry(&namespace, read, async |namespace| {
-            let observed = ObservedNamespace::new(namespace, &self.prefix);
-            let defaults = NamespaceDefaults::known(&observed);
+        let read = async || owner.read(&writer, name).await;
+        retry(&object, read, async |object| {
+            let (own, defaults) = object.values(name, &self.prefix);
             if !of(&defaults)
                 .iter()
                 .any(|observed| self.spec(observed).is_some())
@@ -157,10 +253,10 @@ impl OverrideRequest {
                 );
             }
             // A Namespace without a schedule can still override the schedules of its workloads.
-            let own = observed.annotations;
             let inputs = Inputs::from_own(own.clone().into()).or_always_on();
             let (command, zone) = self.command_for_inputs(&inputs)?;
             let mut annotated = AnnotatedNamespace {
+                owner,
                 command,
                 annotations: command.signed(&inputs, zone, self.written_reason(command)),
                 replaced: self.replaced(&inputs, command, zone)?,
@@ -181,17 +277,18 @@ impl OverrideRequest {
             if self.dry_run || annotated.annotations.is_empty() {
                 return Ok(annotated);
             }
-            let written = writer
-                .annotate_namespace(namespace, &annotated.annotations)
-                .await?;
-            let now = ObservedNamespace::new(&written, &self.prefix);
-            annotated.defaults = NamespaceDefaults::known(&now);
+            let changes = &annotated.annotations;
+            annotated.defaults = object.write(&writer, name, changes, &self.prefix).await?;
             let all = of(&annotated.defaults);
             let all = self.end_synced(&writer, &annotated.defaults, all).await;
             self.find_affected(&mut annotated, all);
             Ok(annotated)
         })
         .await
+        .map_err(|error| match error {
+            NamespaceError::Read(error) => owner.read_error(error),
+            error => error,
+        })
     }
 
     /// Ends the overrides that `sync` has written on these workloads, so that the Namespace override
@@ -258,7 +355,7 @@ impl OverrideRequest {
             annotations: Vec::new(),
             zone: spec.schedule.zone(),
             replaced: None,
-            namespace_override: None,
+            inherited_override: None,
         });
     }
 
@@ -286,8 +383,8 @@ impl From<ReadError> for NamespaceError {
 impl Retry for NamespaceError {
     fn is_retriable(&self) -> bool {
         match self {
-            Self::Patch(error) => error.is_retriable(),
-            Self::Read(error) => error.is_retriable(),
+            Self::Patch(error) | Self::WriteTeam(error) => error.is_retriable(),
+            Self::Read(error) | Self::ReadTeam(error) => error.is_retriable(),
             Self::Missing | Self::NothingScheduled | Self::Request(_) | Self::Find(_) => false,
         }
     }
@@ -299,13 +396,21 @@ impl NamespaceError {
         match self {
             Self::NothingScheduled => true,
             Self::Request(error) => error.is_refusal(),
-            Self::Missing | Self::Read(_) | Self::Patch(_) | Self::Find(_) => false,
+            Self::Missing
+            | Self::Read(_)
+            | Self::Patch(_)
+            | Self::ReadTeam(_)
+            | Self::WriteTeam(_)
+            | Self::Find(_) => false,
         }
     }
 
-    /// Whether the user may not patch Namespaces.
+    /// Whether the user may not patch the Namespace, or the ConfigMap of its team.
     pub const fn is_forbidden(&self) -> bool {
-        matches!(self, Self::Patch(PatchError::Forbidden(_)))
+        matches!(
+            self,
+            Self::Patch(PatchError::Forbidden(_)) | Self::WriteTeam(PatchError::Forbidden(_))
+        )
     }
 }
 

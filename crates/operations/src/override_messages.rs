@@ -7,7 +7,7 @@ use dayshift_schedule::{Action, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
     AnnotationChange, Author, CountKind, Dependency, Kind, Observed, Origin, Override,
-    OverrideCommand, ParsedInputs, Pause, Prefix, Replicas,
+    OverrideCommand, ParsedInputs, Pause, Prefix, Replicas, TEAM_CONFIG_MAP,
     events::{reason_text, user_text},
     read, waiting_start,
 };
@@ -122,14 +122,18 @@ pub(crate) fn done_text(
                 String::new()
             }
         }
-        OverrideCommand::Resume => match annotated.namespace_override {
-            Some(by) => {
+        OverrideCommand::Resume => match annotated.inherited_override {
+            Some((origin, by)) => {
                 let zone = match read(&seen.inputs, &request.context) {
                     ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
                     ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
                 };
                 let text = override_text(by, zone, request.now);
-                format!("; an override of its Namespace is active: {text}")
+                let owner = match origin {
+                    Origin::Team => "team",
+                    Origin::Own | Origin::Namespace | Origin::Controller => "Namespace",
+                };
+                format!("; an override of its {owner} is active: {text}")
             }
             None => outlook(seen, request).unwrap_or_default(),
         },
@@ -232,6 +236,12 @@ fn unobserved_reason(seen: &Observed) -> String {
         );
     }
     let mut why = "none ever has; perhaps no `dayshift run` runs in this cluster".to_owned();
+    if seen.inputs.schedule_origin() == Some(Origin::Team) {
+        why += &format!(
+            ", or it rejects the defaults of the team (kubectl events -n {} --for configmap/{TEAM_CONFIG_MAP})",
+            object.namespace
+        );
+    }
     if seen.inputs.schedule_origin() == Some(Origin::Namespace) {
         why += &format!(
             ", or it rejects the annotations of the Namespace (kubectl events --for namespace/{})",

@@ -180,8 +180,8 @@ pub struct AnnotatedWorkload {
     pub zone: Zone,
     /// The active override that the request replaces.
     pub replaced: Option<ReplacedOverride>,
-    /// After a resume: the Namespace override that applies from then on.
-    pub namespace_override: Option<Override>,
+    /// After a resume: the override of the team or the Namespace that applies from then on.
+    pub inherited_override: Option<(Origin, Override)>,
 }
 
 /// An active override that a request replaces.
@@ -198,8 +198,8 @@ pub struct ReplacedOverride {
 impl AnnotatedWorkload {
     /// Whether a controller has acted on the request, according to the state labels.
     pub fn is_applied(&self, state: &State) -> bool {
-        match self.namespace_override {
-            Some(held) => held.holds(state),
+        match self.inherited_override {
+            Some((_, held)) => held.holds(state),
             None => self.command.is_applied(state),
         }
     }
@@ -329,7 +329,7 @@ impl OverrideRequest {
                 annotations,
                 zone,
                 replaced,
-                namespace_override: self.namespace_override(command, observed),
+                inherited_override: self.inherited_override(command, observed),
             })))
         })
         .await
@@ -343,11 +343,12 @@ impl OverrideRequest {
                 Err(OverrideError::LaterVersion.into())
             }
             RequestedOverride::Sync => self.sync(observed),
-            RequestedOverride::Resume if self.is_held_by_namespace(observed) => {
-                let namespace = observed.object.namespace.clone();
-                Err(OverrideError::HeldByNamespace(namespace).into())
-            }
             _ => {
+                let is_resume = matches!(self.requested, RequestedOverride::Resume);
+                if let Some(origin) = self.held_by(observed).filter(|_| is_resume) {
+                    let namespace = observed.object.namespace.clone();
+                    return Err(OverrideError::held_by(origin, namespace).into());
+                }
                 let (command, zone) = self.command_for_inputs(&observed.scheduled_inputs())?;
                 Ok(Some((SyncAction::Command(command), zone)))
             }
@@ -449,28 +450,30 @@ impl OverrideRequest {
         }))
     }
 
-    /// The Namespace override that applies after a resume.
-    fn namespace_override(
+    /// The override of the team or the Namespace that applies after a resume.
+    fn inherited_override(
         &self,
         command: OverrideCommand,
         observed: &Observed,
-    ) -> Option<Override> {
+    ) -> Option<(Origin, Override)> {
         match read(&observed.inputs, &self.context) {
             ParsedInputs::Scheduled(spec) if command == OverrideCommand::Resume => {
-                spec.overrides.inherited.at(self.now)
+                spec.overrides.inherited_at(self.now)
             }
             _ => None,
         }
     }
 
-    /// Whether the object has no override of its own to end, and a Namespace override applies to it.
-    fn is_held_by_namespace(&self, observed: &Observed) -> bool {
+    /// The place of the override that an object inherits, if it has none of its own to end.
+    fn held_by(&self, observed: &Observed) -> Option<Origin> {
         match read(&observed.inputs, &self.context) {
-            ParsedInputs::Scheduled(spec) => {
-                let (own, inherited) = (spec.overrides.own_keys(), spec.overrides.inherited);
-                own.is_empty() && inherited.at(self.now).is_some()
+            ParsedInputs::Scheduled(spec) if spec.overrides.own_keys().is_empty() => {
+                let (origin, _) = spec.overrides.inherited_at(self.now)?;
+                Some(origin)
             }
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
+            ParsedInputs::Scheduled(_) | ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => {
+                None
+            }
         }
     }
 

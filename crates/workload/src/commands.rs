@@ -61,12 +61,30 @@ pub enum OverrideError {
             only this workload"
     )]
     HeldByNamespace(Arc<str>),
+    /// An override of its team is active.
+    #[error(
+        "an override of its team is active: run dayshift resume --team -n {0}, or wake or sleep \
+            only this workload"
+    )]
+    HeldByTeam(Arc<str>),
     /// The schedule has had no boundary yet, so it requires nothing now.
     #[error("its schedule specifies nothing yet: its first boundary is still to come")]
     BeforeFirstBoundary,
     /// A later version of dayshift wrote its labels, which may mean something else.
     #[error("{LATER_VERSION}")]
     LaterVersion,
+}
+
+impl OverrideError {
+    /// An override that the object inherits from this level is active.
+    pub fn held_by(origin: Origin, namespace: Arc<str>) -> Self {
+        match origin {
+            Origin::Team => Self::HeldByTeam(namespace),
+            Origin::Own | Origin::Namespace | Origin::Controller => {
+                Self::HeldByNamespace(namespace)
+            }
+        }
+    }
 }
 
 impl OverrideCommand {
@@ -205,9 +223,9 @@ impl SyncAction {
         let state = observed.state();
         let overrides = observed.overrides(spec, &state, now);
         match overrides.with_origin_at(now) {
-            Some((Origin::Namespace | Origin::Controller, _)) => {
+            Some((origin @ (Origin::Team | Origin::Namespace | Origin::Controller), _)) => {
                 let namespace = observed.object.namespace.clone();
-                return Err(OverrideError::HeldByNamespace(namespace));
+                return Err(OverrideError::held_by(origin, namespace));
             }
             Some((Origin::Own, Override::Pause(pause))) => {
                 return Err(OverrideError::Paused(pause));

@@ -49,6 +49,8 @@ pub enum Key {
     ReadyWithin,
     /// `true`: dayshift ignores the object, regardless of its Namespace.
     Exclude,
+    /// `false` on a Namespace: the team's defaults do not apply in it.
+    TeamDefaults,
     /// `true`: dayshift stops the object even if that deletes its volumes.
     AllowVolumeDeletion,
     /// `true`: a stop of this CronJob suspends its running Jobs, and a start resumes them.
@@ -68,7 +70,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -89,6 +91,7 @@ impl Key {
         Self::Notice,
         Self::ReadyWithin,
         Self::Exclude,
+        Self::TeamDefaults,
         Self::AllowVolumeDeletion,
         Self::StopJobs,
         Self::Reason,
@@ -117,6 +120,7 @@ impl Key {
                 | Self::WakeUntil
                 | Self::SleepUntil
                 | Self::Exclude
+                | Self::TeamDefaults
                 | Self::AllowVolumeDeletion
                 | Self::StopJobs
                 | Self::Reason
@@ -131,6 +135,7 @@ impl Key {
             self,
             Self::OverrideBy
                 | Self::Reason
+                | Self::TeamDefaults
                 | Self::Notice
                 | Self::ReadyWithin
                 | Self::StopJobs
@@ -163,6 +168,7 @@ impl Key {
             Self::Notice => "notice",
             Self::ReadyWithin => "ready-within",
             Self::Exclude => "exclude",
+            Self::TeamDefaults => "team-defaults",
             Self::AllowVolumeDeletion => "allow-volume-deletion",
             Self::StopJobs => "stop-jobs",
             Self::Reason => "reason",

@@ -45,7 +45,9 @@ pub use inputs::annotations::{
     Annotations, Excess, MAX_TEXTS, NamedSchedule, NamedSchedules, Origin, UnknownAnnotation,
 };
 pub use inputs::effective::{Inputs, Source, VolumeRetention};
-pub use inputs::inheritance::{DefaultSchedule, Inheritance};
+pub use inputs::inheritance::{
+    DefaultSchedule, Inheritance, RecordedDefaults, TEAM_CONFIG_MAP, allows_team,
+};
 pub use inputs::overrides::{
     Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause, SYNC_REASON,
 };

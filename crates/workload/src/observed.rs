@@ -11,7 +11,7 @@ use crate::{
     inputs::{
         annotations::{Annotations, Excess, NamedSchedules, Origin},
         effective::{Inputs, Source},
-        inheritance::{Inheritance, Inherited},
+        inheritance::{Inherited, RecordedDefaults},
         overrides::Overrides,
         parse::{ParseContext, ParsedInputs, read},
         problem::InvalidSchedule,
@@ -306,11 +306,10 @@ impl Observed {
         Self { inputs, ..self }
     }
 
-    /// The named schedules that the annotation `inherited` records, and the name of the default
-    /// schedule; `None` if it records none.
-    pub fn recorded_schedules(&self) -> Option<Inheritance> {
-        let inherited = Inherited::parse(self.inherited.as_deref()?)?;
-        inherited.recorded_schedules()
+    /// The named schedules and the team's defaults that the annotation `inherited` records; `None` if
+    /// it records neither.
+    pub fn recorded_defaults(&self) -> Option<RecordedDefaults> {
+        Inherited::parse(self.inherited.as_deref()?)?.recorded()
     }
 
     /// Whether the Namespace with these annotations has a default that is missing from the
@@ -326,7 +325,11 @@ impl Observed {
         };
         let schedules = inherited.schedules();
         let given = self.inputs.clone().with_schedules(&schedules);
-        let given = given.with_defaults(Some(namespace.resolved(&schedules)));
+        // A value of the team can hide one of the Namespace.
+        let team = Some(&inherited.team).filter(|team| !team.is_empty());
+        let team = team.map(|team| Arc::new(team.clone()).resolved(&schedules));
+        let namespace = namespace.resolved(&schedules).with_team(team);
+        let given = given.with_defaults(Some(Arc::new(namespace)));
         // Ended overrides stay on a Namespace, and dayshift does not write for keys on which no
         // decision depends.
         let is_kept = |key: &Key| {

@@ -231,6 +231,11 @@ pub(crate) struct InheritanceArgs {
         value_parser = BoolishValueParser::new()
     )]
     namespace_defaults: bool,
+
+    /// Use the ConfigMap `dayshift` in a namespace as defaults for the workloads in it, before those of
+    /// the Namespace: its keys are annotations without the prefix, and its team may edit it
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    team_defaults: bool,
 }
 
 pub(crate) fn schedule_name(text: &str) -> Result<String, String> {
@@ -273,6 +278,7 @@ impl InheritanceArgs {
         let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
         Inheritance {
             from_namespaces: self.namespace_defaults,
+            from_teams: self.team_defaults,
             default_schedule: DefaultSchedule::from_texts(texts.into_iter().filter_map(given)),
             schedules: self.schedules(),
         }

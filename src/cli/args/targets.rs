@@ -3,7 +3,7 @@
 
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::Query;
-use dayshift_operations::nearest_kind;
+use dayshift_operations::{DefaultsOwner, nearest_kind};
 use dayshift_text::quote;
 use dayshift_workload::{
     Kind,
@@ -94,8 +94,8 @@ pub(crate) struct Targets {
     namespaces: Vec<String>,
     all_namespaces: bool,
     selector: Option<String>,
-    /// Whether a whole namespace was named: `ns/team`.
-    is_whole: bool,
+    /// Whether a whole namespace was named, `ns/team`, or its team with `--team`.
+    whole: Option<DefaultsOwner>,
 }
 
 impl TargetArgs {
@@ -144,7 +144,7 @@ impl TargetArgs {
             namespaces,
             all_namespaces: self.scope.all_namespaces,
             selector,
-            is_whole: false,
+            whole: None,
         })
     }
 
@@ -183,7 +183,7 @@ impl TargetArgs {
             namespaces: vec![name.to_owned()],
             all_namespaces: false,
             selector: None,
-            is_whole: true,
+            whole: Some(DefaultsOwner::Namespace),
         }))
     }
 }
@@ -212,7 +212,7 @@ impl Targets {
 
     /// Whether workloads are selected by name or label.
     pub(crate) fn are_chosen(&self) -> bool {
-        !self.names.is_empty() || self.selector.is_some() || self.is_whole
+        !self.names.is_empty() || self.selector.is_some() || self.whole.is_some()
     }
 
     /// Whether all workloads in all namespaces are selected.
@@ -223,7 +223,20 @@ impl Targets {
     /// The namespace in `ns/team`, if a whole namespace was named.
     pub(crate) fn whole_namespace(&self) -> Option<&str> {
         let name = self.namespaces.first();
-        name.map(|name| &**name).filter(|_| self.is_whole)
+        name.map(|name| &**name)
+            .filter(|_| self.whole == Some(DefaultsOwner::Namespace))
+    }
+
+    /// Whether the override is written in the ConfigMap of the team.
+    pub(crate) fn is_team(&self) -> bool {
+        self.whole == Some(DefaultsOwner::Team)
+    }
+
+    /// The namespace, if a whole one was named, and the object on which its overrides are written.
+    /// `context` is the namespace of the context.
+    pub(crate) fn whole<'t>(&'t self, context: &'t str) -> Option<(DefaultsOwner, &'t str)> {
+        let name = self.namespaces.first().map_or(context, |name| name);
+        Some((self.whole?, name))
     }
 }
 
@@ -239,6 +252,17 @@ pub(crate) struct ChosenArgs {
         help_heading = "Which workloads"
     )]
     all: bool,
+
+    /// The whole namespace, by its ConfigMap `dayshift`, if you may not edit the Namespace; needs a
+    /// controller with --team-defaults
+    #[arg(
+        long,
+        value_parser = BoolishValueParser::new(),
+        conflicts_with_all = ["workloads", "all", "all_namespaces", "selector"],
+        help_heading = "Which workloads",
+        hide_short_help = true
+    )]
+    team: bool,
 }
 
 impl ChosenArgs {
@@ -247,7 +271,14 @@ impl ChosenArgs {
     /// # Errors
     /// If nothing is selected, or if names are combined with `--all`.
     pub(crate) fn targets(&self, files: &KindFiles) -> Result<Targets, clap::Error> {
-        let targets = self.targets.targets(files)?;
+        let mut targets = self.targets.targets(files)?;
+        if self.team {
+            if targets.namespaces.len() > 1 {
+                return Err(usage_error("--team is for one namespace; give one -n"));
+            }
+            targets.whole = Some(DefaultsOwner::Team);
+            return Ok(targets);
+        }
         let everything = self.all || self.targets.scope.all_namespaces;
         let message = match (targets.are_chosen(), everything) {
             (false, false) => "name the workloads: deploy/web, --selector, --all or -A",

@@ -51,6 +51,7 @@ Examples:
   dayshift wake deploy/web --for 2h
   dayshift wake deploy/web sts/db --until \"Mon 09:00\" --reason \"load test\"
   dayshift wake ns/dev --until 22:00         a whole namespace
+  dayshift wake --team -n dev --until 22:00  the same without rights on the Namespace
   dayshift wake -l team=shop --for 1h --wait until all of it is ready
   dayshift wake deploy/web --from \"Sat 09:00\" --until \"Sat 18:00\"
 "
@@ -257,6 +258,11 @@ impl OverrideArgs {
     ) -> Exit {
         self.schedules.warn_of_unreadable();
         let targets = match self.chosen.targets(kind_files) {
+            Ok(targets) if targets.is_team() => {
+                return wrong_usage(&usage_error(
+                    "--from adds to the annotation extra; edit the ConfigMap instead of --team",
+                ));
+            }
             Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
@@ -319,6 +325,12 @@ impl OverrideArgs {
             Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
+        let is_sync = matches!(requested, RequestedOverride::Sync);
+        if is_sync && targets.is_team() {
+            return wrong_usage(&usage_error(
+                "sync is for each workload by itself; give --all instead of --team",
+            ));
+        }
         let command = requested.command();
         let is_asked = targets.are_everything() && !self.wait.dry_run && !self.wait.yes;
         let question = format!("{command} all scheduled workloads in all namespaces?");
@@ -350,17 +362,22 @@ impl OverrideArgs {
             format: self.wait.output,
         };
         self.connection
-            .on_cluster(command, async |client| match targets.whole_namespace() {
-                Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {
-                    let query = targets.query(client.default_namespace());
-                    let mut printer = ActionPrinter::new(Exit::Done, &format);
-                    let mut print = |report| printer.print(report);
-                    request
-                        .carry_out_in_namespace(&client, name, &query, None, timeout, &mut print)
-                        .await?;
-                    Ok(printer.finish())
+            .on_cluster(command, async |client| {
+                let context = client.default_namespace();
+                match targets.whole(context) {
+                    Some(whole) if !is_sync => {
+                        let query = targets.query(context);
+                        let mut printer = ActionPrinter::new(Exit::Done, &format);
+                        let mut print = |report| printer.print(report);
+                        request
+                            .carry_out_in_namespace(
+                                &client, whole, &query, None, timeout, &mut print,
+                            )
+                            .await?;
+                        Ok(printer.finish())
+                    }
+                    _ => send(&client, &targets, &request, timeout, &format).await,
                 }
-                _ => send(&client, &targets, &request, timeout, &format).await,
             })
             .unwrap_or_else(|error| error.report())
     }

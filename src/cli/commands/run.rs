@@ -336,6 +336,7 @@ impl Run {
                         .filter(|selector| !selector.is_empty()),
                     team_label: args.own.metrics_by,
                     namespace_defaults: inheritance.from_namespaces,
+                    team_defaults: inheritance.from_teams,
                     services: args.scope.services,
                 },
                 catch_up: args.timing.catch_up,

@@ -262,6 +262,7 @@ impl SandboxArgs {
             scope: Scope {
                 kinds,
                 namespace_defaults: inheritance.from_namespaces,
+                team_defaults: inheritance.from_teams,
                 ..Scope::default()
             },
             ..Settings::default()
@@ -384,10 +385,11 @@ pub(crate) enum SandboxError {
     Write(#[source] io::Error),
 }
 
-/// The workloads and Namespaces to simulate.
+/// The workloads, the Namespaces and the defaults of teams to simulate.
 pub(crate) struct SandboxInput {
     pub(crate) workloads: Vec<LoadedWorkload>,
     namespaces: Vec<Value>,
+    team_defaults: Vec<Value>,
     /// Whether a file could not be read.
     pub(crate) is_incomplete: bool,
     /// Whether a finding is an error.
@@ -415,6 +417,7 @@ impl SandboxInput {
         let mut input = Self {
             workloads: Vec::new(),
             namespaces: Vec::new(),
+            team_defaults: Vec::new(),
             is_incomplete: !opened.errors.is_empty(),
             has_errors: false,
         };
@@ -430,6 +433,12 @@ impl SandboxInput {
             input
                 .namespaces
                 .extend(source.namespaces(prefix, &linter.context.kinds));
+            if linter.inheritance.from_teams {
+                let kinds = &linter.context.kinds;
+                input
+                    .team_defaults
+                    .extend(source.team_defaults(prefix, &linter.namespace, kinds));
+            }
             let loaded = source.manifests(prefix, &linter.namespace, &linter.context.kinds);
             workloads.extend(
                 loaded
@@ -455,6 +464,11 @@ impl SandboxInput {
     /// Creates the objects in memory, and returns the workloads that the API server accepted.
     /// Rejected objects are reported.
     pub(crate) fn load_into(&self, simulation: &mut Simulation) -> Vec<ManifestWorkload> {
+        for team in &self.team_defaults {
+            if let Err(status) = simulation.load_team_defaults(team) {
+                print_error(&status.message);
+            }
+        }
         for namespace in &self.namespaces {
             if let Err(status) = simulation.load_namespace(namespace) {
                 print_error(&status.message);

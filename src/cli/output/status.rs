@@ -13,7 +13,8 @@ use dayshift_operations::status::{
 use dayshift_schedule::Tzdata;
 use dayshift_text::{first_of, printable};
 use dayshift_workload::{
-    Dependency, Origin, Override, Pause, Phase, Prefix, Problem, Replicas, WorkloadRef,
+    Dependency, Origin, Override, Pause, Phase, Prefix, Problem, Replicas, TEAM_CONFIG_MAP,
+    WorkloadRef,
     events::author_text,
     other_controllers::OtherController,
     savings::{Bill, Price, StoppedCapacity, short_number},
@@ -590,8 +591,10 @@ impl<'a> Notes<'a> {
         for problem in &status.problems {
             let text = format!("{}: {}", problem.name(self.prefix), problem.diagnostic);
             let namespace = format!("Namespace {}", status.object.namespace);
+            let team = format!("ConfigMap {}/{TEAM_CONFIG_MAP}", status.object.namespace);
             let object = match problem.origin {
                 Origin::Own => &object,
+                Origin::Team => &team,
                 Origin::Namespace | Origin::Controller => &namespace,
             };
             self.push("error", Paint::Red, object, text, String::new());

@@ -7,7 +7,7 @@ use dayshift_operations::status::{distance, time_of_day};
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
 use dayshift_workload::{
-    Inputs, Key, Label, Problem, Replicas,
+    Inputs, Key, Label, Origin, Problem, Replicas, TEAM_CONFIG_MAP,
     events::author_text,
     savings::{Bill, short_number},
 };
@@ -136,7 +136,11 @@ impl Page<'_> {
                         dd {
                             (over.phase())
                             @if let Some(until) = over.until() { " until " (at(until)) }
-                            ", written on the " (origin.name())
+                            @if origin == Origin::Team {
+                                ", written in the ConfigMap " (TEAM_CONFIG_MAP)
+                            } @else {
+                                ", written on the " (origin.name())
+                            }
                             @if let Some(author) = author_text(&status.author) { ", " (author) }
                         }
                     }

@@ -31,6 +31,7 @@ mod policy;
 mod protobuf;
 mod reports;
 mod security;
+mod team_defaults;
 mod test_namespace;
 mod zones;
 
@@ -76,6 +77,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         controllers::split::scenarios(),
         protobuf::scenarios(),
         reports::scenarios(),
+        team_defaults::scenarios(),
         zones::scenarios(),
     ]
     .concat()

@@ -3,6 +3,7 @@
 //! - `defaults`: inheritance and precedence
 //! - `inherited`: the annotation with the inherited schedule
 //! - `trouble`: Namespaces that are many, unknown, unreadable or being deleted
+//! - `teams`: defaults in the ConfigMap of a team
 //! - `scope`: the default schedule of the controller, and the namespaces in scope
 
 mod adoption_starts;
@@ -10,6 +11,7 @@ mod defaults;
 mod inherited;
 mod rolling;
 mod scope;
+mod teams;
 mod trouble;
 
 use crate::sandbox::Sandbox;

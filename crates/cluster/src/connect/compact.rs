@@ -14,7 +14,7 @@ use crate::{
     connect::middleware::{bounded, next_piece},
     decode::{
         kind_api::KindApi,
-        protobuf::{Frames, to_json},
+        protobuf::{CONFIG_MAPS, CORE_ROOT, Frames, to_json},
     },
 };
 
@@ -77,7 +77,18 @@ impl Service<Request<Body>> for Compact {
 fn is_sent_as_protobuf(path: &str) -> bool {
     let built_in = Kind::BUILT_IN;
     let mut apis = built_in.iter().map(KindApi::new);
-    apis.any(|api| api.message().is_some() && api.is_above(path))
+    apis.any(|api| api.message().is_some() && api.is_above(path)) || is_of_config_maps(path)
+}
+
+/// Whether this is the path of all ConfigMaps, or of those in a namespace. JSON has up to six bytes for a
+/// byte of text, so that one ConfigMap could exceed the largest event that is read.
+fn is_of_config_maps(path: &str) -> bool {
+    let path = path.strip_prefix(CORE_ROOT);
+    let path = path.and_then(|path| path.strip_suffix(CONFIG_MAPS));
+    path.is_some_and(|path| match path.strip_prefix("namespaces/") {
+        Some(namespace) => namespace.find('/') == Some(namespace.len().saturating_sub(1)),
+        None => path.is_empty(),
+    })
 }
 
 enum BodyFormat {
@@ -165,6 +176,11 @@ mod tests {
             ("/apis/batch/v1/cronjobs", true),
             ("/apis/batch/v1/namespaces/dev/cronjobs/report", true),
             ("/apis/apps/v1/namespaces/deployments/deployments/web", true),
+            ("/api/v1/configmaps", true),
+            ("/api/v1/namespaces/dev/configmaps", true),
+            ("/api/v1/namespaces/dev/configmaps/dayshift", false),
+            ("/api/v1/namespaces/configmaps", false),
+            ("/api/v1/namespaces/dev/secrets/configmaps", false),
             ("/apis/batch/v1/namespaces/dev/jobs", false),
             ("/apis/batch/v1/namespaces/cronjobs/jobs/report-1", false),
         ] {

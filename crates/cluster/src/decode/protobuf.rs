@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use bytes::{Buf as _, Bytes, BytesMut};
 use chrono::{DateTime, SecondsFormat};
 use dayshift_schedule::cut_too_long;
-use dayshift_workload::Kind;
+use dayshift_workload::{Key, Kind};
 use prost::Message;
 use serde::{
     Serialize, Serializer,
@@ -40,6 +40,12 @@ pub(crate) enum Malformed {
 
 /// The prefix of each message (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
 const MAGIC: &[u8] = b"k8s\0";
+
+/// The API path below which ConfigMaps are.
+pub(crate) const CORE_ROOT: &str = "/api/v1/";
+
+/// The collection of ConfigMaps.
+pub(crate) const CONFIG_MAPS: &str = "configmaps";
 
 /// The largest event of a watch that is read, in bytes. The API server accepts objects of at most
 /// 3 MiB, and each watch can hold one event.
@@ -109,6 +115,11 @@ fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
     let name = types.kind.as_str();
     if name == "Status" {
         return typed(&types, &Status::decode(raw)?, json);
+    }
+    match (&*types.api_version, name) {
+        ("v1", "ConfigMap") => return typed(&types, &ConfigMapMessage::decode(raw)?, json),
+        ("v1", "ConfigMapList") => return typed(&types, &ConfigMapList::decode(raw)?, json),
+        _ => {}
     }
     match (message(name), name.strip_suffix("List").and_then(message)) {
         (Some(ProtobufMessage::Deployment), _) => typed(&types, &Deployment::decode(raw)?, json),
@@ -326,6 +337,48 @@ pub(crate) struct Time {
     pub(crate) seconds: i64,
 }
 
+/// A ConfigMap with the values of known keys. See `k8s.io/api/core/v1/generated.proto`.
+#[derive(Clone, PartialEq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConfigMapMessage {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) metadata: Option<Identity>,
+    #[prost(message, repeated, tag = "2")]
+    #[serde(serialize_with = "known_keys")]
+    pub(crate) data: Vec<MapEntry>,
+    #[prost(message, repeated, tag = "3")]
+    #[serde(serialize_with = "only_keys")]
+    pub(crate) binary_data: Vec<MapEntry>,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+pub(crate) struct ConfigMapList {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) metadata: Option<ListMeta>,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) items: Vec<ConfigMapMessage>,
+}
+
+/// The metadata that identifies an object and its version. A bookmark also has annotations.
+#[derive(Clone, PartialEq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Identity {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(string, tag = "3")]
+    pub(crate) namespace: String,
+    #[prost(string, tag = "5")]
+    pub(crate) uid: String,
+    #[prost(string, tag = "6")]
+    pub(crate) resource_version: String,
+    #[prost(message, optional, tag = "9")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deletion_timestamp: Option<Time>,
+    #[prost(message, repeated, tag = "12")]
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) annotations: Vec<MapEntry>,
+}
+
 #[derive(Clone, PartialEq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListMeta {
@@ -390,6 +443,25 @@ fn as_map<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S
         map.serialize_entry(key, cut_too_long(text))?;
     }
     map.end()
+}
+
+/// Writes the values of known keys. Clients that write protobuf can write bytes that are not text; as in
+/// JSON, replacement characters stand for them.
+fn known_keys<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(entries.len()))?;
+    for MapEntry { key, text } in entries {
+        let text = if Key::from_name(key).is_some() {
+            &**text
+        } else {
+            &[]
+        };
+        map.serialize_entry(key, cut_too_long(&String::from_utf8_lossy(text)))?;
+    }
+    map.end()
+}
+
+fn only_keys<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(entries.iter().map(|entry| (&entry.key, ())))
 }
 
 impl Serialize for Time {
@@ -565,6 +637,39 @@ mod tests {
             assert_eq!(seen(2, "/object/code"), 410);
             assert!(frames.0.is_empty());
         }
+    }
+
+    /// Field numbers are those of `ConfigMap` in `k8s.io/api/core/v1/generated.proto`.
+    #[test]
+    fn a_config_map_has_only_the_values_of_known_keys() {
+        let field = |number: u8, content: &[u8]| {
+            let length = u8::try_from(content.len()).unwrap();
+            [&[number << 3 | 2, length], content].concat()
+        };
+        let entry = |key: &str, value: &[u8]| [field(1, key.as_bytes()), field(2, value)].concat();
+        let metadata = [field(1, b"dayshift"), field(3, b"shop"), field(6, b"42")].concat();
+        let raw = [
+            field(1, &metadata),
+            field(2, &entry("hours", b"09:00-19:00")),
+            field(2, &entry("notes", b"secret")),
+            field(2, &entry("timezone", b"Asia/\xff")),
+            field(3, &entry("stop", &[0, 1])),
+        ]
+        .concat();
+        let message = Unknown {
+            types: Some(TypeMeta {
+                api_version: "v1".to_owned(),
+                kind: "ConfigMap".to_owned(),
+            }),
+            raw: raw.into(),
+        };
+        let json = json_of([MAGIC, &message.encode_to_vec()].concat().into());
+        assert_eq!(
+            json["data"],
+            json!({"hours": "09:00-19:00", "notes": "", "timezone": "Asia/\u{fffd}"})
+        );
+        assert_eq!(json["binaryData"], json!({"stop": null}));
+        assert_eq!(json["metadata"]["resourceVersion"], "42");
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(crate) mod list;
 pub(crate) mod namespaces;
 pub(crate) mod query;
 pub(crate) mod services;
+pub(crate) mod team_defaults;
 
 pub use autoscalers::{Autoscalers, ForbiddenList};
 pub use discovery::{
@@ -23,3 +24,4 @@ pub use query::{Found, MissingWorkload, Query, QueryPart, UnreadablePart, find};
 pub use services::{
     MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, ServiceSlice, Services, is_ready, service_spec,
 };
+pub use team_defaults::{ObservedTeamDefaults, TeamConfigMap, WholeTeamDefaults};

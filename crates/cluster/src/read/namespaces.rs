@@ -66,6 +66,8 @@ impl ObservedNamespace {
 pub struct NamespaceDefaults {
     inheritance: Inheritance,
     known: HashMap<Box<str>, Arc<Annotations>>,
+    /// The defaults of teams that are known beside their Namespaces.
+    teams: HashMap<Box<str>, Arc<Annotations>>,
     unreadable: Option<String>,
     is_forbidden: bool,
 }
@@ -123,12 +125,33 @@ impl NamespaceDefaults {
         known
     }
 
+    /// Creates the defaults of the team in a namespace.
+    pub fn of_team(namespace: &str, team: &Arc<Annotations>) -> Self {
+        let inheritance = Inheritance::default();
+        let in_force = inheritance.of_team(team);
+        Self {
+            inheritance,
+            known: HashMap::from([(namespace.into(), in_force)]),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the defaults of a team. Its Namespace can be added later.
+    pub fn insert_team(&mut self, namespace: &str, team: Annotations) {
+        let team = Arc::new(team);
+        if let Some(in_force) = self.inheritance.in_force(namespace, None, Some(&team)) {
+            self.known.insert(namespace.into(), in_force);
+        }
+        self.teams.insert(namespace.into(), team);
+    }
+
     /// Adds a Namespace.
     pub fn insert(&mut self, namespace: &ObservedNamespace) {
         let annotations = Arc::new(namespace.annotations.clone());
+        let team = self.teams.get(&namespace.name);
         let in_force = self
             .inheritance
-            .in_force(&namespace.name, Some(&annotations));
+            .in_force(&namespace.name, Some(&annotations), team);
         match in_force {
             Some(in_force) => self.known.insert(namespace.name.clone(), in_force),
             None => self.known.remove(&namespace.name),
@@ -152,7 +175,7 @@ impl NamespaceDefaults {
             return observed.with_inherited();
         }
         let namespace = &*observed.object.namespace;
-        let of_controller = || self.inheritance.in_force(namespace, None);
+        let of_controller = || self.inheritance.in_force(namespace, None, None);
         let defaults = match self.known.get(namespace) {
             Some(known) => Some(known.clone()),
             None if self.unreadable.is_none() => of_controller(),

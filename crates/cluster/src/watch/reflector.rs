@@ -22,11 +22,14 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use crate::{
     decode::{
+        protobuf::{CONFIG_MAPS, CORE_ROOT},
         views::{Decode, WorkloadView},
         workload::Version,
     },
     delays::{CALM, Delays, MAX_RETRY_AFTER},
-    read::{list::PAGE, namespaces::NamespaceMeta, services::SLICES_ROOT},
+    read::{
+        list::PAGE, namespaces::NamespaceMeta, services::SLICES_ROOT, team_defaults::TeamConfigMap,
+    },
     watch::{
         known_names::{KnownNames, ObjectName},
         request::{Absence, Collection, EventLines, NextPage, Page, WatchError, WatchSource},
@@ -116,6 +119,21 @@ impl Reflector<NamespaceMeta> {
     /// Watches the metadata of Namespaces.
     pub fn for_namespaces(client: Client, selectors: WatchParams, random: fastrand::Rng) -> Self {
         let source = WatchSource::new(client, Collection::Namespaces, None, selectors);
+        Self::new(source, random)
+    }
+}
+
+impl Reflector<TeamConfigMap> {
+    /// Watches the ConfigMaps with a team's defaults, in one namespace or in all. The selectors should
+    /// name them, because the permission does.
+    pub fn for_team_defaults(
+        client: Client,
+        namespace: Option<&str>,
+        selectors: WatchParams,
+        random: fastrand::Rng,
+    ) -> Self {
+        let all = Collection::BuiltIn(CORE_ROOT, CONFIG_MAPS);
+        let source = WatchSource::new(client, all, namespace, selectors);
         Self::new(source, random)
     }
 }

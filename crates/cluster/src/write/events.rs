@@ -4,12 +4,12 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_text::cut_bytes;
-use dayshift_workload::{WorkloadRef, events::EventText, sha256_prefix};
+use dayshift_workload::{TEAM_CONFIG_MAP, WorkloadRef, events::EventText, sha256_prefix};
 use serde_json::{Value, json};
 
 use crate::read::{events::REPORTER, namespaces::ObservedNamespace};
 
-/// The object of an Event: a workload or a Namespace.
+/// The object of an Event: a workload, a Namespace or the ConfigMap of a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventObject {
     /// For example `apps/v1`.
@@ -52,6 +52,17 @@ impl EventObject {
             kind: "Namespace".into(),
             namespace: name.clone(),
             name,
+            uid,
+        }
+    }
+
+    /// The ConfigMap with the defaults of the team in a namespace.
+    pub fn team_defaults(namespace: Arc<str>, uid: Arc<str>) -> Self {
+        Self {
+            api_version: "v1".into(),
+            kind: "ConfigMap".into(),
+            namespace,
+            name: TEAM_CONFIG_MAP.into(),
             uid,
         }
     }

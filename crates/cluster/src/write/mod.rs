@@ -13,23 +13,24 @@ pub use self::{
     patch::{Patch, guarded_patch},
 };
 
-use std::{fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use dayshift_text::{cut_bytes, escape_json, printable};
 use dayshift_workload::{
-    AnnotationChange, Change, Job, JobChange, Kind, Observed, Prefix, WorkloadRef,
+    AnnotationChange, Change, Job, JobChange, Kind, Observed, Prefix, TEAM_CONFIG_MAP, WorkloadRef,
     events::EventText,
     other_controllers::{ACTIVATOR, COMMANDS, CONTROLLER},
 };
 use http::{HeaderMap, Request, header};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Client, ResourceExt as _,
     client::Body,
     core::{ObjectList, Status},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 use tower::BoxError;
 
@@ -42,6 +43,7 @@ use crate::{
     decode::views::SpecMembers,
     decode::{
         kind_api::KindApi,
+        protobuf::{CONFIG_MAPS, CORE_ROOT},
         views::WithManagers,
         workload::{Version, Workload},
     },
@@ -51,12 +53,13 @@ use crate::{
         list::PAGE,
         namespaces::{NAMESPACES_PATH, NamespaceMeta},
         services::SLICES_ROOT,
+        team_defaults::WholeTeamDefaults,
     },
     write::{
         error::{ApiResponse, proxy_status},
         events::event_body,
         jobs::{RawJob, job_patch, jobs_path},
-        patch::{annotation_patch, namespace_patch, wake_patch},
+        patch::{annotation_patch, namespace_patch, team_patch, wake_patch},
     },
 };
 
@@ -171,6 +174,51 @@ impl Writer {
             .patch_path(format!("{NAMESPACES_PATH}/{name}"), &patch)
             .await?;
         Ok(namespace_in(&response, &name)?)
+    }
+
+    /// Reads the ConfigMap with the defaults of the team in a namespace; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the API server cannot be reached or rejects the request.
+    pub async fn read_team_defaults(
+        &self,
+        namespace: &str,
+    ) -> Result<Option<WholeTeamDefaults>, ReadError> {
+        match self.get(Request::get(team_path(namespace))).await {
+            Ok(response) => Ok(Some(config_map_in(&response)?)),
+            Err(ReadError::Gone) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a user's override among the defaults of the team in a namespace, if all overrides there are
+    /// still as observed, and returns the new ConfigMap. Creates it if it does not exist.
+    ///
+    /// # Errors
+    /// See [`Writer::patch`].
+    pub async fn write_team_defaults(
+        &self,
+        namespace: &str,
+        observed: Option<&WholeTeamDefaults>,
+        changes: &[AnnotationChange],
+    ) -> Result<WholeTeamDefaults, PatchError> {
+        if let Some(WholeTeamDefaults(observed)) = observed {
+            let patch = team_patch(observed, changes);
+            let response = self.patch_path(team_path(namespace), &patch).await?;
+            return Ok(config_map_in(&response)?);
+        }
+        let texts = changes.iter();
+        let texts = texts.filter_map(|(key, text)| Some((key.name(), text.as_deref()?)));
+        let object = json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": TEAM_CONFIG_MAP, "namespace": namespace},
+            "data": texts.collect::<BTreeMap<_, _>>(),
+        });
+        let uri = format!("{}?fieldManager={}", teams_path(namespace), self.manager);
+        let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
+        let body = serde_json::to_vec(&object).map_err(malformed)?;
+        let response = self.send(request, body).await?.body(PatchError::classify)?;
+        Ok(config_map_in(&response)?)
     }
 
     /// Sends a patch of an object, and returns the new object.
@@ -362,6 +410,25 @@ fn namespace_in(response: &[u8], name: &str) -> Result<NamespaceMeta, Unavailabl
     let namespace: NamespaceMeta = serde_json::from_slice(response).map_err(malformed)?;
     let is_requested = namespace.metadata.name.as_deref() == Some(name);
     expect_requested(namespace, is_requested, &format_args!("Namespace {name}"))
+}
+
+fn teams_path(namespace: &str) -> String {
+    format!("{CORE_ROOT}namespaces/{namespace}/{CONFIG_MAPS}")
+}
+
+fn team_path(namespace: &str) -> String {
+    format!("{}/{TEAM_CONFIG_MAP}", teams_path(namespace))
+}
+
+fn config_map_in(response: &[u8]) -> Result<WholeTeamDefaults, Unavailable> {
+    let object: ConfigMap = serde_json::from_slice(response).map_err(malformed)?;
+    let is_requested = object.metadata.name.as_deref() == Some(TEAM_CONFIG_MAP);
+    let object = WholeTeamDefaults(object);
+    expect_requested(
+        object,
+        is_requested,
+        &format_args!("ConfigMap {TEAM_CONFIG_MAP}"),
+    )
 }
 
 /// Returns the object if it is the requested one. A successful response can contain something else, such

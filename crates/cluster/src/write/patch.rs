@@ -1,11 +1,14 @@
 //! The guarded patch: a JSON Patch that makes a change and tests everything that the decision depends
 //! on.
 
+use std::collections::BTreeMap;
+
 use dayshift_schedule::MAX_TEXT;
 use dayshift_workload::{
     AnnotationChange, Change, Key, Label, MAX_BEGAN, MAX_ERROR, Observed, Prefix, VolumeRetention,
     pointer,
 };
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -97,25 +100,62 @@ pub fn namespace_patch(
     annotations: &[AnnotationChange],
     prefix: &Prefix,
 ) -> Patch {
-    const MAP: [&str; 2] = ["metadata", "annotations"];
+    let map = ["metadata", "annotations"];
+    let name = |key| prefix.annotation(key);
+    let metadata = &namespace.metadata;
+    map_patch(
+        metadata,
+        &map,
+        metadata.annotations.as_ref(),
+        annotations,
+        name,
+    )
+}
+
+/// The patch of a user's override among a team's defaults: it tests the UID, the changed keys and all
+/// overrides.
+pub fn team_patch(config_map: &ConfigMap, changes: &[AnnotationChange]) -> Patch {
+    let name = |key: Key| key.name().to_owned();
+    let (metadata, data) = (&config_map.metadata, config_map.data.as_ref());
+    map_patch(metadata, &["data"], data, changes, name)
+}
+
+/// A patch of the map at `path`, which has been observed as `seen`.
+fn map_patch(
+    metadata: &ObjectMeta,
+    path: &[&str],
+    seen: Option<&BTreeMap<String, String>>,
+    changes: &[AnnotationChange],
+    name: impl Fn(Key) -> String,
+) -> Patch {
     let mut patch = Operations::default();
-    patch.test(&["metadata", "uid"], json!(namespace.metadata.uid));
-    let Some(seen) = &namespace.metadata.annotations else {
-        patch.test(&MAP, Value::Null);
-        patch.add_map(annotations, prefix);
+    patch.test(&["metadata", "uid"], json!(metadata.uid));
+    let Some(seen) = seen else {
+        let texts = changes.iter();
+        let texts = texts.filter_map(|(key, text)| Some((name(*key), json!(text.as_deref()?))));
+        let texts: Map<_, _> = texts.collect();
+        patch.test(path, Value::Null);
+        if !texts.is_empty() {
+            patch.add(path, texts.into());
+        }
         return patch.into_patch();
     };
     let others = Key::OVERRIDES
         .into_iter()
-        .filter(|key| annotations.iter().all(|(changed, _)| changed != key));
+        .filter(|key| changes.iter().all(|(changed, _)| changed != key));
+    let member = |key: Key| {
+        let name = name(key);
+        let path = path.iter().map(|part| (*part).to_owned());
+        let path: Vec<_> = path.chain([name.clone()]).collect();
+        (path, json!(seen.get(&name)))
+    };
     for key in others {
-        let name = prefix.annotation(key);
-        patch.test(&[MAP[0], MAP[1], &name], json!(seen.get(&name)));
+        let (path, seen) = member(key);
+        patch.test(&path, seen);
     }
-    for (key, text) in annotations {
-        let name = prefix.annotation(*key);
-        let path = [MAP[0], MAP[1], &name];
-        patch.test(&path, json!(seen.get(&name)));
+    for (key, text) in changes {
+        let (path, seen) = member(*key);
+        patch.test(&path, seen);
         patch.put(&path, text.as_deref());
     }
     patch.into_patch()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dayshift_cluster::{
     Workload,
     decode::{Version, WithManagers},
-    read::NamespaceMeta,
+    read::{NamespaceMeta, TeamConfigMap},
     watch::{ObjectName, ObjectSource, WatchError},
     write::{AnnounceError, Patch, PatchError, ReadError},
 };
@@ -59,6 +59,7 @@ pub(crate) enum WatchInput {
     Failed(WatchError),
     Workload(Kind, ObjectEvent<Workload>),
     Namespace(ObjectEvent<NamespaceMeta>),
+    TeamDefaults(ObjectEvent<TeamConfigMap>),
     Slice(ObjectEvent<EndpointSlice>),
 }
 

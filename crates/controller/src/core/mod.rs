@@ -268,6 +268,7 @@ impl Core {
             self.release([id]);
         }
         self.reverts.forget_ended(&mut self.store, self.now);
+        self.apply_settled_teams();
         let (store, events) = (&mut self.store, &mut self.events);
         self.gate.report_waits(store, events, self.now);
         for _ in 0..MAX_TIMERS {
@@ -618,6 +619,7 @@ impl Core {
             self.throttle.permissions.next(),
             self.events.recorder.next(now),
             self.reverts.next_end(),
+            self.store.namespaces.next_settled_team(),
         ];
         let elapsed = elapsed.into_iter().flatten().min();
         let wall = [

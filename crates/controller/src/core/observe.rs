@@ -1,15 +1,17 @@
 //! Applies the events of the watches, and changed calendars and named schedules: updates the store, and
 //! puts the affected objects on the agenda.
 
+use std::sync::Arc;
+
 use dayshift_cluster::{
     Workload,
     connect::redacted_chain,
-    read::{NamespaceMeta, ObservedNamespace, ServiceSlice},
+    read::{NamespaceMeta, ObservedNamespace, ObservedTeamDefaults, ServiceSlice, TeamConfigMap},
     watch::{ObjectName, ObjectSource, WatchError},
     write::EventObject,
 };
 use dayshift_schedule::Calendars;
-use dayshift_workload::{Dependency, Kind, NamedSchedules, events::EventText};
+use dayshift_workload::{Dependency, Kind, NamedSchedules, TEAM_CONFIG_MAP, events::EventText};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt as _;
 
@@ -20,7 +22,9 @@ use crate::{
     },
     ids::WatchId,
     settings::Watched,
-    store::{ObjectChange, ObservationOrigin, history::VersionQuestion},
+    store::{
+        ObjectChange, ObservationOrigin, history::VersionQuestion, namespaces::RejectedNamespace,
+    },
     telemetry::readiness::Condition,
     watches::FailureLog,
 };
@@ -54,6 +58,7 @@ impl Core {
             WatchInput::Namespace(event) => {
                 self.observe_namespace(watch, event);
             }
+            WatchInput::TeamDefaults(event) => self.observe_team_defaults(event),
             WatchInput::Slice(event) => self.observe_slice(event),
         }
     }
@@ -206,6 +211,66 @@ impl Core {
         self.events.announce(about, event, self.now);
     }
 
+    /// Applies the ConfigMap of a team, or that it was deleted. Other ConfigMaps are ignored.
+    fn observe_team_defaults(&mut self, event: ObjectEvent<TeamConfigMap>) {
+        let (name, observed, source) = match event {
+            ObjectEvent::Applied {
+                name,
+                object,
+                source,
+            } => (name, ObservedTeamDefaults::read(&object), source),
+            ObjectEvent::Deleted { name, .. } => (name, None, ObjectSource::Change),
+        };
+        let namespace = &name.namespace;
+        let is_read = &*name.name == TEAM_CONFIG_MAP;
+        if is_read
+            && self
+                .store
+                .namespaces
+                .observe_team(namespace, observed, source)
+        {
+            self.apply_team_defaults(namespace);
+        }
+    }
+
+    /// Applies the changes of teams' defaults that have waited because each followed another one.
+    pub(super) fn apply_settled_teams(&mut self) {
+        while let Some(namespace) = self.store.namespaces.take_settled_team(self.now.elapsed) {
+            self.apply_team_defaults(&namespace);
+        }
+    }
+
+    /// Applies a team's defaults. A change of them is an edit of every object that inherits them.
+    fn apply_team_defaults(&mut self, namespace: &Arc<str>) {
+        let seen_at = self.clock.seen_at(self.now);
+        let watches = &self.watches;
+        let watch_of = |kind: &Kind, namespace: &str| watches.watch_of(kind, namespace);
+        let (rejected, ids) = self
+            .store
+            .apply_team(namespace, self.now.elapsed, seen_at, watch_of);
+        tracing::debug!(
+            namespace = &**namespace,
+            objects = ids.len(),
+            "the defaults of a team have changed"
+        );
+        if let Some(RejectedNamespace { about, error, .. }) = rejected {
+            self.reject_team_defaults(about, namespace, error);
+        }
+        for id in ids {
+            self.add_to_agenda(id);
+        }
+    }
+
+    /// Reports that the defaults of a team are rejected.
+    fn reject_team_defaults(&mut self, about: EventObject, name: &str, error: String) {
+        tracing::warn!(
+            namespace = name,
+            "the defaults of its team are rejected: {error}"
+        );
+        self.events
+            .announce(about, EventText::invalid(error), self.now);
+    }
+
     fn set_team(&mut self, namespace: &str, team: Option<Box<str>>) {
         if self.settings.scope.team_label.is_some() {
             let namespace = namespace.into();
@@ -246,12 +311,13 @@ impl Core {
         self.watches.publish(&self.telemetry);
         self.outbox.release(watch);
         tracing::debug!(watch, "listed");
-        if watched != Some(Watched::Namespaces) {
+        let Some(watched @ (Watched::Namespaces | Watched::TeamDefaults)) = watched else {
             self.add_waiting_starts_to_agenda();
             return;
-        }
+        };
         let name = self.watches.namespace(watch);
-        if self.store.namespaces.mark_complete(name.as_deref()) {
+        let namespaces = &mut self.store.namespaces;
+        if namespaces.mark_complete(&watched, name.as_deref()) {
             self.add_namespace_to_agenda(name.as_deref());
         }
     }
@@ -286,15 +352,23 @@ impl Core {
             }
         }
         let name = self.watches.namespace(watch);
-        if watched == Watched::Namespaces && self.store.namespaces.mark_unreadable(name.as_deref())
-        {
+        let namespaces = &mut self.store.namespaces;
+        if !namespaces.mark_unreadable(&watched, name.as_deref()) {
+            return;
+        }
+        if watched == Watched::TeamDefaults {
+            tracing::warn!(
+                namespace = name,
+                "the defaults of teams cannot be read, so workloads that might inherit from them are left unchanged; allow list and watch of configmaps with the name {TEAM_CONFIG_MAP}, or do not set --team-defaults"
+            );
+        } else {
             let subject = name.as_ref().map_or("Namespaces", |_| "the Namespace");
             tracing::warn!(
                 namespace = name,
                 "{subject} cannot be read, so workloads that inherit from it are left unchanged; allow list and watch of namespaces, or set --namespace-defaults=false"
             );
-            self.add_namespace_to_agenda(name.as_deref());
         }
+        self.add_namespace_to_agenda(name.as_deref());
     }
 
     /// Puts the objects of a namespace on the agenda, or all objects if it is `None`.
@@ -330,7 +404,10 @@ impl Core {
         );
         for rejected in changed.rejected {
             let (about, name) = (rejected.about, rejected.name);
-            self.reject_namespace(about, &name, rejected.error);
+            match &*about.kind {
+                "ConfigMap" => self.reject_team_defaults(about, &name, rejected.error),
+                _ => self.reject_namespace(about, &name, rejected.error),
+            }
         }
         self.outdated = changed.outdated.into();
         for id in changed.added {

@@ -4,6 +4,7 @@ use dayshift_cluster::{
     read::OTHERS_SLICES,
     watch::{Reflector, ReflectorEvent, WatchSet},
 };
+use dayshift_workload::TEAM_CONFIG_MAP;
 use kube::{Client, api::WatchParams};
 
 use crate::{
@@ -25,6 +26,14 @@ pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Optio
             Watched::Namespaces => watches.add(
                 move || Reflector::for_namespaces(client.clone(), selectors.clone(), random()),
                 |event| input(event, WatchInput::Namespace),
+            ),
+            Watched::TeamDefaults => watches.add(
+                move || {
+                    let (client, selectors) = (client.clone(), selectors.clone());
+                    let namespace = namespace.as_deref();
+                    Reflector::for_team_defaults(client, namespace, selectors, random())
+                },
+                |event| input(event, WatchInput::TeamDefaults),
             ),
             Watched::Kind(kind) => {
                 let watched_kind = kind.clone();
@@ -71,16 +80,21 @@ fn input<D>(
     })
 }
 
-/// The selectors of a watch: for one or all Namespaces, for the objects of a kind in scope, or for the
-/// EndpointSlices of Services that dayshift has not written.
+/// The selectors of a watch: for one or all Namespaces, for the ConfigMaps of teams, for the objects of a
+/// kind in scope, or for the EndpointSlices of Services that dayshift has not written.
 fn selectors(scope: &Scope, watched: &Watched, namespace: Option<&str>) -> WatchParams {
     let (label_selector, field) = match watched {
         Watched::Namespaces => (scope.namespace_selector.clone(), "metadata.name"),
+        Watched::TeamDefaults => (None, "metadata.namespace"),
         Watched::Kind(_) => (scope.selector.clone(), "metadata.namespace"),
         Watched::Services => (Some(OTHERS_SLICES.to_owned()), "metadata.namespace"),
     };
     let excluded = scope.excluded_namespaces.iter();
-    let excluded: Vec<_> = excluded.map(|name| format!("{field}!={name}")).collect();
+    let excluded = excluded.map(|name| format!("{field}!={name}"));
+    // The permission is only for ConfigMaps with this name.
+    let name =
+        (*watched == Watched::TeamDefaults).then(|| format!("metadata.name={TEAM_CONFIG_MAP}"));
+    let excluded: Vec<_> = name.into_iter().chain(excluded).collect();
     let field_selector = match (watched, namespace) {
         (Watched::Namespaces, Some(name)) => Some(format!("{field}={name}")),
         _ => (!excluded.is_empty()).then(|| excluded.join(",")),

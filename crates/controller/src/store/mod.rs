@@ -226,11 +226,11 @@ impl Store {
             && self.text_budget.rejection(id).is_none()
     }
 
-    /// Updates the text budget with the annotations of a Namespace, after an event about it, or after its
-    /// last object was removed.
+    /// Updates the text budget with the annotations of a Namespace and its team's defaults, after an event
+    /// about them, or after its last object was removed.
     fn count_namespace_text(&mut self, namespace: &Arc<str>) {
-        let annotations = self.namespaces.annotations(namespace);
-        self.text_budget.observe_namespace(namespace, annotations);
+        let bytes = self.namespaces.default_bytes(namespace);
+        self.text_budget.observe_namespace(namespace, bytes);
     }
 
     /// Removes an object. Its name remains if it belongs to another object by now.

@@ -3,7 +3,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use dayshift_cluster::{Workload, decode::Version, watch::ObjectSource};
+use dayshift_cluster::{
+    Workload, decode::Version, read::ObservedTeamDefaults, watch::ObjectSource,
+};
 use dayshift_workload::{
     Annotations, CountField, CountKind, Footprint, Inputs, Kind, Labels, Observed, Readiness,
     Replicas, VolumeRetention, WorkloadRef,
@@ -34,6 +36,8 @@ impl ObservationOrigin {
 pub(crate) struct Namespace {
     /// The Namespace object, if Namespaces are watched.
     pub(super) record: Option<NamespaceRecord>,
+    /// The team's defaults, if there are any or there were some a moment ago.
+    pub(super) team: Option<Box<TeamRecord>>,
     objects: Vec<(Kind, HashMap<Arc<str>, NamedObject>)>,
     /// The number of scheduled objects.
     scheduled: usize,
@@ -44,10 +48,13 @@ pub(crate) struct Namespace {
 pub(crate) struct NamespaceRecord {
     pub(super) uid: Box<str>,
     pub(super) annotations: Arc<Annotations>,
-    /// The defaults for the objects in it: the annotations, and the default schedule of the controller.
+    /// The defaults for the objects in it: the annotations, the team's defaults, and the default schedule of
+    /// the controller.
     pub(super) defaults: Option<Arc<Annotations>>,
     pub(super) version: Version,
     pub(super) watch: WatchId,
+    /// Whether it is being deleted.
+    pub(super) is_terminating: bool,
     /// Whether it was deleted, and no new Namespace with the same name was observed since.
     pub(super) is_gone: bool,
     /// Why the annotations are invalid. It was reported.
@@ -58,6 +65,37 @@ impl NamespaceRecord {
     /// Whether it exists and has invalid annotations.
     pub(super) const fn is_invalid(&self) -> bool {
         self.error.is_some() && !self.is_gone
+    }
+}
+
+/// The ConfigMap of a team. A change is applied at once if the last one was applied long enough ago.
+#[derive(Default)]
+pub(crate) struct TeamRecord {
+    /// The newest observation; `None` if it was deleted.
+    pub(super) observed: Option<ObservedTeamDefaults>,
+    /// The values in effect. Empty if there are none.
+    pub(super) applied: Arc<Annotations>,
+    /// The defaults for the objects if the Namespace is not watched.
+    pub(super) defaults: Option<Arc<Annotations>>,
+    /// Why the values in effect are invalid. It was reported.
+    pub(super) error: Option<String>,
+    /// Whether a change was applied so recently that the next one waits.
+    pub(super) is_settling: bool,
+}
+
+impl TeamRecord {
+    /// Whether the newest observation is in effect.
+    pub(super) fn is_up_to_date(&self) -> bool {
+        let observed = self.observed.as_ref();
+        match observed.map(|observed| &observed.annotations) {
+            Some(annotations) => *annotations == *self.applied,
+            None => self.applied.is_empty(),
+        }
+    }
+
+    /// The UID of the ConfigMap; empty if it does not exist.
+    pub(super) fn uid(&self) -> &str {
+        self.observed.as_ref().map_or("", |observed| &observed.uid)
     }
 }
 
@@ -331,6 +369,16 @@ impl Namespace {
         ids
     }
 
+    /// Whether the annotations of the Namespace or the team's defaults are invalid.
+    pub(super) fn is_invalid(&self) -> bool {
+        let is_team_invalid = self.team.as_ref().is_some_and(|team| team.error.is_some());
+        is_team_invalid
+            || self
+                .record
+                .as_ref()
+                .is_some_and(NamespaceRecord::is_invalid)
+    }
+
     /// Whether any object in the namespace is scheduled.
     pub(super) const fn has_scheduled(&self) -> bool {
         self.scheduled > 0
@@ -338,7 +386,10 @@ impl Namespace {
 
     /// Whether the namespace has no content and can be removed.
     pub(super) fn is_empty(&self) -> bool {
-        self.record.is_none() && self.objects.is_empty() && self.slices.is_empty()
+        self.record.is_none()
+            && self.team.is_none()
+            && self.objects.is_empty()
+            && self.slices.is_empty()
     }
 }
 

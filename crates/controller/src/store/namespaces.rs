@@ -1,42 +1,87 @@
-//! All namespaces: whether their Namespace objects were listed, and the defaults that they give to the
-//! objects in them. Objects whose Namespace is not known yet are not decided about.
+//! All namespaces: whether their Namespace objects and the ConfigMaps of their teams were listed, and the
+//! defaults that these give to the objects in them. Objects whose defaults are not known yet are not decided
+//! about.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 
-use dayshift_cluster::{decode::Version, read::ObservedNamespace, write::EventObject};
+use dayshift_cluster::{
+    decode::Version,
+    read::{ObservedNamespace, ObservedTeamDefaults},
+    watch::ObjectSource,
+    write::EventObject,
+};
 use dayshift_schedule::Calendars;
 use dayshift_workload::{
     Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Key, NamedSchedules, Observed,
-    Origin, ParseContext, ParsedInputs, Prefix, read,
+    Origin, ParseContext, ParsedInputs, Prefix, allows_team, read,
 };
 
 use crate::{
     ids::WatchId,
-    settings::{Settings, Watched},
-    store::namespace::{Namespace, NamespaceRecord, ObservationOrigin},
+    settings::{Scope, Settings, Watched},
+    store::namespace::{Namespace, NamespaceRecord, ObservationOrigin, TeamRecord},
 };
 
-/// What is known about the Namespaces of a watch, which are one or all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is known about the Namespaces or ConfigMaps of a watch, which are those of one namespace or of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Knowledge {
-    /// Nothing: the first list has not arrived yet.
-    Awaited,
-    /// They cannot be read. Objects that might inherit from them are not changed.
-    Unreadable,
     /// They were listed, and are being watched.
     Complete,
+    /// They cannot be read. Objects that might inherit from them are not changed.
+    Unreadable,
+    /// Nothing: the first list has not arrived yet.
+    Awaited,
 }
+
+/// What is known, by the name of each namespace that is watched individually, or by `None` if all are
+/// watched. Empty if there is no such watch.
+struct KnowledgeByNamespace(HashMap<Option<Box<str>>, Knowledge>);
+
+impl KnowledgeByNamespace {
+    fn new(scope: &Scope, of: &Watched) -> Self {
+        let watched = scope.watches().filter_map(|(watched, namespace)| {
+            let name = namespace.map(Box::from);
+            (watched == *of).then_some((name, Knowledge::Awaited))
+        });
+        Self(watched.collect())
+    }
+
+    fn get_mut(&mut self, name: Option<&str>) -> Option<&mut Knowledge> {
+        self.0.get_mut(&name.map(Box::from))
+    }
+
+    /// What is known about one namespace; `None` if there is no such watch.
+    fn of(&self, namespace: &str) -> Option<Knowledge> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let of_all = self.0.get(&None);
+        let known = of_all.or_else(|| self.0.get(&Some(namespace.into())));
+        known.copied()
+    }
+}
+
+/// After a change of a team's defaults was applied, the next one waits this long: any user of a namespace
+/// can edit its ConfigMap all the time, and each change is a decision about every workload in it.
+const TEAM_INTERVAL: Duration = Duration::from_secs(1);
 
 /// All namespaces, by name.
 pub(crate) struct Namespaces {
     by_name: HashMap<Arc<str>, Namespace>,
-    /// By the name of each Namespace that is watched individually, or by `None` if all are watched. Empty
-    /// if Namespaces are not watched.
-    knowledge: HashMap<Option<Box<str>>, Knowledge>,
+    /// What is known about Namespaces.
+    knowledge: KnowledgeByNamespace,
+    /// What is known about the ConfigMaps of teams.
+    team_knowledge: KnowledgeByNamespace,
+    /// The namespaces whose team's defaults have changed, and when the next change can be applied.
+    settling_teams: VecDeque<(Duration, Arc<str>)>,
     /// For each watch, the newest version of a Namespace that was deleted and has no record anymore. An
     /// older change is late.
     gone_versions: HashMap<WatchId, Version>,
-    /// The number of existing Namespaces with invalid annotations.
+    /// The number of namespaces with invalid annotations of their Namespace or invalid defaults of their team.
     invalid: usize,
     /// The empty annotations, which all Namespaces without annotations share.
     no_annotations: Arc<Annotations>,
@@ -47,7 +92,7 @@ pub(crate) struct Namespaces {
     inheritance: Inheritance,
 }
 
-/// A Namespace whose annotations are rejected.
+/// A Namespace whose annotations are rejected, or the ConfigMap of its team.
 pub(crate) struct RejectedNamespace {
     pub(crate) name: Arc<str>,
     /// The subject of its Event.
@@ -72,13 +117,11 @@ impl Namespaces {
         let scope = &settings.scope;
         let own_namespace = settings.own_pod.as_ref().map(|pod| &*pod.namespace);
         let default_schedule = settings.default_schedule.clone();
-        let watched = scope.watches().filter_map(|(watched, namespace)| {
-            let name = namespace.map(Box::from);
-            (watched == Watched::Namespaces).then_some((name, Knowledge::Awaited))
-        });
         Self {
             by_name: HashMap::new(),
-            knowledge: watched.collect(),
+            knowledge: KnowledgeByNamespace::new(scope, &Watched::Namespaces),
+            team_knowledge: KnowledgeByNamespace::new(scope, &Watched::TeamDefaults),
+            settling_teams: VecDeque::new(),
             gone_versions: HashMap::new(),
             invalid: 0,
             no_annotations: Arc::default(),
@@ -86,6 +129,7 @@ impl Namespaces {
             are_selected: scope.namespace_selector.is_some(),
             inheritance: Inheritance {
                 from_namespaces: scope.namespace_defaults,
+                from_teams: scope.team_defaults,
                 default_schedule: default_schedule
                     .map(|schedule| schedule.except_in(own_namespace)),
                 schedules: settings.schedules.current(),
@@ -130,14 +174,17 @@ impl Namespaces {
         self.context.calendars = calendars;
         self.invalid = 0;
         for namespace in self.by_name.values_mut() {
-            let Some(record) = &mut namespace.record else {
-                continue;
-            };
-            if record.error.is_some() {
+            let record = namespace.record.as_mut();
+            if let Some(record) = record.filter(|record| record.error.is_some()) {
                 let problem = problems(&record.annotations, &self.inheritance, &self.context);
                 record.error = problem.map(|problem| problem.text(prefix));
             }
-            self.invalid += usize::from(record.is_invalid());
+            let team = namespace.team.as_mut();
+            if let Some(team) = team.filter(|team| team.error.is_some()) {
+                let problem = self.inheritance.team_problem(&team.applied, &self.context);
+                team.error = problem.map(|problem| problem.text(prefix));
+            }
+            self.invalid += usize::from(namespace.is_invalid());
         }
     }
 
@@ -160,52 +207,76 @@ impl Namespaces {
         let (mut changed, mut rejected) = (Vec::new(), Vec::new());
         self.invalid = 0;
         for (name, namespace) in &mut self.by_name {
-            let Some(record) = &mut namespace.record else {
+            if namespace.record.is_none() && namespace.team.is_none() {
                 if is_default_named && !self.are_selected {
                     changed.push(Arc::clone(name));
                 }
                 continue;
-            };
-            let in_force = self.inheritance.in_force(name, Some(&record.annotations));
-            if record.defaults != in_force {
-                record.defaults = in_force;
+            }
+            if update_defaults(&self.inheritance, name, namespace) {
                 changed.push(Arc::clone(name));
             }
-            let names_one = record.annotations.has(Key::NamedSchedule);
-            if names_one && self.inheritance.from_namespaces {
+            let mut reject = |about: EventObject, error: &str| {
+                rejected.push(RejectedNamespace {
+                    name: Arc::clone(name),
+                    about,
+                    error: error.to_owned(),
+                });
+            };
+            if let Some(record) = &mut namespace.record
+                && record.annotations.has(Key::NamedSchedule)
+                && self.inheritance.from_namespaces
+            {
                 let problem = problems(&record.annotations, &self.inheritance, &self.context);
                 let problem = problem.map(|problem| problem.text(prefix));
-                if let Some(error) = problem.clone().filter(|_| problem != record.error)
+                if let Some(error) = problem.as_ref().filter(|_| problem != record.error)
                     && !record.is_gone
                 {
-                    rejected.push(RejectedNamespace {
-                        name: Arc::clone(name),
-                        about: EventObject::namespace(Arc::clone(name), (&*record.uid).into()),
-                        error,
-                    });
+                    let about = EventObject::namespace(Arc::clone(name), (&*record.uid).into());
+                    reject(about, error);
                 }
                 record.error = problem;
             }
-            self.invalid += usize::from(record.is_invalid());
+            if let Some(team) = &mut namespace.team
+                && team.applied.has(Key::NamedSchedule)
+            {
+                let problem = self.inheritance.team_problem(&team.applied, &self.context);
+                let problem = problem.map(|problem| problem.text(prefix));
+                if let Some(error) = problem.as_ref().filter(|_| problem != team.error) {
+                    reject(
+                        EventObject::team_defaults(Arc::clone(name), team.uid().into()),
+                        error,
+                    );
+                }
+                team.error = problem;
+            }
+            self.invalid += usize::from(namespace.is_invalid());
         }
         rejected.sort_by(|one, other| one.name.cmp(&other.name));
         changed.sort();
         (changed, rejected)
     }
 
-    /// Marks the Namespace with this name, or all Namespaces, as listed. Returns whether they were not
-    /// listed before.
-    pub(crate) fn mark_complete(&mut self, name: Option<&str>) -> bool {
-        let known = self.knowledge.get_mut(&name.map(Box::from));
+    fn knowledge_mut(&mut self, watched: &Watched, name: Option<&str>) -> Option<&mut Knowledge> {
+        match watched {
+            Watched::Namespaces => self.knowledge.get_mut(name),
+            Watched::TeamDefaults => self.team_knowledge.get_mut(name),
+            Watched::Kind(_) | Watched::Services => None,
+        }
+    }
+
+    /// Marks the Namespaces or ConfigMaps of a watch as listed. Returns whether they were not listed before.
+    pub(crate) fn mark_complete(&mut self, watched: &Watched, name: Option<&str>) -> bool {
+        let known = self.knowledge_mut(watched, name);
         known.is_some_and(|known| {
             std::mem::replace(known, Knowledge::Complete) != Knowledge::Complete
         })
     }
 
-    /// Marks the Namespace with this name, or all Namespaces, as unreadable if they were not listed
-    /// before. Returns whether that changes anything.
-    pub(crate) fn mark_unreadable(&mut self, name: Option<&str>) -> bool {
-        let known = self.knowledge.get_mut(&name.map(Box::from));
+    /// Marks the Namespaces or ConfigMaps of a watch as unreadable if they were not listed before. Returns
+    /// whether that changes anything.
+    pub(crate) fn mark_unreadable(&mut self, watched: &Watched, name: Option<&str>) -> bool {
+        let known = self.knowledge_mut(watched, name);
         let awaited = known.filter(|known| **known == Knowledge::Awaited);
         awaited.is_some_and(|known| {
             *known = Knowledge::Unreadable;
@@ -213,25 +284,142 @@ impl Namespaces {
         })
     }
 
-    /// What is known about one Namespace; `None` if Namespaces are not watched.
+    /// What is known about the defaults in a namespace; `None` if neither Namespaces nor ConfigMaps are
+    /// watched.
     fn knowledge_of(&self, namespace: &str) -> Option<Knowledge> {
-        let of_all = self.knowledge.get(&None);
-        let known = of_all.or_else(|| self.knowledge.get(&Some(namespace.into())));
-        known.copied()
+        let of_team = self.team_knowledge.of(namespace);
+        let is_forbidden = || {
+            let record = self.record(namespace);
+            record.is_some_and(|record| !allows_team(&record.annotations))
+        };
+        let of_team = of_team.filter(|_| !is_forbidden());
+        self.knowledge.of(namespace).max(of_team)
     }
 
     /// The defaults for the objects in a namespace, if any.
     pub(crate) fn defaults(&self, namespace: &str) -> Option<Arc<Annotations>> {
-        match self.record(namespace) {
-            Some(record) => record.defaults.clone(),
-            None if self.are_selected => None,
-            None => self.inheritance.in_force(namespace, None),
+        let known = self.by_name.get(namespace);
+        let record = known.and_then(|known| known.record.as_ref());
+        let team = known.and_then(|known| known.team.as_ref());
+        match (record, team) {
+            (Some(record), _) => record.defaults.clone(),
+            (None, _) if self.are_selected => None,
+            (None, Some(team)) => team.defaults.clone(),
+            (None, None) => self.inheritance.in_force(namespace, None, None),
         }
     }
 
-    /// The stored annotations of a Namespace.
-    pub(super) fn annotations(&self, namespace: &str) -> Option<&Annotations> {
-        self.record(namespace).map(|record| &*record.annotations)
+    /// The length of the stored annotations of a Namespace and of its team's defaults, in bytes.
+    pub(super) fn default_bytes(&self, namespace: &str) -> usize {
+        let bytes = |texts: &Arc<Annotations>| texts.kept_bytes();
+        let record = self.record(namespace);
+        record.map_or(0, |record| bytes(&record.annotations))
+            + self.applied_team(namespace).map_or(0, bytes)
+    }
+
+    /// The values of a team's defaults that are in effect.
+    fn applied_team(&self, namespace: &str) -> Option<&Arc<Annotations>> {
+        let team = self.by_name.get(namespace)?.team.as_ref()?;
+        Some(&team.applied)
+    }
+
+    /// Records the ConfigMap of a team; `None` if it was deleted. Returns whether
+    /// [`Self::apply_team`] should be called now. Otherwise, nothing has changed, or
+    /// [`Self::take_settled_team`] returns the namespace later.
+    ///
+    /// In a namespace that is being deleted, the defaults stay in effect, because its objects are deleted
+    /// too.
+    pub(crate) fn observe_team(
+        &mut self,
+        namespace: &str,
+        observed: Option<ObservedTeamDefaults>,
+        source: ObjectSource,
+    ) -> bool {
+        let name = self.name(namespace);
+        let known = self.entry(&name);
+        let is_terminating = known
+            .record
+            .as_ref()
+            .is_some_and(|record| record.is_terminating);
+        let is_gone = observed.is_none();
+        if is_gone && (known.team.is_none() || is_terminating) {
+            self.prune(&name);
+            return false;
+        }
+        let team = known.team.get_or_insert_default();
+        if let (Some(new), Some(known)) = (&observed, &team.observed)
+            && source == ObjectSource::Change
+            && new.version.is_before(known.version)
+        {
+            return false;
+        }
+        team.observed = observed;
+        let has_changed = !team.is_up_to_date();
+        if is_gone && !has_changed && !team.is_settling {
+            known.team = None;
+            self.prune(&name);
+            return false;
+        }
+        has_changed && !team.is_settling
+    }
+
+    /// Applies the newest observation of a team's defaults. Returns the ConfigMap if it is rejected for
+    /// another reason than before.
+    pub(super) fn apply_team(
+        &mut self,
+        namespace: &str,
+        prefix: &Prefix,
+        now: Duration,
+    ) -> Option<RejectedNamespace> {
+        self.with_invalid_count(namespace, |all| {
+            let (name, known) = all.by_name.get_key_value(namespace)?;
+            let name = Arc::clone(name);
+            let team = known.team.as_ref()?;
+            let applied = match &team.observed {
+                Some(observed) => Arc::new(observed.annotations.clone()),
+                None => Arc::clone(&all.no_annotations),
+            };
+            let problem = all.inheritance.team_problem(&applied, &all.context);
+            let problem = problem.map(|problem| problem.text(prefix));
+            let known = all.by_name.get_mut(namespace)?;
+            let team = known.team.as_mut()?;
+            team.applied = applied;
+            if !std::mem::replace(&mut team.is_settling, true) {
+                all.settling_teams
+                    .push_back((now + TEAM_INTERVAL, Arc::clone(&name)));
+            }
+            let reported = std::mem::replace(&mut team.error, problem.clone());
+            let about = EventObject::team_defaults(Arc::clone(&name), team.uid().into());
+            update_defaults(&all.inheritance, &name, known);
+            let error = problem.filter(|error| reported.as_ref() != Some(error))?;
+            Some(RejectedNamespace { name, about, error })
+        })
+    }
+
+    /// When the next change of a team's defaults might be applied.
+    pub(crate) fn next_settled_team(&self) -> Option<Duration> {
+        self.settling_teams.front().map(|(at, _)| *at)
+    }
+
+    /// A namespace whose team's defaults have changed while an earlier change had just been applied.
+    pub(crate) fn take_settled_team(&mut self, now: Duration) -> Option<Arc<str>> {
+        while let Some((_, name)) = self.settling_teams.pop_front_if(|(at, _)| *at <= now) {
+            let known = self.by_name.get_mut(&name);
+            let Some(team) = known.and_then(|known| known.team.as_mut()) else {
+                continue;
+            };
+            team.is_settling = false;
+            if !team.is_up_to_date() {
+                return Some(name);
+            }
+            if team.observed.is_none()
+                && let Some(known) = self.by_name.get_mut(&name)
+            {
+                known.team = None;
+                self.prune(&name);
+            }
+        }
+        None
     }
 
     /// The UID of a Namespace; empty if unknown.
@@ -249,7 +437,7 @@ impl Namespaces {
         !self.are_selected || self.record(namespace).is_some()
     }
 
-    /// The number of existing Namespaces with invalid annotations.
+    /// The number of namespaces with invalid annotations of their Namespace or invalid defaults of their team.
     pub(crate) const fn invalid(&self) -> usize {
         self.invalid
     }
@@ -257,8 +445,8 @@ impl Namespaces {
     /// Changes the record of a Namespace, and updates the number of invalid Namespaces.
     fn with_invalid_count<T>(&mut self, namespace: &str, change: impl FnOnce(&mut Self) -> T) -> T {
         let is_invalid = |all: &Self| {
-            let record = all.record(namespace);
-            usize::from(record.is_some_and(NamespaceRecord::is_invalid))
+            let known = all.by_name.get(namespace);
+            usize::from(known.is_some_and(Namespace::is_invalid))
         };
         self.invalid -= is_invalid(self);
         let result = change(self);
@@ -301,6 +489,7 @@ impl Namespaces {
                 return NamespaceChange::default();
             }
             has_returned = std::mem::take(&mut known.is_gone);
+            known.is_terminating = namespace.deleting;
             if namespace.deleting {
                 return NamespaceChange::default();
             }
@@ -349,12 +538,15 @@ impl Namespaces {
             .flatten();
         NamespaceRecord {
             uid: namespace.uid.clone(),
-            defaults: self
-                .inheritance
-                .in_force(&namespace.name, Some(&annotations)),
+            defaults: self.inheritance.in_force(
+                &namespace.name,
+                Some(&annotations),
+                self.applied_team(&namespace.name),
+            ),
             annotations,
             version: namespace.version,
             watch,
+            is_terminating: namespace.deleting,
             is_gone: false,
             error: problem.map(|problem| problem.text(prefix)),
         }
@@ -395,6 +587,15 @@ impl Namespaces {
             let newest = self.gone_versions.entry(record.watch).or_default();
             if *newest == Version::default() || newest.is_before(record.version) {
                 *newest = record.version;
+            }
+        }
+        // The team's defaults are those of a Namespace without annotations from now on.
+        if let Some((name, known)) = self.by_name.get_key_value(namespace)
+            && known.team.is_some()
+        {
+            let name = Arc::clone(name);
+            if let Some(known) = self.by_name.get_mut(namespace) {
+                update_defaults(&self.inheritance, &name, known);
             }
         }
         self.prune(namespace);
@@ -439,6 +640,24 @@ impl Namespaces {
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
     }
+}
+
+/// Computes the defaults of a namespace again. Returns whether they have changed.
+fn update_defaults(inheritance: &Inheritance, name: &str, namespace: &mut Namespace) -> bool {
+    let (record, team) = (&mut namespace.record, &mut namespace.team);
+    let annotations = record.as_ref().map(|record| &record.annotations);
+    let applied = team.as_ref().map(|team| &team.applied);
+    let in_force = inheritance.in_force(name, annotations, applied);
+    let mut has_changed = false;
+    if let Some(TeamRecord { defaults, .. }) = team.as_deref_mut() {
+        has_changed |= *defaults != in_force;
+        defaults.clone_from(&in_force);
+    }
+    if let Some(record) = record {
+        has_changed |= record.defaults != in_force;
+        record.defaults = in_force;
+    }
+    has_changed
 }
 
 /// Why the annotations of a Namespace are invalid, independent of the objects in it.

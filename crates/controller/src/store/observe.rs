@@ -1,7 +1,7 @@
 //! Applies watch events and responses to the store. A version of an object that is older than the stored
 //! one is ignored, except in a list, or in a response after the server's history went back.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use dayshift_cluster::{
     Workload,
@@ -17,7 +17,7 @@ use crate::{
     store::{
         Store,
         namespace::{NamedObject, ObservationOrigin, UnscheduledObject},
-        namespaces::NamespaceChange,
+        namespaces::{NamespaceChange, RejectedNamespace},
     },
 };
 
@@ -199,12 +199,41 @@ impl Store {
             return (change, Vec::new());
         }
         let name = self.namespaces.name(&observed.name);
-        self.count_namespace_text(&name);
-        let defaults = self.namespaces.defaults(&name);
-        let mut ids = self.ids_in(Some(&name));
-        ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at) || change.has_entered);
-        ids.extend(self.add_unscheduled(&name, seen_at, &watch_of));
-        (change, ids)
+        let changed = self.inherit_in(&name, seen_at, &watch_of);
+        if change.has_entered {
+            return (change, self.ids_in(Some(&name)));
+        }
+        (change, changed)
+    }
+
+    /// Applies the newest observation of a team's defaults. Returns the ConfigMap if it is rejected for
+    /// another reason than before, and the objects whose inputs have changed. `watch_of` returns the watch
+    /// of the objects of a kind in that namespace.
+    pub(crate) fn apply_team(
+        &mut self,
+        namespace: &Arc<str>,
+        now: Duration,
+        seen_at: SeenAt,
+        watch_of: impl Fn(&Kind, &str) -> WatchId,
+    ) -> (Option<RejectedNamespace>, Vec<Id>) {
+        let rejected = self.namespaces.apply_team(namespace, &self.prefix, now);
+        (rejected, self.inherit_in(namespace, seen_at, &watch_of))
+    }
+
+    /// Gives the objects of a namespace its defaults, which have changed. Returns those whose inputs have
+    /// changed.
+    fn inherit_in(
+        &mut self,
+        namespace: &Arc<str>,
+        seen_at: SeenAt,
+        watch_of: &impl Fn(&Kind, &str) -> WatchId,
+    ) -> Vec<Id> {
+        self.count_namespace_text(namespace);
+        let defaults = self.namespaces.defaults(namespace);
+        let mut ids = self.ids_in(Some(namespace));
+        ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at));
+        ids.extend(self.add_unscheduled(namespace, seen_at, watch_of));
+        ids
     }
 
     /// Gives the objects of a namespace without a schedule its defaults. Returns those that have a

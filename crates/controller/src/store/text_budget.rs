@@ -5,7 +5,8 @@
 //! rejected, and their text is dropped. If the text of all namespaces exceeds the total budget, each
 //! namespace is limited to a fair share. So a namespace within its share is not affected by others.
 //!
-//! The annotations of a Namespace count once, for all objects that inherit them. They are always accepted.
+//! The annotations of a Namespace and its team's defaults count once, for all objects that inherit them. They
+//! are always accepted.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,7 +15,7 @@ use std::{
 };
 
 use dayshift_cluster::fair_share::fair_share;
-use dayshift_workload::{Annotations, Observed};
+use dayshift_workload::Observed;
 
 use crate::ids::Id;
 
@@ -65,13 +66,9 @@ impl TextBudgets {
         of_own.and(of_inherited)
     }
 
-    /// Counts the annotations of a Namespace; `None` if it has none or was deleted.
-    pub(super) fn observe_namespace(
-        &mut self,
-        namespace: &Arc<str>,
-        annotations: Option<&Annotations>,
-    ) {
-        self.own.observe_namespace(namespace, annotations);
+    /// Counts the bytes of the annotations of a Namespace and of its team's defaults; 0 if there are none.
+    pub(super) fn observe_namespace(&mut self, namespace: &Arc<str>, bytes: usize) {
+        self.own.observe_namespace(namespace, bytes);
     }
 
     /// Forgets an object.
@@ -190,9 +187,8 @@ impl TextBudget {
         self.rejection(id).map_or(Ok(()), Err)
     }
 
-    /// Counts the annotations of a Namespace; `None` if it has none or was deleted.
-    fn observe_namespace(&mut self, namespace: &Arc<str>, annotations: Option<&Annotations>) {
-        let bytes = annotations.map_or(0, Annotations::kept_bytes);
+    /// Counts the bytes of the annotations of a Namespace and of its team's defaults.
+    fn observe_namespace(&mut self, namespace: &Arc<str>, bytes: usize) {
         self.set_namespace(namespace, if bytes > MAX_SHORT { bytes } else { 0 });
     }
 

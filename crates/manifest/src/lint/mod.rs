@@ -24,7 +24,7 @@ use dayshift_schedule::{DstGap, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
     Inheritance, Inputs, Key, Kind, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem,
-    read, wake_on_request_problems,
+    TEAM_CONFIG_MAP, read, wake_on_request_problems,
 };
 
 use crate::{
@@ -38,7 +38,7 @@ use crate::{
     },
     objects::{
         Contents,
-        defaults::{LooseAnnotations, Namespace},
+        defaults::{LooseAnnotations, Namespace, TeamDefaults},
         inherit, last_of_each,
         other::OtherObject,
         workload::{CronTimes, ManifestWorkload},
@@ -211,6 +211,7 @@ fn has_no_schedule(contents: &Contents) -> bool {
     let mut namespaces = contents.namespaces.iter();
     workloads.all(|workload| !workload.inputs.has_schedule())
         && namespaces.all(|namespace| namespace.annotations.is_empty())
+        && contents.team_defaults.is_empty()
         && contents.loose.is_empty()
 }
 
@@ -267,6 +268,9 @@ impl<'l> LintRun<'l> {
         }
         for namespace in &contents.namespaces {
             self.check_namespace(at, namespace);
+        }
+        for team in &contents.team_defaults {
+            self.check_team_defaults(at, team);
         }
         for loose in &contents.loose {
             self.check_loose(at, loose);
@@ -325,13 +329,36 @@ impl<'l> LintRun<'l> {
         let annotations = &namespace.annotations;
         let defaults = &self.linter.inheritance.resolved(&namespace.defaults);
         let cache = &mut self.cache;
-        let found = default_findings(&self.linter.prefix, defaults, annotations, |inputs| {
-            cache.schedule_findings(inputs).to_vec()
-        });
+        let found = default_findings(
+            &self.linter.prefix,
+            Origin::Namespace,
+            defaults,
+            annotations,
+            |inputs| cache.schedule_findings(inputs).to_vec(),
+        );
         object.add_schedule(annotations, &namespace.problems, Origin::Namespace, &found);
         keys::other_tool_annotation(&mut object, &namespace.misplaced);
         self.check_keys(&mut object, &namespace.misplaced);
         object.finish(&namespace.misplaced, &mut self.report);
+    }
+
+    /// Checks the ConfigMap of a team, if there can be one.
+    fn check_team_defaults(&mut self, at: usize, team: &TeamDefaults) {
+        let inheritance = &self.linter.inheritance;
+        if !inheritance.from_teams {
+            return;
+        }
+        let mut object = self.object(at, "ConfigMap", &team.namespace, TEAM_CONFIG_MAP);
+        let annotations = &team.annotations;
+        let defaults = &inheritance.of_team(&team.defaults);
+        let cache = &mut self.cache;
+        let prefix = &self.linter.prefix;
+        let found = default_findings(prefix, Origin::Team, defaults, annotations, |inputs| {
+            cache.schedule_findings(inputs).to_vec()
+        });
+        object.add_schedule(annotations, &team.problems, Origin::Team, &found);
+        object.without_prefix();
+        object.finish(&[], &mut self.report);
     }
 
     /// Checks annotations that are not on an object. A missing annotation can be elsewhere, but an
@@ -341,9 +368,13 @@ impl<'l> LintRun<'l> {
         let annotations = &loose.annotations;
         let defaults = &self.linter.inheritance.resolved(&loose.defaults);
         let cache = &mut self.cache;
-        let mut found = default_findings(&self.linter.prefix, defaults, annotations, |inputs| {
-            cache.schedule_findings(inputs).to_vec()
-        });
+        let mut found = default_findings(
+            &self.linter.prefix,
+            Origin::Namespace,
+            defaults,
+            annotations,
+            |inputs| cache.schedule_findings(inputs).to_vec(),
+        );
         found.retain(|finding| {
             finding.rule.severity() == Severity::Error
                 || !loose.is_partial && finding.rule != LintRule::NoEffect
@@ -361,9 +392,13 @@ impl<'l> LintRun<'l> {
         let mut object = self.object(at, "schedule", "", named.name());
         let defaults = Arc::new(named.texts().clone());
         let cache = &mut self.cache;
-        let found = default_findings(&self.linter.prefix, &defaults, &[], |inputs| {
-            cache.schedule_findings(inputs).to_vec()
-        });
+        let found = default_findings(
+            &self.linter.prefix,
+            Origin::Namespace,
+            &defaults,
+            &[],
+            |inputs| cache.schedule_findings(inputs).to_vec(),
+        );
         object.add_schedule(&entry.annotations, &[], Origin::Namespace, &found);
         for (key, diagnostic) in named.problems() {
             let place = entry.place_of(key);
@@ -503,7 +538,16 @@ pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) ->
                 };
                 (name, key.and_then(|key| inputs.defaults()?.text(key)))
             }
-            Origin::Own | Origin::Namespace | Origin::Controller => {
+            Origin::Team if found.schedule.is_none() => {
+                let name = ObjectName {
+                    kind: "ConfigMap".into(),
+                    namespace: Arc::clone(&object.namespace),
+                    name: TEAM_CONFIG_MAP.into(),
+                };
+                let team = || inputs.defaults()?.team();
+                (name, key.and_then(|key| team()?.text(key)))
+            }
+            Origin::Own | Origin::Team | Origin::Namespace | Origin::Controller => {
                 let name = ObjectName {
                     kind: object.kind.name().into(),
                     namespace: Arc::clone(&object.namespace),

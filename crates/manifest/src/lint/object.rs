@@ -146,6 +146,18 @@ impl<'o> ObjectFindings<'o> {
         }
     }
 
+    /// Names keys without the prefix, as they are written in a ConfigMap.
+    pub(crate) fn without_prefix(&mut self) {
+        let before = format!("{}/", self.prefix);
+        for finding in &mut self.findings {
+            finding.message = finding.message.replace(&before, "");
+            finding.help = finding.help.replace(&before, "");
+            if let Some(quoted) = &mut finding.quoted {
+                quoted.name = quoted.name.replace(&before, "");
+            }
+        }
+    }
+
     fn add_to_annotation(&mut self, fields: &HashMap<&str, &Annotation>, found: &ScheduleFinding) {
         let field = fields.get(&*found.name);
         let Some(field) = field.filter(|field| !field.is_filled_in()) else {
@@ -179,11 +191,15 @@ impl<'o> ObjectFindings<'o> {
         inherited: &[ScheduleFinding],
     ) {
         for finding in found {
-            let is_inherited = finding.origin == Origin::Namespace && finding.schedule.is_none();
+            let owner = match finding.origin {
+                Origin::Team if finding.schedule.is_none() => "in the ConfigMap of its team",
+                Origin::Namespace if finding.schedule.is_none() => "on its Namespace",
+                Origin::Own | Origin::Team | Origin::Namespace | Origin::Controller => continue,
+            };
             let is_error = finding.rule.severity() == Severity::Error;
-            if is_inherited && is_error && !inherited.iter().any(|known| known.is_like(finding)) {
+            if is_error && !inherited.iter().any(|known| known.is_like(finding)) {
                 let name = self.prefix.full(&finding.name);
-                let message = format!("{name} on its Namespace: {}", finding.message);
+                let message = format!("{name} {owner}: {}", finding.message);
                 let place = workload.place.clone();
                 self.add(finding.rule, place, message, &*finding.help);
             }
@@ -229,10 +245,11 @@ impl<'o> ObjectFindings<'o> {
     }
 }
 
-/// The findings of annotations that are defaults for workloads: of a Namespace, or of an object
-/// that a tool makes later. `find` checks inputs.
+/// The findings of annotations that are defaults for workloads: of a Namespace, of a team's ConfigMap, or
+/// of an object that a tool makes later. `origin` is their level, and `find` checks inputs.
 pub(crate) fn default_findings(
     prefix: &Prefix,
+    origin: Origin,
     defaults: &Arc<Annotations>,
     annotations: &[Annotation],
     mut find: impl FnMut(&Inputs) -> Vec<ScheduleFinding>,
@@ -251,7 +268,6 @@ pub(crate) fn default_findings(
     }
     if !inherited.inherits() {
         // Workloads do not inherit unknown keys, so no workload reports them.
-        let origin = Origin::Namespace;
         let unknown = find(&unknown_keys(prefix, annotations));
         found.extend(
             unknown

@@ -94,7 +94,7 @@ fn move_schedule(
     kinds: &str,
 ) -> String {
     let done = match workload.inputs.schedule_origin() {
-        Some(Origin::Namespace | Origin::Controller) => format!(
+        Some(Origin::Team | Origin::Namespace | Origin::Controller) => format!(
             "write {} on the {}: the {other} inherits the same schedule. Run",
             own_line(object.prefix, Key::Exclude, "true"),
             object.name.kind

@@ -1,7 +1,7 @@
 //! Checks of annotations that belong together: missing counterparts, counts, overrides in the past,
 //! and annotations that have no effect.
 
-use dayshift_workload::{Inputs, Key, Origin, VolumeRetention};
+use dayshift_workload::{Annotations, Inputs, Key, Origin, VolumeRetention};
 
 use crate::lint::{
     rule::LintRule,
@@ -11,7 +11,9 @@ use crate::lint::{
 /// The workload, or the workloads that inherit the schedule, as messages name them.
 fn subject(inputs: &Inputs) -> &'static str {
     match inputs.schedule_origin() {
-        Some(Origin::Namespace | Origin::Controller) => "a workload that inherits it",
+        Some(Origin::Team | Origin::Namespace | Origin::Controller) => {
+            "a workload that inherits it"
+        }
         _ => "this workload",
     }
 }
@@ -58,7 +60,18 @@ pub(crate) fn stop_not_below_start(check: &ScheduleCheck<'_>, found: &mut Vec<Sc
     }
 }
 
-/// Overrides in the past. dayshift removes them from the workload; those of a Namespace stay.
+/// The values of the Namespace and of the team, with the origin of each.
+fn inherited_levels(inputs: &Inputs) -> impl Iterator<Item = (Origin, &Annotations)> {
+    let namespace = inputs.defaults();
+    let levels = [
+        (Origin::Team, namespace.and_then(Annotations::team)),
+        (Origin::Namespace, namespace),
+    ];
+    let known = |(origin, texts): (_, Option<_>)| Some((origin, texts?));
+    levels.into_iter().filter_map(known)
+}
+
+/// Overrides in the past. dayshift removes them from the workload; those of a Namespace or team stay.
 pub(crate) fn past_until(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFinding>) {
     let Some(spec) = check.spec else { return };
     let now = check.period.from;
@@ -67,18 +80,20 @@ pub(crate) fn past_until(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFind
         let message = format!("this {key} is in the past: dayshift removes it at once");
         found.push(check.on(key, LintRule::PastUntil, message, help));
     }
-    for inherited in spec.overrides.inherited.all() {
-        let key = inherited.annotation();
-        if inherited.until().is_some_and(|until| until <= now) {
-            let defaults = check.inputs.defaults();
-            let text = defaults.and_then(|defaults| defaults.text(key));
-            let message = format!("this {key} is in the past, and no longer has an effect");
-            found.push(ScheduleFinding {
-                span: 0..text.map_or(0, str::len),
-                origin: Origin::Namespace,
-                schedule: None,
-                ..check.on(key, LintRule::PastUntil, message, help)
-            });
+    for (origin, texts) in inherited_levels(check.inputs) {
+        let sets = spec.overrides.sets().into_iter();
+        let set = sets.filter(|(of, _)| *of == origin);
+        for inherited in set.flat_map(|(_, set)| set.all()) {
+            let key = inherited.annotation();
+            if inherited.until().is_some_and(|until| until <= now) {
+                let message = format!("this {key} is in the past, and no longer has an effect");
+                found.push(ScheduleFinding {
+                    span: 0..texts.text(key).map_or(0, str::len),
+                    origin,
+                    schedule: None,
+                    ..check.on(key, LintRule::PastUntil, message, help)
+                });
+            }
         }
     }
 }
@@ -151,9 +166,12 @@ pub(crate) fn no_effect_here(check: &ScheduleCheck<'_>, found: &mut Vec<Schedule
         found.push(finding(key, Origin::Own, text, why));
     }
     for (key, kind) in [(key, "StatefulSet"), (Key::StopJobs, "CronJob")] {
-        if let Some(text) = inputs.defaults().and_then(|defaults| defaults.text(key)) {
-            let why = format!("cannot be a default: it has an effect only on the {kind} itself");
-            found.push(finding(key, Origin::Namespace, text, &why));
+        for (origin, texts) in inherited_levels(inputs) {
+            if let Some(text) = texts.text(key) {
+                let why =
+                    format!("cannot be a default: it has an effect only on the {kind} itself");
+                found.push(finding(key, origin, text, &why));
+            }
         }
     }
 }

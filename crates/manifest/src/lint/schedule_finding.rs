@@ -200,6 +200,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             | Key::SleepUntil
             | Key::Enforce
             | Key::Exclude
+            | Key::TeamDefaults
             | Key::Notice
             | Key::ReadyWithin
             | Key::AllowVolumeDeletion
@@ -324,6 +325,7 @@ pub(crate) fn valid_text(key: Key) -> &'static str {
         Key::Pause | Key::Enforce | Key::Exclude | Key::AllowVolumeDeletion | Key::StopJobs => {
             "true"
         }
+        Key::TeamDefaults => "false",
         Key::WakeUntil | Key::SleepUntil => "2026-12-24 22:00",
         Key::Reason => "migration of the database",
         Key::OverrideBy => "jane@example.com",

@@ -1,10 +1,10 @@
-//! Annotations that are defaults for workloads: those of a Namespace, and those of objects that a
-//! tool makes later, for example from the values of a chart, a kustomization, a patch or a
+//! Annotations that are defaults for workloads: those of a Namespace, the data of a team's ConfigMap, and
+//! those of objects that a tool makes later, for example from the values of a chart, a kustomization, a patch or a
 //! Template.
 
 use std::{collections::HashSet, sync::Arc};
 
-use dayshift_workload::{Annotations, Key, Origin, Problem};
+use dayshift_workload::{Annotations, Key, Origin, Problem, TEAM_CONFIG_MAP};
 
 use crate::{
     annotations::{Annotation, AnnotationMap, MisplacedKey, ObjectRole, ReadScope, misplaced_keys},
@@ -51,6 +51,48 @@ impl Namespace {
             annotations: map.annotations,
             problems: map.problems,
             misplaced: misplaced_keys(node, scope, ObjectRole::Scheduled),
+        })
+    }
+}
+
+/// The ConfigMap of a file with the defaults of a team.
+#[derive(Clone, Debug)]
+pub struct TeamDefaults {
+    /// Its namespace.
+    pub namespace: Arc<str>,
+    /// Its keys and values.
+    pub defaults: Arc<Annotations>,
+    /// The same with their places, in the order of the file; each key once. The keys have no prefix.
+    pub annotations: Vec<Annotation>,
+    /// Problems with the form of the values.
+    pub problems: Vec<Problem>,
+}
+
+impl TeamDefaults {
+    /// Reads a ConfigMap; `None` if it has another name.
+    pub(crate) fn read(node: &Node<'_>, scope: ReadScope<'_>) -> Option<Self> {
+        let metadata = node.get("metadata")?;
+        let of_metadata = |name| metadata.get(name).and_then(Node::text);
+        if of_metadata("name") != Some(TEAM_CONFIG_MAP) {
+            return None;
+        }
+        let data = node.get("data").map_or(&[][..], Node::entries);
+        let mut map = AnnotationMap::from_data(data, scope);
+        // A value that is not text is no value of dayshift's.
+        let binary = node.get("binaryData").map_or(&[][..], Node::entries);
+        let binary = binary.iter().map(|entry| {
+            let name = format!("binaryData/{}", entry.name());
+            Annotation::read(&name, entry, scope.source)
+        });
+        map.annotations.extend(binary);
+        let texts = map.texts(scope.prefix);
+        let texts = texts.iter().map(|(name, text)| (&**name, *text));
+        let defaults = Arc::new(Annotations::under(scope.prefix, texts));
+        Some(Self {
+            namespace: of_metadata("namespace").unwrap_or(scope.namespace).into(),
+            defaults,
+            annotations: map.annotations,
+            problems: map.problems,
         })
     }
 }

@@ -12,12 +12,14 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_workload::{Inheritance, Key, Kind, KindTable, Origin, Problem, Source, WorkloadRef};
+use dayshift_workload::{
+    Annotations, Inheritance, Key, Kind, KindTable, Problem, Source, WorkloadRef,
+};
 
 use crate::{
     annotations::ReadScope,
     objects::{
-        defaults::{LooseAnnotations, Namespace, search},
+        defaults::{LooseAnnotations, Namespace, TeamDefaults, search},
         other::{OtherObject, Unrendered},
         workload::{ManifestWorkload, Service},
     },
@@ -31,6 +33,8 @@ pub struct Contents {
     pub workloads: Vec<ManifestWorkload>,
     /// Namespaces.
     pub namespaces: Vec<Namespace>,
+    /// ConfigMaps with the defaults of teams.
+    pub team_defaults: Vec<TeamDefaults>,
     /// Services.
     pub services: Vec<Service>,
     /// Other objects that have annotations like dayshift's, or that affect scheduled workloads.
@@ -68,6 +72,8 @@ pub(crate) enum FoundObject<'n, 'a> {
     Workload(Box<ManifestWorkload>, &'n Node<'a>),
     /// A Namespace, whose annotations are defaults, and its node.
     Namespace(Box<Namespace>, &'n Node<'a>),
+    /// A ConfigMap with the defaults of a team, and its node.
+    TeamDefaults(Box<TeamDefaults>, &'n Node<'a>),
     Service(Box<Service>),
     /// Any other object that affects schedules.
     Other(Box<OtherObject>),
@@ -127,6 +133,11 @@ fn object<'n, 'a>(
     } else if (version, name) == (Some("v1"), Some("Namespace")) {
         namespace(node, scope, each);
     } else {
+        if (version, name) == (Some("v1"), Some("ConfigMap"))
+            && let Some(team) = TeamDefaults::read(node, scope)
+        {
+            each(FoundObject::TeamDefaults(Box::new(team), node));
+        }
         if (version, name) == (Some("v1"), Some("Service"))
             && let Some(service) = Service::read(node, scope)
         {
@@ -193,14 +204,21 @@ fn list<'n, 'a>(document: &'n Node<'a>) -> Result<&'n [Rc<Node<'a>>], ParseError
     }
 }
 
-/// Gives every workload the defaults of its Namespace, which can be in another file, or else those
-/// of the controller, and the schedules that they name. If two Namespaces have the same name, the last one counts, as for `kubectl
-/// apply`. Problems with the form of a default become problems of the workloads that inherit it.
+/// Gives every workload the defaults of its team and its Namespace, which can be in other files, or else
+/// those of the controller, and the schedules that they name. If two objects have the same name, the last one
+/// counts, as for `kubectl apply`. Problems with the form of a default become problems of the workloads that
+/// inherit it.
 pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
-    const FROM_NAMESPACE: Source<'_> = Source {
-        origin: Origin::Namespace,
-        schedule: None,
-    };
+    let teams = contents.iter().flat_map(|contents| &contents.team_defaults);
+    let teams = teams.filter(|_| inheritance.from_teams);
+    let teams: HashMap<_, _> = teams
+        .map(|team| {
+            (
+                Arc::clone(&team.namespace),
+                (team.defaults.clone(), team.problems.clone()),
+            )
+        })
+        .collect();
     let namespaces = contents.iter().flat_map(|contents| &contents.namespaces);
     let namespaces = namespaces.filter(|namespace| !namespace.annotations.is_empty());
     let namespaces: HashMap<_, _> = namespaces
@@ -217,19 +235,25 @@ pub fn inherit(contents: &mut [Contents], inheritance: &Inheritance) {
         .flat_map(|contents| &mut contents.workloads)
     {
         let name = &workload.object.namespace;
-        let namespace = namespaces.get(name).filter(|_| inheritance.from_namespaces);
-        let defaults = in_force
-            .entry(Arc::clone(name))
-            .or_insert_with(|| inheritance.in_force(name, namespace.map(|(defaults, _)| defaults)));
+        let (namespace, team) = (namespaces.get(name), teams.get(name));
+        let texts = |of: Option<&(Arc<Annotations>, Vec<Problem>)>| Some(of?.0.clone());
+        let defaults = in_force.entry(Arc::clone(name)).or_insert_with(|| {
+            inheritance.in_force(name, texts(namespace).as_ref(), texts(team).as_ref())
+        });
         let inputs = std::mem::take(&mut workload.inputs);
         let inputs = inputs.with_defaults(defaults.clone());
         workload.inputs = inputs.with_schedules(&inheritance.schedules);
-        let problems = namespace.map_or(&[][..], |(_, problems)| problems);
+        let problems = [namespace, team].into_iter().flatten();
+        let problems = problems.flat_map(|(_, problems)| problems);
         let is_inherited = |problem: &&Problem| {
+            let source = Source {
+                origin: problem.origin,
+                schedule: None,
+            };
             Key::from_name(&problem.annotation)
-                .is_some_and(|key| workload.inputs.source(key) == Some(FROM_NAMESPACE))
+                .is_some_and(|key| workload.inputs.source(key) == Some(source))
         };
-        let inherited = problems.iter().filter(is_inherited).cloned();
+        let inherited = problems.filter(is_inherited).cloned();
         workload.problems.extend(inherited);
     }
 }

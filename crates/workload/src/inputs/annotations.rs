@@ -30,6 +30,9 @@ pub const MAX_TEXTS: usize = 2 * MAX_TEXT;
 pub enum Origin {
     /// On the object itself.
     Own,
+    /// In the ConfigMap of its team in its namespace ([`TEAM_CONFIG_MAP`](crate::TEAM_CONFIG_MAP)),
+    /// as a default.
+    Team,
     /// On its Namespace, as a default.
     Namespace,
     /// Not in the cluster: it is a default from the controller's flags, for example
@@ -42,6 +45,7 @@ impl Origin {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Own => "object",
+            Self::Team => "team",
             Self::Namespace => "namespace",
             Self::Controller => "scaler",
         }
@@ -51,6 +55,7 @@ impl Origin {
     pub(crate) const fn place(self) -> &'static str {
         match self {
             Self::Own => "on the object",
+            Self::Team => "in the ConfigMap `dayshift`",
             Self::Namespace => "on the Namespace",
             Self::Controller => "by the default of the controller",
         }
@@ -73,9 +78,18 @@ pub struct Annotations {
     unknown_more: u32,
     /// The schedule that the key `schedule` names, if it is known.
     named: Option<Arc<NamedSchedule>>,
-    /// The controller's default schedule, for objects to which these annotations give none. If it
-    /// was read from an object, it includes the controller's time zone.
-    default_schedule: Option<Arc<Self>>,
+    /// The other levels of defaults, if these annotations are defaults and there are any.
+    others: Option<Arc<OtherLevels>>,
+}
+
+/// The levels of defaults beside the annotations of a Namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct OtherLevels {
+    /// The team's defaults, which come before the annotations of the Namespace.
+    team: Option<Arc<Annotations>>,
+    /// The controller's default schedule, for objects to which the levels before it give none. If
+    /// it was read from an object, it includes the controller's time zone.
+    default_schedule: Option<Arc<Annotations>>,
 }
 
 /// An annotation with our prefix whose name is not a [`Key`].
@@ -264,11 +278,21 @@ impl Annotations {
         self.named.as_deref()
     }
 
-    /// Adds the controller's default schedule.
+    /// Adds the other levels of defaults: the team's defaults, and the controller's default
+    /// schedule.
     #[must_use]
-    pub(super) fn with_default_schedule(&self, other: Arc<Self>) -> Self {
+    pub(super) fn with_levels(
+        &self,
+        team: Option<Arc<Self>>,
+        default_schedule: Option<Arc<Self>>,
+    ) -> Self {
+        let is_any = team.is_some() || default_schedule.is_some();
+        let others = OtherLevels {
+            team,
+            default_schedule,
+        };
         Self {
-            default_schedule: Some(other),
+            others: is_any.then(|| Arc::new(others)),
             ..self.clone()
         }
     }
@@ -293,9 +317,22 @@ impl Annotations {
         self.unknown_more as usize
     }
 
+    /// Replaces the team's defaults.
+    #[must_use]
+    pub(crate) fn with_team(&self, team: Option<Arc<Self>>) -> Self {
+        let others = self.others.as_ref();
+        let default_schedule = others.and_then(|others| others.default_schedule.clone());
+        self.with_levels(team, default_schedule)
+    }
+
+    /// The team's defaults.
+    pub fn team(&self) -> Option<&Self> {
+        self.others.as_ref()?.team.as_deref()
+    }
+
     /// The controller's default schedule.
     pub(super) fn default_schedule(&self) -> Option<&Self> {
-        self.default_schedule.as_deref()
+        self.others.as_ref()?.default_schedule.as_deref()
     }
 
     /// Whether `start`, `stop`, `hours` or `scale` is set.
@@ -303,12 +340,12 @@ impl Annotations {
         Key::SCHEDULE.iter().any(|key| self.has(*key))
     }
 
-    /// Whether no annotation has the prefix and there is no default schedule.
+    /// Whether no annotation has the prefix and there are no other levels of defaults.
     pub fn is_empty(&self) -> bool {
         self.unknown.is_empty()
             && self.dropped.is_none()
             && self.texts.iter().all(Option::is_none)
-            && self.default_schedule.is_none()
+            && self.others.is_none()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The annotations in force for one object: its own, and the defaults of its Namespace and of the
-//! controller, each with the schedule that it names.
+//! The annotations in force for one object: its own, and the defaults of its team, of its Namespace
+//! and of the controller, each with the schedule that it names.
 
 use std::{borrow::Cow, iter, sync::Arc};
 
@@ -19,12 +19,12 @@ use crate::{
 };
 
 /// The annotations in force for one object: its own, and for each missing key the default of its
-/// Namespace or of the controller. If inputs are equal, their meaning is too, so the parsed result
+/// team, of its Namespace or of the controller. If inputs are equal, their meaning is too, so the parsed result
 /// can be shared.
 ///
 /// A key is searched in these places, in this order: the object's annotations, the schedule that they
-/// name, the Namespace's annotations, the schedule that they name, the controller's flags, the
-/// schedule that they name.
+/// name, the team's defaults, the schedule that they name, the Namespace's annotations, the schedule
+/// that they name, the controller's flags, the schedule that they name.
 ///
 /// Each key falls back separately, with three exceptions. `start`, `stop`, `hours` and `scale` come
 /// from the same place. If that place has a `scale`, the places after it give no `replicas`,
@@ -50,7 +50,7 @@ struct Place<'i> {
 /// Where a value in force is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source<'i> {
-    /// The object, its Namespace, or the controller's flags.
+    /// The object, its team's ConfigMap, its Namespace, or the controller's flags.
     pub origin: Origin,
     /// The name of the schedule that contains the value; `None` if an annotation or a flag contains
     /// it directly.
@@ -272,10 +272,12 @@ impl Inputs {
         })
     }
 
-    fn levels(&self) -> impl Iterator<Item = (Origin, &Annotations)> {
+    /// The annotations of each level, in the order in which keys fall back.
+    pub(super) fn levels(&self) -> impl Iterator<Item = (Origin, &Annotations)> {
         let defaults = self.defaults();
         let levels = [
             (Origin::Own, Some(self.own())),
+            (Origin::Team, defaults.and_then(Annotations::team)),
             (Origin::Namespace, defaults),
             (
                 Origin::Controller,
@@ -330,7 +332,7 @@ impl Inputs {
         })
     }
 
-    /// The known schedules that are named, by the object, its Namespace and the flags.
+    /// The known schedules that are named, by the object, its team, its Namespace and the flags.
     pub fn schedules(&self) -> impl Iterator<Item = &NamedSchedule> {
         self.references().filter_map(|(_, _, named)| named)
     }
@@ -385,6 +387,7 @@ impl Inputs {
     pub fn author(&self, origin: Origin) -> Author {
         let written = match origin {
             Origin::Own => Some(self.own()),
+            Origin::Team => self.defaults().and_then(Annotations::team),
             Origin::Namespace => self.defaults(),
             Origin::Controller => None,
         };
@@ -399,34 +402,33 @@ impl Inputs {
         }
     }
 
-    /// The first annotations that are not keys: the object's own, then those of its Namespace. An
-    /// unknown name on the Namespace might be a misspelled default, so it is reported if the object
+    /// The first annotations that are not keys: the object's own, then those of the defaults. An
+    /// unknown name among the defaults might be a misspelled default, so it is reported if the object
     /// inherits anything.
     pub fn unknown(&self) -> impl Iterator<Item = (Origin, &UnknownAnnotation)> {
-        let own = self
-            .own
-            .unknown()
-            .iter()
-            .map(|annotation| (Origin::Own, annotation));
-        let inherited = self.defaults().filter(|_| self.inherits());
-        let inherited = inherited.map_or(&[][..], Annotations::unknown);
-        own.chain(
-            inherited
-                .iter()
-                .map(|annotation| (Origin::Namespace, annotation)),
-        )
+        let levels = self.levels_in_use();
+        levels.flat_map(|(origin, texts)| texts.unknown().iter().map(move |name| (origin, name)))
     }
 
-    /// Whether any value in force is inherited. Those of a schedule that the object names are not.
+    /// The object's own annotations, and the defaults if the object inherits anything.
+    fn levels_in_use(&self) -> impl Iterator<Item = (Origin, &Annotations)> {
+        let inherits = self.inherits();
+        let levels = self.levels();
+        levels.filter(move |(origin, _)| inherits || *origin == Origin::Own)
+    }
+
+    /// Whether any value in force is inherited. Those of a schedule that the object names are not, nor
+    /// is a setting of the Namespace itself.
     pub fn inherits(&self) -> bool {
         let is_inherited = |key: Key| self.origin(key).is_some_and(|origin| origin != Origin::Own);
-        Key::ALL.into_iter().any(is_inherited)
+        let mut keys = Key::ALL.into_iter();
+        keys.any(|key| key != Key::TeamDefaults && is_inherited(key))
     }
 
     /// The number of further annotations that are not keys.
     pub fn unknown_more(&self) -> usize {
-        let inherited = self.defaults().filter(|_| self.inherits());
-        self.own.unknown_more() + inherited.map_or(0, Annotations::unknown_more)
+        let levels = self.levels_in_use();
+        levels.map(|(_, texts)| texts.unknown_more()).sum()
     }
 
     /// Where the schedule in force is written.

@@ -1,5 +1,5 @@
-//! Defaults that objects inherit from their Namespace and from the controller's flags, and the annotation
-//! `inherited`, in which the controller writes them on the object.
+//! Defaults that objects inherit from their team's ConfigMap, from their Namespace and from the controller's
+//! flags, and the annotation `inherited`, in which the controller writes them on the object.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -9,17 +9,26 @@ use serde_json::{Map, Value};
 use crate::{
     inputs::{
         annotations::{Annotations, NamedSchedule, NamedSchedules, Origin},
-        effective::{Inputs, Source},
+        effective::{Inputs, Source, truth},
+        parse::{ParseContext, ParsedInputs, read},
+        problem::InvalidSchedule,
         spec::ScheduleSpec,
     },
     keys::Key,
 };
+
+/// The name of the ConfigMap with a team's defaults for the objects in its namespace. Its keys are those of
+/// annotations without the prefix.
+pub const TEAM_CONFIG_MAP: &str = "dayshift";
 
 /// The sources from which objects inherit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inheritance {
     /// Whether the annotations of a Namespace are defaults for the objects in it.
     pub from_namespaces: bool,
+    /// Whether the ConfigMap `dayshift` in a namespace has defaults for the objects in it, which come
+    /// before those of the Namespace.
+    pub from_teams: bool,
     /// The schedule of workloads that have no other one.
     pub default_schedule: Option<DefaultSchedule>,
     /// The schedules that objects, Namespaces and the default schedule can name.
@@ -39,6 +48,7 @@ impl Default for Inheritance {
     fn default() -> Self {
         Self {
             from_namespaces: true,
+            from_teams: false,
             default_schedule: None,
             schedules: NamedSchedules::default(),
         }
@@ -72,13 +82,7 @@ impl DefaultSchedule {
 
     /// The schedule as annotations that an object inherits.
     pub fn annotations(&self) -> Arc<Annotations> {
-        self.beside(&Annotations::default(), &NamedSchedules::default())
-    }
-
-    /// The schedule together with the annotations of a Namespace, for objects to which those give
-    /// no schedule.
-    fn beside(&self, annotations: &Annotations, schedules: &NamedSchedules) -> Arc<Annotations> {
-        Arc::new(annotations.with_default_schedule(self.schedule.resolved(schedules)))
+        Arc::new(Annotations::default().with_levels(None, Some(Arc::clone(&self.schedule))))
     }
 
     /// Whether it applies in a namespace.
@@ -93,33 +97,67 @@ impl Inheritance {
         annotations.resolved(&self.schedules)
     }
 
-    /// The defaults of objects in a namespace with these annotations; `None` if there are none.
+    /// The defaults of objects in a namespace whose Namespace has these annotations, and whose team has
+    /// these defaults; `None` if there are none.
     pub fn in_force(
         &self,
         namespace: &str,
         annotations: Option<&Arc<Annotations>>,
+        team: Option<&Arc<Annotations>>,
     ) -> Option<Arc<Annotations>> {
+        let resolved = |texts: &Arc<Annotations>| texts.resolved(&self.schedules);
         let default = self.default_schedule.as_ref();
         let default = default.filter(|schedule| schedule.applies_in(namespace));
+        let default = default.map(|default| resolved(&default.schedule));
+        let may_have_team =
+            self.from_teams && annotations.is_none_or(|annotations| allows_team(annotations));
+        let team = team.filter(|texts| may_have_team && !texts.is_empty());
+        let team = team.map(resolved);
         let annotations =
             annotations.filter(|annotations| self.from_namespaces && !annotations.is_empty());
-        let annotations = annotations.map(|annotations| annotations.resolved(&self.schedules));
-        match (annotations, default) {
-            (None, None) => None,
-            (None, Some(default)) => Some(default.beside(&Annotations::default(), &self.schedules)),
-            (Some(annotations), Some(default)) => {
-                Some(default.beside(&annotations, &self.schedules))
-            }
-            (Some(annotations), None) => Some(annotations),
+        let annotations = annotations.map(resolved);
+        if team.is_none() && default.is_none() {
+            return annotations;
+        }
+        let annotations = annotations.unwrap_or_default();
+        Some(Arc::new(annotations.with_levels(team, default)))
+    }
+
+    /// A team's defaults, and nothing else, as an object inherits them.
+    pub fn of_team(&self, team: &Arc<Annotations>) -> Arc<Annotations> {
+        let team = Some(self.resolved(team));
+        Arc::new(Annotations::default().with_levels(team, None))
+    }
+
+    /// Why a team's defaults are invalid, independent of the objects that inherit them.
+    pub fn team_problem(
+        &self,
+        team: &Arc<Annotations>,
+        context: &ParseContext,
+    ) -> Option<InvalidSchedule> {
+        let inputs = Inputs::from_own(self.resolved(team));
+        match read(&inputs.or_always_on(), context) {
+            ParsedInputs::Invalid(problem) => Some(problem.in_team_defaults()),
+            ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => None,
         }
     }
+}
+
+/// Whether a Namespace with these annotations lets its team have defaults. If its annotation is invalid,
+/// every object in it is rejected.
+pub fn allows_team(namespace: &Annotations) -> bool {
+    let text = namespace.text(Key::TeamDefaults);
+    text.and_then(truth) != Some(false)
 }
 
 /// The key for the place where the other keys are written.
 const FROM: &str = "from";
 const OF_NAMESPACE: &str = "Namespace";
-/// The value of `from` for the controller's flags, and the key for their values if the Namespace
-/// has others.
+/// The value of `from` for the team's defaults, and the key for their values if the Namespace has
+/// others.
+const OF_TEAM: &str = "team";
+/// The value of `from` for the controller's flags, and the key for their values if the Namespace or
+/// the team has others.
 const OF_CONTROLLER: &str = "scaler";
 /// The value of `from` if only a schedule that the object names gives values.
 const OF_SCHEDULE: &str = "schedule";
@@ -131,9 +169,9 @@ const LEFT_OUT: &str = "left-out";
 /// The values that an object inherits or takes from named schedules, in the annotation `inherited` on
 /// the object. The CLI reads them there, so it does not need the file of schedules.
 ///
-/// It is a JSON object with the keys, their values, and `from`, which is `Namespace`, `scaler` or
-/// `schedule`: `{"from":"Namespace","hours":"Mon-Fri 09:00-19:00"}`. If both have values, those of the
-/// controller are in `scaler`:
+/// It is a JSON object with the keys, their values, and `from`, which is `Namespace`, `team`, `scaler` or
+/// `schedule`: `{"from":"Namespace","hours":"Mon-Fri 09:00-19:00"}`. If several have values, those of the
+/// team are in `team`, and those of the controller in `scaler`:
 /// `{"from":"Namespace","timezone":"Asia/Tokyo","scaler":{"hours":"09:00-19:00"}}`. The values of named
 /// schedules are in `schedules`: `{"from":"schedule","schedules":{"office":{"hours":"09:00-19:00"}}}`.
 /// The annotation is not longer than a value that a user may write. If it would be, the longest values
@@ -141,6 +179,7 @@ const LEFT_OUT: &str = "left-out";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inherited {
     pub(crate) namespace: Annotations,
+    pub(crate) team: Annotations,
     scaler: Annotations,
     /// The values in force of each named schedule.
     schedules: BTreeMap<Box<str>, Annotations>,
@@ -173,19 +212,22 @@ impl Inherited {
         let has_any = inputs.defaults().is_some() || inputs.refers_to_schedules();
         let keys = has_any.then_some(Key::ALL);
         for key in keys.into_iter().flatten() {
-            // The object's own override might have ended while one of its Namespace is active.
-            let is_beside = Key::OVERRIDES.contains(&key) || Key::AUTHOR.contains(&key);
+            // An override might have ended while one of a later level is active.
+            if Key::OVERRIDES.contains(&key) || Key::AUTHOR.contains(&key) {
+                let defaults = inputs.defaults();
+                let team = defaults.and_then(Annotations::team);
+                let of_team = team.and_then(|team| team.text(key));
+                inherited.team.set(key, of_team);
+                let of_namespace = defaults.and_then(|defaults| defaults.text(key));
+                inherited.namespace.set(key, of_namespace);
+                continue;
+            }
             let Some((source, written)) = inputs.written(key) else {
                 continue;
             };
             let text = written.text(key);
             match source {
-                Source::OWN if is_beside => {
-                    let text = inputs
-                        .defaults()
-                        .and_then(|annotations| annotations.text(key));
-                    inherited.namespace.set(key, text);
-                }
+                Source { .. } if key == Key::TeamDefaults => {}
                 Source::OWN => {}
                 Source {
                     origin,
@@ -200,6 +242,10 @@ impl Inherited {
                         inherited.scaler.set(key, text);
                     }
                 }
+                Source {
+                    origin: Origin::Team,
+                    ..
+                } => inherited.team.set(key, text),
                 Source { .. } => inherited.namespace.set(key, text),
             }
         }
@@ -213,6 +259,7 @@ impl Inherited {
         let level = match origin {
             // The object has the name.
             Origin::Own => return,
+            Origin::Team => &mut self.team,
             Origin::Namespace => &mut self.namespace,
             Origin::Controller => &mut self.scaler,
         };
@@ -246,18 +293,22 @@ impl Inherited {
                 .filter_map(text)
                 .collect::<Map<_, Value>>()
         };
-        let [mut document, scaler] = [&self.namespace, &self.scaler].map(values);
-        let from = if !document.is_empty() {
-            if !scaler.is_empty() {
-                document.insert(OF_CONTROLLER.to_owned(), scaler.into());
-            }
-            OF_NAMESPACE
-        } else if scaler.is_empty() && !self.schedules.is_empty() {
-            OF_SCHEDULE
-        } else {
-            document = scaler;
-            OF_CONTROLLER
+        // The first level that has values is written directly, and the others by name.
+        let levels = [
+            (OF_NAMESPACE, &self.namespace),
+            (OF_TEAM, &self.team),
+            (OF_CONTROLLER, &self.scaler),
+        ];
+        let levels = levels.map(|(name, level)| (name, values(level)));
+        let mut levels = levels.into_iter().filter(|(_, values)| !values.is_empty());
+        let (from, mut document) = match levels.next() {
+            Some(first) => first,
+            None if self.schedules.is_empty() => (OF_CONTROLLER, Map::new()),
+            None => (OF_SCHEDULE, Map::new()),
         };
+        for (name, values) in levels {
+            document.insert(name.to_owned(), values.into());
+        }
         let named = self.schedules.iter();
         let named = named.map(|(name, from)| (name.to_string(), values(from).into()));
         let named: Map<_, Value> = named.collect();
@@ -276,13 +327,13 @@ impl Inherited {
     }
 
     fn parts_mut(&mut self) -> impl Iterator<Item = &mut Annotations> {
-        let levels = [&mut self.namespace, &mut self.scaler].into_iter();
+        let levels = [&mut self.namespace, &mut self.team, &mut self.scaler].into_iter();
         levels.chain(self.schedules.values_mut())
     }
 
     fn leave_out_longest(&mut self) -> Option<()> {
         let parts = || {
-            let levels = [&self.namespace, &self.scaler].into_iter();
+            let levels = [&self.namespace, &self.team, &self.scaler].into_iter();
             levels.chain(self.schedules.values())
         };
         let length = |from: &Annotations, key: Key| from.text(key).map_or(0, str::len);
@@ -322,12 +373,15 @@ impl Inherited {
                 .collect(),
             ..Self::default()
         };
+        let level = |name: &str| {
+            let values = document.get(name).and_then(Value::as_object);
+            values.map(read).unwrap_or_default()
+        };
+        inherited.team = level(OF_TEAM);
+        inherited.scaler = level(OF_CONTROLLER);
         match document.get(FROM)?.as_str()? {
-            OF_NAMESPACE => {
-                inherited.namespace = all;
-                let scaler = document.get(OF_CONTROLLER).and_then(Value::as_object);
-                inherited.scaler = scaler.map(read).unwrap_or_default();
-            }
+            OF_NAMESPACE => inherited.namespace = all,
+            OF_TEAM => inherited.team = all,
             OF_CONTROLLER => inherited.scaler = all,
             OF_SCHEDULE => {}
             _ => return None,
@@ -338,22 +392,31 @@ impl Inherited {
     /// Gives an object these values, in place of its defaults and of the schedule that it names.
     pub(crate) fn given_to(self, inputs: Inputs) -> Inputs {
         let schedules = self.schedules();
-        let [namespace, scaler] =
-            [self.namespace, self.scaler].map(|level| Arc::new(level).resolved(&schedules));
-        let defaults = Arc::new(namespace.with_default_schedule(scaler));
+        let levels = [self.namespace, self.team, self.scaler];
+        let [namespace, team, scaler] = levels.map(|level| Arc::new(level).resolved(&schedules));
+        let team = Some(team).filter(|team| !team.is_empty());
+        let defaults = Arc::new(namespace.with_levels(team, Some(scaler)));
         inputs
             .with_defaults(Some(defaults))
             .with_schedules(&schedules)
     }
 
-    /// The named schedules, and the name of the default schedule; `None` if there are none.
-    pub(crate) fn recorded_schedules(&self) -> Option<Inheritance> {
+    /// The values of named schedules, of the team's defaults and of the default schedule; `None` if there
+    /// are none of the first two.
+    pub(crate) fn recorded(self) -> Option<RecordedDefaults> {
+        if self.schedules.is_empty() && self.team.is_empty() {
+            return None;
+        }
         let name = self.scaler.text(Key::NamedSchedule);
         let name = name.map(|name| (Key::NamedSchedule, name.to_owned()));
-        (!self.schedules.is_empty()).then(|| Inheritance {
-            from_namespaces: true,
-            default_schedule: DefaultSchedule::from_texts(name),
-            schedules: self.schedules(),
+        Some(RecordedDefaults {
+            inheritance: Inheritance {
+                from_namespaces: true,
+                from_teams: true,
+                default_schedule: DefaultSchedule::from_texts(name),
+                schedules: self.schedules(),
+            },
+            team: (!self.team.is_empty()).then(|| Arc::new(self.team)),
         })
     }
 
@@ -377,15 +440,44 @@ impl Inherited {
     }
 }
 
+/// The defaults in the annotation `inherited` that are not read from Namespaces: the values of named
+/// schedules, and of the team's ConfigMap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedDefaults {
+    inheritance: Inheritance,
+    team: Option<Arc<Annotations>>,
+}
+
+impl RecordedDefaults {
+    /// The values, for their size: of each named schedule, and of the team.
+    pub fn values(&self) -> impl Iterator<Item = &Annotations> {
+        let named = self.inheritance.schedules.iter();
+        let team = self.team.as_deref();
+        named.map(NamedSchedule::texts).chain(team)
+    }
+
+    /// Gives an object these defaults together with the annotations of its Namespace.
+    #[must_use]
+    pub fn given_to(
+        &self,
+        inputs: Inputs,
+        namespace: &str,
+        annotations: Option<&Arc<Annotations>>,
+    ) -> Inputs {
+        let team = self.team.as_ref();
+        let defaults = self.inheritance.in_force(namespace, annotations, team);
+        inputs
+            .with_defaults(defaults)
+            .with_schedules(&self.inheritance.schedules)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::{
-        Inputs, Kind, Origin,
-        inputs::parse::{ParseContext, ParsedInputs, read},
-    };
+    use crate::{Inputs, Kind, Origin};
 
     fn annotations(texts: &[(Key, &str)]) -> Arc<Annotations> {
         let texts = texts.iter().map(|(key, text)| (*key, (*text).to_owned()));
@@ -402,7 +494,7 @@ mod tests {
         let zone = annotations(&[(Key::Timezone, "Asia/Tokyo")]);
         let night = annotations(&[(Key::Hours, "20:00-22:00")]);
         let in_namespace = |annotations: Option<&Arc<Annotations>>| {
-            Inputs::default().with_defaults(levels.in_force("dev", annotations))
+            Inputs::default().with_defaults(levels.in_force("dev", annotations, None))
         };
         let (plain, zoned) = (in_namespace(None), in_namespace(Some(&zone)));
         let night = in_namespace(Some(&night));
@@ -432,7 +524,7 @@ mod tests {
         let both = annotations(&[(Key::Scale, "09:00 = 3"), (Key::Stop, "20:00")]);
         let of = |kind: &Kind, annotations: &Arc<Annotations>| {
             let inputs = Inputs::default().with_counts(kind.counts());
-            inputs.with_defaults(levels.in_force("dev", Some(annotations)))
+            inputs.with_defaults(levels.in_force("dev", Some(annotations), None))
         };
         for (kind, annotations, key, origin) in [
             (Kind::DEPLOYMENT, &steps, Key::Scale, Origin::Namespace),
@@ -468,7 +560,7 @@ mod tests {
             default_schedule: DefaultSchedule::from_texts(hours),
             ..Inheritance::default()
         };
-        let defaults = levels.in_force("dev", Some(&annotations(namespace)));
+        let defaults = levels.in_force("dev", Some(&annotations(namespace)), None);
         Inputs::from_own(annotations(own)).with_defaults(defaults)
     }
 
@@ -589,7 +681,7 @@ mod tests {
             let own = Inputs::from_own(annotations(&own));
             let inputs = own
                 .clone()
-                .with_defaults(levels.in_force("dev", Some(&annotations(&namespace))))
+                .with_defaults(levels.in_force("dev", Some(&annotations(&namespace)), None))
                 .with_schedules(&schedules);
             let text = text(&inputs, &Zone::UTC.into()).unwrap();
             assert_eq!(&*text, expected);
@@ -673,6 +765,81 @@ mod tests {
             assert!(!is_too_long(&text), "{}", text.len());
             let left_out = Inherited::parse(&text).unwrap().left_out;
             assert!(!left_out.is_empty(), "{text}");
+        }
+    }
+
+    /// A reader without the ConfigMap gets the same values from the same places.
+    #[test]
+    fn the_inherited_annotation_contains_the_values_of_the_team() {
+        let hours = |text: &str| (Key::Hours, text.to_owned());
+        let levels = Inheritance {
+            from_teams: true,
+            default_schedule: DefaultSchedule::from_texts([hours("20:00-22:00")]),
+            schedules: NamedSchedules::from_file([NamedSchedule::new(
+                "office",
+                [hours("09:00-19:00"), (Key::Timezone, "UTC".to_owned())],
+            )]),
+            ..Inheritance::default()
+        };
+        let office = (Key::NamedSchedule, "office");
+        let wake = (Key::WakeUntil, "2026-11-20 12:00");
+        for (own, team, namespace, expected) in [
+            (
+                vec![],
+                vec![HOURS],
+                vec![],
+                r#"{"from":"team","hours":"Mon-Fri 09:00-19:00"}"#,
+            ),
+            (
+                vec![],
+                vec![HOURS],
+                vec![ZONE, (Key::Hours, "01:00-02:00")],
+                r#"{"from":"Namespace","team":{"hours":"Mon-Fri 09:00-19:00"},"timezone":"Asia/Tokyo"}"#,
+            ),
+            (
+                vec![],
+                vec![ZONE],
+                vec![],
+                r#"{"from":"team","scaler":{"hours":"20:00-22:00"},"timezone":"Asia/Tokyo"}"#,
+            ),
+            (
+                vec![],
+                vec![office],
+                vec![ZONE],
+                r#"{"from":"team","schedule":"office","schedules":{"office":{"hours":"09:00-19:00","timezone":"UTC"}}}"#,
+            ),
+            // An override might end before one of a later level.
+            (
+                vec![HOURS, wake],
+                vec![(Key::WakeUntil, "2026-11-20 13:00")],
+                vec![
+                    (Key::WakeUntil, "2026-11-20 14:00"),
+                    (Key::TeamDefaults, "true"),
+                ],
+                r#"{"from":"Namespace","team":{"wake-until":"2026-11-20 13:00"},"wake-until":"2026-11-20 14:00"}"#,
+            ),
+        ] {
+            let own = Inputs::from_own(annotations(&own));
+            let (team, namespace) = (annotations(&team), annotations(&namespace));
+            let defaults = levels.in_force("dev", Some(&namespace), Some(&team));
+            let inputs = own.clone().with_defaults(defaults);
+            let text = text(&inputs, &Zone::UTC.into()).unwrap();
+            assert_eq!(&*text, expected);
+            let seen = Inherited::parse(&text).unwrap();
+            assert_eq!(seen.clone().text().as_deref(), Some(expected), "read again");
+            let given = seen.clone().given_to(own.clone());
+            // The activator reads the Namespace itself.
+            let recorded = seen.recorded().unwrap();
+            let beside = recorded.given_to(own, "dev", Some(&namespace));
+            let keys = Key::ALL.into_iter();
+            for key in keys.filter(|key| !matches!(key, Key::NamedSchedule | Key::TeamDefaults)) {
+                assert_eq!(given.text(key), inputs.text(key), "{key} in {text}");
+                assert_eq!(given.source(key), inputs.source(key), "{key} in {text}");
+                if inputs.origin(key) == Some(Origin::Team) {
+                    assert_eq!(beside.source(key), inputs.source(key), "{key} in {text}");
+                }
+            }
+            assert_eq!(given.fingerprint("u1"), inputs.fingerprint("u1"), "{text}");
         }
     }
 

@@ -13,7 +13,9 @@ use crate::{
 pub struct Overrides {
     /// The overrides on the object itself.
     pub own: OverrideSet,
-    /// The overrides on its Namespace. They apply when none of the object's own is active.
+    /// The overrides among the team's defaults. They apply when none of the object's own is active.
+    pub team: OverrideSet,
+    /// The overrides on its Namespace. They apply when none of the others is active.
     pub inherited: OverrideSet,
     /// Whether a workload is stopped again if it runs against its schedule.
     pub enforce: Enforce,
@@ -115,10 +117,25 @@ impl OverrideSet {
 
 impl Overrides {
     /// The active override at `now`, and where it is written. The object's own overrides have
-    /// priority over those of its Namespace.
+    /// priority over those of its team, and these over those of its Namespace.
     pub fn with_origin_at(&self, now: DateTime<Utc>) -> Option<(Origin, Override)> {
-        let own = self.own.at(now).map(|held| (Origin::Own, held));
-        own.or_else(|| Some((Origin::Namespace, self.inherited.at(now)?)))
+        let mut sets = self.sets().into_iter();
+        sets.find_map(|(origin, set)| Some((origin, set.at(now)?)))
+    }
+
+    /// The overrides of each place, by priority.
+    pub const fn sets(&self) -> [(Origin, OverrideSet); 3] {
+        [
+            (Origin::Own, self.own),
+            (Origin::Team, self.team),
+            (Origin::Namespace, self.inherited),
+        ]
+    }
+
+    /// The active override at `now` that the object inherits, and where it is written.
+    pub fn inherited_at(&self, now: DateTime<Utc>) -> Option<(Origin, Override)> {
+        let own = OverrideSet::default();
+        Self { own, ..*self }.with_origin_at(now)
     }
 
     /// The active override at `now`.
@@ -128,7 +145,8 @@ impl Overrides {
 
     /// All overrides, including ended ones.
     pub fn all(&self) -> impl Iterator<Item = Override> + use<> {
-        self.own.all().chain(self.inherited.all())
+        let sets = self.sets().into_iter();
+        sets.flat_map(|(_, set)| set.all())
     }
 
     /// Removes the object's own overrides if they had ended before and `kubectl rollout undo`
@@ -158,17 +176,18 @@ impl Overrides {
         self.own.keys().collect()
     }
 
-    /// The keys of the object's own overrides that have ended at `now`. Those on the Namespace
-    /// apply to other objects too and are kept there.
+    /// The keys of the object's own overrides that have ended at `now`. Inherited ones apply to other
+    /// objects too and are kept where they are.
     pub fn expired_at(&self, now: DateTime<Utc>) -> Vec<Key> {
         let is_over = |held: &Override| held.until().is_some_and(|until| until <= now);
         let over = self.own.all().filter(is_over);
         over.map(Override::annotation).collect()
     }
 
-    /// The end of an override. If it is on the object and on the Namespace, the later end.
+    /// The end of an override. If it is in several places, the latest end.
     pub fn until(&self, key: Key) -> Option<DateTime<Utc>> {
-        self.own.until(key).max(self.inherited.until(key))
+        let ends = self.sets().map(|(_, set)| set.until(key));
+        ends.into_iter().flatten().max()
     }
 }
 
@@ -263,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_override_has_priority_over_the_namespace_until_it_ends() {
+    fn an_active_override_has_priority_over_those_of_later_levels() {
         let hour = |hour| DateTime::UNIX_EPOCH + TimeDelta::hours(hour);
         let all = Overrides {
             own: OverrideSet {
@@ -274,11 +293,16 @@ mod tests {
                 pause: Some(Pause::Until(hour(3))),
                 ..OverrideSet::default()
             },
+            team: OverrideSet {
+                wake_until: Some(hour(2)),
+                ..OverrideSet::default()
+            },
             enforce: Enforce::No,
         };
         for (now, expected) in [
             (0, Some((Origin::Own, Phase::Slept))),
-            (1, Some((Origin::Namespace, Phase::Paused))),
+            (1, Some((Origin::Team, Phase::Woken))),
+            (2, Some((Origin::Namespace, Phase::Paused))),
             (3, None),
         ] {
             let holds = all.with_origin_at(hour(now));

@@ -16,7 +16,7 @@ use dayshift_schedule::{
 use crate::{
     inputs::{
         after::After,
-        annotations::{Annotations, NamedSchedules, Origin},
+        annotations::{NamedSchedules, Origin},
         effective::{Inputs, Source, VolumeRetention, truth},
         overrides::{Enforce, OverrideSet, Overrides, Pause},
         problem::{InvalidSchedule, Problem},
@@ -152,6 +152,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         problems.0.push(problem.from(origin));
     }
     problems.named_schedules(inputs, context);
+    problems.team_defaults(inputs);
     let may_delete = problems.parse_bool(inputs, Key::AllowVolumeDeletion);
     problems.stop_jobs(inputs);
     if !inputs.has_schedule() {
@@ -183,8 +184,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
 
 /// The problems with values that were dropped because they are too long, or too many.
 fn dropped(inputs: &Inputs) -> Vec<Problem> {
-    let defaults = inputs.defaults();
-    if !inputs.own().has_dropped() && !defaults.is_some_and(Annotations::has_dropped) {
+    if !inputs.levels().any(|(_, texts)| texts.has_dropped()) {
         return Vec::new();
     }
     let mut problems = Vec::new();
@@ -192,7 +192,7 @@ fn dropped(inputs: &Inputs) -> Vec<Problem> {
         let first = Key::ALL.into_iter().find(|key| inputs.own().has(*key));
         problems.push(Problem::excess(excess, first));
     }
-    let mut reports_defaults = defaults.and_then(Annotations::excess);
+    let mut reported = vec![Origin::Own];
     for key in Key::ALL {
         let Some((Source { origin, .. }, written)) = inputs.written(key) else {
             continue;
@@ -200,13 +200,16 @@ fn dropped(inputs: &Inputs) -> Vec<Problem> {
         let Some(unread) = written.unread(key) else {
             continue;
         };
-        if written.excess().is_none() {
-            let problem = Problem::new(key.name(), Diagnostic::too_long(unread));
-            problems.push(problem.from(origin));
-        } else if origin == Origin::Namespace
-            && let Some(excess) = reports_defaults.take()
-        {
-            problems.push(Problem::excess(excess, Some(key)).from(origin));
+        match written.excess() {
+            None => {
+                let problem = Problem::new(key.name(), Diagnostic::too_long(unread));
+                problems.push(problem.from(origin));
+            }
+            Some(excess) if !reported.contains(&origin) => {
+                reported.push(origin);
+                problems.push(Problem::excess(excess, Some(key)).from(origin));
+            }
+            Some(_) => {}
         }
     }
     problems
@@ -328,18 +331,26 @@ impl Problems {
     }
 
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
-        let own = self.override_set(|key| inputs.own().text(key), Origin::Own, zone);
-        let defaults = inputs.defaults();
-        // `pause: "false"` on the object cancels a pause of its Namespace. An own pause that has
-        // ended does not.
-        let is_refused =
-            |key| key == Key::Pause && own.pause.is_none() && inputs.own().text(key).is_some();
-        let inherited = |key| defaults?.text(key).filter(|_| !is_refused(key));
-        Overrides {
-            own,
-            inherited: self.override_set(inherited, Origin::Namespace, zone),
-            enforce: self.enforce(inputs),
+        let mut overrides = Overrides::default();
+        // `pause: "false"` on the object cancels a pause of its team or Namespace, and among the
+        // team's defaults one of the Namespace. A pause that has ended does not.
+        let mut is_pause_cancelled = false;
+        for (origin, texts) in inputs.levels() {
+            let set = match origin {
+                Origin::Own => &mut overrides.own,
+                Origin::Team => &mut overrides.team,
+                Origin::Namespace => &mut overrides.inherited,
+                Origin::Controller => continue,
+            };
+            let text = |key| {
+                let text = texts.text(key);
+                text.filter(|_| key != Key::Pause || !is_pause_cancelled)
+            };
+            *set = self.override_set(text, origin, zone);
+            is_pause_cancelled |= set.pause.is_none() && texts.text(Key::Pause).is_some();
         }
+        overrides.enforce = self.enforce(inputs);
+        overrides
     }
 
     fn override_set<'i>(
@@ -410,6 +421,24 @@ impl Problems {
             self.reject_boolean(key, text, "is neither `true` nor `false`", help);
             false
         })
+    }
+
+    /// Rejects `team-defaults` if it is not on the Namespace, or is neither `true` nor `false`.
+    fn team_defaults(&mut self, inputs: &Inputs) {
+        let key = Key::TeamDefaults;
+        match inputs.origin(key) {
+            None => {}
+            Some(Origin::Team) if !inputs.inherits() => {}
+            Some(Origin::Namespace) => {
+                self.parse_bool(inputs, key);
+            }
+            Some(Origin::Own | Origin::Team | Origin::Controller) => {
+                let text = inputs.text(key).unwrap_or_default();
+                let wrong = "has no meaning here: only a Namespace allows or forbids the defaults of its team";
+                let help = "write it on the Namespace, or remove it";
+                self.0.push(Problem::for_text(key, text, wrong, help));
+            }
+        }
     }
 
     /// Rejects `stop-jobs` if it is neither `true` nor `false`, or if the kind has no Jobs.

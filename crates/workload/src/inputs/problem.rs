@@ -66,9 +66,10 @@ impl Problem {
     }
 
     /// The annotation, or the schedule and its key if the value is in a named schedule:
-    /// `dayshift/hours`, ``schedule `office`, key `hours` ``.
+    /// `dayshift/hours`, ``schedule `office`, key `hours` ``. A key of a ConfigMap has no prefix.
     pub fn name(&self, prefix: &Prefix) -> String {
         match &self.schedule {
+            None if self.origin == Origin::Team => cut_chars(&self.annotation, 60).to_owned(),
             None => self.annotation_name(prefix),
             Some(schedule) if self.annotation.is_empty() => format!("schedule `{schedule}`"),
             Some(schedule) => {
@@ -89,7 +90,7 @@ impl Problem {
         }
     }
 
-    /// The same with the place of the annotation, such as `dayshift/hours on the Namespace`.
+    /// The same with the place of the value, such as `dayshift/hours on the Namespace`.
     pub fn subject(&self, prefix: &Prefix) -> String {
         let name = self.name(prefix);
         match (&self.schedule, self.origin) {
@@ -199,11 +200,20 @@ impl InvalidSchedule {
         &self.problems
     }
 
-    /// Whether no problem is on the object itself. Then only users who may change its Namespace can
-    /// correct it.
+    /// The same for the values of a team's ConfigMap, which were read as if they were on an object.
+    #[must_use]
+    pub fn in_team_defaults(mut self) -> Self {
+        for problem in &mut self.problems {
+            problem.origin = Origin::Team;
+        }
+        self
+    }
+
+    /// Whether no problem is on the object itself or in its team's ConfigMap. Then only users who may
+    /// change its Namespace can correct it.
     pub fn is_inherited(&self) -> bool {
         let mut problems = self.problems.iter();
-        problems.all(|problem| problem.origin != Origin::Own)
+        problems.all(|problem| matches!(problem.origin, Origin::Namespace | Origin::Controller))
     }
 
     /// The same without copies of the annotations: proposals are searched now, and long ones are

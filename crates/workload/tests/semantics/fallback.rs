@@ -1,4 +1,4 @@
-//! The order in which keys fall back: a model of six maps, and random values in them.
+//! The order in which keys fall back: a model of eight maps, and random values in them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,9 +8,17 @@ use dayshift_workload::{
 };
 use proptest::prelude::*;
 
-/// The places in order: the object, its schedule, the Namespace, its schedule, the flags, their
-/// schedule.
-const PLACES: usize = 6;
+/// The places in order: the object, its team's ConfigMap, the Namespace and the flags, each followed by
+/// the schedule that it names.
+const PLACES: usize = 8;
+
+/// The level of each pair of places, and the name of its schedule.
+const LEVELS: [(Origin, &str); PLACES / 2] = [
+    (Origin::Own, "own"),
+    (Origin::Team, "squad"),
+    (Origin::Namespace, "team"),
+    (Origin::Controller, "all"),
+];
 
 /// The values of each place by key.
 type Values = [BTreeMap<Key, String>; PLACES];
@@ -57,14 +65,17 @@ fn texts(values: &BTreeMap<Key, String>) -> Vec<(Key, String)> {
 }
 
 fn inputs(values: &Values, is_cron_job: bool) -> Inputs {
-    let schedules = ["own", "team", "all"].into_iter().zip([1, 3, 5]);
-    let schedules = schedules.map(|(name, place)| NamedSchedule::new(name, texts(&values[place])));
+    let schedules = LEVELS.into_iter().enumerate();
+    let schedules =
+        schedules.map(|(level, (_, name))| NamedSchedule::new(name, texts(&values[2 * level + 1])));
     let inheritance = Inheritance {
-        default_schedule: DefaultSchedule::from_texts(texts(&values[4])),
+        from_teams: true,
+        default_schedule: DefaultSchedule::from_texts(texts(&values[6])),
         schedules: NamedSchedules::from_file(schedules),
         ..Inheritance::default()
     };
-    let namespace = Arc::new(Annotations::from_texts(texts(&values[2])));
+    let [team, namespace] =
+        [2, 4].map(|place| Arc::new(Annotations::from_texts(texts(&values[place]))));
     let own = Arc::new(Annotations::from_texts(texts(&values[0])));
     let kind = if is_cron_job {
         Kind::CRON_JOB
@@ -73,21 +84,23 @@ fn inputs(values: &Values, is_cron_job: bool) -> Inputs {
     };
     Inputs::from_own(own)
         .with_counts(kind.counts())
-        .with_defaults(inheritance.in_force("dev", Some(&namespace)))
+        .with_defaults(inheritance.in_force("dev", Some(&namespace), Some(&team)))
         .with_schedules(&inheritance.schedules)
 }
 
 /// Values in random places. Each names its place, so that equal values are impossible.
 fn values() -> impl Strategy<Value = Values> {
     let one = (0..PLACES, proptest::sample::select(&Key::ALL[..]));
-    let many = proptest::collection::vec(one, 0..14);
-    (many, proptest::array::uniform3(any::<bool>())).prop_map(|(many, names)| {
+    let many = proptest::collection::vec(one, 0..18);
+    (many, proptest::array::uniform4(any::<bool>())).prop_map(|(many, names)| {
         let mut values = Values::default();
         for (place, key) in many {
             let is_flag = TIMES.contains(&key);
             let may_hold = match place {
                 _ if is_named(place) => key.describes_schedule(),
-                4 => is_flag,
+                6 => is_flag,
+                // With it, the Namespace could forbid the team's values.
+                4 => !matches!(key, Key::NamedSchedule | Key::TeamDefaults),
                 _ => key != Key::NamedSchedule,
             };
             if may_hold {
@@ -96,7 +109,7 @@ fn values() -> impl Strategy<Value = Values> {
         }
         for (level, is_given) in names.into_iter().enumerate() {
             if is_given {
-                let name = ["own", "team", "all"][level].to_owned();
+                let name = LEVELS[level].1.to_owned();
                 values[2 * level].insert(Key::NamedSchedule, name);
             } else {
                 values[2 * level + 1].clear();
@@ -118,8 +131,8 @@ proptest! {
             prop_assert_eq!(inputs.text(key), text, "{}", key);
             let source = inputs.source(key).map(|source| (source.origin, source.schedule));
             let expected = place.map(|place| {
-                let origin = [Origin::Own, Origin::Namespace, Origin::Controller][place / 2];
-                (origin, is_named(place).then(|| ["own", "team", "all"][place / 2]))
+                let (origin, name) = LEVELS[place / 2];
+                (origin, is_named(place).then_some(name))
             });
             prop_assert_eq!(source, expected, "{}", key);
         }
@@ -140,12 +153,38 @@ proptest! {
             }
         }
         let times = TIMES.into_iter().find_map(|key| expected(&values, key, false));
-        let of_times = times.filter(|place| is_named(*place)).map(|place| ["own", "team", "all"][place / 2]);
+        let of_times = times.filter(|place| is_named(*place)).map(|place| LEVELS[place / 2].1);
         let name = values[0].get(&Key::NamedSchedule).map(String::as_str).or(of_times);
         if let Some(name) = name {
             flat = flat.with(Key::NamedSchedule, name);
         }
         prop_assert_eq!(inputs.fingerprint("u1"), flat.fingerprint("u1"));
         prop_assert_eq!(inputs.schedule_name(), name);
+    }
+}
+
+#[test]
+fn namespace_can_forbid_the_values_of_its_team() {
+    let team = [(Key::Hours, "09:00-17:00".to_owned())];
+    let team = Arc::new(Annotations::from_texts(team));
+    for (text, from_teams, expected) in [
+        (None, true, Some(Origin::Team)),
+        (Some("true"), true, Some(Origin::Team)),
+        (Some(" FALSE"), true, Some(Origin::Namespace)),
+        // It is rejected elsewhere.
+        (Some("maybe"), true, Some(Origin::Team)),
+        (None, false, Some(Origin::Namespace)),
+    ] {
+        let inheritance = Inheritance {
+            from_teams,
+            ..Inheritance::default()
+        };
+        let hours = (Key::Hours, "09:00-19:00".to_owned());
+        let permission = text.map(|text| (Key::TeamDefaults, text.to_owned()));
+        let namespace = Annotations::from_texts([hours].into_iter().chain(permission));
+        let namespace = Arc::new(namespace);
+        let defaults = inheritance.in_force("dev", Some(&namespace), Some(&team));
+        let inputs = Inputs::default().with_defaults(defaults);
+        assert_eq!(inputs.origin(Key::Hours), expected, "{text:?} {from_teams}");
     }
 }

@@ -11,7 +11,7 @@ use dayshift_operations::status::{date_and_time, span};
 use dayshift_schedule::{Action, Boundary, CalendarName, ClockChange, ExcludedDates, Zone};
 use dayshift_text::{cut_chars, printable};
 use dayshift_workload::{
-    CountKind, Origin, Override, Pause, Replicas, ScheduleSpec, savings::Saved,
+    CountKind, Origin, Override, Pause, Replicas, ScheduleSpec, TEAM_CONFIG_MAP, savings::Saved,
 };
 
 use crate::cli::output::{chart::day::state_glyph, plan::plan_bill, terminal::Style};
@@ -38,7 +38,7 @@ impl<'p> ScheduleGroup<'p> {
                 (spec.stop_replicas, spec.counts),
                 spec.jitter,
                 member.origin(),
-                (overrides.own, overrides.inherited),
+                overrides.sets(),
             );
             let at = *known.entry(key).or_insert(groups.len());
             match groups.get_mut(at) {
@@ -212,6 +212,9 @@ fn hour(seconds: i64) -> String {
 pub(super) fn origin(group: &ScheduleGroup<'_>) -> Option<String> {
     match group.origin() {
         Origin::Own => None,
+        Origin::Team => Some(format!(
+            "The schedule comes from the ConfigMap {TEAM_CONFIG_MAP} of the team."
+        )),
         Origin::Namespace => Some("The schedule comes from the Namespace.".to_owned()),
         Origin::Controller => Some("The schedule is the default of the controller.".to_owned()),
     }
@@ -251,15 +254,14 @@ pub(super) fn active_override(
         };
         let by = match origin {
             Origin::Own => "",
+            Origin::Team => ", by its team",
             Origin::Namespace | Origin::Controller => ", by its Namespace",
         };
         let brackets = "; boundaries in brackets are skipped";
         format!("{} {words}{by}{brackets}", state_glyph(state, style).0)
     };
-    let own = overrides.own.all().map(|active| (active, Origin::Own));
-    let inherited = overrides.inherited.all();
-    let inherited = inherited.map(|active| (active, Origin::Namespace));
-    let all = own.chain(inherited);
+    let sets = overrides.sets().into_iter();
+    let all = sets.flat_map(|(origin, set)| set.all().map(move |active| (active, origin)));
     all.filter(|(active, _)| holds(active)).map(say).collect()
 }
 

@@ -84,6 +84,7 @@ fn each_value_changes_its_object(plane: &ControlPlane) {
                 "--namespace=team-a",
                 "--exclude-namespace=team-b",
                 "--namespace-defaults=false",
+                "--team-defaults",
                 "--selector=team=web,tier!=db",
                 "--default-start=Mon-Fri 09:00",
                 "--default-stop=daily 19:00",

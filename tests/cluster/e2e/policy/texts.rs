@@ -27,7 +27,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
         "pause" => is_truth || parse_date_time(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_date_time(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
-        "exclude" | "allow-volume-deletion" | "stop-jobs" => is_truth,
+        "exclude" | "team-defaults" | "allow-volume-deletion" | "stop-jobs" => is_truth,
         "wake-on-request" => WakeOnRequest::parse(text).is_ok(),
         "wake-on-request-ignore" => IgnoredPaths::parse(text).is_ok(),
         "wake-on-request-answer" => AnsweredPaths::parse(text).is_ok(),
