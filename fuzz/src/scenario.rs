@@ -5,8 +5,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Footprint, Inputs, Key,
-    Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Readiness, Replicas, WorkloadRef,
-    decide, events::EventText, read,
+    Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Readiness, Replicas, Revision,
+    WorkloadRef, decide, events::EventText, read,
 };
 
 use super::texts::{check_printable, is_label_value};
@@ -52,6 +52,8 @@ pub fn observed(inputs: Inputs, labels: Labels) -> Observed {
         count_field: CountField::Present,
         footprint: Footprint::default(),
         readiness: Readiness::default(),
+        created: DateTime::UNIX_EPOCH,
+        revision: Some(Revision::FIRST),
         inputs,
         has_labels: !labels.is_empty(),
         labels,

@@ -206,7 +206,7 @@ pub(super) fn full_count(spec: &ScheduleSpec, plan: &WorkloadPlan, seen: Replica
 
 /// The count during a step, at most `full`.
 pub(super) fn running_count(spec: &ScheduleSpec, step: &PlannedStep, full: Replicas) -> Replicas {
-    let has_both = spec.schedule.only_action().is_none();
+    let has_both = spec.only_action().is_none();
     let count = match (step.state, step.required) {
         (PlannedState::Slept, _) => spec.stop_replicas,
         // If a schedule only stops or only starts, users make the other change, at unknown times. So the

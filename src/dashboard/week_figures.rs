@@ -116,7 +116,7 @@ impl WeekFigures {
 fn is_up(spec: &ScheduleSpec, step: &PlannedStep) -> bool {
     match (step.state, step.required) {
         (PlannedState::Slept, _) | (PlannedState::Running, Some(Action::Scale(0))) => false,
-        (PlannedState::Stopped, _) => spec.schedule.only_action().is_some(),
+        (PlannedState::Stopped, _) => spec.only_action().is_some(),
         _ => true,
     }
 }

@@ -351,7 +351,9 @@ impl Watched {
 
     fn next_after(&self, at: DateTime<Utc>) -> Option<Boundary> {
         match &self.parsed {
-            ParsedInputs::Scheduled(spec) => spec.next_after(&self.observed.object, at),
+            ParsedInputs::Scheduled(spec) => {
+                spec.next_after(&self.observed.object, self.observed.started(spec), at)
+            }
             ParsedInputs::Invalid(_) | ParsedInputs::Unscheduled => None,
         }
     }

@@ -88,7 +88,7 @@ pub fn example_actions(
         };
         let mut at = from;
         loop {
-            let boundary = spec.next_after(&workload.object, at)?;
+            let boundary = spec.next_after(&workload.object, None, at)?;
             at = boundary.at;
             if boundary.action == action {
                 break;

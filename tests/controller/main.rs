@@ -41,6 +41,7 @@ mod scope;
 mod server;
 mod snapshot;
 mod starts;
+mod stop_after;
 mod time;
 mod volumes;
 #[path = "../support/zone_file.rs"]

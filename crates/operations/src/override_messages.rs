@@ -167,7 +167,7 @@ fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
             "; the schedule specifies {required}: `{sync}` {does} it now"
         ));
     }
-    let next = spec.next_after(&seen.object, now)?;
+    let next = spec.next_after(&seen.object, seen.started(&spec), now)?;
     let at = short_time(next.at, spec.schedule.zone(), now);
     Some(format!("; next is the {} of {at}", next.action))
 }

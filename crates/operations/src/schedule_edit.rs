@@ -74,7 +74,7 @@ impl EditedWorkload {
     pub fn runs_outside_hours(&self, context: &ParseContext, now: DateTime<Utc>) -> bool {
         let (before, after) = (&self.observed, self.scheduled.read(context));
         after.spec().is_some_and(|spec| {
-            let required = spec.required_action(&before.object, now);
+            let required = spec.required_action(&before.object, before.started(spec), now);
             let is_to_stop = required.is_some_and(|action| !action.is_up());
             is_to_stop && before.replicas > spec.stop_replicas
         })

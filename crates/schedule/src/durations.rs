@@ -1,8 +1,8 @@
 //! Durations such as `5m` or `1h30m`: jitter (the time over which starts are spread), grace (how
-//! long `enforce` lets a workload run), notice (the time between a stop notice and the stop), and
-//! the maximum wait for dependencies.
+//! long `enforce` lets a workload run), notice (the time between a stop notice and the stop), the
+//! time after which a started workload is stopped, and the maximum wait for dependencies.
 
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
 use chrono::TimeDelta;
 
@@ -43,6 +43,89 @@ const NOTICE: DurationLimits = DurationLimits {
     most_seconds: 24 * 3600,
     grammar: Grammar::Notice,
 };
+
+const STOP_AFTER: DurationLimits = DurationLimits {
+    example: "8h",
+    most: "30d",
+    most_seconds: 30 * 24 * 3600,
+    grammar: Grammar::StopAfter,
+};
+
+/// The words after a duration that make [`StopAfter`] count from the creation.
+const SINCE_CREATION: [&str; 2] = ["since", "creation"];
+
+/// How long a workload runs before it is stopped (`stop-after`). It is displayed for messages, such as
+/// `8h after its last start or deploy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StopAfter {
+    /// One minute to 30 days, in whole seconds.
+    pub duration: TimeDelta,
+    /// From when the duration is counted.
+    pub since: Since,
+}
+
+/// From when [`StopAfter`] counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Since {
+    /// The last start: by dayshift, by a user, by the creation, or by a deploy.
+    Start,
+    /// The creation. Later starts and deploys count only after that duration has passed.
+    Creation,
+}
+
+impl fmt::Display for StopAfter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let duration = format_notice(self.duration);
+        match self.since {
+            Since::Start => write!(f, "{duration} after its last start or deploy"),
+            Since::Creation => write!(f, "{duration} after its creation"),
+        }
+    }
+}
+
+impl StopAfter {
+    /// Parses a duration from one minute to 30 days: `8h`, `1h30m`, `7d`, `48h since creation`.
+    ///
+    /// # Errors
+    /// The text is not numbers with units, is not whole seconds, is shorter than a minute or longer
+    /// than 30 days, or has other words after it. The span is in bytes of the text.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        Self::parse_strictly(text).map_err(|error| error.in_grammar(STOP_AFTER.grammar, text))
+    }
+
+    fn parse_strictly(text: &str) -> Result<Self, Diagnostic> {
+        const HELP: &str = "write for example `8h`, `90m` or `48h since creation`";
+        let all = Piece::whole(text, STOP_AFTER.example)?;
+        if all.text().contains([';', ',']) {
+            return Err(all.error("is a list, and only one duration is allowed", HELP));
+        }
+        let since = all
+            .words()
+            .find(|word| word.text().eq_ignore_ascii_case("since"));
+        let (length, since) = match since {
+            None => (all, Since::Start),
+            Some(since) => {
+                let at = since.span().start - all.span().start;
+                let rest = all.part(at..all.text().len());
+                let words = rest.words().map(Piece::text).map(str::to_lowercase);
+                if !words.eq(SINCE_CREATION) {
+                    let help = "write `since creation`, or only the duration, such as `8h`";
+                    return Err(rest.error("is not known here", help));
+                }
+                (all.part(0..at).trim(), Since::Creation)
+            }
+        };
+        let is_number = length.text().bytes().all(|byte| byte.is_ascii_digit());
+        if is_number || !has_known_units(length.text()) {
+            return Err(length.error("is not a duration", HELP));
+        }
+        let duration = parse_piece(length, STOP_AFTER.most, STOP_AFTER.most_seconds)?;
+        if duration < TimeDelta::minutes(1) {
+            return Err(length.error("is too short", "write at least `1m`"));
+        }
+        Ok(Self { duration, since })
+    }
+}
 
 /// Parses a duration in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
 ///
@@ -254,6 +337,77 @@ mod tests {
             assert_eq!(error.span(), 3..3 + text.len());
         }
         assert_eq!(parse_jitter(" ").unwrap_err().span(), 0..1);
+    }
+
+    #[test]
+    fn stop_after_is_a_duration_from_a_minute_to_30_days() {
+        for (text, seconds, since) in [
+            ("1m", 60, Since::Start),
+            (" 8h ", 8 * 3600, Since::Start),
+            ("1h 30m", 5400, Since::Start),
+            ("30d", 30 * 86_400, Since::Start),
+            ("48h since creation", 48 * 3600, Since::Creation),
+            ("2d  Since\tcreation", 48 * 3600, Since::Creation),
+        ] {
+            let duration = TimeDelta::seconds(seconds);
+            let expected = StopAfter { duration, since };
+            assert_eq!(StopAfter::parse(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn stop_after_error_points_at_the_mistake_and_has_an_example() {
+        let help = "write for example `8h`, `90m` or `48h since creation`";
+        let since = "write `since creation`, or only the duration, such as `8h`";
+        for (text, marked, wrong, help) in [
+            ("0", "0", "is not a duration", help),
+            ("8", "8", "is not a duration", help),
+            (
+                "8 hours of use",
+                "8 hours of use",
+                "is not a duration",
+                help,
+            ),
+            ("-8h", "-8h", "is not a duration", help),
+            ("since creation", "", "is not a duration", help),
+            ("59s", "59s", "is too short", "write at least `1m`"),
+            ("0m", "0m", "is too short", "write at least `1m`"),
+            ("31d", "31d", "is too long", "write at most `30d`"),
+            ("30d 1s", "30d 1s", "is too long", "write at most `30d`"),
+            ("8h since birth", "since birth", "is not known here", since),
+            (
+                "8h since creation of it",
+                "since creation of it",
+                "is not known here",
+                since,
+            ),
+            (
+                "8h; 4h",
+                "8h; 4h",
+                "is a list, and only one duration is allowed",
+                help,
+            ),
+            (
+                "8h, 4h",
+                "8h, 4h",
+                "is a list, and only one duration is allowed",
+                help,
+            ),
+        ] {
+            let error = StopAfter::parse(text).unwrap_err();
+            let shown = if marked.is_empty() {
+                format!("{wrong}; {help}")
+            } else {
+                format!("`{marked}` {wrong}; {help}")
+            };
+            assert!(error.to_string().starts_with(&shown), "{text}: {error}");
+        }
+        assert!(
+            StopAfter::parse(" ")
+                .unwrap_err()
+                .to_string()
+                .contains("`8h`")
+        );
     }
 
     #[test]

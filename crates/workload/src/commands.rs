@@ -234,7 +234,7 @@ impl SyncAction {
             None => {}
         }
         let required = spec
-            .required_action(&observed.object, now)
+            .required_action(&observed.object, observed.started(spec), now)
             .ok_or(OverrideError::BeforeFirstBoundary)?;
         let seen = observed.replicas;
         let is_so = match required {
@@ -245,7 +245,8 @@ impl SyncAction {
         if is_so {
             return Ok(None);
         }
-        let next = spec.next_after(&observed.object, now).map(|next| next.at);
+        let next = spec.next_after(&observed.object, observed.started(spec), now);
+        let next = next.map(|next| next.at);
         // Without a next boundary the schedule requires the same when the override ends.
         let until = next.unwrap_or(now + WITHOUT_BOUNDARY);
         let over = match required {

@@ -10,8 +10,8 @@ use ring::digest::{Context, SHA256};
 ///
 /// The text form is `v2-`, the first 16 hexadecimal digits of the SHA-256 of the UID, `-`, and the
 /// first 16 of the SHA-256 of the schedule text. That text consists of the annotations `start stop
-/// hours scale timezone except treat-as jitter extra` in this order, without the missing ones: a line
-/// feed, the name, `=`, the length of the value in bytes, `:` and the value. Flags and versions are
+/// hours scale timezone except treat-as jitter extra stop-after` in this order, without the missing
+/// ones: a line feed, the name, `=`, the length of the value in bytes, `:` and the value. Flags and versions are
 /// not included, so an object keeps its fingerprint if dayshift is upgraded or started with another
 /// `--timezone`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

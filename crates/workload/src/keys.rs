@@ -33,6 +33,8 @@ pub enum Key {
     TreatAs,
     /// Additional running windows on local dates.
     Extra,
+    /// How long it runs after a start before it is stopped.
+    StopAfter,
     /// Dependencies that must be ready before a start.
     After,
     /// `true`, or the time until which dayshift does not change the object.
@@ -70,7 +72,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -83,6 +85,7 @@ impl Key {
         Self::Except,
         Self::TreatAs,
         Self::Extra,
+        Self::StopAfter,
         Self::After,
         Self::Pause,
         Self::WakeUntil,
@@ -101,7 +104,8 @@ impl Key {
         Self::WakeOnRequestAnswer,
     ];
 
-    /// The keys of a schedule. Without any of them an object has no schedule.
+    /// The keys of the times of a schedule. Without any of them, and without `stop-after`, an object
+    /// has no schedule.
     pub const SCHEDULE: [Self; 4] = [Self::Start, Self::Stop, Self::Hours, Self::Scale];
 
     /// The keys of overrides.
@@ -160,6 +164,7 @@ impl Key {
             Self::Except => "except",
             Self::TreatAs => "treat-as",
             Self::Extra => "extra",
+            Self::StopAfter => "stop-after",
             Self::After => "after",
             Self::Pause => "pause",
             Self::WakeUntil => "wake-until",
@@ -199,6 +204,7 @@ impl Key {
             "downtime-replicas" | "min-replicas" => Some(Self::StopReplicas),
             "holidays" | "exclude-dates" => Some(Self::Except),
             "makeup" | "workdays" | "working-days" => Some(Self::TreatAs),
+            "auto-stop" | "autostop" | "max-uptime" | "ttl" | "idle-after" => Some(Self::StopAfter),
             "overtime" | "additional" | "extra-hours" => Some(Self::Extra),
             "depends-on" | "needs" | "requires" | "wait-for" => Some(Self::After),
             "force-uptime" | "wake" => Some(Self::WakeUntil),
@@ -239,17 +245,20 @@ pub enum Label {
     SavedValue,
     /// The schedule and the object to which the other labels belong.
     Fingerprint,
+    /// When the timer of `stop-after` began, and the revision of the pod template.
+    Started,
 }
 
 impl Label {
     /// Every label, in the order of the documentation.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::State,
         Self::Last,
         Self::Next,
         Self::SavedReplicas,
         Self::SavedValue,
         Self::Fingerprint,
+        Self::Started,
     ];
 
     /// The name after the prefix, such as `saved-replicas`.
@@ -261,6 +270,7 @@ impl Label {
             Self::SavedReplicas => "saved-replicas",
             Self::SavedValue => "saved-value",
             Self::Fingerprint => "fingerprint",
+            Self::Started => "started",
         }
     }
 }

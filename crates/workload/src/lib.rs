@@ -73,7 +73,7 @@ pub use observed::{CountField, MAX_BEGAN, Observed};
 pub use quantity::NANOS;
 pub use readiness::{READY_WITHIN, Readiness};
 pub use replicas::{Replicas, count_after_start, count_after_stop, count_after_wake};
-pub use state::{LATER_VERSION, Labels, Next, Phase, State};
+pub use state::{LATER_VERSION, Labels, Next, Phase, Revision, Started, State};
 pub use wake_on_request::{
     AnsweredPaths, IgnoredPaths, NotCovered, RequestCoverage, ServicePort, ServiceSpec,
     WakeOnRequest, selects, wake_on_request_problems,

@@ -21,7 +21,7 @@ use crate::{
     kinds::switch::{SwitchField, SwitchValue},
     readiness::Readiness,
     replicas::Replicas,
-    state::{Labels, Next, Phase, State},
+    state::{Labels, Next, Phase, Revision, Started, State},
     workload_ref::WorkloadRef,
 };
 
@@ -39,6 +39,10 @@ pub struct Observed {
     pub footprint: Footprint,
     /// How much of it is ready. Its own schedule does not depend on it.
     pub readiness: Readiness,
+    /// When it was created; 1970 if unknown.
+    pub created: DateTime<Utc>,
+    /// The revision of its pod template; `None` if its kind or its status does not show it.
+    pub revision: Option<Revision>,
     /// The annotations in force.
     pub inputs: Inputs,
     /// The values of the state labels.
@@ -177,6 +181,13 @@ impl Observed {
         self.readiness.due(self.replicas, &state, within)
     }
 
+    /// The `started` of [`Self::state`], if the schedule has a timer.
+    pub fn started(&self, spec: &ScheduleSpec) -> Option<Started> {
+        spec.stop_after?;
+        let text = self.labels.text(Label::Started)?;
+        Started::from_label(text)
+    }
+
     /// The phase of [`Self::state`]. Parsing one label is much cheaper than parsing all of them.
     pub fn phase(&self) -> Option<Phase> {
         self.labels.text(Label::State).and_then(Phase::from_label)
@@ -256,7 +267,17 @@ impl Observed {
     /// runs but should be stopped, nothing runs although it should, or it does not have the count
     /// of `scale`.
     pub fn contradicted_action(&self, spec: &ScheduleSpec, now: DateTime<Utc>) -> Option<Action> {
-        spec.required_action(&self.object, now)
+        self.contradicted_since(spec, self.started(spec), now)
+    }
+
+    /// [`Self::contradicted_action`] if the timer counts from this start.
+    pub(crate) fn contradicted_since(
+        &self,
+        spec: &ScheduleSpec,
+        started: Option<Started>,
+        now: DateTime<Utc>,
+    ) -> Option<Action> {
+        spec.required_action(&self.object, started, now)
             .filter(|required| match required {
                 // If a schedule has no starts, users start the workload manually, and it should keep
                 // running.

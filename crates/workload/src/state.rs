@@ -3,8 +3,13 @@
 use std::fmt;
 
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
+use dayshift_text::number;
 
-use crate::{fingerprint::Fingerprint, keys::Label, replicas::Replicas};
+use crate::{
+    fingerprint::{Fingerprint, sha256_prefix},
+    keys::Label,
+    replicas::Replicas,
+};
 
 /// The last change of an object: the label `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,6 +94,63 @@ pub struct State {
     pub saved_value: Option<Box<str>>,
     /// The schedule and the object to which the other labels belong.
     pub fingerprint: Option<Fingerprint>,
+    /// The last start from which `stop-after` counts; `None` without `stop-after`, and if something
+    /// other than its timer has stopped the object.
+    pub started: Option<Started>,
+}
+
+/// A start of an object from which `stop-after` counts: the label `started`, such as
+/// `2026-11-20T10.20.00Z-7`.
+///
+/// It stays after the timer has stopped the object. Then it shows that the timer was the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Started {
+    /// The time of the start, in whole seconds.
+    pub at: DateTime<Utc>,
+    /// The revision of the pod template at that time; `None` if it was unknown.
+    pub revision: Option<Revision>,
+}
+
+/// A revision of a pod template. Another revision shows a deploy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Revision(u32);
+
+impl Revision {
+    /// The first revision of a template that has a revision number.
+    pub const FIRST: Self = Self(1);
+
+    /// The revision with this number or name. Two names have the same revision with a probability of
+    /// 2^-32.
+    pub fn from_name(name: &str) -> Self {
+        let hash = || u32::try_from(sha256_prefix(name) >> 32).unwrap_or_default();
+        Self(number(name).unwrap_or_else(hash))
+    }
+}
+
+impl Started {
+    /// Parses the label `started`.
+    pub(super) fn from_label(text: &str) -> Option<Self> {
+        let (at, revision) = match text.split_once("Z-") {
+            Some((at, revision)) => (format!("{at}Z"), Some(Revision(number(revision)?))),
+            None => (text.to_owned(), None),
+        };
+        let at = parse_time(&at)?;
+        Some(Self { at, revision })
+    }
+
+    fn to_label(self) -> String {
+        let at = label_time(self.at);
+        match self.revision {
+            Some(Revision(revision)) => format!("{at}-{revision}"),
+            None => at,
+        }
+    }
+
+    /// Whether the clock allows this start. A label with a later time is not ours, or the clock was
+    /// set back. It is treated as missing, so that no label keeps an object running.
+    pub(super) fn is_possible_at(self, now: DateTime<Utc>) -> bool {
+        self.at <= now
+    }
 }
 
 /// The time of the next change: the label `next`. dayshift always writes it.
@@ -175,6 +237,7 @@ impl State {
             saved: text(Label::SavedReplicas).and_then(|text| Replicas::parse(text).ok()),
             saved_value: text(Label::SavedValue).map(Into::into),
             fingerprint: text(Label::Fingerprint).and_then(Fingerprint::parse),
+            started: text(Label::Started).and_then(Started::from_label),
         }
     }
 
@@ -194,6 +257,7 @@ impl State {
             Label::Fingerprint,
             self.fingerprint.as_ref().map(ToString::to_string),
         );
+        labels.set(Label::Started, self.started.map(Started::to_label));
         labels
     }
 
@@ -285,10 +349,12 @@ mod tests {
             saved: Some(Replicas::new(3)),
             saved_value: Some("off".into()),
             fingerprint: Fingerprint::parse("v2-0123456789abcdef-0123456789abcdef"),
+            started: Started::from_label("2026-11-20T02.00.00Z-7"),
         };
         let labels = state.to_labels();
         assert_eq!(labels.text(Label::Last), Some("2026-11-20T10.00.00Z"));
         assert_eq!(labels.text(Label::SavedReplicas), Some("3"));
+        assert_eq!(labels.text(Label::Started), Some("2026-11-20T02.00.00Z-7"));
         assert_eq!(State::from_labels(&labels), state);
         let never = State {
             next: Some(Next::Never),
@@ -332,6 +398,27 @@ mod tests {
         labels.set(Label::State, Some("asleep".into()));
         labels.set(Label::Last, Some("yesterday".into()));
         labels.set(Label::SavedReplicas, Some("-3".into()));
-        assert!(State::from_labels(&labels).is_empty());
+        for started in [
+            "now",
+            "2026-11-20T02.00.00Z-x",
+            "2026-11-20T02.00.00Z-",
+            "Z-",
+            "Z-1",
+        ] {
+            labels.set(Label::Started, Some(started.into()));
+            assert!(State::from_labels(&labels).is_empty(), "{started}");
+        }
+    }
+
+    #[test]
+    fn a_revision_is_its_number_or_a_hash_of_its_name() {
+        assert_eq!(Revision::from_name("1"), Revision::FIRST);
+        assert_eq!(Revision::from_name("7"), Revision(7));
+        let name = Revision::from_name("web-7d9f8c6b5");
+        assert_eq!(name, Revision::from_name("web-7d9f8c6b5"));
+        assert_ne!(name, Revision::from_name("web-7d9f8c6b6"));
+        let started = Started::from_label("2026-11-20T02.00.00Z").unwrap();
+        assert_eq!(started.revision, None);
+        assert_eq!(started.to_label(), "2026-11-20T02.00.00Z");
     }
 }

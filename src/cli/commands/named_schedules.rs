@@ -238,7 +238,7 @@ fn entry(
                 name: "".into(),
                 uid: "".into(),
             };
-            let next = spec.next_after(&object, now);
+            let next = spec.next_after(&object, None, now);
             entry.next = next.map(|next| next.at.with_timezone(&zone).to_rfc3339());
             entry.next_action = next.map(|next| next.action.to_string());
         }

@@ -126,7 +126,7 @@ impl Page<'_> {
     /// The states of a workload during a period, shown in `zone`.
     pub(super) fn week(&self, plan: &WorkloadPlan, period: Period, zone: Zone) -> Option<Week> {
         let spec = plan.spec()?;
-        let only = spec.schedule.only_action().is_some();
+        let only = spec.only_action().is_some();
         let mut pieces: Vec<Piece> = Vec::new();
         let steps = timeline(spec, plan.delay(), period, plan.since());
         for (at, step) in steps.enumerate() {

@@ -1,5 +1,6 @@
 //! Deployments that are created, changed and deleted while dayshift runs.
 
+use chrono::{NaiveDateTime, TimeDelta};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
@@ -16,6 +17,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         a_copy_with_its_state_in_another_namespace_is_adopted,
         labels_are_restored_after_kubectl_replace,
         removed_schedule_event_contains_the_restore_command,
+        preview_is_stopped_a_minute_after_its_creation,
     ])
 }
 
@@ -206,4 +208,29 @@ fn removed_schedule_event_contains_the_restore_command(plane: &ControlPlane) {
     plane.kubectl(&arguments).success();
     assert_eq!(team.replicas("web"), 3);
     team.ends([("web", 3)]);
+}
+
+fn preview_is_stopped_a_minute_after_its_creation(plane: &ControlPlane) {
+    let team = TestNamespace::new(plane, "preview");
+    let preview = deployment("web").replicas(2);
+    team.create(preview.annotation("dayshift/stop-after", "1m"));
+    let stopped = soon(61);
+    team.await_adopted("web", soon(10));
+    let time = |label: &str| {
+        let text = team.label("web", &format!("dayshift/{label}"));
+        let text = text.unwrap();
+        let text = text.split_once("Z-").map_or(&*text, |(at, _)| at);
+        let at = NaiveDateTime::parse_from_str(text.trim_end_matches('Z'), "%Y-%m-%dT%H.%M.%S");
+        at.unwrap()
+    };
+    assert_eq!(time("next") - time("started"), TimeDelta::minutes(1));
+    assert_eq!(team.replicas("web"), 2);
+    stopped.wait();
+    team.await_replicas("web", 0);
+    assert_eq!(
+        team.label("web", "dayshift/saved-replicas").as_deref(),
+        Some("2")
+    );
+    assert_eq!(team.label("web", "dayshift/next").as_deref(), Some("never"));
+    team.ends([("web", 2)]);
 }

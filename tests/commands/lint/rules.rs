@@ -113,6 +113,29 @@ fn each_rule_finds_its_problem_at_the_right_position() {
             vec!["bad-extra 7:33"],
         ),
         (
+            web(&["dayshift/stop-after: '31d'"]),
+            vec!["bad-stop-after 6:27"],
+        ),
+        (
+            web(&["dayshift/stop-after: '8h since birth'"]),
+            vec!["bad-stop-after 6:30"],
+        ),
+        (
+            web(&["dayshift/stop-after: '8h'", "dayshift/notice: 15m"]),
+            vec![],
+        ),
+        (
+            web(&["dayshift/start: 'Mon-Fri 09:00'", "dayshift/stop-after: 8h"]),
+            vec![],
+        ),
+        (
+            web(&[
+                "dayshift/scale: '08:00 = 5; 19:00 = 0'",
+                "dayshift/stop-after: 8h",
+            ]),
+            vec!["scale-beside-others 6:22"],
+        ),
+        (
             web(&[
                 hours,
                 "dayshift/extra: '2026-11-01..2026-11-08 09:00-18:00'",

@@ -9,6 +9,7 @@ mod overrides;
 mod planner;
 mod problems;
 mod program;
+mod stop_after;
 mod summary;
 mod treated;
 

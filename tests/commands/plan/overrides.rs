@@ -289,7 +289,7 @@ proptest! {
             .map(|it| (it.at.to_utc(), it.action))
             .collect();
         let spec = plan.spec().unwrap();
-        let was_stopped = spec.required_action(&object, from) == Some(Action::Stop);
+        let was_stopped = spec.required_action(&object, None, from) == Some(Action::Stop);
         prop_assert_eq!(planned, done(&inputs, &read, was_stopped, from, until));
     }
 }

@@ -40,6 +40,8 @@ fn a_live_plan_knows_the_count_after_a_start() {
             count_field: dayshift_workload::CountField::Present,
             footprint: dayshift_workload::Footprint::for_kind(&Kind::DEPLOYMENT),
             readiness: dayshift_workload::Readiness::default(),
+            created: DateTime::UNIX_EPOCH,
+            revision: None,
             inputs: inputs.clone(),
             labels,
             error: None,
@@ -70,6 +72,8 @@ fn a_live_plan_knows_the_count_after_a_start() {
             count_field: dayshift_workload::CountField::Present,
             footprint: dayshift_workload::Footprint::for_kind(&Kind::DEPLOYMENT),
             readiness: dayshift_workload::Readiness::default(),
+            created: DateTime::UNIX_EPOCH,
+            revision: None,
             inputs,
             labels: Labels::default(),
             error: None,
@@ -105,6 +109,8 @@ fn does_not_plan_a_kind_without_counts() {
         count_field: dayshift_workload::CountField::Missing,
         footprint: dayshift_workload::Footprint::for_kind(&Kind::DEPLOYMENT),
         readiness: dayshift_workload::Readiness::default(),
+        created: DateTime::UNIX_EPOCH,
+        revision: None,
         inputs: Inputs::default().with(Key::Hours, "09:00-19:00"),
         labels: Labels::default(),
         error: None,
@@ -152,7 +158,7 @@ proptest! {
         let object = WorkloadRef { kind: Kind::DEPLOYMENT, namespace: "dev".into(), name: "web".into(), uid: "".into() };
         let ParsedInputs::Scheduled(spec) = read(&inputs, &zone.into()) else { panic!("{inputs:?}") };
 
-        let next = |after| spec.next_after(&object, after).filter(|it| it.at < until);
+        let next = |after| spec.next_after(&object, None, after).filter(|it| it.at < until);
         let expected: Vec<_> = std::iter::successors(next(from - TimeDelta::seconds(1)), |it| next(it.at))
             .map(|it| (it.at, it.action))
             .collect();

@@ -11,6 +11,7 @@ mod nothing_saved;
 mod on_request;
 mod others_counts;
 mod screen;
+mod stop_after;
 mod stop_notice;
 mod waits;
 mod watch;

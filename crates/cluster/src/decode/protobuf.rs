@@ -229,7 +229,7 @@ pub(crate) struct DeploymentStatus {
     pub(crate) ready_replicas: Option<i32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StatefulSetStatus {
     #[prost(int64, optional, tag = "1")]
@@ -237,6 +237,9 @@ pub(crate) struct StatefulSetStatus {
     pub(crate) observed_generation: Option<i64>,
     #[prost(int32, optional, tag = "3")]
     pub(crate) ready_replicas: Option<i32>,
+    #[prost(string, tag = "7")]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) update_revision: String,
 }
 
 /// A status without any field that dayshift reads.

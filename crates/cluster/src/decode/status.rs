@@ -3,7 +3,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use dayshift_workload::{Kind, Readiness, ReadyForm, Replicas, ready_condition};
+use dayshift_workload::{Kind, Readiness, ReadyForm, Replicas, Revision, ready_condition};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
@@ -18,6 +18,8 @@ pub(crate) struct ObjectStatus {
     observed_generation: Option<i64>,
     /// The conditions that the kind table names, and whether each is true.
     conditions: Vec<(&'static str, bool)>,
+    /// The revision of the pod template of a StatefulSet.
+    pub(crate) update_revision: Option<Revision>,
 }
 
 impl ObjectStatus {
@@ -61,6 +63,7 @@ enum StatusMember {
     ReadyReplicas,
     ObservedGeneration,
     Conditions,
+    UpdateRevision,
     #[serde(other)]
     Unread,
 }
@@ -98,6 +101,10 @@ impl<'de> FromAnyForm<'de> for ObjectStatus {
                     let AnyForm(Conditions(conditions)) = map.next_value()?;
                     status.conditions = conditions;
                 }
+                StatusMember::UpdateRevision => {
+                    let AnyForm(RevisionName(revision)) = map.next_value()?;
+                    status.update_revision = revision;
+                }
                 StatusMember::Unread => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -118,6 +125,16 @@ impl FromAnyForm<'_> for Number {
 
     fn from_text(text: &str) -> Self {
         Self(text.parse().ok())
+    }
+}
+
+/// The name of a revision, such as `web-7d9f8c6b5`. Protobuf has an empty one if there is none.
+#[derive(Default)]
+struct RevisionName(Option<Revision>);
+
+impl FromAnyForm<'_> for RevisionName {
+    fn from_text(text: &str) -> Self {
+        Self((!text.is_empty()).then(|| Revision::from_name(text)))
     }
 }
 

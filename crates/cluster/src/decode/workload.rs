@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
+use chrono::DateTime;
 use dayshift_schedule::{MAX_TEXT, cut_beyond, cut_too_long, is_too_long};
 use dayshift_workload::{
     Annotations, CountField, CountKind, Excess, Footprint, Inputs, Key, Kind, Label, Labels,
-    MAX_BEGAN, MAX_ERROR, OWN_ANNOTATIONS, Observed, Pods, Prefix, Readiness, Replicas,
+    MAX_BEGAN, MAX_ERROR, OWN_ANNOTATIONS, Observed, Pods, Prefix, Readiness, Replicas, Revision,
     VolumeRetention, WorkloadRef,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
@@ -120,6 +121,18 @@ impl Workload {
         self.status.readiness(kind, self.metadata.generation)
     }
 
+    /// The revision of the pod template: the number that the Deployment controller or Argo Rollouts
+    /// writes, or the name in `status.updateRevision` of a StatefulSet. Before the controller has written
+    /// a number, the template has its first revision.
+    pub fn revision(&self, kind: &Kind) -> Option<Revision> {
+        let Some(name) = revision_annotation(kind) else {
+            return self.status.update_revision;
+        };
+        let annotations = self.metadata.annotations.as_ref();
+        let text = annotations.and_then(|annotations| annotations.get(name));
+        Some(text.map_or(Revision::FIRST, |text| Revision::from_name(text)))
+    }
+
     /// The meaning of the count.
     pub fn counts(&self, kind: &Kind) -> CountKind {
         let counts = kind.counts();
@@ -216,6 +229,8 @@ impl Workload {
             count_field,
             footprint: self.footprint(kind),
             readiness: self.readiness(kind),
+            created: DateTime::from_timestamp(self.created(), 0).unwrap_or_default(),
+            revision: self.revision(kind),
             inputs: inputs
                 .with_counts(self.counts(kind))
                 .with_volumes(self.volumes()),
@@ -227,6 +242,15 @@ impl Workload {
             has_annotations: self.has_annotations(),
             deleting: self.is_deleting(),
         }
+    }
+}
+
+/// The annotation in which another controller counts the revisions of the pod template.
+fn revision_annotation(kind: &Kind) -> Option<&'static str> {
+    match (kind.group(), kind.name()) {
+        ("apps", "Deployment") => Some("deployment.kubernetes.io/revision"),
+        ("argoproj.io", "Rollout") => Some("rollout.argoproj.io/revision"),
+        _ => None,
     }
 }
 
@@ -256,8 +280,9 @@ impl Trim for Workload {
                     None => true,
                 });
             }
+            let needed = [count, revision_annotation(kind)];
             keep_needed(annotations, |key| {
-                prefix.strip(key).is_some() || Some(key) == count
+                prefix.strip(key).is_some() || needed.contains(&Some(key))
             });
         }
         if let Some(labels) = &mut self.metadata.labels {

@@ -363,9 +363,14 @@ fn if_set(ready_within: TimeDelta) -> Option<TimeDelta> {
 fn with_wait(change: Change, object: Option<&Object>) -> Change {
     let start = object.and_then(|object| object.start.as_ref());
     let over = start.and_then(|start| start.ended_wait.as_ref());
-    match over.and_then(|over| over.ended) {
-        Some(ended) => change.after_wait(ended),
-        None => change,
+    let ended = over.and_then(|over| over.ended);
+    match (
+        ended,
+        object,
+        object.and_then(|object| object.parsed.spec()),
+    ) {
+        (Some(ended), Some(object), Some(spec)) => change.after_wait(ended, spec, object.name()),
+        _ => change,
     }
 }
 

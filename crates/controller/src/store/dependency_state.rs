@@ -129,14 +129,15 @@ fn next_start(spec: &ScheduleSpec, object: &Object, now: DateTime<Utc>) -> Optio
     let state = object.memory.newest(observed, now);
     let name = &observed.object;
     let next_from = |from| {
-        spec.next_boundary(Direction::Up, name, from)
+        spec.next_boundary(Direction::Up, name, None, from)
             .map(|boundary| boundary.at)
     };
     let Some(active) = observed.overrides(spec, &state, now).at(now) else {
         return next_from(now);
     };
     let end = active.until()?;
-    if spec.required_action(name, end).is_some_and(Action::is_up) {
+    let required = spec.required_action(name, state.started, end);
+    if required.is_some_and(Action::is_up) {
         return Some(end);
     }
     next_from(end)

@@ -3,6 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use chrono::DateTime;
 use dayshift_cluster::{
     Workload, decode::Version, read::ObservedTeamDefaults, watch::ObjectSource,
 };
@@ -117,6 +118,8 @@ pub(crate) struct UnscheduledObject {
     replicas: Replicas,
     footprint: Footprint,
     readiness: Readiness,
+    /// When it was created, in seconds since 1970. They last until 2106.
+    created: u32,
     volumes: VolumeRetention,
     counts: CountKind,
     has_labels: bool,
@@ -181,6 +184,7 @@ impl UnscheduledObject {
             replicas,
             footprint: workload.footprint(kind),
             readiness: workload.readiness(kind),
+            created: u32::try_from(workload.created()).unwrap_or_default(),
             volumes: workload.volumes(),
             counts: workload.counts(kind),
             has_labels: workload.has_labels(),
@@ -198,6 +202,7 @@ impl UnscheduledObject {
             replicas: observed.replicas,
             footprint: observed.footprint,
             readiness: observed.readiness,
+            created: u32::try_from(observed.created.timestamp()).unwrap_or_default(),
             volumes: observed.inputs.volumes(),
             counts: observed.inputs.counts(),
             has_labels: observed.has_labels,
@@ -234,6 +239,9 @@ impl UnscheduledObject {
             replicas: self.replicas,
             footprint: self.footprint,
             readiness: self.readiness,
+            created: DateTime::from_timestamp(self.created.into(), 0).unwrap_or_default(),
+            // The next watch event shows it.
+            revision: None,
             count_field,
             inputs: Inputs::default()
                 .with_counts(self.counts)

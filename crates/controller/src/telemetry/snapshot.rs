@@ -125,6 +125,8 @@ impl ObjectSnapshot {
             replicas: self.replicas,
             footprint: self.footprint,
             readiness: self.readiness,
+            created: DateTime::UNIX_EPOCH,
+            revision: None,
             count_field: CountField::Present,
             inputs: self.inputs.clone(),
             labels: self.state.to_labels(),
@@ -139,7 +141,8 @@ impl ObjectSnapshot {
 
     /// The first boundary of the schedule after `after`.
     pub fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
-        self.schedule()?.next_after(&self.object, after)
+        let started = self.state.started;
+        self.schedule()?.next_after(&self.object, started, after)
     }
 
     /// The override that is active at `at`.

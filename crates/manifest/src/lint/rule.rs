@@ -34,6 +34,7 @@ pub enum LintRule {
     BadExcept,
     BadTreatAs,
     BadExtra,
+    BadStopAfter,
     BadAfter,
     BadOverride,
     BadWakeOnRequest,

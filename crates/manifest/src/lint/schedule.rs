@@ -31,7 +31,8 @@ pub(crate) fn stop_without_start(check: &ScheduleCheck<'_>, found: &mut Vec<Sche
 }
 
 pub(crate) fn start_without_stop(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFinding>) {
-    if check.spec.is_some() && check.has(Key::Start) && !check.has(Key::Stop) {
+    let has_stop = check.has(Key::Stop) || check.has(Key::StopAfter);
+    if check.spec.is_some() && check.has(Key::Start) && !has_stop {
         let subject = subject(check.inputs);
         found.push(check.on(
             Key::Start,
@@ -124,12 +125,26 @@ const NEEDS: [(Key, &[Key]); 16] = [
     (Key::WakeOnRequestAnswer, &[Key::WakeOnRequest]),
 ];
 
+/// Annotations that `stop-after` gives an effect too: it stops the workload, and a wake starts it.
+const WITH_TIMER: [Key; 9] = [
+    Key::Timezone,
+    Key::Replicas,
+    Key::StopReplicas,
+    Key::After,
+    Key::Pause,
+    Key::Enforce,
+    Key::Notice,
+    Key::ReadyWithin,
+    Key::WakeOnRequest,
+];
+
 /// Annotations of the workload itself that have no effect without another one. Those of a
 /// Namespace can complete the schedules of its workloads.
 pub(crate) fn no_effect_alone(check: &ScheduleCheck<'_>, found: &mut Vec<ScheduleFinding>) {
     for (key, needs) in NEEDS {
         let is_own = check.inputs.is_own(key);
-        if is_own && !needs.iter().any(|need| check.has(*need)) {
+        let is_with_timer = check.has(Key::StopAfter) && WITH_TIMER.contains(&key);
+        if is_own && !is_with_timer && !needs.iter().any(|need| check.has(*need)) {
             let names = needs.iter().map(|need| check.prefix.annotation(*need));
             let names = names.collect::<Vec<_>>().join(" or ");
             let example = needs.last().copied().unwrap_or(Key::Hours);

@@ -179,7 +179,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
         (DiagnosticKind::Object, _) => LintRule::BadCount,
         (
             DiagnosticKind::Conflict,
-            Some(Key::Scale | Key::Replicas | Key::StopReplicas | Key::Extra),
+            Some(Key::Scale | Key::Replicas | Key::StopReplicas | Key::Extra | Key::StopAfter),
         ) => LintRule::ScaleBesideOthers,
         (DiagnosticKind::Conflict, _) => LintRule::HoursBesideTimes,
         (_, None) => LintRule::UnknownAnnotation,
@@ -194,6 +194,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             Key::Except => LintRule::BadExcept,
             Key::TreatAs => LintRule::BadTreatAs,
             Key::Extra => LintRule::BadExtra,
+            Key::StopAfter => LintRule::BadStopAfter,
             Key::After => LintRule::BadAfter,
             Key::Pause
             | Key::WakeUntil
@@ -321,6 +322,7 @@ pub(crate) fn valid_text(key: Key) -> &'static str {
         Key::Except => "2026-12-28..2027-01-03; 2027-01-11",
         Key::TreatAs => "2026-10-10 = Mon",
         Key::Extra => "2026-12-05 09:00-18:00",
+        Key::StopAfter => "8h",
         Key::After => "sts/db; deploy/cache, 5m",
         Key::Pause | Key::Enforce | Key::Exclude | Key::AllowVolumeDeletion | Key::StopJobs => {
             "true"

@@ -88,6 +88,7 @@ pub(crate) const RULES: &[RuleRow] = &[
     row(LintRule::BadExcept, "bad-except", Error, "Excluded dates that cannot be read, or a calendar that is not given.", &[Reading]),
     row(LintRule::BadTreatAs, "bad-treat-as", Error, "A `treat-as` that cannot be read, or a calendar that is not given.", &[Reading]),
     row(LintRule::BadExtra, "bad-extra", Error, "Additional windows (`extra`) that cannot be read.", &[Reading]),
+    row(LintRule::BadStopAfter, "bad-stop-after", Error, "A `stop-after` that is not a duration, too short, or too long.", &[Reading]),
     row(LintRule::BadAfter, "bad-after", Error, "A dependency that cannot be read, or a kind that never reports whether it is ready.", &[Reading]),
     row(LintRule::BadOverride, "bad-override", Error, "A `pause`, `wake-until`, `sleep-until` or `enforce` that cannot be read, or has no schedule to override.", &[Reading]),
     row(LintRule::BadWakeOnRequest, "bad-wake-on-request", Error, "A `wake-on-request`, `wake-on-request-ignore` or `wake-on-request-answer` that cannot be read.", &[Reading]),

@@ -116,7 +116,6 @@ pub fn occurrences(
         spec,
         since,
         boundaries: spec
-            .schedule
             .boundaries(period.from(), period.until(), delay)
             .peekable(),
         override_ends: override_ends.into_iter().peekable(),
@@ -211,7 +210,7 @@ fn override_end_at(
     if begins == Some(ended) {
         return None;
     }
-    let required = || spec.schedule.action_at(at, delay);
+    let required = || spec.planned_action(at, delay);
     let action = match (begins, ended) {
         (Some(Override::Pause(_)), _) => None,
         (Some(Override::Wake(_)), _) => Some(Action::Start),
@@ -221,7 +220,7 @@ fn override_end_at(
             let is_boundary = newest.is_some_and(|newest| newest.at == at);
             // An object that was stopped when the pause began has a saved count. Exact counts save
             // none.
-            let is_stopped = spec.schedule.action_at(since, delay) == Some(Action::Stop);
+            let is_stopped = spec.planned_action(since, delay) == Some(Action::Stop);
             required().filter(|required| is_boundary || is_stopped && required.is_up())
         }
         // A sleep that ends restores the object if the schedule has no state yet.
@@ -246,7 +245,9 @@ pub fn next_applied(
             return Some(Boundary { at, action });
         }
     }
-    spec.schedule.next_after(at, delay)
+    let after = at + TimeDelta::nanoseconds(1);
+    spec.boundaries(after, DateTime::<Utc>::MAX_UTC, delay)
+        .next()
 }
 
 /// The state of an object for a while, by its schedule and overrides.
@@ -312,7 +313,6 @@ pub fn timeline(
     period: Period,
     since: DateTime<Utc>,
 ) -> impl Iterator<Item = PlannedStep> + '_ {
-    let schedule = &spec.schedule;
     let (from, until) = (period.from(), period.until());
     let overrides = &spec.overrides;
     let ends = overrides.all().filter_map(Override::until);
@@ -329,7 +329,7 @@ pub fn timeline(
         until,
         delay,
         is_paused: false,
-        required: schedule.action_at(from, delay),
+        required: spec.planned_action(from, delay),
         done: false,
     }
 }
@@ -374,7 +374,7 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
         if self.is_paused && boundary.is_none() && self.active_override().is_none() {
             // The end of a pause stops nothing. An object that runs then continues to run if its
             // schedule has started it.
-            let required = self.spec.schedule.action_at(self.at, self.delay);
+            let required = self.spec.planned_action(self.at, self.delay);
             self.required = required.filter(|required| *required == Action::Start);
         }
         let state = self.state();

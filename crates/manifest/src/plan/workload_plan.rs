@@ -399,6 +399,7 @@ impl Planner {
         let state = observed.state();
         if let Some(spec) = &mut plan.boundaries.spec {
             spec.overrides = observed.overrides(spec, &state, self.period.from());
+            spec.planned_start = observed.started(spec);
         }
         plan.boundaries.restored_count = plan.spec().map(|spec| {
             let seen = observed.replicas;

@@ -204,11 +204,11 @@ pub(super) fn nothing_saved(
     if !is_own || sets_count || is_known || replicas > spec.stop_replicas {
         return None;
     }
-    let is_stopped = || spec.required_action(object, now) == Some(Action::Stop);
+    let is_stopped = || spec.required_action(object, state.started, now) == Some(Action::Stop);
     if replicas > Replicas::ZERO && !is_stopped() {
         return None;
     }
-    spec.next_boundary(Direction::Up, object, now)?;
+    spec.next_boundary(Direction::Up, object, None, now)?;
     let count = count_after_start(replicas, None, None);
     let may_stay_at_zero = replicas == Replicas::ZERO && state.phase == Some(Phase::Adopted);
     Some(Note::NothingSaved {
@@ -236,14 +236,14 @@ pub(super) fn count_note(
     let is_up = replicas > spec.stop_replicas;
     // The next boundary in this direction or, if there is none, in the other.
     let until = |direction: Direction| {
-        let boundary = |direction| spec.next_boundary(direction, object, now);
+        let boundary = |direction| spec.next_boundary(direction, object, state.started, now);
         boundary(direction)
             .or_else(|| boundary(direction.opposite()))
             .map(|boundary| boundary.at)
     };
     let scales = spec.largest_count().is_some();
     let says_stopped = || {
-        let required = spec.required_action(object, now);
+        let required = spec.required_action(object, state.started, now);
         required.is_some_and(|required| !required.is_up())
     };
     if let (Some(phase), Enforce::After(grace)) = (state.phase, spec.overrides.enforce)
@@ -253,11 +253,11 @@ pub(super) fn count_note(
         // A start before the end of the grace period makes the enforcement unnecessary.
         let start = match phase {
             Phase::Slept => state.next_at().filter(|at| {
-                let required = spec.required_action(object, *at);
+                let required = spec.required_action(object, state.started, *at);
                 required.is_none_or(Action::is_up)
             }),
             _ => spec
-                .next_boundary(Direction::Up, object, now)
+                .next_boundary(Direction::Up, object, None, now)
                 .map(|boundary| boundary.at),
         };
         let start = start.filter(|at| *at <= now + grace);
@@ -266,7 +266,9 @@ pub(super) fn count_note(
     match state.phase {
         Some(Phase::Running | Phase::Stopped) if scales => {
             let required = observed.contradicted_action(spec, now)?;
-            let until = spec.next_after(object, now).map(|boundary| boundary.at);
+            let until = spec
+                .next_after(object, state.started, now)
+                .map(|boundary| boundary.at);
             Some(Note::SetManually { required, until })
         }
         Some(Phase::Stopped) if is_up && spec.overrides.enforce == Enforce::No => {
@@ -294,7 +296,9 @@ pub(super) fn count_note(
             })
         }
         Some(Phase::Adopted) if stays_at_zero(spec, observed, state) => {
-            let is_up = spec.required_action(object, now).is_some_and(Action::is_up);
+            let is_up = spec
+                .required_action(object, state.started, now)
+                .is_some_and(Action::is_up);
             let until = until(Direction::Down);
             let required = Action::Start;
             is_up.then_some(Note::SetManually { required, until })
@@ -304,9 +308,9 @@ pub(super) fn count_note(
             // The workload was adopted as it was, so the next boundary with the scheduled action is the
             // first that acts.
             let until = if scales {
-                spec.next_after(object, now)
+                spec.next_after(object, state.started, now)
             } else {
-                spec.next_boundary(required.direction(), object, now)
+                spec.next_boundary(required.direction(), object, state.started, now)
             };
             let until = until.map(|boundary| boundary.at);
             Some(Note::Contradicted { required, until })

@@ -8,7 +8,7 @@ use dayshift_cluster::{
     decode::WithManagers,
     read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
 };
-use dayshift_schedule::{Action, Direction, Zone};
+use dayshift_schedule::{Action, Direction, Since, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
     Author, Dependency, Duty, Enforce, Inputs, Key, Kind, OVERDUE_GRACE, Observed, Origin, Overdue,
@@ -53,6 +53,8 @@ pub struct WorkloadStatus {
     pub next: Option<DateTime<Utc>>,
     /// The action at that time, if it is known and there is one.
     pub next_action: Option<Action>,
+    /// What makes the next action later.
+    pub next_unless: Option<&'static str>,
     /// The dependencies of a start that is due.
     pub waits_for: Vec<Dependency>,
     /// The dependencies that its next starts ignore.
@@ -227,6 +229,7 @@ impl WorkloadStatus {
             saved: state.saved,
             next: None,
             next_action: None,
+            next_unless: None,
             waits_for: Vec::new(),
             ignored_dependencies: Vec::new(),
             active_override: None,
@@ -283,6 +286,9 @@ impl WorkloadStatus {
     /// The next action as text before and after its time: `wake ends 22:00, runs on`.
     pub fn next_text(&self) -> (String, &'static str) {
         match (self.next_action, self.phase, self.replicas) {
+            (Some(action), ..) if self.next_unless.is_some() => {
+                (format!("{action} "), self.next_unless.unwrap_or_default())
+            }
             (Some(action), ..) => (format!("{action} "), ""),
             (None, Some(Phase::Woken), Replicas::ZERO) => ("wake ends ".to_owned(), ", stays at 0"),
             (None, Some(Phase::Woken), _) => ("wake ends ".to_owned(), ", runs on"),
@@ -318,7 +324,8 @@ impl WorkloadStatus {
         self.next = if state.phase.is_some() {
             state.next_at()
         } else {
-            spec.next_after(object, now).map(|boundary| boundary.at)
+            spec.next_after(object, state.started, now)
+                .map(|boundary| boundary.at)
         };
         if observed.deleting {
             self.next = None;
@@ -330,7 +337,8 @@ impl WorkloadStatus {
             let next = state.next_at();
             next.and_then(|next| predicted_action(parsed, observed, next))
         } else {
-            spec.next_after(object, now).map(|boundary| boundary.action)
+            spec.next_after(object, state.started, now)
+                .map(|boundary| boundary.action)
         };
         if observed.labels.are_from_later_version() {
             self.condition = self.usual_condition(state);
@@ -338,6 +346,13 @@ impl WorkloadStatus {
             return;
         }
         self.show_next_change(spec, observed, state, now);
+        let is_timed = self.next.is_some() && self.next == spec.timed_stop(state.started);
+        let since_start = spec
+            .stop_after
+            .is_some_and(|after| after.since == Since::Start);
+        if is_timed && since_start && self.next_action == Some(Action::Stop) {
+            self.next_unless = Some(", unless it is used again");
+        }
         let overdue = Overdue::find(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Rejected => ScheduleStatus::Rejected,
@@ -360,7 +375,7 @@ impl WorkloadStatus {
             || overrides.at(now).is_some_and(|active| !active.holds(state));
         if is_against_schedule && !is_due && overdue.is_none() {
             let until = spec
-                .next_boundary(Direction::Up, object, now)
+                .next_boundary(Direction::Up, object, None, now)
                 .map(|boundary| boundary.at);
             self.notes.push(Note::StoppedAgainstSchedule { until });
         } else if !is_due && overdue.is_none_or(|overdue| overdue.duty == Duty::Adopt) {
@@ -379,7 +394,9 @@ impl WorkloadStatus {
         }
         if is_down
             && self.active_override.is_none()
-            && spec.next_boundary(Direction::Up, object, now).is_none()
+            && spec
+                .next_boundary(Direction::Up, object, None, now)
+                .is_none()
         {
             self.notes.push(Note::NoStart);
         }
@@ -403,7 +420,9 @@ impl WorkloadStatus {
         now: DateTime<Utc>,
     ) {
         let is_due = self.next.is_some_and(|next| next <= now);
-        if self.active_override.is_some() || is_due || spec.largest_count().is_some() {
+        // The timer makes the same times change something on one day and not on another.
+        let is_variable = spec.largest_count().is_some() || spec.stop_after.is_some();
+        if self.active_override.is_some() || is_due || is_variable {
             return;
         }
         let is_stopped = observed.replicas <= spec.stop_replicas;
@@ -416,7 +435,8 @@ impl WorkloadStatus {
             }
             _ => return,
         };
-        let change = spec.next_boundary(direction, &observed.object, now);
+        let started = state.started;
+        let change = spec.next_boundary(direction, &observed.object, started, now);
         self.next = change.map(|boundary| boundary.at);
         self.next_action = change.map(|boundary| boundary.action);
     }

@@ -15,7 +15,7 @@ use crate::{
     calendars::Calendars,
     date_time::parse_date_time,
     dates::TreatedDates,
-    durations::{self, parse_grace, parse_jitter, parse_notice},
+    durations::{self, StopAfter, parse_grace, parse_jitter, parse_notice},
     excluded_dates::ExcludedDates,
     hours::Hours,
     scale::parse_scale,
@@ -74,6 +74,7 @@ fn is_valid(text: &str, grammar: Grammar) -> bool {
         Grammar::Jitter => parse_jitter(text).is_ok(),
         Grammar::Grace => parse_grace(text).is_ok(),
         Grammar::Notice => parse_notice(text).is_ok(),
+        Grammar::StopAfter => StopAfter::parse(text).is_ok(),
     }
 }
 
@@ -86,7 +87,7 @@ fn guess(item: &str, grammar: Grammar) -> Option<Proposal> {
         Grammar::Dates | Grammar::DatesAndCalendars => dates::guess_dates(item),
         Grammar::TreatedDates => dates::guess_treated(item),
         Grammar::DateTime => dates::guess_date_time(item),
-        Grammar::Jitter | Grammar::Grace | Grammar::Notice => {
+        Grammar::Jitter | Grammar::Grace | Grammar::Notice | Grammar::StopAfter => {
             durations::parse_loosely(item).map(durations::format_seconds)
         }
     };

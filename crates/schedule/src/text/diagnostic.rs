@@ -82,6 +82,7 @@ pub(crate) enum Grammar {
     Jitter,
     Grace,
     Notice,
+    StopAfter,
 }
 
 /// The kind of mistake, for code that must distinguish them.

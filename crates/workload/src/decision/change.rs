@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, fmt};
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::{Action, Boundary, Zone};
+use dayshift_schedule::{Action, Boundary, Since, Zone};
 
 use crate::{
     inputs::{
@@ -13,7 +13,8 @@ use crate::{
     keys::Key,
     observed::{CountField, Observed},
     replicas::Replicas,
-    state::{Phase, State, whole_second},
+    state::{Next, Phase, Started, State, whole_second},
+    workload_ref::WorkloadRef,
 };
 
 /// The content of one patch.
@@ -76,13 +77,30 @@ impl Change {
     /// Updates a start that has waited until `ended`. It is due since then, and all boundaries up
     /// to then are considered.
     #[must_use]
-    pub fn after_wait(mut self, ended: DateTime<Utc>) -> Self {
+    pub fn after_wait(
+        mut self,
+        ended: DateTime<Utc>,
+        spec: &ScheduleSpec,
+        object: &WorkloadRef,
+    ) -> Self {
         self.cause = match self.cause {
             Cause::Clock(_) => Cause::Clock(ended),
             Cause::Request { .. } => Cause::Request { seen: ended },
             Cause::Correction => Cause::Correction,
         };
-        self.state.last = self.state.last.max(Some(whole_second(ended)));
+        let ended = whole_second(ended);
+        self.state.last = self.state.last.max(Some(ended));
+        let since = spec.stop_after.map(|after| after.since);
+        if let Some(started) = &mut self.state.started
+            && since == Some(Since::Start)
+            && started.at < ended
+        {
+            started.at = ended;
+            if !self.state.phase.is_some_and(Phase::is_override) {
+                let next = spec.next_after(object, self.state.started, ended);
+                self.state.next = Some(Next::or_never(next.map(|next| next.at)));
+            }
+        }
         self
     }
 
@@ -387,17 +405,20 @@ impl EventNote {
     pub(crate) fn adopted(
         observed: &Observed,
         spec: &ScheduleSpec,
+        started: Option<Started>,
         now: DateTime<Utc>,
     ) -> Option<Self> {
         let object = &observed.object;
-        let required = observed.contradicted_action(spec, now)?;
+        let required = observed.contradicted_since(spec, started, now)?;
         let stops = matches!(spec.overrides.enforce, Enforce::After(_)) && !required.is_up();
         if stops {
             return None; // `StopsSoon` reports it with its time.
         }
         let same = match required {
-            Action::Scale(_) => spec.next_after(object, now),
-            Action::Start | Action::Stop => spec.next_boundary(required.direction(), object, now),
+            Action::Scale(_) => spec.next_after(object, started, now),
+            Action::Start | Action::Stop => {
+                spec.next_boundary(required.direction(), object, started, now)
+            }
         };
         Some(Self::Adopted {
             required,
@@ -409,11 +430,16 @@ impl EventNote {
 }
 
 impl AdoptedSchedule {
-    pub(crate) fn new(observed: &Observed, spec: &ScheduleSpec, now: DateTime<Utc>) -> Self {
+    pub(crate) fn new(
+        observed: &Observed,
+        spec: &ScheduleSpec,
+        started: Option<Started>,
+        now: DateTime<Utc>,
+    ) -> Self {
         Self {
-            required: observed.contradicted_action(spec, now),
+            required: observed.contradicted_since(spec, started, now),
             replicas: observed.replicas,
-            next: spec.next_after(&observed.object, now),
+            next: spec.next_after(&observed.object, started, now),
             zone: spec.schedule.zone(),
         }
     }

@@ -9,7 +9,7 @@ use crate::{
     fingerprint::Fingerprint,
     observed::Observed,
     replicas::Replicas,
-    state::{Next, Phase, State, is_from_future},
+    state::{Next, Phase, Started, State, is_from_future},
 };
 
 /// The newest known state of one object, and how often it had to be corrected.
@@ -57,6 +57,8 @@ pub(crate) struct Applied {
     held: Option<(Phase, Option<Next>)>,
     /// Why the schedule is rejected.
     error: Option<Box<str>>,
+    /// The start from which `stop-after` counts. A restart of the timer is a reason to write.
+    started: Option<Started>,
 }
 
 /// The maximum number of corrections of an object between two boundaries.
@@ -88,6 +90,7 @@ impl Applied {
             calendars: change.calendars,
             held: phase.map(|phase| (phase, state.next)),
             error: None,
+            started: state.started,
         }
     }
 }
@@ -166,7 +169,8 @@ impl Memory {
     /// The newest state of the object at `now`. If the object's labels are older, missing or too
     /// far ahead, this is the remembered state, otherwise that of the labels.
     pub fn newest(&self, observed: &Observed, now: DateTime<Utc>) -> State {
-        let (known, seen) = (&self.state, observed.state());
+        let (known, mut seen) = (&self.state, observed.state());
+        seen.started = seen.started.filter(|started| started.is_possible_at(now));
         let Some(known_last) = known.last.filter(|_| self.uid == observed.object.uid) else {
             return seen;
         };
@@ -300,6 +304,7 @@ fn merge_same_last(mut seen: State, known: &State, observed: &Observed) -> State
     if seen.fingerprint != known.fingerprint && is_own(known, observed) {
         seen.fingerprint = known.fingerprint;
     }
+    let is_up = observed.replicas > observed.inputs.stop_replicas();
     let with_known_phase = State {
         phase: known.phase,
         ..seen.clone()
@@ -315,6 +320,8 @@ fn merge_same_last(mut seen: State, known: &State, observed: &Observed) -> State
         saved: seen.saved.or(known.saved),
         saved_value: seen.saved_value.or_else(|| known.saved_value.clone()),
         fingerprint: seen.fingerprint.or(known.fingerprint),
+        // Another controller removes it after a manual stop.
+        started: seen.started.or_else(|| known.started.filter(|_| is_up)),
     }
 }
 

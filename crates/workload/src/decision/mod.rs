@@ -9,3 +9,4 @@ pub(super) mod memory;
 pub(super) mod observer;
 pub(super) mod scheduled;
 pub(super) mod start_wait;
+pub(super) mod timer;

@@ -184,7 +184,7 @@ pub fn next_stop(
     }
     let state = observed.state();
     state.phase?;
-    let object = &observed.object;
+    let (object, started) = (&observed.object, state.started);
     let from = match observed.overrides(spec, &state, now).at(now) {
         None => now,
         Some(Override::Wake(until)) => {
@@ -196,13 +196,15 @@ pub fn next_stop(
         }
         Some(Override::Pause(_) | Override::Sleep(_)) => return None,
     };
-    let stop = spec.next_boundary(Direction::Down, object, from)?.at;
+    let stop = spec
+        .next_boundary(Direction::Down, object, started, from)?
+        .at;
     let starts_before = || {
-        let start = spec.next_boundary(Direction::Up, object, from);
+        let start = spec.next_boundary(Direction::Up, object, started, from);
         start.is_some_and(|start| start.at < stop)
     };
     let says_stopped = spec
-        .required_action(object, from)
+        .required_action(object, started, from)
         .is_some_and(|action| !action.is_up());
     (!says_stopped || !starts_before()).then_some(stop)
 }
@@ -222,7 +224,7 @@ pub fn is_stopped_against_schedule(observed: &Observed, parsed: &ParsedInputs) -
         return false;
     }
     let state = observed.state();
-    let back = |last| spec.restoring_action(&observed.object, observed.replicas, state.saved, last);
+    let back = |last| spec.restoring_action(&observed.object, observed.replicas, &state, last);
     // Hashing is expensive and rarely needed, so it comes last.
     state.last.and_then(back).is_some()
         && state.fingerprint == Some(observed.inputs.fingerprint(&observed.object.uid))

@@ -8,6 +8,7 @@ use crate::{
     decision::{
         change::{AdoptedSchedule, Adoption, Cause, Change, ChangeKind, EventNote},
         context::{Decision, DecisionContext},
+        timer::{Starts, Timer},
     },
     fingerprint::Fingerprint,
     inputs::{
@@ -17,7 +18,7 @@ use crate::{
     },
     keys::Key,
     replicas::Replicas,
-    state::{Next, Phase, State, is_from_future, whole_second},
+    state::{Next, Phase, Started, State, is_from_future, whole_second},
     workload_ref::WorkloadRef,
 };
 
@@ -33,6 +34,8 @@ pub(crate) struct ScheduledDecision<'a> {
     pub(crate) active: Option<Override>,
     /// The fingerprint of this schedule on this object.
     pub(crate) fingerprint: Fingerprint,
+    /// The timer of `stop-after` on a state of this schedule.
+    pub(crate) timer: Timer,
     pub(crate) now: DateTime<Utc>,
 }
 
@@ -45,9 +48,11 @@ impl<'a> ScheduledDecision<'a> {
     ) -> Self {
         let observed = context.observed;
         let overrides = observed.overrides(spec, &state, now);
+        let active = overrides.at(now);
         Self {
             overrides,
-            active: overrides.at(now),
+            active,
+            timer: Timer::of(spec, &state, observed, active, now),
             fingerprint: observed.inputs.fingerprint(&observed.object.uid),
             context,
             spec,
@@ -132,13 +137,19 @@ impl<'a> ScheduledDecision<'a> {
                 (ChangeKind::Sleep, count, saved)
             }
         };
+        let last = self.considered_now();
+        let started = match active {
+            Override::Wake(_) => self.starts().after_wake(whole_second(self.now)),
+            Override::Sleep(_) | Override::Pause(_) => self.starts().known(),
+        };
         let state = State {
             phase: Some(active.phase()),
-            last: Some(self.considered_now()),
+            last: Some(last),
             next: Some(Next::or_never(active.until())),
             saved,
             saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
+            started,
         };
         // This override might have been hidden by another one that has just ended.
         let hidden_until = self.past_override_end();
@@ -169,8 +180,11 @@ impl<'a> ScheduledDecision<'a> {
     /// schedule requires nothing, a workload that the override stopped is started.
     fn after_override(&self) -> Decision {
         let newest = self.latest_boundary();
-        let is_asleep = self.state.phase == Some(Phase::Slept);
-        let required = self.spec.required_action(self.object(), self.now);
+        // Without times, only a workload that was running when the sleep began is started.
+        let is_asleep = self.state.phase == Some(Phase::Slept)
+            && (self.spec.has_times() || self.timer.started.is_some());
+        let started = self.timer.started;
+        let required = self.spec.required_action(self.object(), started, self.now);
         let Some(action) = required.or(is_asleep.then_some(Action::Start)) else {
             return self.adopt(Adoption::Over);
         };
@@ -248,7 +262,13 @@ impl<'a> ScheduledDecision<'a> {
             }
         };
         let last = self.state.last.map_or(due.at, |last| last.max(due.at));
-        let next = self.next_after(last);
+        let started = match due.action {
+            Action::Start => self.starts().after_boundary(due.at),
+            // It stays if it is the reason for the stop.
+            Action::Stop => self.starts().expired(due.at),
+            Action::Scale(_) => None,
+        };
+        let next = self.spec.next_after(self.object(), started, last);
         let state = State {
             phase: Some(phase),
             last: Some(last),
@@ -256,6 +276,7 @@ impl<'a> ScheduledDecision<'a> {
             saved,
             saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
+            started,
         };
         let change = self.without_scaling(kind, state);
         let before = self.state.phase;
@@ -313,6 +334,7 @@ impl<'a> ScheduledDecision<'a> {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
+        let due = self.with_timer(due);
         let is_by_clock = || self.clock_explains(considered);
         self.context
             .decide_write(change, self.now, due, is_by_clock)
@@ -351,11 +373,27 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     fn latest_boundary(&self) -> Option<Boundary> {
-        self.spec.latest_at(self.object(), self.now)
+        self.spec
+            .latest_at(self.object(), self.timer.started, self.now)
     }
 
     pub(crate) fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
-        self.spec.next_after(self.object(), after)
+        self.spec
+            .next_after(self.object(), self.timer.started, after)
+    }
+
+    /// The time until which a decision waits: not later than the next restart of the timer.
+    fn with_timer(&self, due: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
+        due.into_iter().chain(self.timer.restarts_at).min()
+    }
+
+    fn starts(&self) -> Starts<'_> {
+        Starts {
+            spec: self.spec,
+            state: &self.state,
+            observed: self.context.observed,
+            now: self.now,
+        }
     }
 
     pub(crate) fn object(&self) -> &WorkloadRef {
@@ -380,7 +418,8 @@ impl ScheduledDecision<'_> {
     /// the same change starts it.
     pub(crate) fn adopt(&self, why: Adoption) -> Decision {
         let last = whole_second(self.adopted_from(why));
-        let next = self.next_after(last);
+        let started = self.starts().after_adoption(self.active, last);
+        let next = self.spec.next_after(self.object(), started, last);
         let phase = self.active.map_or(Phase::Adopted, Override::phase);
         // The phases `running` and `woken` already imply a saved 0.
         let is_implied = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
@@ -394,13 +433,14 @@ impl ScheduledDecision<'_> {
             saved: self.carried_over().filter(|count| !is_implied(count)),
             saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
+            started,
         };
         let change = self.without_scaling(ChangeKind::Adopt(why), state);
-        if let Some((action, replicas)) = self.restoring_start(why) {
-            return self.adopt_with_start(why, action, replicas, change, next);
+        if let Some((action, replicas)) = self.restoring_start(why, started) {
+            return self.adopt_with_start(why, action, replicas, change);
         }
         self.decide_write(Change {
-            note: self.adoption_note(why, next).or(change.note),
+            note: self.adoption_note(why, started, next).or(change.note),
             ..change
         })
     }
@@ -409,7 +449,11 @@ impl ScheduledDecision<'_> {
     /// schedule requires it to run now. A copy is not started, because its count was saved for
     /// another object. If the state is too far ahead, the object is not started either: a controller
     /// whose clock is ahead might have written it, and would stop the object again.
-    fn restoring_start(&self, why: Adoption) -> Option<(Action, Replicas)> {
+    fn restoring_start(
+        &self,
+        why: Adoption,
+        started: Option<Started>,
+    ) -> Option<(Action, Replicas)> {
         let is_resumed = matches!(why, Adoption::Changed | Adoption::Over | Adoption::Missed);
         let object = self.object();
         let fingerprint = self.state.fingerprint.as_ref();
@@ -418,8 +462,12 @@ impl ScheduledDecision<'_> {
             return None;
         }
         let seen = self.context.observed.replicas;
-        self.spec
-            .restoring_action(object, seen, self.state.saved, self.now)
+        let state = State {
+            saved: self.state.saved,
+            started,
+            ..State::default()
+        };
+        self.spec.restoring_action(object, seen, &state, self.now)
     }
 
     /// An adoption that also starts the object.
@@ -429,7 +477,6 @@ impl ScheduledDecision<'_> {
         action: Action,
         replicas: Replicas,
         adoption: Change,
-        next: Option<Boundary>,
     ) -> Decision {
         let kind = match action {
             Action::Scale(_) => ChangeKind::Scale(replicas),
@@ -440,13 +487,18 @@ impl ScheduledDecision<'_> {
             _ => adoption.cause,
         };
         let from = self.context.observed.replicas;
+        let started = self.starts().started_at(whole_second(self.now));
+        let last = adoption.state.last.unwrap_or(self.now);
+        let next = self.spec.next_after(self.object(), started, last);
         self.decide_write(Change {
             kind,
             cause,
             replicas,
             state: State {
                 phase: Some(Phase::Running),
+                next: Some(Next::or_never(next.map(|next| next.at))),
                 saved: None,
+                started,
                 ..adoption.state
             },
             note: Some(EventNote::Restored {
@@ -492,26 +544,28 @@ impl ScheduledDecision<'_> {
         known.map_or(from, |last| last.max(from))
     }
 
-    fn adoption_note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
+    fn adoption_note(
+        &self,
+        why: Adoption,
+        started: Option<Started>,
+        next: Option<Boundary>,
+    ) -> Option<EventNote> {
         let observed = self.context.observed;
         let (spec, now, zone) = (self.spec, self.now, self.spec.schedule.zone());
-        let adopted = || AdoptedSchedule::new(observed, spec, now);
+        let adopted = || AdoptedSchedule::new(observed, spec, started, now);
         match why {
             Adoption::New if self.active.is_some() => None,
-            Adoption::New => EventNote::adopted(observed, spec, now),
+            Adoption::New => EventNote::adopted(observed, spec, started, now),
             Adoption::Changed => Some(match self.active {
                 Some(active) => EventNote::ChangedDuringOverride { active, zone },
                 None => EventNote::ScheduleChanged(adopted()),
             }),
             Adoption::Over => Some(EventNote::Resumed(adopted())),
-            Adoption::Missed => {
-                spec.latest_at(&observed.object, now)
-                    .map(|boundary| EventNote::Missed {
-                        boundary,
-                        next,
-                        zone,
-                    })
-            }
+            Adoption::Missed => self.latest_boundary().map(|boundary| EventNote::Missed {
+                boundary,
+                next,
+                zone,
+            }),
             Adoption::FromFuture => {
                 observed
                     .state()
@@ -534,7 +588,7 @@ impl ScheduledDecision<'_> {
         };
         let decision = if self.context.is_in_place(&change) {
             Decision::Wait {
-                due: expected.next.at(),
+                due: self.with_timer(expected.next.at()),
             }
         } else if self.shows_future_state() {
             return self.adopt(Adoption::FromFuture);
@@ -581,6 +635,7 @@ impl ScheduledDecision<'_> {
             saved: self.state.saved,
             saved_value: self.state.saved_value.clone(),
             fingerprint: self.state.fingerprint,
+            started: self.timer.started,
         };
         let mut change = self.without_scaling(ChangeKind::Correct, state);
         if self.active.is_some() {
@@ -596,7 +651,8 @@ impl ScheduledDecision<'_> {
             ChangeKind::Resume
         } else if !change.expired.is_empty() {
             ChangeKind::RemoveExpiredOverride
-        } else if self.state.next != Some(expected.next) {
+        } else if self.state.next != Some(expected.next) || self.state.started != self.timer.started
+        {
             ChangeKind::Reschedule
         } else {
             ChangeKind::Correct
@@ -629,10 +685,21 @@ impl ScheduledDecision<'_> {
             phase => phase,
         };
         let raised = self.context.observed.replicas;
+        // The stop ends the timer that the increase began.
+        let started = self.starts().expired(expected.last);
+        let next = match self.active {
+            Some(_) => expected.next,
+            None => {
+                let next = self.spec.next_after(self.object(), started, expected.last);
+                Next::or_never(next.map(|next| next.at))
+            }
+        };
         Change {
             kind: ChangeKind::Enforce,
             replicas,
             state: State {
+                next: Some(next),
+                started,
                 phase,
                 saved,
                 ..change.state
@@ -700,7 +767,8 @@ impl ScheduledDecision<'_> {
     /// Whether the object was adopted while running, and its schedule requires it to be stopped.
     fn is_adopted_outside_hours(&self) -> bool {
         let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
-        let required = || self.spec.required_action(self.object(), self.now);
+        let started = self.timer.started;
+        let required = || self.spec.required_action(self.object(), started, self.now);
         is_adopted && required().is_some_and(|action| !action.is_up())
     }
 

@@ -268,7 +268,7 @@ impl ScheduleSpec {
                 return is_down.then_some(UnsatisfiableDependency::Unscheduled);
             }
         };
-        let start = self.next_boundary(Direction::Up, object, from)?.at;
+        let start = self.next_boundary(Direction::Up, object, None, from)?.at;
         if let Some(over @ (Override::Pause(_) | Override::Sleep(_))) = other.overrides.at(start)
             && over.until().is_none_or(|until| until > start + within)
         {
@@ -276,13 +276,14 @@ impl ScheduleSpec {
         }
         let mut from = from;
         for _ in 0..MAX_STARTS {
-            let start = self.next_boundary(Direction::Up, object, from)?.at;
-            let is_stopped = other.required_action(needed.object, start) == Some(Action::Stop);
-            let next = other.next_boundary(Direction::Up, needed.object, start);
+            let start = self.next_boundary(Direction::Up, object, None, from)?.at;
+            let is_stopped =
+                other.required_action(needed.object, None, start) == Some(Action::Stop);
+            let next = other.next_boundary(Direction::Up, needed.object, None, start);
             if is_stopped && next.is_none_or(|next| next.at > start + within) {
                 return Some(UnsatisfiableDependency::Stopped(start));
             }
-            from = self.next_boundary(Direction::Down, object, start)?.at;
+            from = self.next_boundary(Direction::Down, object, None, start)?.at;
         }
         None
     }

@@ -28,7 +28,7 @@ use crate::{
 ///
 /// Each key falls back separately, with three exceptions. `start`, `stop`, `hours` and `scale` come
 /// from the same place. If that place has a `scale`, the places after it give no `replicas`,
-/// `stop-replicas` and `extra`. And no object inherits a key that does not apply to its kind.
+/// `stop-replicas`, `extra` and `stop-after`. And no object inherits a key that does not apply to its kind.
 /// `allow-volume-deletion` and `stop-jobs` must be set on the object itself, because nothing can
 /// restore lost data or progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ impl<'i> Place<'i> {
 }
 
 /// The annotations that a fingerprint hashes, in this order. The name of a schedule follows.
-const FINGERPRINTED: [Key; 9] = [
+const FINGERPRINTED: [Key; 10] = [
     Key::Start,
     Key::Stop,
     Key::Hours,
@@ -118,6 +118,7 @@ const FINGERPRINTED: [Key; 9] = [
     Key::TreatAs,
     Key::Jitter,
     Key::Extra,
+    Key::StopAfter,
 ];
 
 impl Inputs {
@@ -304,7 +305,10 @@ impl Inputs {
             let place = self.places().find(|place| place.gives_schedule(counts));
             return place.filter(|place| place.texts.has(key));
         }
-        if !matches!(key, Key::Replicas | Key::StopReplicas | Key::Extra) {
+        if !matches!(
+            key,
+            Key::Replicas | Key::StopReplicas | Key::Extra | Key::StopAfter
+        ) {
             return self.places().find(|place| place.gives(key));
         }
         let mut has_schedule = false;
@@ -362,7 +366,7 @@ impl Inputs {
     pub fn schedule_name(&self) -> Option<&str> {
         let own = self.own.text(Key::NamedSchedule);
         own.map(str::trim).or_else(|| {
-            let mut keys = Key::SCHEDULE.into_iter();
+            let mut keys = Key::SCHEDULE.into_iter().chain([Key::StopAfter]);
             keys.find_map(|key| self.source(key))?.schedule
         })
     }
@@ -431,9 +435,10 @@ impl Inputs {
         levels.map(|(_, texts)| texts.unknown_more()).sum()
     }
 
-    /// Where the schedule in force is written.
+    /// Where the schedule in force is written: its times, or else `stop-after`.
     pub fn schedule_origin(&self) -> Option<Origin> {
-        Key::SCHEDULE.into_iter().find_map(|key| self.origin(key))
+        let mut keys = Key::SCHEDULE.into_iter().chain([Key::StopAfter]);
+        keys.find_map(|key| self.origin(key))
     }
 
     /// Whether a start keeps a count of 0 if nothing is saved. This is the case if the schedule is
@@ -638,6 +643,7 @@ mod tests {
                     | Key::TreatAs
                     | Key::Jitter
                     | Key::Extra
+                    | Key::StopAfter
                     | Key::NamedSchedule
             );
             assert_eq!(

@@ -432,7 +432,7 @@ impl Inherited {
     /// Removes the keys of a schedule.
     pub(crate) fn without_schedule(mut self) -> Self {
         for from in self.parts_mut() {
-            for key in Key::SCHEDULE {
+            for key in Key::SCHEDULE.into_iter().chain([Key::StopAfter]) {
                 from.set(key, None);
             }
         }

@@ -9,8 +9,8 @@ use std::{
 use chrono::TimeDelta;
 use dayshift_schedule::{
     Calendars, Diagnostic, DiagnosticKind, ExcludedDates, ExtraWindows, Hours, Proposal, Schedule,
-    ScheduleRule, Times, TreatedDates, Tzdata, Zone, parse_date_time, parse_grace, parse_jitter,
-    parse_notice, parse_scale,
+    ScheduleRule, StopAfter, Times, TreatedDates, Tzdata, Zone, parse_date_time, parse_grace,
+    parse_jitter, parse_notice, parse_scale,
 };
 
 use crate::{
@@ -254,6 +254,7 @@ impl Problems {
             TreatedDates::parse_with(text, &context.calendars)
         });
         let extra = self.parse(inputs, Key::Extra, ExtraWindows::parse);
+        let stop_after = self.parse(inputs, Key::StopAfter, StopAfter::parse);
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let after = self.parse(inputs, Key::After, |text| {
             After::parse(text, &context.kinds).map(|after| after.written_in(inputs))
@@ -306,10 +307,12 @@ impl Problems {
             keeps_zero: inputs.keeps_zero(),
             counts,
             jitter: jitter.unwrap_or_default(),
+            stop_after,
             after,
             notice: notice.or(context.notice),
             ready_within: ready_within.or(context.ready_within),
             overrides,
+            planned_start: None,
         })
     }
 
@@ -488,6 +491,10 @@ impl Problems {
         let wrong = match inputs.counts() {
             counts if counts.has(key) => return Some(text),
             _ if key == Key::StopJobs => "has no meaning here: only a CronJob has Jobs of its own",
+            CountKind::Suspend { .. } if key == Key::StopAfter => {
+                "has no meaning on a CronJob, nor on any other kind that is only suspended and \
+                    resumed: only its schedule starts it"
+            }
             CountKind::Suspend { .. } => {
                 "has no meaning on a CronJob, nor on any other kind that is only suspended and \
                     resumed"
@@ -517,7 +524,7 @@ impl Problems {
 }
 
 /// Each key, the keys that it excludes, and the fix.
-const EXCLUSIVE: [(Key, &[Key], &str); 4] = [
+const EXCLUSIVE: [(Key, &[Key], &str); 5] = [
     (
         Key::Hours,
         &[Key::Start, Key::Stop],
@@ -537,6 +544,11 @@ const EXCLUSIVE: [(Key, &[Key], &str); 4] = [
         Key::Scale,
         &[Key::Extra],
         "a date in scale needs a count too, such as 2026-12-05 09:00 = 5; 2026-12-05 18:00 = 0",
+    ),
+    (
+        Key::Scale,
+        &[Key::StopAfter],
+        "write the stop as a time with a count, such as 19:00 = 0",
     ),
 ];
 

@@ -1,14 +1,14 @@
 //! A parsed schedule with its counts, durations and overrides.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Boundary, Direction, Schedule, ScheduleRule};
+use dayshift_schedule::{Action, Boundary, Direction, Schedule, ScheduleRule, Since, StopAfter};
 
 use crate::{
     fingerprint::sha256_prefix,
     inputs::{after::After, overrides::Overrides},
     kinds::count::CountKind,
     replicas::{Replicas, count_after_start, count_after_stop, count_after_wake},
-    state::State,
+    state::{Started, State},
     workload_ref::WorkloadRef,
 };
 
@@ -26,6 +26,8 @@ pub struct ScheduleSpec {
     pub keeps_zero: bool,
     /// The duration over which starts are spread, in whole seconds.
     pub jitter: TimeDelta,
+    /// How long the object runs after a start before it is stopped, if given.
+    pub stop_after: Option<StopAfter>,
     /// The dependencies of a start.
     pub after: Option<After>,
     /// How long before a stop a notice is sent, in whole seconds, if given.
@@ -36,6 +38,8 @@ pub struct ScheduleSpec {
     pub overrides: Overrides,
     /// The meaning of the object's count.
     pub counts: CountKind,
+    /// The last start of the object, in the plan of one live object; otherwise `None`.
+    pub planned_start: Option<Started>,
 }
 
 impl ScheduleSpec {
@@ -50,14 +54,50 @@ impl ScheduleSpec {
         TimeDelta::seconds(i64::try_from(hash % (spread + 1)).unwrap_or_default())
     }
 
-    /// The latest boundary of this object at or before `at`.
-    pub fn latest_at(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Boundary> {
-        self.schedule.latest_at(at, self.delay(object))
+    /// When the timer of `stop-after` stops an object with this last start.
+    pub fn timed_stop(&self, started: Option<Started>) -> Option<DateTime<Utc>> {
+        let stop_after = self.stop_after?;
+        started?.at.checked_add_signed(stop_after.duration)
     }
 
-    /// The first boundary of this object after `after`.
-    pub fn next_after(&self, object: &WorkloadRef, after: DateTime<Utc>) -> Option<Boundary> {
-        self.schedule.next_after(after, self.delay(object))
+    /// The time from which the timer counts after a start at `at` of an object that was created at
+    /// `created`.
+    pub(crate) fn timer_began(&self, at: DateTime<Utc>, created: DateTime<Utc>) -> DateTime<Utc> {
+        let from_creation = self
+            .stop_after
+            .filter(|after| after.since == Since::Creation);
+        let stop = from_creation.and_then(|after| created.checked_add_signed(after.duration));
+        match stop {
+            Some(stop) if stop > at => created,
+            _ => at,
+        }
+    }
+
+    /// The latest boundary of this object at or before `at`, of its schedule or of its timer.
+    pub fn latest_at(
+        &self,
+        object: &WorkloadRef,
+        started: Option<Started>,
+        at: DateTime<Utc>,
+    ) -> Option<Boundary> {
+        let scheduled = self.schedule.latest_at(at, self.delay(object));
+        let timed = self.timed_stop(started).filter(|stop| *stop <= at);
+        // At the same time, the schedule decides: a start restarts the timer.
+        let timed = timed.filter(|stop| scheduled.is_none_or(|scheduled| *stop > scheduled.at));
+        timed.map(stop_at).or(scheduled)
+    }
+
+    /// The first boundary of this object after `after`, of its schedule or of its timer.
+    pub fn next_after(
+        &self,
+        object: &WorkloadRef,
+        started: Option<Started>,
+        after: DateTime<Utc>,
+    ) -> Option<Boundary> {
+        let scheduled = self.schedule.next_after(after, self.delay(object));
+        let timed = self.timed_stop(started).filter(|stop| *stop > after);
+        let timed = timed.filter(|stop| scheduled.is_none_or(|scheduled| *stop < scheduled.at));
+        timed.map(stop_at).or(scheduled)
     }
 
     /// Whether it uses calendars.
@@ -118,11 +158,12 @@ impl ScheduleSpec {
         &self,
         object: &WorkloadRef,
         seen: Replicas,
-        saved: Option<Replicas>,
+        state: &State,
         at: DateTime<Utc>,
     ) -> Option<(Action, Replicas)> {
+        let saved = state.saved;
         saved.filter(|saved| *saved > seen)?;
-        let required = self.required_action(object, at)?;
+        let required = self.required_action(object, state.started, at)?;
         let count = match required {
             Action::Start => self.started(seen, saved),
             Action::Scale(count) => self.counts.least().max(Replicas::new(count)),
@@ -131,20 +172,123 @@ impl ScheduleSpec {
         (count > seen).then_some((required, count))
     }
 
-    /// The action that the schedule requires at `at`; `None` before its first boundary.
-    pub fn required_action(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
-        self.schedule.action_at(at, self.delay(object))
+    /// The action that the schedule and the timer require at `at`; `None` before their first boundary.
+    pub fn required_action(
+        &self,
+        object: &WorkloadRef,
+        started: Option<Started>,
+        at: DateTime<Utc>,
+    ) -> Option<Action> {
+        let delay = self.delay(object);
+        let timed = self.timed_stop(started).filter(|stop| *stop <= at);
+        let is_timed = timed.is_some_and(|stop| {
+            let scheduled = self.schedule.latest_at(at, delay);
+            scheduled.is_none_or(|scheduled| stop > scheduled.at)
+        });
+        if is_timed {
+            return Some(Action::Stop);
+        }
+        self.schedule.action_at(at, delay)
     }
 
-    /// The first boundary after `after` in this direction.
+    /// The first boundary after `after` in this direction, of its schedule or of its timer.
     pub fn next_boundary(
         &self,
         direction: Direction,
         object: &WorkloadRef,
+        started: Option<Started>,
         after: DateTime<Utc>,
     ) -> Option<Boundary> {
         let delay = self.delay(object);
-        self.schedule.next_boundary(direction, after, delay)
+        let scheduled = self.schedule.next_boundary(direction, after, delay);
+        if direction == Direction::Up {
+            return scheduled;
+        }
+        let timed = self.next_timed_stop(started, after, delay);
+        let timed = timed.filter(|stop| scheduled.is_none_or(|scheduled| *stop < scheduled.at));
+        timed.map(stop_at).or(scheduled)
+    }
+
+    /// The first stop by the timer after `after`. A start by the schedule before that restarts it.
+    fn next_timed_stop(
+        &self,
+        started: Option<Started>,
+        after: DateTime<Utc>,
+        delay: TimeDelta,
+    ) -> Option<DateTime<Utc>> {
+        let StopAfter { duration, since } = self.stop_after?;
+        let timed = self.timed_stop(started).filter(|stop| *stop > after);
+        if since == Since::Creation && timed.is_some() {
+            return timed;
+        }
+        let start = self.schedule.next_boundary(Direction::Up, after, delay);
+        let restart = start.filter(|start| timed.is_none_or(|stop| start.at <= stop));
+        match restart {
+            Some(start) => start.at.checked_add_signed(duration),
+            None => timed,
+        }
+    }
+
+    /// The boundaries of a plan in `[from, until)`, in order: those of the schedule, and the stop by the
+    /// timer after each start. Starts are delayed by `delay`.
+    pub fn boundaries(
+        &self,
+        from: DateTime<Utc>,
+        until: DateTime<Utc>,
+        delay: TimeDelta,
+    ) -> impl Iterator<Item = Boundary> + '_ {
+        let before = from - TimeDelta::nanoseconds(1);
+        let mut timed = self.pending_stop(before, delay);
+        timed = timed.filter(|stop| *stop >= from);
+        let mut scheduled = self.schedule.boundaries(from, until, delay).peekable();
+        std::iter::from_fn(move || {
+            let next = scheduled.peek().map(|next| next.at);
+            let is_next = |stop: &DateTime<Utc>| *stop < next.unwrap_or(until);
+            if let Some(stop) = timed.filter(is_next) {
+                timed = None;
+                return Some(stop_at(stop));
+            }
+            let boundary = scheduled.next()?;
+            timed = self.stop_after.and_then(|after| match after.since {
+                Since::Creation if timed.is_some() => timed,
+                _ if !boundary.action.is_up() => None,
+                _ => boundary.at.checked_add_signed(after.duration),
+            });
+            Some(boundary)
+        })
+    }
+
+    /// The action that a plan requires at `at`; `None` before the first boundary.
+    pub fn planned_action(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Action> {
+        match self.pending_stop(at, delay) {
+            Some(stop) if stop <= at => Some(Action::Stop),
+            _ => self.schedule.action_at(at, delay),
+        }
+    }
+
+    /// The stop by the timer that follows the last start at or before `at`. It can be before `at`.
+    fn pending_stop(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<DateTime<Utc>> {
+        let StopAfter { duration, since } = self.stop_after?;
+        let known = self.planned_start;
+        let timed = self.timed_stop(known);
+        let scheduled = self.schedule.latest_at(at, delay);
+        match scheduled.filter(|latest| known.is_none_or(|known| latest.at > known.at)) {
+            None => timed,
+            Some(latest) if since == Since::Creation && timed > Some(latest.at) => timed,
+            Some(latest) if latest.action.is_up() => latest.at.checked_add_signed(duration),
+            Some(_) => None,
+        }
+    }
+
+    /// `Start` or `Stop` if the schedule has no other action, and no timer.
+    pub fn only_action(&self) -> Option<Action> {
+        let only = self.schedule.only_action();
+        only.filter(|_| self.stop_after.is_none())
+    }
+
+    /// Whether the schedule has boundaries of its own, so that not only `stop-after` is set.
+    pub(crate) fn has_times(&self) -> bool {
+        self.has_boundaries(Direction::Up) || self.has_boundaries(Direction::Down)
     }
 
     /// The count if a user wants the object to run now. An on/off object that was turned off stays
@@ -168,5 +312,13 @@ impl ScheduleSpec {
             }
             ScheduleRule::Hours(_) => true,
         }
+    }
+}
+
+/// A stop by the timer.
+const fn stop_at(at: DateTime<Utc>) -> Boundary {
+    Boundary {
+        at,
+        action: Action::Stop,
     }
 }

@@ -96,6 +96,8 @@ impl CountKind {
         }
         match self {
             Self::Replicas | Self::Minimum { .. } | Self::Runners => true,
+            // A kind that is only suspended is not started by a user.
+            Self::Suspend { .. } if matches!(key, Key::StopAfter) => false,
             Self::Suspend { .. } | Self::Switch | Self::Exact => {
                 !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale)
             }

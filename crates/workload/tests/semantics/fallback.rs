@@ -34,7 +34,7 @@ fn expected(values: &Values, key: Key, is_cron_job: bool) -> Option<usize> {
     if values[0].contains_key(&key) {
         return Some(0);
     }
-    let has_counts = [Key::Scale, Key::Replicas, Key::StopReplicas];
+    let has_counts = [Key::Scale, Key::Replicas, Key::StopReplicas, Key::StopAfter];
     let applies = |key: &Key| {
         !is_cron_job && *key != Key::StopJobs || is_cron_job && !has_counts.contains(key)
     };
@@ -51,7 +51,7 @@ fn expected(values: &Values, key: Key, is_cron_job: bool) -> Option<usize> {
         return times.filter(|place| values[*place].contains_key(&key));
     }
     let first = (0..PLACES).find(|place| values[*place].contains_key(&key))?;
-    let is_count = [Key::Replicas, Key::StopReplicas, Key::Extra].contains(&key);
+    let is_count = [Key::Replicas, Key::StopReplicas, Key::Extra, Key::StopAfter].contains(&key);
     let is_hidden =
         times.is_some_and(|times| first > times && values[times].contains_key(&Key::Scale));
     (!is_count || !is_hidden).then_some(first)
@@ -144,7 +144,7 @@ proptest! {
         let inputs = inputs(&values, false);
         let hashed = [
             Key::Start, Key::Stop, Key::Hours, Key::Scale, Key::Timezone, Key::Except, Key::TreatAs,
-            Key::Jitter, Key::Extra,
+            Key::Jitter, Key::Extra, Key::StopAfter,
         ];
         let mut flat = Inputs::default();
         for key in hashed {
@@ -152,7 +152,8 @@ proptest! {
                 flat = flat.with(key, &values[place][&key]);
             }
         }
-        let times = TIMES.into_iter().find_map(|key| expected(&values, key, false));
+        let mut times = TIMES.into_iter().chain([Key::StopAfter]);
+        let times = times.find_map(|key| expected(&values, key, false));
         let of_times = times.filter(|place| is_named(*place)).map(|place| LEVELS[place / 2].1);
         let name = values[0].get(&Key::NamedSchedule).map(String::as_str).or(of_times);
         if let Some(name) = name {

@@ -39,6 +39,7 @@ impl<'p> ScheduleGroup<'p> {
                 spec.jitter,
                 member.origin(),
                 overrides.sets(),
+                (spec.stop_after, spec.planned_start),
             );
             let at = *known.entry(key).or_insert(groups.len());
             match groups.get_mut(at) {
@@ -99,7 +100,7 @@ pub(super) fn running(
     since: DateTime<Utc>,
 ) -> Option<String> {
     let spec = group.spec;
-    match spec.schedule.only_action() {
+    match spec.only_action() {
         Some(_) => None,
         None => Some(hours(totals, spec) + &saved(group, period, since)),
     }
@@ -129,6 +130,9 @@ pub(super) fn counts(group: &ScheduleGroup<'_>) -> String {
         (_, Replicas::ZERO) => "stop leaves 0".to_owned(),
         (counts, count) => format!("stop leaves {}", counts.with_unit(count)),
     };
+    if let Some(after) = spec.stop_after {
+        return format!("A {start}, a {stop}. It is stopped {after}.");
+    }
     match spec.schedule.only_action() {
         Some(Action::Start) => {
             format!("Starts only: a {start}, and no schedule stops it again.")

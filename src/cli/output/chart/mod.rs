@@ -102,7 +102,7 @@ impl Chart {
             TimeDelta::zero()
         };
         let layout = Layout::new(self.style, self.width);
-        let mut rows = ChartRows::new(out, layout, &group.spec.schedule);
+        let mut rows = ChartRows::new(out, layout, group.spec);
         rows.begin(first)?;
         let mut totals = Totals::default();
         let mut boundaries = 0_usize;
@@ -131,7 +131,7 @@ impl Chart {
         words.extend(origin(group));
         words.extend(running(group, &totals, period, since));
         let next = next_after(group, period);
-        if boundaries > 0 || next.is_some() {
+        if boundaries > 0 || next.is_some() || group.spec.stop_after.is_some() {
             words.push(counts(group));
             words.extend(jitter(group));
             words.extend(after(group));

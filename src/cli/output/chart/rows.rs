@@ -6,6 +6,7 @@ use chrono::{DateTime, Datelike, NaiveDate, Weekday};
 use dayshift_manifest::plan::{PlannedState, PlannedStep};
 use dayshift_operations::status::time_of_day;
 use dayshift_schedule::{Action, Schedule, Zone};
+use dayshift_workload::ScheduleSpec;
 
 use crate::cli::output::{
     chart::{
@@ -33,12 +34,12 @@ pub(super) struct ChartRows<'r, W> {
 }
 
 impl<'r, W: Write> ChartRows<'r, W> {
-    pub(super) fn new(out: &'r mut W, layout: Layout, schedule: &'r Schedule) -> Self {
+    pub(super) fn new(out: &'r mut W, layout: Layout, spec: &'r ScheduleSpec) -> Self {
         Self {
             out,
             layout,
-            schedule,
-            only: schedule.only_action(),
+            schedule: &spec.schedule,
+            only: spec.only_action(),
             day: None,
             month: None,
             notes: Vec::new(),

@@ -1,8 +1,8 @@
 //! Values of each key, and whether dayshift accepts them.
 
 use dayshift_schedule::{
-    ExcludedDates, ExtraWindows, Hours, Times, TreatedDates, Zone, parse_date_time, parse_grace,
-    parse_jitter, parse_notice, parse_scale,
+    ExcludedDates, ExtraWindows, Hours, StopAfter, Times, TreatedDates, Zone, parse_date_time,
+    parse_grace, parse_jitter, parse_notice, parse_scale,
 };
 use dayshift_workload::{After, AnsweredPaths, IgnoredPaths, KindTable, Replicas, WakeOnRequest};
 
@@ -23,6 +23,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
         "except" => ExcludedDates::parse(text).is_ok(),
         "treat-as" => TreatedDates::parse(text).is_ok(),
         "extra" => ExtraWindows::parse(text).is_ok(),
+        "stop-after" => StopAfter::parse(text).is_ok(),
         "after" => After::parse(text, &KindTable::default()).is_ok(),
         "pause" => is_truth || parse_date_time(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_date_time(text, zone).is_ok(),
@@ -36,7 +37,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
 }
 
 /// Accepted values of each key, from which others are derived.
-pub(super) const SEEDS: [(&str, &[&str]); 21] = [
+pub(super) const SEEDS: [(&str, &[&str]); 22] = [
     (
         "start",
         &[
@@ -97,6 +98,15 @@ pub(super) const SEEDS: [(&str, &[&str]); 21] = [
         &[
             "2026-12-05 09:00-18:00",
             "2026-12-12..2026-12-13 20:00-23:00;2026-12-05 .. 2026-12-27 Sat, sunday 6:00-11:00,12:00 - 24:00",
+        ],
+    ),
+    (
+        "stop-after",
+        &[
+            "8h",
+            "1h 30 minutes",
+            "2d  since creation",
+            " 90m Since Creation ",
         ],
     ),
     (

@@ -9,8 +9,17 @@ use serde_json::Value;
 use crate::scenario::{names, prefix};
 
 const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
-const FINGERPRINTED: [&str; 9] = [
-    "start", "stop", "hours", "scale", "timezone", "except", "treat-as", "jitter", "extra",
+const FINGERPRINTED: [&str; 10] = [
+    "start",
+    "stop",
+    "hours",
+    "scale",
+    "timezone",
+    "except",
+    "treat-as",
+    "jitter",
+    "extra",
+    "stop-after",
 ];
 
 /// The annotations or labels with the prefix in this metadata, without the prefix.
@@ -53,7 +62,10 @@ fn fall_back<'a>(
         // The name counts only for an object that has it or gets its times there.
         let is_name = key == names::KEY && has_times(&own);
         let is_time = SCHEDULE.contains(&&**key);
-        let is_count = matches!(&**key, "replicas" | "stop-replicas" | "extra");
+        let is_count = matches!(
+            &**key,
+            "replicas" | "stop-replicas" | "extra" | "stop-after"
+        );
         let is_hidden =
             is_name || is_time && has_times(&own) || is_count && own.contains_key("scale");
         if !is_hidden && !all.contains_key(key) {

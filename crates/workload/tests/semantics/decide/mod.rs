@@ -21,3 +21,4 @@ mod overdue;
 mod overrides;
 mod refusals;
 mod scale;
+mod stop_after;

@@ -8,7 +8,7 @@ use dayshift_workload::events::EventText;
 use dayshift_workload::{
     Annotations, Change, CountField, Decision, DecisionContext, DefaultSchedule, EventNote,
     Footprint, Inputs, Key, Kind, Label, Labels, Memory, Observed, ParseContext, Phase, Prefix,
-    Readiness, Replicas, State, WorkloadRef, decide, read,
+    Readiness, Replicas, Revision, State, WorkloadRef, decide, read,
 };
 
 #[derive(Clone)]
@@ -48,6 +48,8 @@ impl Object {
             count_field: CountField::Present,
             footprint: Footprint::default(),
             readiness: Readiness::default(),
+            created: DateTime::UNIX_EPOCH,
+            revision: Some(Revision::FIRST),
             inputs: Inputs::default(),
             labels: Labels::default(),
             error: None,
@@ -124,6 +126,19 @@ impl Object {
     pub fn scale(&mut self, replicas: u32) -> &mut Self {
         self.observed.replicas = Replicas::new(replicas);
         // Another count is not an edit, so the time of the first observation does not change.
+        self.memory.observe(&self.observed, self.now);
+        self
+    }
+
+    /// Sets the time of its creation.
+    pub fn created_at(mut self, at: &str) -> Self {
+        self.observed.created = utc(at);
+        self
+    }
+
+    /// Changes the pod template, so that it has this revision.
+    pub fn deploy(&mut self, revision: &str) -> &mut Self {
+        self.observed.revision = Some(Revision::from_name(revision));
         self.memory.observe(&self.observed, self.now);
         self
     }

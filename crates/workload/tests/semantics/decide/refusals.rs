@@ -153,6 +153,7 @@ fn every_rejection_is_reported_on_the_object_or_its_namespace() {
         Key::Notice | Key::ReadyWithin => &["1h", "25h"],
         Key::Except => &["2026-12-24", "calendar:none"],
         Key::TreatAs => &["2026-12-24 = Sun", "calendar:none = Mon"],
+        Key::StopAfter => &["8h", "8"],
         Key::Extra => &["2026-12-24 09:00-18:00", "2026-12-24 09:00"],
         Key::After => &["sts/db; deploy/cache, 5m", "the database"],
         Key::WakeUntil | Key::SleepUntil => &["2026-12-24 18:00", "tonight"],

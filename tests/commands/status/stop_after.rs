@@ -1,0 +1,54 @@
+//! The stop of a timer in `dayshift status`, and in `dayshift plan` of a cluster.
+
+use super::state;
+use crate::fake_server::Cluster;
+
+/// Two workloads at 10:20 that were started at 10:20 of the same day.
+fn cluster() -> Cluster {
+    let now = "2026-11-20T15:20:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || now);
+    for (name, text) in [("web", "8h"), ("fixed", "8h since creation")] {
+        cluster.deployment(name, 3, &[("stop-after", text)]);
+        state(
+            &cluster,
+            name,
+            &[
+                ("state", "adopted"),
+                ("last", "2026-11-20T10.20.00Z"),
+                ("next", "2026-11-20T18.20.00Z"),
+                ("started", "2026-11-20T10.20.00Z-1"),
+            ],
+        );
+    }
+    cluster
+}
+
+#[test]
+fn status_shows_the_stop_and_what_makes_it_later() {
+    let cluster = cluster();
+    let ran = cluster.dayshift(&["status"]);
+    let line = |name: &str| {
+        let mut lines = ran.out.lines();
+        lines.find(|line| line.contains(name)).unwrap().to_owned()
+    };
+    let web = line("web");
+    assert!(web.contains("stop 18:20"), "{web}");
+    assert!(web.contains("unless it is used again"), "{web}");
+    let fixed = line("fixed");
+    assert!(
+        fixed.contains("stop 18:20") && !fixed.contains("unless"),
+        "{fixed}"
+    );
+    let json = cluster.dayshift(&["status", "web", "-o", "json"]).json();
+    assert_eq!(json["workloads"][0]["nextAction"], "stop");
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+}
+
+#[test]
+fn a_plan_of_the_cluster_shows_the_stop_of_a_running_timer() {
+    let from = ["--from", "2026-11-20T15:20:00Z", "--days", "1"];
+    let plan = ["plan", "deploy/web", "-n", "dev", "-o", "json"];
+    let plan = cluster().dayshift(&[&plan[..], &from].concat());
+    let boundaries = plan.boundaries();
+    assert_eq!(boundaries, ["2026-11-20T18:20:00+00:00 stop 0"]);
+}
