@@ -216,7 +216,7 @@ impl OverrideRequest {
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let request = self.for_namespace(name);
-        let sent = request.send_one(client, name, query, previewed);
+        let sent = request.send_one(client, (owner, name), query, previewed);
         sent.await
     }
 
@@ -224,7 +224,7 @@ impl OverrideRequest {
     async fn send_one(
         &self,
         client: &Client,
-        name: &str,
+        (owner, name): (DefaultsOwner, &str),
         query: &Query,
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {

@@ -181,6 +181,7 @@ impl Harness<'_> {
                 namespaces: scenario.namespaces.clone(),
                 excluded_namespaces: scenario.excluded.clone(),
                 namespace_defaults: !scenario.without_defaults,
+                team_defaults: false,
                 namespace_selector: scenario.namespace_selector.clone(),
                 team_label: None,
                 services: false,
