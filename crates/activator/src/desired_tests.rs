@@ -66,7 +66,7 @@ fn change(cluster: &mut Cluster, random: &mut fastrand::Rng, namespace: &str) {
             };
             cluster
                 .index
-                .observe(0, WatchEvent::Workload(Kind::DEPLOYMENT, gone));
+                .observe(0, WatchEvent::Workload(Kind::DEPLOYMENT, Box::new(gone)));
         }
         _ => {
             let gone = ReflectorEvent::Deleted {

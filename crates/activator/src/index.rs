@@ -36,7 +36,7 @@ const NAMED_SCHEDULE: usize = 768;
 
 /// An event of a watch, by kind of object.
 pub(crate) enum WatchEvent {
-    Workload(Kind, ReflectorEvent<WithPodLabels>),
+    Workload(Kind, Box<ReflectorEvent<WithPodLabels>>),
     Namespace(ReflectorEvent<NamespaceMeta>),
     Service(Box<ReflectorEvent<Service>>),
     Slice(ReflectorEvent<EndpointSlice>),
@@ -129,7 +129,7 @@ impl ClusterIndex {
     pub(crate) fn observe(&mut self, watch: WatchId, event: WatchEvent) -> Option<String> {
         match event {
             WatchEvent::Workload(kind, event) => {
-                self.apply(watch, event, |index, name, object| match object {
+                self.apply(watch, *event, |index, name, object| match object {
                     Some(object) => index.set_workload(&kind, &name, object),
                     None => index.remove_workload(&kind, &name),
                 })

@@ -81,7 +81,8 @@ impl ActivatorProbe {
     pub fn observe_deployment(&mut self, json: &[u8]) -> bool {
         let object = serde_json::from_slice::<WithPodLabels>(json);
         self.observe(object, |object| {
-            WatchEvent::Workload(Kind::DEPLOYMENT, ReflectorEvent::changed(object))
+            let event = ReflectorEvent::changed(object);
+            WatchEvent::Workload(Kind::DEPLOYMENT, Box::new(event))
         })
     }
 

@@ -238,7 +238,7 @@ fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
                 )
             };
             watches.add(reflector, move |event| {
-                WatchEvent::Workload(kind.clone(), event)
+                WatchEvent::Workload(kind.clone(), Box::new(event))
             });
         }
         let random = random(settings, watches.len());

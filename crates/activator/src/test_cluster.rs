@@ -83,7 +83,8 @@ impl Cluster {
 
     pub(crate) fn observe_workload(&mut self, object: Value) {
         let object = serde_json::from_value(object).unwrap();
-        let event = WatchEvent::Workload(Kind::DEPLOYMENT, ReflectorEvent::changed(object));
+        let event = Box::new(ReflectorEvent::changed(object));
+        let event = WatchEvent::Workload(Kind::DEPLOYMENT, event);
         assert_eq!(self.index.observe(0, event), None);
     }
 

@@ -534,7 +534,7 @@ impl StatusView {
             shown.say(Exit::Done, none);
         } else if statuses.is_empty() && !query.is_by_name() {
             let nothing = query.nothing_scheduled();
-            let nothing = as_far_as_seen(nothing, &live.unreadable_parts);
+            let nothing = as_far_as_seen(nothing, live.unreadable_parts);
             shown.say(Exit::Done, sentence(&nothing));
         } else if self.problems {
             let all = statuses.len();

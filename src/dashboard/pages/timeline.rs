@@ -169,7 +169,7 @@ impl Page<'_> {
     }
 
     /// The address of a workload, which knows this list if it is filtered or sorted.
-    fn from_list(&self, row: &Row) -> String {
+    fn object_link(&self, row: &Row) -> String {
         let list = Params {
             theme: None,
             still: false,
@@ -381,7 +381,7 @@ impl Page<'_> {
             tr {
                 @if columns.checkboxes { td { @if self.may_change(row) { (tick(row)) } } }
                 th scope="row" {
-                    a href=(self.from_list(row)) { (safe(&name)) }
+                    a href=(self.object_link(row)) { (safe(&name)) }
                 }
                 td.state {
                     (badge(&row.status)) " "

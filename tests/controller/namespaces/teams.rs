@@ -36,7 +36,7 @@ fn noon() -> Sandbox {
     scenario
 }
 
-fn config_map(namespace: &str, name: &str, data: Value) -> Value {
+fn config_map(namespace: &str, name: &str, data: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"namespace": namespace, "name": name},
@@ -53,7 +53,7 @@ fn write(scenario: &Sandbox, namespace: &str, data: Value) {
 fn put(scenario: &Sandbox, namespace: &str, data: Value) {
     let api = &scenario.api;
     if api.get("ConfigMap", namespace, "dayshift").is_none() {
-        let created = api.create(config_map(namespace, "dayshift", data));
+        let created = api.create(config_map(namespace, "dayshift", &data));
         created.unwrap();
         return;
     }
@@ -231,7 +231,7 @@ fn requests_only_the_config_maps_with_the_name() {
         scenario.api.namespace("shop");
         scenario.apply(deployment("web").replicas(3));
         put(&scenario, "dev", json!({"hours": "Mon-Fri 09:00-19:00"}));
-        let other = config_map("dev", "other", json!({"hours": "Mon-Fri 09:00-12:30"}));
+        let other = config_map("dev", "other", &json!({"hours": "Mon-Fri 09:00-12:30"}));
         scenario.api.create(other).unwrap();
         let mut settings = with_teams();
         settings.scope.namespaces.clone_from(&namespaces);

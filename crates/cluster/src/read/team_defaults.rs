@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    fn read(name: &str, content: Value) -> Option<ObservedTeamDefaults> {
+    fn read(name: &str, content: &Value) -> Option<ObservedTeamDefaults> {
         let mut object = json!({
             "metadata": {
                 "name": name, "namespace": "shop", "uid": "u", "resourceVersion": "7",
@@ -201,7 +201,7 @@ mod tests {
         let data = json!({"hours": "09:00-19:00", "hour": "x", "error": "y"});
         let observed = read(
             "dayshift",
-            json!({"data": data, "binaryData": {"stop": "AA=="}}),
+            &json!({"data": data, "binaryData": {"stop": "AA=="}}),
         );
         let annotations = observed.unwrap().annotations;
         assert_eq!(annotations.text(Key::Hours), Some("09:00-19:00"));
@@ -212,14 +212,14 @@ mod tests {
 
     #[test]
     fn only_the_config_map_with_the_name_is_read() {
-        let content = || json!({"data": {"hours": "09:00-19:00"}});
-        assert!(read("dayshift", content()).is_some());
+        let content = json!({"data": {"hours": "09:00-19:00"}});
+        assert!(read("dayshift", &content).is_some());
         for name in ["dayshift-schedules", "Dayshift", "kube-root-ca.crt"] {
-            assert_eq!(read(name, content()), None, "{name}");
+            assert_eq!(read(name, &content), None, "{name}");
         }
         let none = Annotations::default();
         for content in [json!({}), json!({"data": null, "binaryData": null})] {
-            assert_eq!(read("dayshift", content).unwrap().annotations, none);
+            assert_eq!(read("dayshift", &content).unwrap().annotations, none);
         }
     }
 
@@ -231,7 +231,9 @@ mod tests {
             .map(|number| (format!("key-{number}"), json!("value")))
             .collect();
         for data in [json!({"notes": long}), json!({"hours": long}), many.into()] {
-            let annotations = read("dayshift", json!({"data": data})).unwrap().annotations;
+            let annotations = read("dayshift", &json!({"data": data}))
+                .unwrap()
+                .annotations;
             assert!(
                 annotations.kept_bytes() < 64,
                 "{}",

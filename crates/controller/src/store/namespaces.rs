@@ -403,7 +403,8 @@ impl Namespaces {
 
     /// A namespace whose team's defaults have changed while an earlier change had just been applied.
     pub(crate) fn take_settled_team(&mut self, now: Duration) -> Option<Arc<str>> {
-        while let Some((_, name)) = self.settling_teams.pop_front_if(|(at, _)| *at <= now) {
+        while self.next_settled_team()? <= now {
+            let (_, name) = self.settling_teams.pop_front()?;
             let known = self.by_name.get_mut(&name);
             let Some(team) = known.and_then(|known| known.team.as_mut()) else {
                 continue;

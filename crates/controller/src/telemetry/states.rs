@@ -14,6 +14,9 @@ use crate::telemetry::{
     snapshot::ObjectSnapshot,
 };
 
+/// The name, the help and the value of a gauge.
+type StateGauge = (&'static str, &'static str, fn(&States) -> usize);
+
 /// The number of workloads in each state.
 #[derive(Debug, Default)]
 pub(crate) struct States {
@@ -93,7 +96,7 @@ impl Series<States> {
             None,
         );
         self.encode_phases(encoder, label, workloads, &Phase::ALL)?;
-        let gauges: [(&str, &str, fn(&States) -> usize); 4] = [
+        let gauges: [StateGauge; 4] = [
             (
                 "dayshift_invalid_schedules",
                 "Workloads whose schedule is rejected.",
