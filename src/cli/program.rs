@@ -32,8 +32,8 @@ use crate::cli::{
         lint::LintArgs,
         named_schedules::SchedulesArgs,
         overrides::{
-            LastingArgs, OverrideArgs, PAUSE_HELP, RESUME_HELP, SLEEP_HELP, SYNC_HELP, WAKE_HELP,
-            WakeArgs,
+            LastingArgs, OverrideArgs, PAUSE_HELP, RESUME_HELP, SLEEP_HELP, SYNC_HELP, SleepArgs,
+            WAKE_HELP, WakeArgs,
         },
         plan::PlanArgs,
         restore::RestoreArgs,
@@ -86,7 +86,7 @@ enum Command {
     Wake(Box<WakeArgs>),
     /// Stop workloads now, and keep them stopped until a time
     #[command(after_long_help = SLEEP_HELP)]
-    Sleep(Box<LastingArgs>),
+    Sleep(Box<SleepArgs>),
     /// Apply the schedule now, until its next boundary
     ///
     /// A new or edited schedule scales nothing by itself, and a manual change is kept until the
@@ -235,7 +235,7 @@ impl Program {
             Command::Convert(args) => args.run(&self.kind_files),
             Command::Status(args) => args.run(&self.kind_files),
             Command::Wake(args) => args.run(&self.kind_files),
-            Command::Sleep(args) => args.until(RequestedOverride::Sleep, &self.kind_files),
+            Command::Sleep(args) => args.run(&self.kind_files),
             Command::Sync(args) => args.now(RequestedOverride::Sync, &self.kind_files),
             Command::Pause(args) => args.pause(&self.kind_files),
             Command::Resume(args) => args.now(RequestedOverride::Resume, &self.kind_files),

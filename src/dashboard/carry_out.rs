@@ -146,10 +146,7 @@ async fn plan_override(
         ..request.clone()
     };
     let not = asked.operation.failure();
-    let end = |command: OverrideCommand| match command {
-        OverrideCommand::Begin(over) => over.until(),
-        OverrideCommand::Resume => None,
-    };
+    let end = |command: OverrideCommand| command.begun().and_then(|over| over.until());
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
         let mut counts = counts_after(observed, request);
@@ -357,7 +354,7 @@ fn counts_after(observed: &Observed, request: &OverrideRequest) -> Option<(Repli
         // Only the controller knows which count it has observed running.
         RequestedOverride::Wake(_) if is_manual_zero && spec.replicas.is_none() => return None,
         RequestedOverride::Wake(_) => spec.count_after_start(seen, &state),
-        RequestedOverride::Sleep(_) => seen.min(spec.stop_replicas),
+        RequestedOverride::Sleep(..) => seen.min(spec.stop_replicas),
         RequestedOverride::Pause(_) => seen,
         RequestedOverride::Resume | RequestedOverride::Sync | RequestedOverride::Undo(_) => {
             return None;

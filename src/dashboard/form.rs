@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use dayshift_operations::{RequestedOverride, Until, parse_length};
 use dayshift_text::cut_chars;
-use dayshift_workload::{AnnotationChange, Inputs, Key, MAX_REASON, MAX_TEXTS};
+use dayshift_workload::{AnnotationChange, Inputs, Key, MAX_REASON, MAX_TEXTS, RequestWakes};
 
 /// The maximum number of workloads and of namespaces in a form.
 const MAX_OBJECTS: usize = 2_000;
@@ -250,7 +250,7 @@ impl ActionForm {
         let end = end.ok_or_else(|| "Set an end: for 2h, or until 22:00.".to_owned());
         let requested = match &*fields.action {
             "wake" => end.map(RequestedOverride::Wake),
-            "sleep" => end.map(RequestedOverride::Sleep),
+            "sleep" => end.map(|end| RequestedOverride::Sleep(end, RequestWakes::Allowed)),
             "pause" => Ok(RequestedOverride::Pause(until)),
             action @ ("resume" | "sync" | "restore") if until.is_some() => {
                 return Err(format!("A {action} has no end: leave both out."));

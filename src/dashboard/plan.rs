@@ -75,7 +75,7 @@ impl Operation {
         match self {
             Self::Override(request) => match request.requested {
                 RequestedOverride::Wake(_) => "Wake",
-                RequestedOverride::Sleep(_) => "Put to sleep",
+                RequestedOverride::Sleep(..) => "Put to sleep",
                 RequestedOverride::Pause(_) => "Pause",
                 RequestedOverride::Resume => "Resume",
                 RequestedOverride::Sync => "Sync",
@@ -110,7 +110,7 @@ impl Operation {
             Self::Override(request) => matches!(
                 request.requested,
                 RequestedOverride::Wake(_)
-                    | RequestedOverride::Sleep(_)
+                    | RequestedOverride::Sleep(..)
                     | RequestedOverride::Pause(_)
             ),
             Self::Restore(_) | Self::Schedule(_) => false,

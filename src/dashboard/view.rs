@@ -303,6 +303,7 @@ const fn cause(note: &Note) -> &'static str {
         Note::StopNotice { .. } => "Stops soon",
         Note::NoStart => "The schedule has no further start",
         Note::NotCovered => "A Service does not wake it",
+        Note::RequestsIgnored { .. } => "Requests do not wake it",
         Note::Operated { .. } | Note::OwnerScheduled { .. } => "An operator sets the count",
         Note::TargetNotLowered { .. } => "An autoscaler keeps its target running",
         Note::NothingSaved { .. } => "The original count is unknown",

@@ -32,7 +32,7 @@ use crate::{
     log_limit::LogLimit,
     pods::{PodVerifier, connect_to_any},
     response::{ANSWER, Outcome, ServiceStatus, response},
-    routes::{OUT_OF_HOURS, Prospect, ReadySince, Route, Routes, TargetState},
+    routes::{ASLEEP, OUT_OF_HOURS, Prospect, ReadySince, Route, Routes, TargetState},
     service::ServiceName,
     settings::Settings,
     start_times::StartTimes,
@@ -257,7 +257,7 @@ impl Connection {
     ) -> ConnectionOutcome {
         let opens = || self.route()?.opens_at(self.shared.clock.now());
         let outcome = match why {
-            OUT_OF_HOURS if opens().is_some() => Outcome::Closed,
+            OUT_OF_HOURS | ASLEEP if opens().is_some() => Outcome::Closed(why),
             why => Outcome::Stopped(why),
         };
         self.respond(stream, head, outcome).await;

@@ -687,6 +687,77 @@ mod tests {
     }
 
     #[test]
+    fn workload_is_not_woken_during_a_sleep_without_request_wakes() {
+        let now = at("2026-11-25T10:00:00Z");
+        let end = at("2026-11-25T20:00:00Z");
+        let later = at("2026-11-25T21:00:00Z");
+        let much_later = at("2026-11-26T20:00:00Z");
+        let closed = "2026-11-25 20:00; no-request-wake";
+        let longer = "2026-11-26 20:00; no-request-wake";
+        let asleep = Prospect::Nothing("a user has put it to sleep, and requests do not wake it");
+        for (own, inherited, hours, before, opens, after) in [
+            (closed, "", "", &asleep, Some(end), &Prospect::Wakeable),
+            ("", closed, "", &asleep, Some(end), &Prospect::Wakeable),
+            (
+                "2026-11-25 20:00",
+                "",
+                "",
+                &Prospect::Wakeable,
+                None,
+                &Prospect::Wakeable,
+            ),
+            // The workload's own sleep takes precedence until it ends.
+            (
+                "2026-11-25 20:00",
+                longer,
+                "",
+                &Prospect::Wakeable,
+                None,
+                &asleep,
+            ),
+            (closed, longer, "", &asleep, Some(much_later), &asleep),
+            // An invalid value is rejected, and ends no request wake.
+            (
+                "2026-11-25 20:00; no",
+                "",
+                "",
+                &Prospect::Wakeable,
+                None,
+                &Prospect::Wakeable,
+            ),
+            // The hours begin after the sleep.
+            (
+                closed,
+                "",
+                "; 22:00-23:00",
+                &asleep,
+                Some(at("2026-11-25T22:00:00Z")),
+                &Prospect::Nothing("a request does not wake it at this time of day"),
+            ),
+        ] {
+            let case = format!("{own:?} {inherited:?} {hours:?}");
+            let mut cluster = Cluster::new().with_service();
+            let mut annotations = json!({"dayshift/wake-on-request": format!("2h{hours}")});
+            if !own.is_empty() {
+                annotations["dayshift/sleep-until"] = own.into();
+            }
+            if !inherited.is_empty() {
+                cluster.namespace(json!({"dayshift/sleep-until": inherited}));
+            }
+            cluster.workload("slept", 0, annotations);
+            let route = cluster.route();
+            assert_eq!(route.prospect(now), *before, "{case}");
+            assert_eq!(
+                route.targets[0].is_wakeable(now),
+                *before == Prospect::Wakeable,
+                "{case}"
+            );
+            assert_eq!(route.opens_at(now), opens, "{case}");
+            assert_eq!(route.prospect(later), *after, "{case}");
+        }
+    }
+
+    #[test]
     fn uncovered_service_has_a_reason() {
         for (spec, why) in [
             (

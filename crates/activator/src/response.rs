@@ -84,8 +84,8 @@ pub(crate) struct Stage {
 pub(crate) enum Outcome<'w> {
     /// It is starting, and the client is a browser.
     Starting,
-    /// A request does not wake it now, but later.
-    Closed,
+    /// A request does not wake it now, for this reason, but later.
+    Closed(&'w str),
     /// A request does not wake it, for this reason.
     Stopped(&'w str),
     /// This request does not wake it.
@@ -99,7 +99,7 @@ impl Outcome<'_> {
     const fn name(self) -> &'static str {
         match self {
             Self::Starting => "starting",
-            Self::Closed => "closed",
+            Self::Closed(_) => "closed",
             Self::Stopped(_) => "stopped",
             Self::Ignored => "ignored",
             Self::TimedOut => "timed-out",
@@ -109,7 +109,7 @@ impl Outcome<'_> {
     const fn title(self) -> &'static str {
         match self {
             Self::Starting => "This service is starting",
-            Self::Closed => "This service is closed",
+            Self::Closed(_) => "This service is closed",
             Self::Stopped(_) | Self::Ignored => "This service is stopped",
             Self::TimedOut => "This service did not become ready in time",
         }
@@ -121,10 +121,7 @@ impl Outcome<'_> {
             Self::Starting => {
                 "This page shows what you asked for as soon as it is ready".to_owned()
             }
-            Self::Closed => {
-                "This service is stopped: a request does not wake it at this time of day".to_owned()
-            }
-            Self::Stopped(why) => format!("This service is stopped: {why}"),
+            Self::Closed(why) | Self::Stopped(why) => format!("This service is stopped: {why}"),
             Self::Ignored => {
                 "This service is stopped, and this request does not wake it".to_owned()
             }
@@ -136,7 +133,7 @@ impl Outcome<'_> {
     fn retry_after(self, status: &ServiceStatus, now: DateTime<Utc>) -> Option<i64> {
         match self {
             Self::Starting | Self::TimedOut => Some(RETRY_AFTER),
-            Self::Closed => Some((status.opens? - now).num_seconds().max(RETRY_AFTER)),
+            Self::Closed(_) => Some((status.opens? - now).num_seconds().max(RETRY_AFTER)),
             Self::Stopped(_) | Self::Ignored => None,
         }
     }
@@ -201,7 +198,7 @@ struct View<'v> {
 impl View<'_> {
     fn text(&self) -> String {
         let mut text = self.outcome.message();
-        if let (Outcome::Closed, Some(opens)) = (self.outcome, self.status.opens) {
+        if let (Outcome::Closed(_), Some(opens)) = (self.outcome, self.status.opens) {
             text += &format!(" (it opens {})", self.shown(opens));
         }
         text + "\n"
@@ -263,7 +260,7 @@ impl View<'_> {
         let status = self.status;
         html! {
             @if self.outcome == Outcome::Starting { (self.progress()) }
-            @if !status.stages.is_empty() && self.outcome != Outcome::Closed {
+            @if !status.stages.is_empty() && !matches!(self.outcome, Outcome::Closed(_)) {
                 ol {
                     @for (number, stage) in status.stages.iter().enumerate() {
                         li class=[stage.is_ready.then_some("ready")] { (self.name_of(stage, number)) ": " (stage.text()) }
@@ -400,7 +397,10 @@ dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:1rem 0 0}d
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_cluster::at;
+    use crate::{
+        routes::{ASLEEP, OUT_OF_HOURS},
+        test_cluster::at,
+    };
 
     /// A Wednesday evening in Tokyo.
     const NOW: &str = "2026-11-25T06:00:00Z";
@@ -513,7 +513,7 @@ mod tests {
         };
         let (head, page) = body_of(
             &browser(),
-            Outcome::Closed,
+            Outcome::Closed(OUT_OF_HOURS),
             &closed,
             &PageSettings::default(),
         );
@@ -530,11 +530,20 @@ mod tests {
         }
         let (_, text) = body_of(
             &Head::default(),
-            Outcome::Closed,
+            Outcome::Closed(OUT_OF_HOURS),
             &closed,
             &PageSettings::default(),
         );
         let expected = "This service is stopped: a request does not wake it at this time of day \
+                        (it opens Monday 06:00 UTC+09:00)\n";
+        assert_eq!(text, expected);
+        let (_, text) = body_of(
+            &Head::default(),
+            Outcome::Closed(ASLEEP),
+            &closed,
+            &PageSettings::default(),
+        );
+        let expected = "This service is stopped: a user has put it to sleep, and requests do not wake it \
                         (it opens Monday 06:00 UTC+09:00)\n";
         assert_eq!(text, expected);
     }

@@ -13,7 +13,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::decode::StartFailure;
 use dayshift_schedule::Zone;
-use dayshift_workload::{AnsweredPaths, Dependency, IgnoredPaths, Observed, WakeOnRequest};
+use dayshift_workload::{
+    AnsweredPaths, Dependency, IgnoredPaths, Observed, WakeOnRequest, requests_ignored_until,
+};
 
 use tokio::time::Instant;
 
@@ -85,6 +87,9 @@ pub(crate) struct WakeTarget {
 /// The reason if `wake-on-request` has hours and it is outside of them.
 pub(crate) const OUT_OF_HOURS: &str = "a request does not wake it at this time of day";
 
+/// The reason during a sleep that no request ends.
+pub(crate) const ASLEEP: &str = "a user has put it to sleep, and requests do not wake it";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetState {
     /// Running, or about to start.
@@ -113,8 +118,10 @@ impl Route {
         for target in &self.targets {
             match target.state {
                 TargetState::Running => prospect = prospect.or(Some(Prospect::Running)),
-                TargetState::Asleep if target.counts_at(now) => prospect = Some(Prospect::Wakeable),
-                TargetState::Asleep => why = OUT_OF_HOURS,
+                TargetState::Asleep => match target.closed_at(now) {
+                    None => prospect = Some(Prospect::Wakeable),
+                    Some(reason) => why = reason,
+                },
                 TargetState::Off(reason) => why = reason,
             }
         }
@@ -126,7 +133,11 @@ impl Route {
         let asleep = self.targets.iter();
         let asleep = asleep.filter(|target| target.state == TargetState::Asleep);
         let times = asleep.flat_map(|target| {
-            let by_request = target.wake.opens_after(now, target.zone);
+            let sleep = target.ignores_requests_until(now);
+            let by_request = match sleep {
+                Some(end) if target.wake.counts_at(end, target.zone) => Some(end),
+                sleep => target.wake.opens_after(sleep.unwrap_or(now), target.zone),
+            };
             [by_request, target.next_start].into_iter().flatten()
         });
         times.filter(|at| *at > now).min()
@@ -178,11 +189,20 @@ impl Route {
 impl WakeTarget {
     /// Whether a request at this time wakes it.
     pub(crate) fn is_wakeable(&self, now: DateTime<Utc>) -> bool {
-        self.state == TargetState::Asleep && self.counts_at(now)
+        self.state == TargetState::Asleep && self.closed_at(now).is_none()
     }
 
-    pub(crate) fn counts_at(&self, now: DateTime<Utc>) -> bool {
-        self.wake.counts_at(now, self.zone)
+    /// Why a request at this time does not wake it although it is stopped; `None` if it does.
+    pub(crate) fn closed_at(&self, now: DateTime<Utc>) -> Option<&'static str> {
+        if self.ignores_requests_until(now).is_some() {
+            return Some(ASLEEP);
+        }
+        (!self.wake.counts_at(now, self.zone)).then_some(OUT_OF_HOURS)
+    }
+
+    /// The end of a sleep that no request ends.
+    fn ignores_requests_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        requests_ignored_until(&self.observed.inputs, self.zone, now)
     }
 }
 
@@ -283,15 +303,17 @@ impl WakeDependencies {
                 continue;
             };
             match target.state {
-                TargetState::Asleep if target.counts_at(now) => {
-                    next.extend_from_slice(&target.needs);
-                    with.targets.push(Arc::clone(target));
-                }
+                TargetState::Asleep => match target.closed_at(now) {
+                    None => {
+                        next.extend_from_slice(&target.needs);
+                        with.targets.push(Arc::clone(target));
+                    }
+                    Some(why) => with.without.push(stopped(&needed, why)),
+                },
                 TargetState::Running if target.starts_until.is_some() => {
                     next.extend_from_slice(&target.needs);
                 }
                 TargetState::Running => {}
-                TargetState::Asleep => with.without.push(stopped(&needed, OUT_OF_HOURS)),
                 TargetState::Off(why) => with.without.push(stopped(&needed, why)),
             }
         }

@@ -182,11 +182,11 @@ impl AnnotatedNamespace {
 
     /// For example `; 2 have an override of their own: `dayshift wake --all -n dev``, if there are any.
     pub fn kept_text(&self, name: &str) -> String {
-        let command = match self.command {
-            OverrideCommand::Begin(Override::Wake(_)) => "wake",
-            OverrideCommand::Begin(Override::Sleep(_)) => "sleep",
-            OverrideCommand::Begin(Override::Pause(_)) => "pause",
-            OverrideCommand::Resume => "resume",
+        let command = match self.command.begun() {
+            Some(Override::Wake(_)) => "wake",
+            Some(Override::Sleep(_)) => "sleep",
+            Some(Override::Pause(_)) => "pause",
+            None => "resume",
         };
         let has = if self.kept == 1 {
             "has an override of its own"

@@ -28,6 +28,10 @@ pub(crate) fn action(annotated: &AnnotatedWorkload, now: DateTime<Utc>) -> Strin
 pub fn action_text(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
     match command {
         OverrideCommand::Begin(begun) => override_text(begun, zone, now),
+        OverrideCommand::BeginClosedSleep(until) => {
+            let asleep = override_text(Override::Sleep(until), zone, now);
+            format!("{asleep}, and requests do not wake it")
+        }
         OverrideCommand::Resume => "resumed".to_owned(),
     }
 }
@@ -101,14 +105,14 @@ pub(crate) fn done_text(
             counts.short_text(after)
         )
     };
-    let outlook = match annotated.command {
-        OverrideCommand::Begin(Override::Pause(Pause::Forever)) => {
+    let outlook = match annotated.command.begun() {
+        Some(Override::Pause(Pause::Forever)) => {
             format!(
                 "; dayshift changes nothing until `{}`",
                 command("resume", seen, request)
             )
         }
-        OverrideCommand::Begin(over) => {
+        Some(over) => {
             let does = match over {
                 Override::Sleep(_) if after > seen.inputs.stop_replicas() => "sleep stops",
                 Override::Wake(_) if after == Replicas::ZERO => "wake starts",
@@ -122,7 +126,7 @@ pub(crate) fn done_text(
                 String::new()
             }
         }
-        OverrideCommand::Resume => match annotated.inherited_override {
+        None => match annotated.inherited_override {
             Some((origin, by)) => {
                 let zone = match read(&seen.inputs, &request.context) {
                     ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
@@ -281,7 +285,7 @@ pub fn annotations_text(written: &[AnnotationChange], prefix: &Prefix) -> String
 pub const fn failure_text(requested: &RequestedOverride) -> &'static str {
     match requested {
         RequestedOverride::Wake(_) => "not woken",
-        RequestedOverride::Sleep(_) => "not put to sleep",
+        RequestedOverride::Sleep(..) => "not put to sleep",
         RequestedOverride::Pause(_) => "not paused",
         RequestedOverride::Resume => "not resumed",
         RequestedOverride::Sync => "not synced",

@@ -12,7 +12,7 @@ use dayshift_text::quote;
 use dayshift_workload::{
     AnnotationChange, Inputs, InvalidSchedule, Key, Kind, Observed, Origin, Override,
     OverrideCommand, OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas,
-    SYNC_REASON, State, SyncAction, WorkloadRef, read,
+    RequestWakes, SYNC_REASON, State, SyncAction, WorkloadRef, read, requests_ignored_until,
 };
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -28,8 +28,8 @@ use crate::{
 pub enum RequestedOverride {
     /// `dayshift wake`.
     Wake(Until),
-    /// `dayshift sleep`.
-    Sleep(Until),
+    /// `dayshift sleep`, and whether a request ends it.
+    Sleep(Until, RequestWakes),
     /// `dayshift pause`; without an end, until `dayshift resume`.
     Pause(Option<Until>),
     /// `dayshift resume`.
@@ -54,6 +54,8 @@ pub struct FormerOverrides {
 pub struct FormerOverride {
     /// The override.
     pub over: Override,
+    /// Whether requests woke the workload during it, if it was a sleep.
+    pub requests: RequestWakes,
     /// The reason of its author.
     pub reason: Option<Box<str>>,
 }
@@ -63,7 +65,7 @@ impl RequestedOverride {
     pub const fn command(&self) -> &'static str {
         match self {
             Self::Wake(_) => "wake",
-            Self::Sleep(_) => "sleep",
+            Self::Sleep(..) => "sleep",
             Self::Pause(_) => "pause",
             Self::Resume => "resume",
             Self::Sync => "sync",
@@ -227,10 +229,14 @@ impl OverrideRequest {
         let is_active =
             |former: &&FormerOverride| former.over.until().is_none_or(|until| until > self.now);
         let former = former.filter(is_active);
-        let requested = match former.map(|former| former.over) {
-            Some(Override::Wake(until)) => RequestedOverride::Wake(Until::At(until)),
-            Some(Override::Sleep(until)) => RequestedOverride::Sleep(Until::At(until)),
-            Some(Override::Pause(pause)) => RequestedOverride::Pause(pause.until().map(Until::At)),
+        let requested = match former.map(|former| (former.over, former.requests)) {
+            Some((Override::Wake(until), _)) => RequestedOverride::Wake(Until::At(until)),
+            Some((Override::Sleep(until), requests)) => {
+                RequestedOverride::Sleep(Until::At(until), requests)
+            }
+            Some((Override::Pause(pause), _)) => {
+                RequestedOverride::Pause(pause.until().map(Until::At))
+            }
             None => RequestedOverride::Resume,
         };
         Self {
@@ -366,7 +372,7 @@ impl OverrideRequest {
             RequestedOverride::Wake(_) => {
                 OverrideCommand::Begin(Override::Wake(DateTime::<Utc>::MAX_UTC))
             }
-            RequestedOverride::Sleep(_) => {
+            RequestedOverride::Sleep(..) => {
                 OverrideCommand::Begin(Override::Sleep(DateTime::<Utc>::MAX_UTC))
             }
             RequestedOverride::Pause(_) => OverrideCommand::Begin(Override::Pause(Pause::Forever)),
@@ -379,7 +385,12 @@ impl OverrideRequest {
         let at = |until: &Until| until.in_zone(zone, self.now);
         let command = match &self.requested {
             RequestedOverride::Wake(until) => OverrideCommand::Begin(Override::Wake(at(until)?)),
-            RequestedOverride::Sleep(until) => OverrideCommand::Begin(Override::Sleep(at(until)?)),
+            RequestedOverride::Sleep(until, RequestWakes::Allowed) => {
+                OverrideCommand::Begin(Override::Sleep(at(until)?))
+            }
+            RequestedOverride::Sleep(until, RequestWakes::Ignored) => {
+                OverrideCommand::BeginClosedSleep(at(until)?)
+            }
             RequestedOverride::Pause(until) => {
                 let until = until.as_ref().map(at).transpose()?;
                 let pause = until.map_or(Pause::Forever, Pause::Until);
@@ -397,8 +408,8 @@ impl OverrideRequest {
     pub(crate) fn written_reason(&self, command: OverrideCommand) -> Option<&str> {
         match (&self.requested, command) {
             (_, OverrideCommand::Resume) => None,
-            (RequestedOverride::Sync, OverrideCommand::Begin(_)) => Some(SYNC_REASON),
-            (_, OverrideCommand::Begin(_)) => self.reason.as_deref(),
+            (RequestedOverride::Sync, _) => Some(SYNC_REASON),
+            _ => self.reason.as_deref(),
         }
     }
 
@@ -412,7 +423,7 @@ impl OverrideRequest {
         command: OverrideCommand,
         zone: Zone,
     ) -> Result<Option<ReplacedOverride>, RequestError> {
-        let OverrideCommand::Begin(new) = command else {
+        let Some(new) = command.begun() else {
             return Ok(None);
         };
         let ParsedInputs::Scheduled(spec) = read(inputs, &self.context) else {
@@ -445,6 +456,10 @@ impl OverrideRequest {
             is_shortened,
             former: FormerOverride {
                 over: active,
+                requests: match requests_ignored_until(inputs, zone, self.now) {
+                    Some(_) => RequestWakes::Ignored,
+                    None => RequestWakes::Allowed,
+                },
                 reason: inputs.author(Origin::Own).reason,
             },
         }))

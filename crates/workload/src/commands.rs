@@ -11,7 +11,7 @@ use crate::{
     inputs::{
         annotations::Origin,
         effective::Inputs,
-        overrides::{Override, Pause},
+        overrides::{NO_REQUEST_WAKE, Override, Pause},
         parse::{ParseContext, ParsedInputs, read},
         problem::InvalidSchedule,
         spec::ScheduleSpec,
@@ -28,6 +28,8 @@ use crate::{
 pub enum OverrideCommand {
     /// Begin an override.
     Begin(Override),
+    /// Begin a sleep that no request ends ([`RequestWakes::Ignored`](crate::RequestWakes)).
+    BeginClosedSleep(DateTime<Utc>),
     /// End all overrides.
     Resume,
 }
@@ -88,6 +90,15 @@ impl OverrideError {
 }
 
 impl OverrideCommand {
+    /// The override that the command begins.
+    pub const fn begun(&self) -> Option<Override> {
+        match self {
+            Self::Begin(begun) => Some(*begun),
+            Self::BeginClosedSleep(until) => Some(Override::Sleep(*until)),
+            Self::Resume => None,
+        }
+    }
+
     /// The annotations to change on an object whose local times are in `zone`. A wake removes a
     /// sleep and the reverse; a pause keeps both.
     pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<AnnotationChange> {
@@ -108,6 +119,10 @@ impl OverrideCommand {
                     (Key::WakeUntil, None),
                     (Key::SleepUntil, Some(moment(until))),
                 ]
+            }
+            Self::BeginClosedSleep(until) => {
+                let text = format!("{}; {NO_REQUEST_WAKE}", moment(until));
+                vec![(Key::WakeUntil, None), (Key::SleepUntil, Some(text))]
             }
             Self::Begin(Override::Pause(pause)) => {
                 let text = pause.until().map_or_else(|| "true".to_owned(), moment);
@@ -144,7 +159,7 @@ impl OverrideCommand {
     /// The annotations that the command writes or removes.
     const fn keys(&self) -> &'static [Key] {
         match self {
-            Self::Begin(Override::Wake(_) | Override::Sleep(_)) => {
+            Self::Begin(Override::Wake(_) | Override::Sleep(_)) | Self::BeginClosedSleep(_) => {
                 &[Key::WakeUntil, Key::SleepUntil]
             }
             Self::Begin(Override::Pause(_)) => &[Key::Pause],
@@ -171,11 +186,10 @@ impl OverrideCommand {
         match read(&inputs.clone().without(replaced), context) {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Rejected(refusal)),
-            ParsedInputs::Scheduled(spec) => match (self, spec.overrides.own.at(now)) {
-                (
-                    Self::Begin(Override::Wake(_) | Override::Sleep(_)),
-                    Some(Override::Pause(pause)),
-                ) => Err(OverrideError::Paused(pause)),
+            ParsedInputs::Scheduled(spec) => match (self.begun(), spec.overrides.own.at(now)) {
+                (Some(Override::Wake(_) | Override::Sleep(_)), Some(Override::Pause(pause))) => {
+                    Err(OverrideError::Paused(pause))
+                }
                 _ => Ok(spec.schedule.zone()),
             },
         }
@@ -184,9 +198,9 @@ impl OverrideCommand {
     /// Whether the state labels show that the controller has applied the command. While an override
     /// is active, the label `next` is its end.
     pub fn is_applied(&self, state: &State) -> bool {
-        match self {
-            Self::Begin(begun) => begun.holds(state),
-            Self::Resume => !state.phase.is_some_and(Phase::is_override),
+        match self.begun() {
+            Some(begun) => begun.holds(state),
+            None => !state.phase.is_some_and(Phase::is_override),
         }
     }
 }
@@ -388,6 +402,25 @@ mod tests {
         ] {
             assert_eq!(written(OverrideCommand::Begin(begun), &inputs), expected);
         }
+        let end = at("2026-11-20T13:00:00Z");
+        let asleep = "2026-11-20T22:00:00+09:00";
+        let closed_text = format!("{asleep}; no-request-wake");
+        let asleep = scheduled().with(Key::SleepUntil, asleep);
+        let closed = scheduled().with(Key::SleepUntil, &closed_text);
+        let (open_sleep, closed_sleep) = (
+            OverrideCommand::Begin(sleep),
+            OverrideCommand::BeginClosedSleep(end),
+        );
+        assert_eq!(
+            written(closed_sleep, &asleep),
+            format!("sleep-until={closed_text}")
+        );
+        assert_eq!(written(closed_sleep, &closed), "");
+        assert_eq!(
+            written(open_sleep, &closed),
+            "sleep-until=2026-11-20T22:00:00+09:00"
+        );
+        assert_eq!(written(OverrideCommand::Resume, &closed), "sleep-until-");
         assert_eq!(written(OverrideCommand::Resume, &woken), "wake-until-");
         assert_eq!(written(OverrideCommand::Resume, &scheduled()), "");
     }

@@ -49,7 +49,8 @@ pub use inputs::inheritance::{
     DefaultSchedule, Inheritance, RecordedDefaults, TEAM_CONFIG_MAP, allows_team,
 };
 pub use inputs::overrides::{
-    Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause, SYNC_REASON,
+    Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause, RequestWakes,
+    SYNC_REASON, SleepUntil,
 };
 pub use inputs::parse::{ParseContext, ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, MAX_ERROR, Problem};
@@ -76,6 +77,6 @@ pub use replicas::{Replicas, count_after_start, count_after_stop, count_after_wa
 pub use state::{LATER_VERSION, Labels, Next, Phase, Revision, Started, State};
 pub use wake_on_request::{
     AnsweredPaths, IgnoredPaths, NotCovered, RequestCoverage, ServicePort, ServiceSpec,
-    WakeOnRequest, selects, wake_on_request_problems,
+    WakeOnRequest, requests_ignored_until, selects, wake_on_request_problems,
 };
 pub use workload_ref::WorkloadRef;

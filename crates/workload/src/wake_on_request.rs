@@ -10,7 +10,11 @@ use dayshift_schedule::{
 };
 
 use crate::{
-    inputs::{effective::Inputs, problem::Problem},
+    inputs::{
+        effective::Inputs,
+        overrides::{RequestWakes, SleepUntil},
+        problem::Problem,
+    },
     keys::Key,
 };
 
@@ -149,6 +153,30 @@ impl AnsweredPaths {
 fn is_path(text: &str) -> bool {
     text.starts_with('/')
         && !text.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+}
+
+/// The time until which requests wake nothing, because the active sleep has `no-request-wake`. The
+/// workload's own sleep takes precedence over that of its Namespace, which can be active after it.
+pub fn requests_ignored_until(
+    inputs: &Inputs,
+    zone: Zone,
+    now: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
+    let inherited = inputs.defaults();
+    let inherited = inherited.and_then(|defaults| defaults.text(Key::SleepUntil));
+    let texts = [inputs.own().text(Key::SleepUntil), inherited];
+    let sleeps = texts.map(|text| SleepUntil::parse(text?, zone).ok());
+    let mut until = None;
+    for sleep in sleeps.into_iter().flatten() {
+        if sleep.until <= until.unwrap_or(now) {
+            continue;
+        }
+        if sleep.requests == RequestWakes::Allowed {
+            break;
+        }
+        until = Some(sleep.until);
+    }
+    until
 }
 
 /// Problems with the annotations for `dayshift activator`. The controller does not read them.

@@ -10,7 +10,7 @@ use dayshift_operations::{
 };
 use dayshift_text::cut_chars;
 use dayshift_workload::{
-    MAX_REASON, Observed, ParseContext, ParsedInputs, Prefix, READY_WITHIN, read,
+    MAX_REASON, Observed, ParseContext, ParsedInputs, Prefix, READY_WITHIN, RequestWakes, read,
 };
 use kube::Client;
 
@@ -63,6 +63,7 @@ Examples:
   dayshift sleep deploy/web --until \"Mon 09:00\"
   dayshift sleep ns/dev --for 12h            a whole namespace
   dayshift sleep --all -n dev --until 08:00 --dry-run
+  dayshift sleep deploy/web --for 3d --no-request-wake
 "
 );
 
@@ -125,6 +126,21 @@ pub(crate) struct WakeArgs {
         hide_short_help = true
     )]
     from: Option<String>,
+
+    #[command(flatten)]
+    lasting: LastingArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SleepArgs {
+    /// Let no request wake the workload before the end (wake-on-request)
+    #[arg(
+        long,
+        value_parser = BoolishValueParser::new(),
+        help_heading = "Until when",
+        hide_short_help = true
+    )]
+    no_request_wake: bool,
 
     #[command(flatten)]
     lasting: LastingArgs,
@@ -212,10 +228,21 @@ impl WakeArgs {
     }
 }
 
+impl SleepArgs {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        let requests = match self.no_request_wake {
+            true => RequestWakes::Ignored,
+            false => RequestWakes::Allowed,
+        };
+        let requested = |until| RequestedOverride::Sleep(until, requests);
+        self.lasting.until(requested, kind_files)
+    }
+}
+
 impl LastingArgs {
-    pub(crate) fn until(
+    fn until(
         self,
-        requested: fn(Until) -> RequestedOverride,
+        requested: impl FnOnce(Until) -> RequestedOverride,
         kind_files: &KindFiles,
     ) -> Exit {
         self.request(kind_files, |until| until.map(requested))

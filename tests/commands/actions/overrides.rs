@@ -65,6 +65,65 @@ fn reports_success_after_the_controller_has_acted() {
     assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
 }
 
+#[test]
+fn a_sleep_that_no_request_ends_is_written_and_reported() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, &[OFFICE, &[("wake-on-request", "2h")]].concat());
+    let _controller = Controller::on(&cluster);
+    let until = "2099-12-24T18:00:00+09:00";
+    let closed = format!("{until}; no-request-wake");
+    let note = "requests do not wake it until Thu 2099-12-24 18:00 JST";
+    let asleep = "deployment.apps/web asleep until Thu 2099-12-24 18:00 JST";
+    for (flags, text, reported, is_closed) in [
+        (
+            &["--no-request-wake"][..],
+            &*closed,
+            format!("{asleep}, and requests do not wake it, 3 -> 0\n"),
+            true,
+        ),
+        // The same command again changes nothing, and one without the flag permits requests.
+        (
+            &["--no-request-wake"],
+            &*closed,
+            "deployment.apps/web unchanged\n".to_owned(),
+            true,
+        ),
+        (&[], until, format!("{asleep}, replicas 0\n"), false),
+    ] {
+        let sleep = ["sleep", "deploy/web", "--until", until];
+        let ran = cluster.dayshift(&[&sleep[..], flags].concat());
+        assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+        assert_eq!(
+            cluster.annotation("web", "sleep-until").as_deref(),
+            Some(text),
+            "{ran:?}"
+        );
+        assert_eq!(label(&cluster, "web", "state").as_deref(), Some("slept"));
+        assert_eq!(ran.out, reported);
+        let status = cluster.dayshift(&["status"]);
+        assert_eq!(status.out.contains(note), is_closed, "{status:?}");
+        assert_eq!(status.status, 0, "{status:?}");
+    }
+    // A wake of a user ends it.
+    let ran = cluster.dayshift(&["wake", "deploy/web", "--for", "2h"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(cluster.annotation("web", "sleep-until"), None);
+    // For a whole namespace, the annotation is on the Namespace.
+    let ran = cluster.dayshift(&[
+        "sleep",
+        "ns/dev",
+        "--until",
+        until,
+        "--no-request-wake",
+        "--dry-run",
+    ]);
+    assert!(
+        ran.out.contains("dayshift/sleep-until=2099-12-24T"),
+        "{ran:?}"
+    );
+    assert!(ran.out.contains("; no-request-wake"), "{ran:?}");
+}
+
 /// A manual change lasts during an override, even if the end of the override is changed.
 #[test]
 fn a_manual_change_within_an_override_is_reported() {

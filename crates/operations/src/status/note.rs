@@ -107,6 +107,11 @@ pub enum Note {
     NoStart,
     /// It should wake on request, but a Service does not cover it; the status lists the reasons.
     NotCovered,
+    /// It has wake-on-request and is asleep, and no request ends the sleep.
+    RequestsIgnored {
+        /// The end of the sleep.
+        until: DateTime<Utc>,
+    },
     /// It belongs to a custom resource whose operator sets its count.
     Operated {
         /// The kind of that resource, which can be scheduled instead.

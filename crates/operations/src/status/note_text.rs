@@ -349,6 +349,10 @@ impl WorkloadStatus {
                 let key = prefix.annotation(Key::WakeOnRequest);
                 (format!("{key}: {reasons}"), String::new())
             }
+            Note::RequestsIgnored { until } => (
+                format!("requests do not wake it until {}", at(until)),
+                String::new(),
+            ),
             Note::NoStart => (
                 "nothing will start it again: its schedule has no further start".to_owned(),
                 format!("; `{}` restores it", self.restore(prefix)),

@@ -16,7 +16,7 @@ use dayshift_workload::{
     RequestCoverage, ResourceRequests, ScheduleSpec, State, WorkloadRef,
     is_stopped_against_schedule,
     other_controllers::{FieldManager, ManagerKind, OtherController, REVERT_WINDOW, elapsed_after},
-    predicted_action,
+    predicted_action, requests_ignored_until,
     savings::{StoppedCapacity, stopped_capacity},
     waiting_start,
 };
@@ -155,6 +155,13 @@ impl WorkloadStatus {
             .iter()
             .any(|coverage| !coverage.not_covered.is_empty());
         status.notes.extend(lacks.then_some(Note::NotCovered));
+        if has_wake_on_request(&observed)
+            && matches!(status.active_override, Some((_, Override::Sleep(_))))
+        {
+            let until = requests_ignored_until(&observed.inputs, status.zone, now);
+            let note = until.map(|until| Note::RequestsIgnored { until });
+            status.notes.extend(note);
+        }
         if is_scheduled {
             let within = parsed.ready_within();
             let due = observed.ready_due(within).filter(|due| *due <= now);

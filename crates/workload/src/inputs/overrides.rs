@@ -1,6 +1,7 @@
 //! The overrides of a schedule (`pause`, `wake-until` and `sleep-until`), and `enforce`.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Diagnostic, Zone, parse_date_time};
 
 use crate::{
     inputs::annotations::Origin,
@@ -43,6 +44,57 @@ pub struct OverrideSet {
     pub wake_until: Option<DateTime<Utc>>,
     /// The workload is stopped until then.
     pub sleep_until: Option<DateTime<Utc>>,
+}
+
+/// Whether a request to its Service wakes a workload during a sleep (`wake-on-request`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RequestWakes {
+    /// As its `wake-on-request` specifies.
+    #[default]
+    Allowed,
+    /// No request wakes it before the sleep ends.
+    Ignored,
+}
+
+/// The value of `sleep-until`: the end of the sleep and, after a `;`, whether requests are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleepUntil {
+    /// The end of the sleep.
+    pub until: DateTime<Utc>,
+    /// Whether a request wakes the workload.
+    pub requests: RequestWakes,
+}
+
+/// The word after the `;` of a `sleep-until` during which requests are ignored.
+pub(crate) const NO_REQUEST_WAKE: &str = "no-request-wake";
+
+impl SleepUntil {
+    /// Parses a time, or a time and `no-request-wake`: `2026-12-24 18:00; no-request-wake`.
+    ///
+    /// # Errors
+    /// If the time is invalid, or another word follows. The span is in bytes of the string.
+    pub fn parse(text: &str, zone: Zone) -> Result<Self, Diagnostic> {
+        let Some((until, word)) = text.split_once(';') else {
+            return Ok(Self {
+                until: parse_date_time(text, zone)?,
+                requests: RequestWakes::Allowed,
+            });
+        };
+        // A proposal for the time should not replace the whole string.
+        let until = parse_date_time(until, zone).map_err(|error| error.with_proposal(None))?;
+        if !word.trim().eq_ignore_ascii_case(NO_REQUEST_WAKE) {
+            let blanks = word.len() - word.trim_start().len();
+            let start = text.len() - word.len() + blanks;
+            let span = start..start + word.trim().len();
+            let help = format!("write `{NO_REQUEST_WAKE}`, or remove the `;`");
+            let wrong = "is not `no-request-wake`";
+            return Err(Diagnostic::new(span, word.trim(), wrong, help));
+        }
+        Ok(Self {
+            until,
+            requests: RequestWakes::Ignored,
+        })
+    }
 }
 
 /// How long a pause lasts.

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{
     Calendars, Diagnostic, DiagnosticKind, ExcludedDates, ExtraWindows, Hours, Proposal, Schedule,
     ScheduleRule, StopAfter, Times, TreatedDates, Tzdata, Zone, parse_date_time, parse_grace,
@@ -18,7 +18,7 @@ use crate::{
         after::After,
         annotations::{NamedSchedules, Origin},
         effective::{Inputs, Source, VolumeRetention, truth},
-        overrides::{Enforce, OverrideSet, Overrides, Pause},
+        overrides::{Enforce, OverrideSet, Overrides, Pause, SleepUntil},
         problem::{InvalidSchedule, Problem},
         spec::ScheduleSpec,
     },
@@ -363,12 +363,15 @@ impl Problems {
         zone: Zone,
     ) -> OverrideSet {
         let before = self.0.len();
-        let mut moment = |key| {
-            parse_date_time(text(key)?, zone)
+        let mut parsed = |key, parse: fn(&str, Zone) -> Result<DateTime<Utc>, Diagnostic>| {
+            parse(text(key)?, zone)
                 .map_err(|error| self.0.push(Problem::new(key.name(), error)))
                 .ok()
         };
-        let (wake_until, sleep_until) = (moment(Key::WakeUntil), moment(Key::SleepUntil));
+        let wake_until = parsed(Key::WakeUntil, parse_date_time);
+        let sleep_until = parsed(Key::SleepUntil, |text, zone| {
+            SleepUntil::parse(text, zone).map(|sleep| sleep.until)
+        });
         let set = OverrideSet {
             pause: text(Key::Pause).and_then(|text| self.pause(text, zone)),
             wake_until,
@@ -629,6 +632,14 @@ mod tests {
                 },
             ),
             (
+                Key::SleepUntil,
+                "2026-12-24 18:00 ; No-Request-Wake ",
+                OverrideSet {
+                    sleep_until: at,
+                    ..none
+                },
+            ),
+            (
                 Key::Pause,
                 "2026-12-24 18:00",
                 OverrideSet {
@@ -689,6 +700,18 @@ mod tests {
                 "write `2026-12-24 18:00`",
             ),
             (Key::SleepUntil, "", 0..0, "`2026-12-24 18:00`"),
+            (
+                Key::SleepUntil,
+                "2026-12-24 18:00; no-wake",
+                18..25,
+                "`no-wake` is not `no-request-wake`",
+            ),
+            (
+                Key::SleepUntil,
+                "tonight; no-request-wake",
+                0..7,
+                "write local time such as",
+            ),
             (Key::Enforce, "on", 0..2, "write `true`"),
             (Key::Enforce, "0s", 0..2, "from 1s to 24h"),
             (Key::Enforce, "24h1s", 0..5, "from 1s to 24h"),

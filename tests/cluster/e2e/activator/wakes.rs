@@ -58,12 +58,12 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     program.wait_ready();
     await_stand_in(&team, "web", false);
 
-    team.kubectl(&[
-        "annotate",
-        "deploy/web",
-        "dayshift/sleep-until=2099-01-01 00:00",
-    ])
-    .success();
+    let sleep_until = |text: &str| {
+        let annotation = format!("dayshift/sleep-until={text}");
+        team.kubectl(&["annotate", "--overwrite", "deploy/web", &annotation])
+            .success();
+    };
+    sleep_until("2099-01-01 00:00; no-request-wake");
     team.await_label("web", "dayshift/state", "slept");
     team.await_pods("web", 0);
     // Until the start, requests must not reach a ready pod.
@@ -107,8 +107,16 @@ fn connection_wakes_a_stopped_workload_with_one_patch(plane: &ControlPlane) {
     };
     let probe = ask("kube-probe/1.36");
     assert!(probe.contains("this request does not wake it"), "{probe}");
+    let closed = ask("Mozilla/5.0");
+    assert!(closed.contains("This service is closed"), "{closed}");
+    assert!(closed.contains("requests do not wake it"), "{closed}");
     assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
 
+    sleep_until("2099-01-01 00:00");
+    eventually("a request wakes it again", || {
+        let page = ask("Mozilla/5.0");
+        page.contains("This service is starting").then_some(())
+    });
     for _ in 0..20 {
         let page = ask("Mozilla/5.0");
         assert!(page.contains("This service is starting"), "{page}");

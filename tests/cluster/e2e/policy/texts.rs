@@ -4,7 +4,9 @@ use dayshift_schedule::{
     ExcludedDates, ExtraWindows, Hours, StopAfter, Times, TreatedDates, Zone, parse_date_time,
     parse_grace, parse_jitter, parse_notice, parse_scale,
 };
-use dayshift_workload::{After, AnsweredPaths, IgnoredPaths, KindTable, Replicas, WakeOnRequest};
+use dayshift_workload::{
+    After, AnsweredPaths, IgnoredPaths, KindTable, Replicas, SleepUntil, WakeOnRequest,
+};
 
 /// Whether dayshift accepts the value of that key.
 pub(super) fn is_read(key: &str, text: &str) -> bool {
@@ -26,7 +28,8 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
         "stop-after" => StopAfter::parse(text).is_ok(),
         "after" => After::parse(text, &KindTable::default()).is_ok(),
         "pause" => is_truth || parse_date_time(text, zone).is_ok(),
-        "wake-until" | "sleep-until" => parse_date_time(text, zone).is_ok(),
+        "wake-until" => parse_date_time(text, zone).is_ok(),
+        "sleep-until" => SleepUntil::parse(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
         "exclude" | "team-defaults" | "allow-volume-deletion" | "stop-jobs" => is_truth,
         "wake-on-request" => WakeOnRequest::parse(text).is_ok(),
@@ -129,6 +132,14 @@ pub(super) const SEEDS: [(&str, &[&str]); 22] = [
             "2026-12-24T18:00:00.5+09:00",
             "2026-12-24t8:00Z",
             "2026-12-24 18:00:30",
+        ],
+    ),
+    (
+        "sleep-until",
+        &[
+            "2026-12-24 18:00",
+            "2026-12-24T18:00:00Z; no-request-wake",
+            " 2026-12-24 18:00 ;No-Request-Wake ",
         ],
     ),
     ("enforce", &["true", "30m", "1h30m", "24h", "1s"]),
