@@ -18,7 +18,9 @@ use dayshift_operations::{
     replaced_text, synced_text,
 };
 use dayshift_text::counted;
-use dayshift_workload::{Job, Key, Observed, OverrideCommand, ParsedInputs, Replicas, WorkloadRef};
+use dayshift_workload::{
+    Job, Key, Observed, Override, OverrideCommand, ParsedInputs, Replicas, WorkloadRef,
+};
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use kube::Client;
 
@@ -146,7 +148,7 @@ async fn plan_override(
         ..request.clone()
     };
     let not = asked.operation.failure();
-    let end = |command: OverrideCommand| command.begun().and_then(|over| over.until());
+    let end = |command: OverrideCommand| command.begun().and_then(Override::until);
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
         let mut counts = counts_after(observed, request);

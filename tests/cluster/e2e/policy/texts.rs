@@ -40,7 +40,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
 }
 
 /// Accepted values of each key, from which others are derived.
-pub(super) const SEEDS: [(&str, &[&str]); 22] = [
+pub(super) const SEEDS: [(&str, &[&str]); 23] = [
     (
         "start",
         &[
