@@ -79,9 +79,9 @@ fn lint_checks_the_config_map_of_the_team_only_with_the_flag() {
             "remove it",
         ),
         (
-            "  team-defaults: \"true\"\n",
+            "  hours: 09:00-17:00\n  team-defaults: \"true\"\n",
             "bad-override",
-            17,
+            18,
             "write it on the Namespace",
         ),
     ] {
