@@ -49,7 +49,7 @@ pub(crate) struct ScheduleFields([Option<String>; EDITABLE.len()]);
 
 impl ScheduleFields {
     /// The object's own annotations.
-    pub(crate) fn of(inputs: &Inputs) -> Self {
+    pub(crate) fn from_inputs(inputs: &Inputs) -> Self {
         let own = |key| Some(inputs.own().text(key).unwrap_or_default().to_owned());
         Self(EDITABLE.map(own))
     }

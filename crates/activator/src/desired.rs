@@ -518,7 +518,7 @@ fn needed(observed: &Observed, kinds: &KindTable) -> Vec<Dependency> {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use dayshift_cluster::watch::{ObjectName, ReflectorEvent};
+    use dayshift_cluster::watch::ReflectorEvent;
     use kube::core::PartialObjectMeta;
     use serde_json::json;
 
@@ -526,7 +526,7 @@ mod tests {
     use crate::{
         index::WatchEvent,
         routes::Prospect,
-        test_cluster::{Cluster, at, name, slice},
+        test_cluster::{Cluster, at, slice},
     };
 
     #[test]
@@ -995,47 +995,5 @@ mod tests {
         assert_eq!(stages.len(), MAX_STAGES);
         let dependencies = stages.iter().filter(|stage| stage.is_dependency);
         assert_eq!(dependencies.count(), 1);
-    }
-
-    #[test]
-    fn services_of_kubernetes_are_never_covered() {
-        for (namespace, service, expected) in [
-            ("default", "kubernetes", true),
-            ("kube-system", "kube-dns", true),
-            ("default", "web", false),
-            ("team", "kubernetes", false),
-        ] {
-            assert_eq!(
-                name(namespace, service).is_of_kubernetes(),
-                expected,
-                "{namespace}/{service}"
-            );
-        }
-    }
-
-    #[test]
-    fn slice_without_ready_activator_pods_keeps_its_ports() {
-        let mut cluster = Cluster::new().asleep().with_service();
-        cluster.slice("dayshift", "dayshift-activator", &[], 8080);
-        let slice = slice(&cluster.desired());
-        assert_eq!(slice["endpoints"], json!([]));
-        assert_eq!(slice["ports"].as_array().unwrap().len(), 1);
-    }
-
-    #[test]
-    fn deleted_service_has_no_route() {
-        let mut cluster = Cluster::new().asleep().with_service();
-        assert_eq!(cluster.desired().routes.len(), 1);
-        let gone = ReflectorEvent::Deleted {
-            name: ObjectName {
-                namespace: "dev".into(),
-                name: "web".into(),
-            },
-            uid: None,
-        };
-        cluster
-            .index
-            .observe(1, WatchEvent::Service(Box::new(gone)));
-        assert!(cluster.desired().routes.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Updates of the desired state: only the changed namespaces are computed.
+//! Updates of the desired state: only the changed namespaces are computed, and slices follow their Service.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     index::WatchEvent,
     ports::PortTable,
     routes::Prospect,
-    test_cluster::{Cluster, at, name},
+    test_cluster::{Cluster, at, name, slice},
 };
 
 /// Makes a random change of an object of this namespace.
@@ -158,4 +158,46 @@ fn namespace_is_computed_again_when_a_wake_ends_without_an_event() {
     let route = &desired.routes[&name("dev", "web")];
     assert_eq!(route.prospect(end), Prospect::Wakeable);
     assert!(!desired.is_due(end));
+}
+
+#[test]
+fn services_of_kubernetes_are_never_covered() {
+    for (namespace, service, expected) in [
+        ("default", "kubernetes", true),
+        ("kube-system", "kube-dns", true),
+        ("default", "web", false),
+        ("team", "kubernetes", false),
+    ] {
+        assert_eq!(
+            name(namespace, service).is_of_kubernetes(),
+            expected,
+            "{namespace}/{service}"
+        );
+    }
+}
+
+#[test]
+fn slice_without_ready_activator_pods_keeps_its_ports() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    cluster.slice("dayshift", "dayshift-activator", &[], 8080);
+    let slice = slice(&cluster.desired());
+    assert_eq!(slice["endpoints"], json!([]));
+    assert_eq!(slice["ports"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn deleted_service_has_no_route() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    assert_eq!(cluster.desired().routes.len(), 1);
+    let gone = ReflectorEvent::Deleted {
+        name: ObjectName {
+            namespace: "dev".into(),
+            name: "web".into(),
+        },
+        uid: None,
+    };
+    cluster
+        .index
+        .observe(1, WatchEvent::Service(Box::new(gone)));
+    assert!(cluster.desired().routes.is_empty());
 }

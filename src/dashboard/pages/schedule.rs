@@ -53,7 +53,7 @@ impl Page<'_> {
             h1 { "Schedule of " (safe(&row.status.object.full_name())) }
             p.lead { "Change it and see the new week. Nothing is written before you confirm it." }
             (week)
-            (self.schedule_form(row, &ScheduleFields::of(&row.observed.inputs)))
+            (self.schedule_form(row, &ScheduleFields::from_inputs(&row.observed.inputs)))
         };
         self.about_schedule(row, "Schedule", &content)
     }
@@ -129,7 +129,7 @@ impl Page<'_> {
         let new = new.and_then(|planner| planner.plan_live(&edited.scheduled));
         let plans = [("Now", self.plan_of(row, until)), ("New", new)];
         let figures = self.both_figures(row, &edited.scheduled, &plans);
-        let fields = ScheduleFields::of(&edited.scheduled.inputs);
+        let fields = ScheduleFields::from_inputs(&edited.scheduled.inputs);
         let changes = html! {
             @for (key, text) in &edited.changes {
                 tr {

@@ -449,7 +449,7 @@ fn as_map<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S
 }
 
 /// Writes the values of known keys. Clients that write protobuf can write bytes that are not text; as in
-/// JSON, replacement characters stand for them.
+/// JSON, they become replacement characters.
 fn known_keys<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(entries.len()))?;
     for MapEntry { key, text } in entries {

@@ -55,7 +55,7 @@ impl KnowledgeByNamespace {
     }
 
     /// What is known about one namespace; `None` if there is no such watch.
-    fn of(&self, namespace: &str) -> Option<Knowledge> {
+    fn for_namespace(&self, namespace: &str) -> Option<Knowledge> {
         if self.0.is_empty() {
             return None;
         }
@@ -287,13 +287,13 @@ impl Namespaces {
     /// What is known about the defaults in a namespace; `None` if neither Namespaces nor ConfigMaps are
     /// watched.
     fn knowledge_of(&self, namespace: &str) -> Option<Knowledge> {
-        let of_team = self.team_knowledge.of(namespace);
+        let of_team = self.team_knowledge.for_namespace(namespace);
         let is_forbidden = || {
             let record = self.record(namespace);
             record.is_some_and(|record| !allows_team(&record.annotations))
         };
         let of_team = of_team.filter(|_| !is_forbidden());
-        self.knowledge.of(namespace).max(of_team)
+        self.knowledge.for_namespace(namespace).max(of_team)
     }
 
     /// The defaults for the objects in a namespace, if any.

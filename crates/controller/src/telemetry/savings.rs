@@ -73,7 +73,7 @@ impl Savings {
         }
     }
 
-    /// Replaces the series and what is known of namespaces. The total remains.
+    /// Replaces the series and the accounts of namespaces. The total remains.
     pub(super) fn with_series(self, series: Series<Account>) -> Self {
         Self {
             series,

@@ -52,7 +52,7 @@ impl<'a> ScheduledDecision<'a> {
         Self {
             overrides,
             active,
-            timer: Timer::of(spec, &state, observed, active, now),
+            timer: Timer::evaluate(spec, &state, observed, active, now),
             fingerprint: observed.inputs.fingerprint(&observed.object.uid),
             context,
             spec,

@@ -29,7 +29,7 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
-    pub(crate) fn of(
+    pub(crate) fn evaluate(
         spec: &ScheduleSpec,
         state: &State,
         observed: &Observed,

@@ -346,7 +346,7 @@ impl EventText {
     }
 
     /// Another client reverted a count; `None` if that is expected. At the correction
-    /// limit, the text says that `enforce` makes no further correction.
+    /// limit, the text reports that `enforce` makes no further correction.
     pub fn reverted(
         reverted: &Revert,
         object: &WorkloadRef,
