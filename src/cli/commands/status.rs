@@ -109,8 +109,8 @@ reverted.
 With -o json the output is one document, {\"workloads\": [...], \"unread\": [...]}. Each \
 workload has these fields, null if there is no value:
   kind, namespace, name, timezone, replicas
-  from           the place of the schedule: \"object\", \"team\" for the ConfigMap of
-                 its team, \"namespace\", or \"scaler\" for the default
+  from           the place of the schedule: \"object\", \"team\" for the ConfigMap
+                 of its team, \"namespace\", or \"scaler\" for the default
                  schedule of the controller
   schedule       the named schedule that it follows
   state          adopted, running, stopped, woken, slept or paused; null until a

@@ -204,7 +204,7 @@ fn kubectl_apply_shows_the_message_of_the_policy(plane: &ControlPlane) {
     );
     reported(
         "dayshift/exclude=yes",
-        "dayshift/exclude, dayshift/allow-volume-deletion and dayshift/stop-jobs are",
+        "dayshift/exclude, dayshift/team-defaults, dayshift/allow-volume-deletion and dayshift/stop-jobs are",
     );
 
     // Annotations of dayshift, of excluded workloads and unchanged ones cause no warning.
