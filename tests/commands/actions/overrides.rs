@@ -109,6 +109,8 @@ fn a_sleep_that_no_request_ends_is_written_and_reported() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(cluster.annotation("web", "sleep-until"), None);
     // For a whole namespace, the annotation is on the Namespace.
+    let ran = cluster.dayshift(&["resume", "deploy/web"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
     let ran = cluster.dayshift(&[
         "sleep",
         "ns/dev",

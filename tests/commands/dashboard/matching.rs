@@ -93,6 +93,8 @@ fn filters_by_label_and_team_select_workloads_and_are_kept() {
         let page = served.page(&format!("/timeline?{query}"));
         let links = page.all("a").filter_map(|it| it.attribute("href"));
         let objects = links.filter_map(|to| to.strip_prefix("/object/"));
+        // Each link also contains the way back to this list.
+        let objects = objects.map(|to| to.split_once('?').map_or(to, |(object, _)| object));
         objects.map(str::to_owned).collect::<Vec<_>>()
     };
     let web = ["dev/deploy/web", "other/deploy/web"];
