@@ -66,6 +66,7 @@ fn rows() -> impl Iterator<Item = TestCase> {
         "/metadata/annotations/dayshift~1except", start, |api| write(api, "except", "2026-11-21"), started, "started on a holiday";
         "/metadata/annotations/dayshift~1treat-as", start, |api| write(api, "treat-as", "2026-11-21 = Mon; 2026-11-21 = Tue"), started, "started by a schedule that is now invalid";
         "/metadata/annotations/dayshift~1extra", start, |api| write(api, "extra", "whenever"), started, "started by an invalid schedule";
+        "/metadata/annotations/dayshift~1stop-after", start, |api| write(api, "stop-after", "8 hours"), started, "started by an invalid schedule";
         "/metadata/annotations/dayshift~1after", start, |api| write(api, "after", "deploy/web; db"), started, "started by a schedule that is now invalid";
         "/metadata/annotations/dayshift~1pause", stop, |api| write(api, "pause", "true"), stopped, "stopped while paused";
         "/metadata/annotations/dayshift~1wake-until", stop, |api| write(api, "wake-until", "2026-11-20 22:00"), stopped, "stopped while kept awake";

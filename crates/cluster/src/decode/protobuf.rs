@@ -237,9 +237,9 @@ pub(crate) struct StatefulSetStatus {
     pub(crate) observed_generation: Option<i64>,
     #[prost(int32, optional, tag = "3")]
     pub(crate) ready_replicas: Option<i32>,
-    #[prost(string, tag = "7")]
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(crate) update_revision: String,
+    #[prost(bytes = "bytes", tag = "7")]
+    #[serde(serialize_with = "lossy_text", skip_serializing_if = "Bytes::is_empty")]
+    pub(crate) update_revision: Bytes,
 }
 
 /// A status without any field that dayshift reads.
@@ -439,28 +439,33 @@ fn requests_of<S: Serializer>(template: &Bytes, serializer: S) -> Result<S::Ok, 
 }
 
 fn as_map<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
+    write_map(entries, |key| key != LAST_APPLIED, serializer)
+}
+
+/// Writes the values of known keys.
+fn known_keys<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
+    write_map(entries, |key| Key::from_name(key).is_some(), serializer)
+}
+
+/// Writes all keys, and the values of those that are read.
+fn write_map<S: Serializer>(
+    entries: &[MapEntry],
+    is_read: impl Fn(&str) -> bool,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(entries.len()))?;
     for MapEntry { key, text } in entries {
-        let text = if key == LAST_APPLIED { &[] } else { &**text };
-        let text = str::from_utf8(text).map_err(S::Error::custom)?;
-        map.serialize_entry(key, cut_too_long(text))?;
+        let text = if is_read(key) { &**text } else { &[] };
+        map.serialize_entry(key, cut_too_long(&String::from_utf8_lossy(text)))?;
     }
     map.end()
 }
 
-/// Writes the values of known keys. Clients that write protobuf can write bytes that are not text; as in
-/// JSON, they become replacement characters.
-fn known_keys<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(entries.len()))?;
-    for MapEntry { key, text } in entries {
-        let text = if Key::from_name(key).is_some() {
-            &**text
-        } else {
-            &[]
-        };
-        map.serialize_entry(key, cut_too_long(&String::from_utf8_lossy(text)))?;
-    }
-    map.end()
+/// Writes a text that the API server does not validate. Clients that write protobuf can write bytes that
+/// are not text. As in the JSON of the API server, they become replacement characters: an error would end
+/// the watch of all objects.
+fn lossy_text<S: Serializer>(text: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&String::from_utf8_lossy(text))
 }
 
 fn only_keys<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
@@ -531,6 +536,31 @@ mod tests {
         let mut raw = deployment.encode_to_vec();
         raw.extend([0x9a, 0x06, 3, 0xff, 0xff, 0xff]); // field 99, three bytes
         unknown("Deployment", raw)
+    }
+
+    /// Only the values of annotations and the fields of a status can be any bytes.
+    #[test]
+    fn bytes_that_are_not_text_become_replacement_characters() {
+        let stateful_set = StatefulSet {
+            metadata: Some(ObjectMeta {
+                annotations: vec![MapEntry {
+                    key: "example.com/note".to_owned(),
+                    text: Bytes::from_static(b"a\xffb"),
+                }],
+                ..ObjectMeta::default()
+            }),
+            spec: None,
+            status: Some(StatefulSetStatus {
+                update_revision: Bytes::from_static(b"web-\xc3"),
+                ..StatefulSetStatus::default()
+            }),
+        };
+        let json = json_of(unknown("StatefulSet", stateful_set.encode_to_vec()));
+        assert_eq!(
+            json["metadata"]["annotations"]["example.com/note"],
+            "a\u{fffd}b"
+        );
+        assert_eq!(json["status"]["updateRevision"], "web-\u{fffd}");
     }
 
     fn unknown(kind: &str, raw: Vec<u8>) -> Bytes {
@@ -692,20 +722,6 @@ mod tests {
                 .to_string()
                 .contains("a Secret, which was not requested")
         );
-        let not_text = MapEntry {
-            key: "k".to_owned(),
-            text: Bytes::from_static(&[0xff]),
-        };
-        let metadata = ObjectMeta {
-            labels: vec![not_text],
-            ..ObjectMeta::default()
-        };
-        let broken = Deployment {
-            metadata: Some(metadata),
-            spec: None,
-            status: None,
-        };
-        assert!(to_json(unknown("Deployment", broken.encode_to_vec())).is_err());
         assert!(Frames::default().push(&[0, 0, 0, 1, 0xff]).is_err());
         let endless = Frames::default().push(&[0xff; 4]).unwrap_err();
         assert!(matches!(endless, Malformed::TooLong(0xffff_ffff)));
