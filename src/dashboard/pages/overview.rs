@@ -50,8 +50,8 @@ impl Page<'_> {
                 (self.counts(&rows, None))
                 (self.attention(&rows, None))
                 div.columns {
-                    (self.coming(&rows, &outlook))
                     (self.saved(savings, &outlook))
+                    (self.coming(&rows, &outlook))
                 }
                 (self.notes(&rows))
             }
@@ -112,7 +112,7 @@ impl Page<'_> {
                         dt { "Last action" }
                         dd {
                             @if let Some((at, row)) = last {
-                                (row.status.state_name()) " " (self.link_to(row)) ", "
+                                (last_action(row.status.phase)) " " (self.link_to(row)) ", "
                                 time datetime=(at.to_rfc3339()) { (distance(at, now)) }
                             } @else { "none yet" }
                         }
@@ -223,7 +223,8 @@ impl Page<'_> {
             @if coming.is_empty() {
                 p { "Nothing." }
             } @else {
-                (table("next", &["In", "At", "What", "Workloads"], &next))
+                p.far { "The next change of each workload:" }
+                (table("next", &["In", "At", "Change", "Workloads"], &next))
                 @if coming.len() > MAX_NEXT {
                     p.far {
                         (counted(coming.len() - MAX_NEXT, "later time")) ": "
@@ -252,6 +253,19 @@ impl Page<'_> {
             }
             @if more > 0 { " and " (more) " more" }
         }
+    }
+}
+
+/// The action after which a workload has this state.
+const fn last_action(phase: Option<Phase>) -> &'static str {
+    match phase {
+        None => "observed",
+        Some(Phase::Adopted) => "adopted",
+        Some(Phase::Running) => "started",
+        Some(Phase::Stopped) => "stopped",
+        Some(Phase::Woken) => "woke",
+        Some(Phase::Slept) => "put to sleep",
+        Some(Phase::Paused) => "paused",
     }
 }
 

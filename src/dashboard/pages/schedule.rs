@@ -484,10 +484,6 @@ pub(super) fn figures_table(
     (now, new): &(WeekFigures, WeekFigures),
     price: Option<&Price>,
 ) -> Markup {
-    let percent = |figures: &WeekFigures| {
-        let percent = figures.share.percent();
-        percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.0} %"))
-    };
     let line = |name: &str, now: String, new: String, difference: String| {
         html! {
             tr {
@@ -528,7 +524,6 @@ pub(super) fn figures_table(
                 format!("{:+.2}{unit}", price.cost(&will_use) - price.cost(&used)),
             ))
         }
-        (line("Saved by the schedule", percent(now), percent(new), String::new()))
         (count("Starts", now.starts, new.starts))
         (count(&working, now.working_starts, new.working_starts))
     };

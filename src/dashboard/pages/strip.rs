@@ -60,7 +60,8 @@ impl Page<'_> {
             }
             p.key-line {
                 span.key.up aria-hidden="true" {} " starts "
-                span.key.down aria-hidden="true" {} " stops, by replicas"
+                span.key.down aria-hidden="true" {} " stops "
+                "(height: number of replicas)"
             }
         }
     }

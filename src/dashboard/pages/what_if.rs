@@ -121,14 +121,18 @@ impl Page<'_> {
         self.view.now + TimeDelta::days(8)
     }
 
-    /// `The tried schedule would save 62 % of the replica-hours instead of 40 %.`
+    /// `44 % fewer replica-hours than now, in seven days`
     fn conclusion(&self, trial: &Trial<'_>) -> Markup {
-        let percents = (trial.now.share.percent(), trial.tried.share.percent());
+        let [now, tried] = [&trial.now, &trial.tried].map(|week| week.share.used.replica_hours);
+        let percent = 100.0 * (tried - now) / now;
         html! {
-            @if let (Some(now), Some(then)) = percents {
+            @if now > 0.0 {
                 p.large role="status" {
-                    strong { (format!("{then:.0} %")) } " "
-                    span { "of the replica-hours saved, instead of " (format!("{now:.0} %")) " now" }
+                    strong {
+                        (format!("{:.0} %", percent.abs()))
+                        @if percent > 0.0 { " more" } @else { " fewer" }
+                    }
+                    " " span { "replica-hours than now, in seven days" }
                 }
             }
             @if trial.left_out > 0 {

@@ -81,7 +81,6 @@ fn previews_the_new_week_beside_the_old_one_and_writes_it_when_confirmed() {
         "-256 replica-hours",
     ];
     assert_eq!(cells(&page, "Used"), used);
-    assert_eq!(cells(&page, "Saved by the schedule"), ["0 %", "76 %", ""]);
     assert_eq!(cells(&page, "Starts"), ["0", "5", "+5"]);
     assert_eq!(cells(&page, "dayshift/hours"), ["00:00-24:00", OFFICE]);
     let weeks = page.all("svg").filter(|it| it.has_class("week")).count();
