@@ -51,7 +51,7 @@ Examples:
   dayshift wake deploy/web --for 2h
   dayshift wake deploy/web sts/db --until \"Mon 09:00\" --reason \"load test\"
   dayshift wake ns/dev --until 22:00         a whole namespace
-  dayshift wake --team -n dev --until 22:00  the same without rights on the Namespace
+  dayshift wake --team -n dev --until 22:00  the same, without Namespace rights
   dayshift wake -l team=shop --for 1h --wait until all of it is ready
   dayshift wake deploy/web --from \"Sat 09:00\" --until \"Sat 18:00\"
 "
