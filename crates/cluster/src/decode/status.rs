@@ -23,11 +23,16 @@ pub(crate) struct ObjectStatus {
 }
 
 impl ObjectStatus {
-    /// The readiness of an object of this kind with this `metadata.generation`.
-    pub(crate) fn readiness(&self, kind: &Kind, generation: Option<i64>) -> Readiness {
+    /// The readiness of an object of this kind in a namespace, with this `metadata.generation`.
+    pub(crate) fn readiness(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        generation: Option<i64>,
+    ) -> Readiness {
         let form = kind.ready_form();
         if form == ReadyForm::ReplicasIfShown && self.ready_replicas.is_some() {
-            kind.record_ready_replicas();
+            kind.record_ready_replicas(namespace);
         }
         let is_current = match (self.observed_generation, generation) {
             (Some(observed), Some(generation)) => observed >= generation,
@@ -39,7 +44,7 @@ impl ObjectStatus {
             ReadyForm::Replicas if self.observed_generation.is_some() => {
                 Readiness::Replicas { ready, is_current }
             }
-            ReadyForm::ReplicasIfShown if kind.shows_ready_replicas() => {
+            ReadyForm::ReplicasIfShown if kind.shows_ready_replicas(namespace) => {
                 Readiness::Replicas { ready, is_current }
             }
             ReadyForm::Condition(name) => {
@@ -284,8 +289,11 @@ mod tests {
         let text = status.to_string();
         let from_text: ObjectStatus = serde_json::from_str(&text).unwrap();
         let from_value = ObjectStatus::deserialize(status).unwrap();
-        let readiness = from_text.readiness(kind, Some(generation));
-        assert_eq!(from_value.readiness(kind, Some(generation)), readiness);
+        let readiness = from_text.readiness(kind, "dev", Some(generation));
+        assert_eq!(
+            from_value.readiness(kind, "dev", Some(generation)),
+            readiness
+        );
         readiness
     }
 
@@ -342,11 +350,13 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_kind_has_ready_replicas_if_one_of_its_objects_shows_them() {
+    fn a_custom_kind_has_ready_replicas_if_one_of_its_objects_in_the_namespace_shows_them() {
         let kind = KindTable::default().resource("kites", "air.example.com");
         assert_eq!(readiness(&kind, json!({}), 1), Readiness::Unknown);
         assert_eq!(readiness(&kind, json!({"readyReplicas": 1}), 1), current(1));
         assert_eq!(readiness(&kind, json!({}), 1), current(0));
+        let elsewhere = ObjectStatus::default().readiness(&kind, "ops", Some(1));
+        assert_eq!(elsewhere, Readiness::Unknown);
         let rollout = KindTable::default().resource("rollouts", "argoproj.io");
         let status = json!({"observedGeneration": "4", "readyReplicas": 2});
         assert_eq!(readiness(&rollout, status, 5), outdated(2));

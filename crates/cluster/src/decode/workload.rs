@@ -118,7 +118,8 @@ impl Workload {
 
     /// The readiness as an object of this kind.
     pub fn readiness(&self, kind: &Kind) -> Readiness {
-        self.status.readiness(kind, self.metadata.generation)
+        let generation = self.metadata.generation;
+        self.status.readiness(kind, self.namespace(), generation)
     }
 
     /// The revision of the pod template: the number that the Deployment controller or Argo Rollouts

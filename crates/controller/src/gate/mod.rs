@@ -199,7 +199,7 @@ impl Gate {
             return false;
         };
         let name = object.name().clone();
-        if reports_no_readiness(&name.kind) {
+        if reports_no_readiness(&name.kind, &name.namespace) {
             return false;
         }
         match self.slots.acquire(id, object, state.timers, start) {

@@ -47,7 +47,7 @@ impl Store {
                 let (replicas, readiness) = unscheduled.count()?;
                 return Some(match replicas {
                     Replicas::ZERO => DependencyState::Stopped { until: None },
-                    replicas => from_readiness(kind, readiness, replicas),
+                    replicas => from_readiness((kind, namespace), readiness, replicas),
                 });
             }
         };
@@ -64,7 +64,7 @@ impl Store {
             Replicas::ZERO => DependencyState::Stopped {
                 until: spec.and_then(|spec| next_start(spec, object, now)),
             },
-            replicas => from_readiness(kind, observed.readiness, replicas),
+            replicas => from_readiness((kind, namespace), observed.readiness, replicas),
         })
     }
 
@@ -90,11 +90,12 @@ impl Progress {
     /// Determines the progress of an object.
     pub(crate) fn new(object: &Object) -> Self {
         let observed = &object.observed;
-        let (kind, replicas) = (observed.object.kind.clone(), observed.replicas);
+        let (name, replicas) = (&observed.object, observed.replicas);
         if replicas == Replicas::ZERO || observed.deleting {
             return Self::Stopped;
         }
-        if from_readiness(&kind, observed.readiness, replicas) != DependencyState::NotReady {
+        let kind = (&name.kind, &*name.namespace);
+        if from_readiness(kind, observed.readiness, replicas) != DependencyState::NotReady {
             return Self::Ready;
         }
         let state = observed.state();
@@ -105,19 +106,24 @@ impl Progress {
     }
 }
 
-/// Whether the objects of a kind have no field that reports readiness. They take no start slot.
-pub(crate) fn reports_no_readiness(kind: &Kind) -> bool {
+/// Whether the objects of a kind in a namespace have no field that reports readiness. They take no start
+/// slot.
+pub(crate) fn reports_no_readiness(kind: &Kind, namespace: &str) -> bool {
     match kind.ready_form() {
         ReadyForm::Replicas | ReadyForm::Condition(_) => false,
-        ReadyForm::ReplicasIfShown => !kind.shows_ready_replicas(),
+        ReadyForm::ReplicasIfShown => !kind.shows_ready_replicas(namespace),
         ReadyForm::Nowhere => true,
     }
 }
 
-fn from_readiness(kind: &Kind, readiness: Readiness, replicas: Replicas) -> DependencyState {
+fn from_readiness(
+    (kind, namespace): (&Kind, &str),
+    readiness: Readiness,
+    replicas: Replicas,
+) -> DependencyState {
     match readiness.is_ready(replicas) {
         Some(true) => DependencyState::Ready,
-        None if reports_no_readiness(kind) => DependencyState::Unreported,
+        None if reports_no_readiness(kind, namespace) => DependencyState::Unreported,
         // If there is no status yet, its controller has not processed the object.
         Some(false) | None => DependencyState::NotReady,
     }

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     cmp::Ordering,
+    collections::BTreeSet,
     fmt,
     hash::{Hash, Hasher},
     sync::{
@@ -47,7 +48,9 @@ struct DiscoveredKind {
     name: OnceLock<String>,
     version: Mutex<Option<Arc<str>>>,
     lacks_count: AtomicBool,
-    shows_ready_replicas: AtomicBool,
+    /// The namespaces with an object that has had `status.readyReplicas`. The users of one namespace can
+    /// write it, and should not change how the objects of another are read.
+    shows_ready_replicas: Mutex<BTreeSet<Box<str>>>,
     is_named: AtomicBool,
 }
 
@@ -156,7 +159,7 @@ impl Kind {
             name: OnceLock::new(),
             version: Mutex::new(None),
             lacks_count: AtomicBool::new(false),
-            shows_ready_replicas: AtomicBool::new(false),
+            shows_ready_replicas: Mutex::default(),
             is_named: AtomicBool::new(false),
         })))
     }
@@ -361,16 +364,19 @@ impl Kind {
         kind.is_some_and(|kind| kind.lacks_count.swap(lacks, Relaxed) != lacks)
     }
 
-    /// Whether any object of the kind has had `status.readyReplicas`.
-    pub fn shows_ready_replicas(&self) -> bool {
+    /// Whether any object of the kind in the namespace has had `status.readyReplicas`.
+    pub fn shows_ready_replicas(&self, namespace: &str) -> bool {
         let kind = self.discovered_kind();
-        kind.is_none_or(|kind| kind.shows_ready_replicas.load(Relaxed))
+        kind.is_none_or(|kind| kind.shown_in().contains(namespace))
     }
 
-    /// Records that an object of the kind has `status.readyReplicas`.
-    pub fn record_ready_replicas(&self) {
+    /// Records that an object of the kind in the namespace has `status.readyReplicas`.
+    pub fn record_ready_replicas(&self, namespace: &str) {
         if let Some(kind) = self.discovered_kind() {
-            kind.shows_ready_replicas.store(true, Relaxed);
+            let mut shown_in = kind.shown_in();
+            if !shown_in.contains(namespace) {
+                shown_in.insert(namespace.into());
+            }
         }
     }
 
@@ -404,6 +410,11 @@ impl Kind {
 impl DiscoveredKind {
     fn version(&self) -> MutexGuard<'_, Option<Arc<str>>> {
         self.version.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shown_in(&self) -> MutexGuard<'_, BTreeSet<Box<str>>> {
+        let shown_in = self.shows_ready_replicas.lock();
+        shown_in.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
