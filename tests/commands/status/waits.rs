@@ -136,29 +136,35 @@ fn a_start_that_waits_for_a_slot_is_not_a_problem() {
         ("saved-replicas", "3"),
     ];
     state(&cluster, "slept", &slept);
-    let event = |reason: &str, of: &str, by: &str| {
+    let event_in = |place: &str, reason: &str, of: &str, by: &str| {
         let name = format!("{reason}-{of}-{by}").to_lowercase();
         let event = json!({
             "apiVersion": "events.k8s.io/v1", "kind": "Event",
-            "metadata": {"namespace": "dev", "name": name},
-            "regarding": {"apiVersion": "v1", "kind": of, "namespace": "dev", "name": "dev"},
+            "metadata": {"namespace": place, "name": name},
+            "regarding": {"apiVersion": "v1", "kind": of, "namespace": place, "name": "dev"},
             "reason": reason, "note": "2 starts wait", "type": "Normal", "action": "Wait",
             "eventTime": "2026-11-23T00:00:01.000000Z",
             "reportingController": by, "reportingInstance": "dayshift-1",
         });
         cluster.api.create(event).unwrap();
     };
+    let event = |reason: &str, of: &str, by: &str| event_in("dev", reason, of, by);
     event("StopsSoon", "Namespace", "dayshift");
     event("StartsWait", "Deployment", "dayshift");
     event("StartsWait", "Namespace", "somebody");
+    // Users of another namespace can write an Event about this Namespace there.
+    cluster.api.namespace("evil");
+    event_in("evil", "StartsWait", "Namespace", "dayshift");
     now.store(60, Ordering::Relaxed);
-    let ran = cluster.dayshift(&["status"]);
-    assert_eq!(ran.status, 1, "{ran:?}");
-    for late in [
-        "dev/web: its start of 09:00:00 is 60 s overdue; is the controller running?",
-        "dev/slept: the end of its `dayshift/sleep-until` is 60 s overdue; is the controller running?",
-    ] {
-        assert!(ran.out.contains(late), "{late}: {}", ran.out);
+    for args in [&["status"][..], &["status", "-A"]] {
+        let ran = cluster.dayshift(args);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        for late in [
+            "dev/web: its start of 09:00:00 is 60 s overdue; is the controller running?",
+            "dev/slept: the end of its `dayshift/sleep-until` is 60 s overdue; is the controller running?",
+        ] {
+            assert!(ran.out.contains(late), "{late}: {}", ran.out);
+        }
     }
     event("StartsWait", "Namespace", "dayshift");
     let output = "its start waits until fewer workloads are starting (--max-starting)";

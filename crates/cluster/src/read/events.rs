@@ -90,6 +90,8 @@ impl WaitingStarts {
         while let Some(events) = results.next().await {
             for event in events.unwrap_or_default() {
                 let namespace = event.object.strip_prefix("Namespace/");
+                // A user can write such an Event in a namespace of their own about any Namespace.
+                let namespace = namespace.filter(|name| *name == event.namespace);
                 let is_wait = event.reason == EventReason::StartsWait.to_string();
                 if let (Some(namespace), Some(at), true) = (namespace, event.at, is_wait) {
                     let last = last_events.entry(namespace.into()).or_insert(at);
