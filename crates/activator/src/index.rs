@@ -9,14 +9,13 @@ use std::{
 
 use dayshift_cluster::{
     decode::{StartFailure, WithPodLabels},
-    read::{NamespaceMeta, ObservedNamespace},
+    read::{EndpointSlice, NamespaceMeta, ObservedNamespace, Service},
     watch::{ObjectName, ReflectorEvent},
 };
 use dayshift_workload::{
     Annotations, Dependency, DependencyKind, Inputs, Key, Kind, Label, Observed, Prefix,
     RecordedDefaults, Replicas,
 };
-use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::ResourceExt as _;
 
 use crate::{
@@ -24,9 +23,9 @@ use crate::{
     service::{PodName, ServiceInfo, ServiceName, SliceInfo},
 };
 
-/// The maximum size of a workload's annotations, and of its pod labels. A larger workload is ignored, so that
-/// a tenant cannot fill the memory of the activator.
-const MAX_TEXTS: usize = 8 * 1024;
+/// The maximum size of the pod labels of a workload. A workload with more is ignored, so that a tenant cannot
+/// fill the memory of the activator.
+const MAX_LABELS: usize = 8 * 1024;
 
 /// The approximate size of a workload without its annotations and labels, in bytes.
 const WORKLOAD: usize = 768;
@@ -218,9 +217,9 @@ impl ClusterIndex {
         let observed = workload.concerns(&self.prefix);
         let observed = observed.then(|| needed(workload.observe(kind, &self.prefix)));
         let observed = observed.filter(|(observed, _)| {
-            let is_short = are_short(observed.inputs.own(), &labels);
+            let is_short = labels_size(&labels) <= MAX_LABELS;
             if !is_short {
-                tracing::debug!(object = %observed.object, "its annotations or pod labels are too long");
+                tracing::debug!(object = %observed.object, "its pod labels are too long");
             }
             is_short
         });
@@ -265,9 +264,8 @@ impl ClusterIndex {
         let observed = ObservedNamespace::new(object, &self.prefix);
         self.remove_namespace(&observed.name);
         let annotations = known_keys(&observed.annotations);
-        let is_plain = annotations.is_empty() || !are_short(&annotations, &PodLabels::new());
         let namespace = Arc::from(&*observed.name);
-        if !is_plain && self.fits(&namespace, 0, namespace_size(&annotations)) {
+        if !annotations.is_empty() && self.fits(&namespace, 0, namespace_size(&annotations)) {
             self.namespaces.insert(namespace, Arc::new(annotations));
         }
     }
@@ -479,10 +477,6 @@ fn known_keys(annotations: &Annotations) -> Annotations {
         .into_iter()
         .filter_map(|key| Some((key, annotations.text(key)?.to_owned())));
     Annotations::from_texts(texts)
-}
-
-fn are_short(annotations: &Annotations, labels: &PodLabels) -> bool {
-    texts_size(annotations) <= MAX_TEXTS && labels_size(labels) <= MAX_TEXTS
 }
 
 fn texts_size(annotations: &Annotations) -> usize {

@@ -3,10 +3,13 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::{decode::WithPodLabels, watch::ReflectorEvent};
+use dayshift_cluster::{
+    decode::WithPodLabels,
+    read::{EndpointSlice, Service},
+    watch::ReflectorEvent,
+};
 use dayshift_schedule::{Tzdata, Zone};
 use dayshift_workload::{Kind, KindTable, Prefix};
-use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 
 use crate::{
     desired::DesiredState,

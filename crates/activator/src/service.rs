@@ -3,13 +3,11 @@
 use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::read::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
-use dayshift_workload::ServiceSpec;
-use k8s_openapi::api::{
-    core::v1::Service,
-    discovery::v1::{Endpoint, EndpointSlice},
+use dayshift_cluster::read::{
+    EndpointSlice, MANAGED_BY, SERVICE_LABEL, Service, is_ready, service_spec,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use dayshift_workload::ServiceSpec;
+use k8s_openapi::{api::discovery::v1::Endpoint, apimachinery::pkg::apis::meta::v1::Time};
 
 /// A namespace and the name of a Service in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -57,6 +57,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         leaving::scenarios(),
         security::limits::scenarios(),
         security::login::scenarios(),
+        security::odd_objects::scenarios(),
         namespaces::scenarios(),
         overrides::notices::scenarios(),
         other_controllers::scenarios(),

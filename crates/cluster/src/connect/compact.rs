@@ -14,7 +14,7 @@ use crate::{
     connect::middleware::{bounded, next_piece},
     decode::{
         kind_api::KindApi,
-        protobuf::{CONFIG_MAPS, CORE_ROOT, Frames, to_json},
+        protobuf::{CONFIG_MAPS, CORE_ROOT, Frames, MAX_EVENT, to_json},
     },
 };
 
@@ -114,7 +114,7 @@ fn body_format(headers: &HeaderMap) -> BodyFormat {
 }
 
 async fn decode_body(body: Body) -> Result<JsonBody, BoxError> {
-    let json = to_json(bounded(body).await?)?;
+    let json = to_json(bounded(body).await?, MAX_EVENT)?;
     Ok(Full::from(json)
         .map_err(|never| match never {})
         .boxed_unsync())

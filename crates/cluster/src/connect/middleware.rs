@@ -1,7 +1,7 @@
 //! Wrappers around a client: observation of requests, time limits, retries if the server asks for them,
 //! and impersonation. Also the helpers that bound the size and the duration of responses.
 
-use std::{error::Error as StdError, sync::Arc, time::Duration};
+use std::{error::Error as StdError, iter::successors, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, Datelike as _, Utc};
@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use tower::{BoxError, service_fn};
 use tower_http::timeout::TimeoutBody;
 
-use crate::decode::kind_api::is_collection;
+use crate::decode::{kind_api::is_collection, protobuf::Malformed};
 
 /// One request and its result.
 #[derive(Clone, Debug)]
@@ -37,9 +37,11 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// whole, but a proxy that fills its buffer first could delay the rest until the watch ends.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The largest response that is read as a whole, in bytes. While a page of a list is decoded, it is in
-/// memory three times, and dayshift's container has 64 MiB.
-const MAX_RESPONSE: usize = 8 << 20;
+/// The largest response that is read as a whole, and the largest event of a watch in JSON, in bytes. One
+/// object always fits: etcd stores at most 1.5 MiB by default, and JSON escapes a character such as `<`
+/// as six bytes. While a page of a list is decoded, it is in memory three times, and dayshift's container
+/// has 64 MiB.
+pub(crate) const MAX_RESPONSE: usize = 10 << 20;
 
 /// Wraps a client: calls `observe` after each request, and sets a time limit for every request but a
 /// watch. kube sets none.
@@ -108,16 +110,25 @@ pub(crate) async fn next_piece(
     }
 }
 
-/// Whether the error means that a body exceeded the limit of [`bounded`].
+/// Whether the error means that a body exceeded the limit of [`bounded`], or its JSON that of
+/// [`to_json`](crate::decode::protobuf::to_json).
 pub(crate) fn is_too_large(error: &(dyn StdError + 'static)) -> bool {
-    let mut link = Some(error);
-    while let Some(error) = link {
-        if error.is::<LengthLimitError>() {
-            return true;
-        }
-        link = error.source();
-    }
-    false
+    causes(error).any(|error| {
+        let malformed = error.downcast_ref::<Malformed>();
+        error.is::<LengthLimitError>() || matches!(malformed, Some(Malformed::LargeJson))
+    })
+}
+
+/// Whether the error means that a response arrived but cannot be decoded.
+pub(crate) fn is_malformed(error: &(dyn StdError + 'static)) -> bool {
+    causes(error).any(|error| error.is::<Malformed>())
+}
+
+/// An error and its causes.
+fn causes<'e>(
+    error: &'e (dyn StdError + 'static),
+) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+    successors(Some(error), |error| (*error).source())
 }
 
 /// The verb of a request as RBAC names it.

@@ -2,6 +2,7 @@
 //! reads.
 
 pub(crate) mod kind_api;
+pub(crate) mod metadata;
 mod pod_template;
 pub(crate) mod protobuf;
 pub(crate) mod spec;

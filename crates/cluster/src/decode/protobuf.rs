@@ -5,7 +5,11 @@
 //! `runtime`. Other fields, such as the managed fields, are skipped by their length; JSON would have to
 //! be parsed to its end.
 
-use std::fmt::Debug;
+use std::{
+    fmt::Debug,
+    io::{self, Write},
+    marker::PhantomData,
+};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use chrono::{DateTime, SecondsFormat};
@@ -14,7 +18,7 @@ use dayshift_workload::{Key, Kind};
 use prost::Message;
 use serde::{
     Serialize, Serializer,
-    ser::{Error as _, SerializeMap as _},
+    ser::{Error as _, SerializeMap as _, SerializeSeq as _},
 };
 
 use crate::decode::{
@@ -34,8 +38,20 @@ pub(crate) enum Malformed {
     Message(#[from] prost::DecodeError),
     #[error("the API server has responded with a {0}, which was not requested")]
     Kind(String),
+    #[error("the API server's response is larger in JSON than the limit")]
+    LargeJson,
     #[error("the API server's response cannot be converted to JSON: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
+}
+
+impl From<serde_json::Error> for Malformed {
+    fn from(error: serde_json::Error) -> Self {
+        // Only the limit causes an I/O error, because the JSON is written to memory.
+        match error.is_io() {
+            true => Self::LargeJson,
+            false => Self::Json(error),
+        }
+    }
 }
 
 /// The prefix of each message (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
@@ -55,11 +71,34 @@ pub(crate) const MAX_EVENT: usize = 4 << 20;
 /// request but without the unused fields.
 ///
 /// # Errors
-/// If the bytes are anything else.
-pub(crate) fn to_json(response: Bytes) -> Result<Vec<u8>, Malformed> {
-    let mut json = Vec::new();
+/// If the bytes are anything else, or their JSON has more than `max` bytes: a byte can need six of them.
+pub(crate) fn to_json(response: Bytes, max: usize) -> Result<Vec<u8>, Malformed> {
+    let mut json = BoundedBytes {
+        bytes: Vec::new(),
+        max,
+    };
     write(response, &mut json)?;
-    Ok(json)
+    Ok(json.bytes)
+}
+
+/// Bytes that fail to grow beyond a limit.
+struct BoundedBytes {
+    bytes: Vec<u8>,
+    max: usize,
+}
+
+impl Write for BoundedBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.max {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The length-prefixed frames of a watch, which arrive in pieces of any size.
@@ -101,7 +140,7 @@ impl Frames {
     }
 }
 
-fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
+fn write(mut message: Bytes, json: &mut impl Write) -> Result<(), Malformed> {
     if !message.starts_with(MAGIC) {
         return Err(Malformed::Magic);
     }
@@ -127,20 +166,22 @@ fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
         (Some(ProtobufMessage::CronJob), _) => typed(&types, &CronJob::decode(raw)?, json),
         (Some(ProtobufMessage::Autoscaler), _) => typed(&types, &Autoscaler::decode(raw)?, json),
         (None, Some(ProtobufMessage::Deployment)) => {
-            typed(&types, &DeploymentList::decode(raw)?, json)
+            typed(&types, &MessageList::<Deployment>::decode(raw)?, json)
         }
         (None, Some(ProtobufMessage::StatefulSet)) => {
-            typed(&types, &StatefulSetList::decode(raw)?, json)
+            typed(&types, &MessageList::<StatefulSet>::decode(raw)?, json)
         }
-        (None, Some(ProtobufMessage::CronJob)) => typed(&types, &CronJobList::decode(raw)?, json),
+        (None, Some(ProtobufMessage::CronJob)) => {
+            typed(&types, &MessageList::<CronJob>::decode(raw)?, json)
+        }
         (None, Some(ProtobufMessage::Autoscaler)) => {
-            typed(&types, &AutoscalerList::decode(raw)?, json)
+            typed(&types, &MessageList::<Autoscaler>::decode(raw)?, json)
         }
         (None, None) => Err(Malformed::Kind(types.kind)),
     }
 }
 
-fn typed(types: &TypeMeta, rest: &impl Serialize, json: &mut Vec<u8>) -> Result<(), Malformed> {
+fn typed(types: &TypeMeta, rest: &impl Serialize, json: &mut impl Write) -> Result<(), Malformed> {
     #[derive(Serialize)]
     struct Typed<'a, T> {
         #[serde(flatten)]
@@ -183,14 +224,10 @@ pub(crate) struct RawExtension {
 }
 
 pub(crate) type Deployment = MessageObject<WorkloadSpec, DeploymentStatus>;
-pub(crate) type DeploymentList = MessageList<WorkloadSpec, DeploymentStatus>;
 pub(crate) type StatefulSet = MessageObject<WorkloadSpec, StatefulSetStatus>;
-pub(crate) type StatefulSetList = MessageList<WorkloadSpec, StatefulSetStatus>;
 pub(crate) type CronJob = MessageObject<CronJobSpec, SkippedStatus>;
-pub(crate) type CronJobList = MessageList<CronJobSpec, SkippedStatus>;
 /// A HorizontalPodAutoscaler.
 pub(crate) type Autoscaler = MessageObject<AutoscalerSpec, SkippedStatus>;
-pub(crate) type AutoscalerList = MessageList<AutoscalerSpec, SkippedStatus>;
 
 /// A message that is decoded to JSON.
 pub(crate) trait DecodedMessage:
@@ -200,12 +237,46 @@ pub(crate) trait DecodedMessage:
 
 impl<T: Message + Default + Clone + PartialEq + Debug + Serialize> DecodedMessage for T {}
 
-#[derive(Clone, PartialEq, Message, Serialize)]
-pub(crate) struct MessageList<S: DecodedMessage, T: DecodedMessage> {
+/// A list whose objects are decoded one at a time while it is written: a decoded one can need ten times
+/// its bytes.
+#[derive(Serialize)]
+pub(crate) struct MessageList<O: DecodedMessage> {
+    metadata: Option<ListMeta>,
+    #[serde(serialize_with = "items_of::<_, O>")]
+    items: Vec<Bytes>,
+    #[serde(skip)]
+    object: PhantomData<O>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct EncodedList {
     #[prost(message, optional, tag = "1")]
-    pub(crate) metadata: Option<ListMeta>,
-    #[prost(message, repeated, tag = "2")]
-    pub(crate) items: Vec<MessageObject<S, T>>,
+    metadata: Option<ListMeta>,
+    #[prost(bytes = "bytes", repeated, tag = "2")]
+    items: Vec<Bytes>,
+}
+
+impl<O: DecodedMessage> MessageList<O> {
+    fn decode(raw: Bytes) -> Result<Self, prost::DecodeError> {
+        let EncodedList { metadata, items } = EncodedList::decode(raw)?;
+        Ok(Self {
+            metadata,
+            items,
+            object: PhantomData,
+        })
+    }
+}
+
+fn items_of<S: Serializer, O: DecodedMessage>(
+    items: &[Bytes],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(Some(items.len()))?;
+    for item in items {
+        let object = O::decode(item.clone()).map_err(S::Error::custom)?;
+        list.serialize_element(&object)?;
+    }
+    list.end()
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
@@ -396,8 +467,10 @@ pub(crate) struct ListMeta {
 pub(crate) struct Status {
     #[prost(string, tag = "2")]
     pub(crate) status: String,
-    #[prost(string, tag = "3")]
-    pub(crate) message: String,
+    /// It can quote any text of the object.
+    #[prost(bytes = "bytes", tag = "3")]
+    #[serde(serialize_with = "lossy_text")]
+    pub(crate) message: Bytes,
     #[prost(string, tag = "4")]
     pub(crate) reason: String,
     #[prost(message, optional, tag = "5")]
@@ -428,8 +501,9 @@ pub(crate) struct StatusDetails {
 pub(crate) struct StatusCause {
     #[prost(string, tag = "1")]
     pub(crate) reason: String,
-    #[prost(string, tag = "2")]
-    pub(crate) message: String,
+    #[prost(bytes = "bytes", tag = "2")]
+    #[serde(serialize_with = "lossy_text")]
+    pub(crate) message: Bytes,
     #[prost(string, tag = "3")]
     pub(crate) field: String,
 }
@@ -498,7 +572,7 @@ mod tests {
     }
 
     fn json_of(message: Bytes) -> Value {
-        serde_json::from_slice(&to_json(message).unwrap()).unwrap()
+        serde_json::from_slice(&to_json(message, usize::MAX).unwrap()).unwrap()
     }
 
     /// A Deployment as the API server encodes it, with an unknown field that must be skipped.
@@ -561,6 +635,33 @@ mod tests {
             "a\u{fffd}b"
         );
         assert_eq!(json["status"]["updateRevision"], "web-\u{fffd}");
+    }
+
+    /// A client that writes protobuf can write an annotation that is six times as long in JSON.
+    #[test]
+    fn a_list_that_is_too_large_in_json_is_an_error() {
+        let item = Deployment {
+            metadata: Some(ObjectMeta {
+                name: "web".to_owned(),
+                annotations: vec![MapEntry {
+                    key: "example.com/note".to_owned(),
+                    text: Bytes::from(vec![1; 4_000]),
+                }],
+                ..ObjectMeta::default()
+            }),
+            ..Deployment::default()
+        };
+        let list = EncodedList {
+            metadata: Some(ListMeta::default()),
+            items: vec![item.encode_to_vec().into(); 3],
+        };
+        let list = unknown("DeploymentList", list.encode_to_vec());
+        assert!(list.len() < 13_000, "{}", list.len());
+        let json = to_json(list.clone(), 80_000).unwrap();
+        let json: Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(json["items"].as_array().unwrap().len(), 3);
+        let error = to_json(list, 60_000).unwrap_err();
+        assert!(matches!(error, Malformed::LargeJson), "{error}");
     }
 
     fn unknown(kind: &str, raw: Vec<u8>) -> Bytes {
@@ -710,13 +811,13 @@ mod tests {
         let whole = deployment("web");
         for end in 0..whole.len() - 1 {
             // A message that ends between two fields is complete, so not every prefix fails.
-            let _: Result<Vec<u8>, Malformed> = to_json(whole.slice(..end));
+            let _: Result<Vec<u8>, Malformed> = to_json(whole.slice(..end), usize::MAX);
         }
         assert!(matches!(
-            to_json(Bytes::from_static(b"{}")),
+            to_json(Bytes::from_static(b"{}"), 100),
             Err(Malformed::Magic)
         ));
-        let secret = to_json(unknown("Secret", Vec::new())).unwrap_err();
+        let secret = to_json(unknown("Secret", Vec::new()), 100).unwrap_err();
         assert!(
             secret
                 .to_string()

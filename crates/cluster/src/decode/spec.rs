@@ -1,9 +1,9 @@
 //! The `spec` of a workload in JSON: its count fields, its volume retention and its resource requests.
 //!
-//! A custom kind can have any value under the same names, nested to any depth. No such value makes an
-//! object, and with it the whole list, unreadable.
+//! A custom kind can have any value under the same names, nested to any depth, and any number of values.
+//! No such value makes an object, and with it the whole list, unreadable, or needs much memory.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, cell::Cell, fmt};
 
 use dayshift_text::quote;
 use dayshift_workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, allows_zero};
@@ -223,41 +223,40 @@ impl<'de> Visitor<'de> for MemberReader {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spec, A::Error> {
         let mut spec = Spec::default();
         let mut members = 0;
+        let left = Cell::new(MAX_VALUES);
+        let bounds = Bounds::new(&left);
         while let Some(name) = map.next_key_seed(self)? {
             members += 1;
             let member = match name {
                 DecodedMember::Known(member) => member,
-                DecodedMember::Other(name) => {
-                    let BoundedValue(value) = map.next_value()?;
+                DecodedMember::Other(name) if bounds.has_room() => {
+                    let value = map.next_value_seed(bounds)?;
                     spec.others.push((name.into(), value));
                     continue;
                 }
-                DecodedMember::Unread => {
+                DecodedMember::Other(_) | DecodedMember::Unread => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
             };
             match member {
                 SpecMember::Replicas => {
-                    let BoundedValue(value) = map.next_value()?;
-                    let value = Some(value).filter(|value| !value.is_null());
+                    let value = Some(map.next_value_seed(bounds)?);
+                    let value = value.filter(|value| !value.is_null());
                     spec.replicas = value.as_ref().map(Count::new);
                 }
                 SpecMember::Template => spec.template = map.next_value::<TemplateRequests>()?.0,
-                SpecMember::Suspend => {
-                    let BoundedValue(value) = map.next_value()?;
-                    spec.suspend = Some(value);
-                }
-                SpecMember::MinReplicas => spec.min_replicas = readable(&mut map)?,
+                SpecMember::Suspend => spec.suspend = Some(map.next_value_seed(bounds)?),
+                SpecMember::MinReplicas => spec.min_replicas = readable(&mut map, bounds)?,
                 SpecMember::Metrics => {
-                    let metrics: Option<Vec<Metric>> = readable(&mut map)?;
+                    let metrics: Option<Vec<Metric>> = readable(&mut map, bounds)?;
                     let mut metrics = metrics.iter().flatten();
                     spec.has_outer_metric = metrics.any(|metric| allows_zero(&metric.kind));
                 }
-                SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
-                SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
+                SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map, bounds)?,
+                SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map, bounds)?,
                 SpecMember::Named(name) => {
-                    let BoundedValue(value) = map.next_value()?;
+                    let value = map.next_value_seed(bounds)?;
                     spec.others.push((name.into(), value));
                 }
             }
@@ -271,8 +270,9 @@ impl<'de> Visitor<'de> for MemberReader {
 /// can mean something else.
 fn readable<'de, A: MapAccess<'de>, T: DeserializeOwned>(
     map: &mut A,
+    bounds: Bounds<'_>,
 ) -> Result<Option<T>, A::Error> {
-    let BoundedValue(value) = map.next_value()?;
+    let value = map.next_value_seed(bounds)?;
     Ok(T::deserialize(value).ok())
 }
 
@@ -289,38 +289,64 @@ impl<'de> Deserialize<'de> for TemplateRequests {
 /// would make its whole list unreadable.
 const MAX_DEPTH: u8 = 32;
 
-/// A value with `null` in place of everything that is nested too deeply.
+/// The maximum number of values that are kept. A pod template with a thousand environment variables has
+/// 4,000. A value can need a hundred times the memory of its text, and a user can write 100,000 of them.
+const MAX_VALUES: usize = 10_000;
+
+/// A value with `null` in place of everything that is nested too deeply, and without the values after
+/// the first [`MAX_VALUES`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoundedValue(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for BoundedValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        DepthLimit(MAX_DEPTH).deserialize(deserializer).map(Self)
+        let left = Cell::new(MAX_VALUES);
+        Bounds::new(&left).deserialize(deserializer).map(Self)
     }
 }
 
-/// The number of levels that are still read.
+/// The bounds of a value that is read.
 #[derive(Clone, Copy)]
-struct DepthLimit(u8);
+struct Bounds<'b> {
+    /// The number of levels that are still read.
+    depth: u8,
+    /// The number of values that are still read, at all levels together.
+    left: &'b Cell<usize>,
+}
 
-impl DepthLimit {
+impl<'b> Bounds<'b> {
+    const fn new(left: &'b Cell<usize>) -> Self {
+        Self {
+            depth: MAX_DEPTH,
+            left,
+        }
+    }
+
     const fn below(self) -> Self {
-        Self(self.0 - 1)
+        Self {
+            depth: self.depth - 1,
+            ..self
+        }
+    }
+
+    fn has_room(self) -> bool {
+        self.left.get() > 0
     }
 }
 
-impl<'de> DeserializeSeed<'de> for DepthLimit {
+impl<'de> DeserializeSeed<'de> for Bounds<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        if self.0 == 0 {
+        if self.depth == 0 || !self.has_room() {
             return IgnoredAny::deserialize(deserializer).map(|_| Value::Null);
         }
+        self.left.set(self.left.get() - 1);
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for DepthLimit {
+impl<'de> Visitor<'de> for Bounds<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -353,17 +379,25 @@ impl<'de> Visitor<'de> for DepthLimit {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(self.below())? {
-            items.push(item);
+        while self.has_room() {
+            match seq.next_element_seed(self.below())? {
+                Some(item) => items.push(item),
+                None => return Ok(Value::Array(items)),
+            }
         }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Value::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
-        while let Some(name) = map.next_key()? {
-            members.insert(name, map.next_value_seed(self.below())?);
+        while self.has_room() {
+            match map.next_key()? {
+                Some(name) => members.insert(name, map.next_value_seed(self.below())?),
+                None => return Ok(Value::Object(members)),
+            };
         }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Value::Object(members))
     }
 }
@@ -484,5 +518,40 @@ mod tests {
         let read: BoundedValue = serde_json::from_str(&deep).unwrap();
         let shown = format!("{}null{}", "[".repeat(32), "]".repeat(32));
         assert_eq!(read.0.to_string(), shown);
+    }
+
+    /// The number of values in a value, itself included.
+    fn count(value: &Value) -> usize {
+        1 + match value {
+            Value::Array(items) => items.iter().map(count).sum(),
+            Value::Object(members) => members.values().map(count).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn a_value_of_many_values_is_read_in_part() {
+        let many = |item: &str| format!("[{}]", vec![item; 100_000].join(","));
+        for text in [many("7"), many(r#"{"a":[{}]}"#), many("[[[]]]")] {
+            let text = format!(r#"{{"first":1,"many":{text},"last":1}}"#);
+            let read: BoundedValue = serde_json::from_str(&text).unwrap();
+            assert_eq!(read.0["first"], 1);
+            assert_eq!(count(&read.0), MAX_VALUES, "{}", &text[..40]);
+        }
+    }
+
+    /// A custom kind can have any number of members.
+    #[test]
+    fn members_of_a_spec_share_the_bound() {
+        let many = vec!["[0]"; 1_000].join(",");
+        let members = (0..1_000).map(|number| format!(r#""m{number}":[{many}]"#));
+        let text = format!(
+            r#"{{"replicas":3,{}}}"#,
+            members.collect::<Vec<_>>().join(",")
+        );
+        let FullSpec(spec) = serde_json::from_str(&text).unwrap();
+        assert_eq!(spec.replicas, Some(Count::Number(3)));
+        let kept: usize = spec.others.iter().map(|(_, value)| count(value)).sum();
+        assert_eq!(kept, MAX_VALUES - 1);
     }
 }

@@ -9,13 +9,13 @@ use dayshift_workload::{
     Kind, KindTable, Prefix,
     other_controllers::{FieldManager, ManagerKind},
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{
     Resource,
     api::ObjectList,
     core::{DynamicResourceScope, WatchEvent},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::decode::{
@@ -186,22 +186,48 @@ struct RawWithManagers {
 struct ManagedMeta {
     #[serde(flatten)]
     meta: WorkloadMeta,
-    #[serde(default)]
-    managed_fields: Option<Vec<ManagedFields>>,
+    #[serde(default, deserialize_with = "managed_fields")]
+    managed_fields: Vec<ManagedFields>,
     #[serde(default)]
     owner_references: Option<Vec<OwnerReference>>,
 }
 
-/// An entry of `metadata.managedFields`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// An entry of `metadata.managedFields`. Users can write entries with any time and any number of fields,
+/// as deeply nested as the object.
+#[derive(Clone, Debug)]
 struct ManagedFields {
-    manager: Option<String>,
-    operation: Option<String>,
-    subresource: Option<String>,
-    time: Option<Time>,
-    /// As deeply nested as the object.
-    fields_v1: BoundedValue,
+    manager: String,
+    operation: String,
+    subresource: String,
+    /// `None` if there is none, or one that is out of the calendar.
+    time: Option<DateTime<Utc>>,
+    fields: Value,
+}
+
+/// Reads the entries. No entry makes the object unreadable.
+fn managed_fields<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<ManagedFields>, D::Error> {
+    let BoundedValue(value) = BoundedValue::deserialize(deserializer)?;
+    let entries = match value {
+        Value::Array(entries) => entries,
+        _ => Vec::new(),
+    };
+    Ok(entries.into_iter().map(ManagedFields::from).collect())
+}
+
+impl From<Value> for ManagedFields {
+    fn from(mut entry: Value) -> Self {
+        let fields = entry.get_mut("fieldsV1").map(Value::take);
+        let text = |name: &str| entry[name].as_str().unwrap_or_default();
+        Self {
+            manager: text("manager").to_owned(),
+            operation: text("operation").to_owned(),
+            subresource: text("subresource").to_owned(),
+            time: text("time").parse().ok(),
+            fields: fields.unwrap_or_default(),
+        }
+    }
 }
 
 impl From<RawWithManagers> for WithManagers {
@@ -214,7 +240,7 @@ impl From<RawWithManagers> for WithManagers {
             pod_labels: pod_labels(&spec),
             health_problem: health_problem(&status).map(Into::into),
             kept_target: kept_target(&spec, &status),
-            managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
+            managed_fields: raw.metadata.managed_fields,
             owners: raw.metadata.owner_references.unwrap_or_default(),
         }
     }
@@ -237,7 +263,7 @@ impl Trim for WithManagers {
         }
         let count = KindApi::new(kind).managed_count();
         for entry in &mut self.managed_fields {
-            let fields = &mut entry.fields_v1.0;
+            let fields = &mut entry.fields;
             *fields = match fields.pointer(&count) {
                 Some(_) => only(&count),
                 None => Value::Null,
@@ -354,21 +380,20 @@ fn health_problem(status: &Value) -> Option<&str> {
 
 /// Whether the entry is of the object itself, not of a subresource.
 fn is_whole(entry: &ManagedFields) -> bool {
-    entry.subresource.as_deref().is_none_or(str::is_empty)
+    entry.subresource.is_empty()
 }
 
 fn field_manager(entry: &ManagedFields, count: &str) -> Option<FieldManager> {
-    entry.fields_v1.0.pointer(count)?;
+    entry.fields.pointer(count)?;
     Some(described(entry))
 }
 
 fn described(entry: &ManagedFields) -> FieldManager {
-    let time = entry.time.as_ref().map(|time| time.0.as_second());
     FieldManager {
-        manager: entry.manager.clone().unwrap_or_default(),
-        applies: entry.operation.as_deref() == Some("Apply"),
-        scales: entry.subresource.as_deref() == Some("scale"),
-        at: time.and_then(|seconds| DateTime::from_timestamp(seconds, 0)),
+        manager: entry.manager.clone(),
+        applies: entry.operation == "Apply",
+        scales: entry.subresource == "scale",
+        at: entry.time,
     }
 }
 
@@ -555,6 +580,31 @@ mod tests {
                 manager("kube-controller-manager", false, true),
             ]
         );
+    }
+
+    /// The API server stores and sends such times and fields
+    /// (`tests/cluster/e2e/security/odd_objects.rs`).
+    #[test]
+    fn odd_managed_fields_do_not_make_the_object_unreadable() {
+        let deep = format!("{}{{}}{}", r#"{"f:a":"#.repeat(200), "}".repeat(200));
+        let read = |entry: &str| {
+            let last = r#"{"manager": "kubectl", "time": "2026-11-20T09:00:00Z", "fieldsV1": {"f:spec": {"f:replicas": {}}}}"#;
+            let fields = format!("[{entry}, {last}]");
+            let object = format!(r#"{{"metadata": {{"name": "web", "managedFields": {fields}}}}}"#);
+            let managed: WithManagers = serde_json::from_str(&object).unwrap();
+            let mut managers = managed.managers(&Kind::DEPLOYMENT);
+            managers.retain(|manager| manager.at.is_some());
+            managers.len()
+        };
+        for entry in [
+            r#"{"manager": "x", "time": "-0001-12-31T23:00:00Z"}"#,
+            r#"{"manager": "x", "time": "10000-01-01T00:59:59Z"}"#,
+            r#"{"manager": 7, "operation": null, "time": [], "fieldsV1": "f:spec"}"#,
+            &format!(r#"{{"fieldsV1": {deep}}}"#),
+            "[]",
+        ] {
+            assert_eq!(read(entry), 1, "{}", cut_bytes(entry, 80));
+        }
     }
 
     #[test]

@@ -9,10 +9,13 @@ use kube::{
     api::ListParams,
     core::{DynamicResourceScope, ObjectList, Status},
 };
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::connect::redact::{redacted, redacted_chain};
+use crate::{
+    connect::redact::{redacted, redacted_chain},
+    decode::spec::BoundedValue,
+};
 
 /// Why a query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -137,7 +140,7 @@ pub(crate) async fn list_raw_where(
             }
             query.finish()
         };
-        let mut page = match get_value(client, &format!("{path}?{query}")).await {
+        let page: RawPage = match get(client, &format!("{path}?{query}")).await {
             Ok(page) => page,
             Err(Error::Api(status)) if status.code == 404 => return Ok(RawList::Absent),
             Err(Error::Api(status)) if status.code == 403 => {
@@ -152,11 +155,10 @@ pub(crate) async fn list_raw_where(
             }
             Err(error) => return Err(query_error(error)),
         };
-        if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
-            all.extend(items);
-        }
-        match page["metadata"]["continue"].as_str() {
-            Some(next) if !next.is_empty() => next.clone_into(&mut token),
+        let items = page.items.into_iter().flatten();
+        all.extend(items.map(|BoundedValue(item)| item));
+        match page.metadata.continue_token {
+            Some(next) if !next.is_empty() => token = next,
             _ => return Ok(RawList::Items(all)),
         }
     }
@@ -167,14 +169,29 @@ pub(crate) async fn list_raw_where(
 /// # Errors
 /// If the API server cannot be reached or the request fails.
 pub async fn get_raw(client: &Client, path: &str) -> Result<Option<Value>, FindError> {
-    match get_value(client, path).await {
-        Ok(object) => Ok(Some(object)),
+    match get(client, path).await {
+        Ok(BoundedValue(object)) => Ok(Some(object)),
         Err(Error::Api(status)) if status.code == 404 => Ok(None),
         Err(error) => Err(query_error(error)),
     }
 }
 
-async fn get_value(client: &Client, path: &str) -> Result<Value, Error> {
+/// A page of a list. Each object is bounded by itself, because any user can write one.
+#[derive(Deserialize)]
+struct RawPage {
+    #[serde(default)]
+    metadata: RawPageMeta,
+    #[serde(default)]
+    items: Option<Vec<BoundedValue>>,
+}
+
+#[derive(Default, Deserialize)]
+struct RawPageMeta {
+    #[serde(default, rename = "continue")]
+    continue_token: Option<String>,
+}
+
+async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Error> {
     let request = Request::get(path)
         .body(Vec::new())
         .map_err(Error::HttpError)?;

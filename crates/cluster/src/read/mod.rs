@@ -22,6 +22,7 @@ pub use namespaces::{
 };
 pub use query::{Found, MissingWorkload, Query, QueryPart, UnreadablePart, find};
 pub use services::{
-    MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, ServiceSlice, Services, is_ready, service_spec,
+    EndpointSlice, MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, Service, ServiceSlice, Services,
+    is_ready, service_spec,
 };
 pub use team_defaults::{ObservedTeamDefaults, TeamConfigMap, WholeTeamDefaults};

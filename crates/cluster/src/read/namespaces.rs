@@ -12,12 +12,16 @@ use std::{
 use dayshift_workload::{Annotations, Inheritance, Observed, Phase, Prefix};
 use futures::future::join_all;
 use http::Request;
-use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client, Error, ResourceExt, api::ListParams, core::PartialObjectMeta};
+use k8s_openapi::{api::core::v1::Namespace, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::{Api, Client, Error, ResourceExt, api::ListParams};
+use serde::Deserialize;
 
 use crate::{
     connect::redact::redacted_chain,
-    decode::workload::Version,
+    decode::{
+        metadata::{metadata, part_of},
+        workload::Version,
+    },
     read::{
         list::listed,
         query::{Query, place_of},
@@ -25,7 +29,14 @@ use crate::{
 };
 
 /// The metadata of a Namespace, which is all that a metadata watch returns.
-pub type NamespaceMeta = PartialObjectMeta<Namespace>;
+#[derive(Clone, Debug, Deserialize)]
+pub struct NamespaceMeta {
+    /// The metadata without managed fields.
+    #[serde(default, deserialize_with = "metadata")]
+    pub metadata: ObjectMeta,
+}
+
+part_of!(NamespaceMeta, Namespace);
 
 /// The API path of Namespaces.
 pub(crate) const NAMESPACES_PATH: &str = "/api/v1/namespaces";
@@ -260,7 +271,7 @@ pub fn no_namespaces<N: AsRef<str>>(names: &[N]) -> String {
 /// # Errors
 /// If the API server does not respond, or the user may not list Namespaces.
 pub async fn namespace_names(client: &Client) -> kube::Result<Vec<String>> {
-    let api: Api<Namespace> = Api::all(client.clone());
+    let api: Api<NamespaceMeta> = Api::all(client.clone());
     let found = api.list(&ListParams::default()).await?;
     let names = found
         .items

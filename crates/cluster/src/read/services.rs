@@ -4,14 +4,51 @@ use std::{collections::BTreeMap, time::Duration};
 
 use dayshift_workload::{ServicePort, ServiceSpec};
 use futures::future::join_all;
-use k8s_openapi::api::{
-    core::v1::Service,
-    discovery::v1::{Endpoint, EndpointSlice},
+use k8s_openapi::{
+    api::{
+        core::v1::{Service as WholeService, ServiceSpec as WholeServiceSpec},
+        discovery::v1::{Endpoint, EndpointPort, EndpointSlice as WholeSlice},
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{Api, Client, Error};
+use serde::Deserialize;
 use tokio::time::timeout;
 
-use crate::read::{list::listed, query::Query};
+use crate::{
+    decode::metadata::{metadata, part_of},
+    read::{list::listed, query::Query},
+};
+
+/// The part of a Service that dayshift reads.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Service {
+    /// The metadata without managed fields.
+    #[serde(default, deserialize_with = "metadata")]
+    pub metadata: ObjectMeta,
+    /// The `spec`.
+    pub spec: Option<WholeServiceSpec>,
+}
+
+part_of!(Service, WholeService);
+
+/// The part of an EndpointSlice that dayshift reads.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointSlice {
+    /// The metadata without managed fields.
+    #[serde(default, deserialize_with = "metadata")]
+    pub metadata: ObjectMeta,
+    /// The family of the addresses.
+    #[serde(default)]
+    pub address_type: String,
+    /// The ports.
+    pub ports: Option<Vec<EndpointPort>>,
+    /// The endpoints.
+    pub endpoints: Option<Vec<Endpoint>>,
+}
+
+part_of!(EndpointSlice, WholeSlice);
 
 /// The longest time to read all Services. They only add information to a status, so it should not wait
 /// longer.

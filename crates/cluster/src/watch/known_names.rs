@@ -102,10 +102,10 @@ impl KnownNames {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::core::v1::Service;
     use serde_json::json;
 
     use super::*;
+    use crate::read::Service;
 
     fn service(namespace: &str, name: &str) -> Service {
         let meta = json!({"namespace": namespace, "name": name});

@@ -16,7 +16,6 @@ use std::{
 
 use dayshift_workload::Kind;
 use futures::{Stream, stream};
-use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::{Client, Error, Resource, api::WatchParams, client::Body, core::WatchEvent};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
@@ -28,7 +27,10 @@ use crate::{
     },
     delays::{CALM, Delays, MAX_RETRY_AFTER},
     read::{
-        list::PAGE, namespaces::NamespaceMeta, services::SLICES_ROOT, team_defaults::TeamConfigMap,
+        list::PAGE,
+        namespaces::NamespaceMeta,
+        services::{EndpointSlice, SLICES_ROOT, Service},
+        team_defaults::TeamConfigMap,
     },
     watch::{
         known_names::{KnownNames, ObjectName},
@@ -136,18 +138,6 @@ impl Reflector<TeamConfigMap> {
         let source = WatchSource::new(client, all, namespace, selectors);
         Self::new(source, random)
     }
-}
-
-impl Decode for Service {
-    type Full = Self;
-}
-
-impl Decode for EndpointSlice {
-    type Full = Self;
-}
-
-impl Decode for NamespaceMeta {
-    type Full = Self;
 }
 
 impl<D: Resource + Decode> Reflector<D> {
@@ -343,11 +333,12 @@ impl<D: Resource + Decode> Reflector<D> {
         };
         match timeout_at(until, open.events.next()).await {
             Ok(Some(Ok(event))) => self.handle(open, event),
-            // Later events can still be readable.
+            // Later events can still be readable, and do not wait: the server has not failed.
             Ok(Some(Err(error @ Error::SerdeError(_)))) => {
                 open.is_last_event_malformed = true;
                 self.state = WatchState::Open(open);
-                Err(WatchError::new("watch", error))
+                let error = WatchError::new("watch", error);
+                Ok(Some(ReflectorEvent::Failed(error)))
             }
             Ok(Some(Err(error))) => self.watch_failed(open, error),
             Err(silence) if open.version.is_none() => {

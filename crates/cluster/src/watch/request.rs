@@ -17,10 +17,9 @@ use kube::{
 use memchr::memchr;
 
 use crate::{
-    connect::middleware::{bounded, is_too_large, next_piece, retry_after},
+    connect::middleware::{MAX_RESPONSE, bounded, is_too_large, next_piece, retry_after},
     decode::{
         kind_api::KindApi,
-        protobuf::MAX_EVENT,
         views::{Decode, SpecMembers},
     },
     read::{
@@ -293,6 +292,10 @@ fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
     )
 }
 
+/// The longest line that is read to its end, in bytes. A server with another limit for etcd can send an event
+/// of more than [`MAX_RESPONSE`] bytes, which is dropped.
+const MAX_LINE: usize = 64 << 20;
+
 /// The events of a watch, one line of JSON each.
 pub(crate) struct EventLines {
     members: SpecMembers,
@@ -300,6 +303,10 @@ pub(crate) struct EventLines {
     read: BytesMut,
     /// How many buffered bytes are known to contain no line break.
     searched: usize,
+    /// The length of the beginning of a line that was dropped, because it is too long.
+    dropped: usize,
+    /// Whether a dropped line was logged.
+    is_logged: bool,
 }
 
 impl EventLines {
@@ -309,10 +316,14 @@ impl EventLines {
             body: body.into_data_stream(),
             read: BytesMut::new(),
             searched: 0,
+            dropped: 0,
+            is_logged: false,
         }
     }
 
-    /// Returns the next event, or `None` at the end of the watch. An incomplete line is dropped.
+    /// Returns the next event, or `None` at the end of the watch. An incomplete line is dropped, and so is
+    /// one of more than [`MAX_RESPONSE`] bytes: a user can write such an object, and the others must not wait
+    /// for it.
     pub(crate) async fn next<D>(&mut self) -> Option<Result<WatchEvent<D>, Error>>
     where
         D: Decode,
@@ -325,22 +336,36 @@ impl EventLines {
                     some => self.read.split_to(some),
                 };
                 self.searched = 0;
+                if self.dropped > 0 || line.len() > MAX_RESPONSE {
+                    self.dropped = 0;
+                    self.log_dropped();
+                    continue;
+                }
                 return Some(event(&line, self.members));
             }
             self.searched = self.read.len();
-            if self.searched > MAX_EVENT {
+            if self.searched > MAX_RESPONSE {
+                self.dropped += self.searched;
+                self.searched = 0;
                 self.read = BytesMut::new();
-                let why =
-                    format!("the API server has sent an event of more than {MAX_EVENT} bytes");
+            }
+            if self.dropped + self.searched > MAX_LINE {
+                let why = format!("the API server has sent an event of more than {MAX_LINE} bytes");
                 return Some(Err(Error::Service(why.into())));
             }
-            let is_within_event = !self.read.is_empty();
+            let is_within_event = self.dropped > 0 || !self.read.is_empty();
             match next_piece(&mut self.body, is_within_event).await? {
                 Ok(piece) => self.read.extend_from_slice(&piece),
                 // A proxy or a load balancer has closed the connection, as many do after some minutes.
                 Err(error) if is_cut_off(&error) => return None,
                 Err(error) => return Some(Err(Error::ReadEvents(io::Error::other(error)))),
             }
+        }
+    }
+
+    fn log_dropped(&mut self) {
+        if !mem::replace(&mut self.is_logged, true) {
+            tracing::warn!("an object needs more than {MAX_RESPONSE} bytes in JSON; it is ignored");
         }
     }
 }

@@ -165,7 +165,7 @@ impl ApiResponse {
 /// `None` if the response is final.
 fn transient_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
     match code {
-        _ if is_denied(status) => None,
+        _ if is_denied(status) || is_object_too_large(status) => None,
         _ if code.is_server_error() && status.message.contains(WEBHOOK_FAILED) => {
             Some(FailureKind::Admission)
         }
@@ -210,6 +210,14 @@ fn is_denied(status: &Status) -> bool {
     let message = &status.message;
     message.contains("admission webhook \"") && message.contains("denied the request")
         || message.contains("AdmissionPolicy '") && message.contains("denied request")
+}
+
+/// Whether etcd does not store the patched object because of its size, which concerns only this object. The
+/// API server responds with 500 (`isTooLargeError` in k8s.io/apiserver).
+fn is_object_too_large(status: &Status) -> bool {
+    let message = &status.message;
+    message.contains("etcdserver: request is too large")
+        || message.contains("trying to send message larger than max")
 }
 
 /// The status of a failure without a Kubernetes status in its body. It comes from a proxy before the API
@@ -310,6 +318,7 @@ mod tests {
             (500, webhook, Some(FailureKind::Admission)),
             (500, conversion, Some(FailureKind::KindBackend)),
             (404, "deployments.apps \"web\" not found", None),
+            (500, "etcdserver: request is too large", None),
         ] {
             assert_eq!(cause(code, message), expected, "{code} {message}");
         }

@@ -32,12 +32,11 @@ use kube::{
 };
 use serde_json::{Value, json};
 use tokio::time::timeout;
-use tower::BoxError;
 
 use crate::{
     connect::{
         compact::FullObject,
-        middleware::{bounded, is_too_large, retry_after},
+        middleware::{bounded, is_malformed, is_too_large, retry_after},
         redact::redacted_chain,
     },
     decode::views::SpecMembers,
@@ -337,9 +336,10 @@ impl Writer {
 
     async fn exchange(&self, request: Request<Body>) -> Result<ApiResponse, Unavailable> {
         let response = self.client.send(request).await;
-        let response = response.map_err(|error| no_response(&error))?;
+        let response = response.map_err(|error| no_usable_response(&error))?;
         let (code, retry_after) = (response.status(), requested_pause(response.headers()));
-        let body = bounded(response.into_body()).await.map_err(body_error)?;
+        let body = bounded(response.into_body()).await;
+        let body = body.map_err(|error| no_usable_response(&kube::Error::Service(error)))?;
         if code.is_success() {
             return Ok(ApiResponse::Success(body));
         }
@@ -379,16 +379,17 @@ fn no_response(error: &(impl std::error::Error + 'static)) -> Unavailable {
     }
 }
 
-/// The error for a body that was cut off or is larger than the limit.
-fn body_error(error: BoxError) -> Unavailable {
-    let error = kube::Error::Service(error);
-    let body_error = no_response(&error);
-    match is_too_large(&error) {
-        true => Unavailable {
-            kind: FailureKind::TooLarge,
-            ..body_error
-        },
-        false => body_error,
+/// The error for a missing response, and for one that was cut off, is larger than the limit or cannot be
+/// decoded. The latter two concern one object, not the server.
+fn no_usable_response(error: &kube::Error) -> Unavailable {
+    let kind = match error {
+        error if is_too_large(error) => FailureKind::TooLarge,
+        error if is_malformed(error) => FailureKind::Failed,
+        _ => FailureKind::Unreachable,
+    };
+    Unavailable {
+        kind,
+        ..no_response(error)
     }
 }
 

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use dayshift_cluster::{
     Workload,
     decode::{Version, WithManagers},
-    read::{NamespaceMeta, TeamConfigMap},
+    read::{EndpointSlice, NamespaceMeta, TeamConfigMap},
     watch::{ObjectName, ObjectSource, WatchError},
     write::{AnnounceError, Patch, PatchError, ReadError},
 };
 use dayshift_schedule::Calendars;
 use dayshift_workload::{Kind, NamedSchedules, WorkloadRef};
-use k8s_openapi::api::discovery::v1::EndpointSlice;
 
 use crate::{
     events::recorder::{EventAttempt, PendingEvent},

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use dayshift_cluster::{
     Workload,
     connect::redacted_chain,
-    read::{NamespaceMeta, ObservedNamespace, ObservedTeamDefaults, ServiceSlice, TeamConfigMap},
+    read::{
+        EndpointSlice, NamespaceMeta, ObservedNamespace, ObservedTeamDefaults, ServiceSlice,
+        TeamConfigMap,
+    },
     watch::{ObjectName, ObjectSource, WatchError},
     write::EventObject,
 };
 use dayshift_schedule::Calendars;
 use dayshift_workload::{Dependency, Kind, NamedSchedules, TEAM_CONFIG_MAP, events::EventText};
-use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt as _;
 
 use crate::{

@@ -7,7 +7,7 @@
 mod clients;
 mod isolation;
 pub(crate) mod kube_proxy;
-mod stand_ins;
+pub(super) mod stand_ins;
 mod wakes;
 
 use crate::support::Scenario;

@@ -9,6 +9,7 @@ pub(super) mod login;
 mod login_provider;
 mod login_proxy;
 mod oauth2_proxy;
+pub(super) mod odd_objects;
 pub(super) mod permissions;
 pub(super) mod reading;
 pub(super) mod user_roles;

@@ -107,6 +107,32 @@ async fn unreadable_event_does_not_hide_later_events() {
     assert_eq!(script.resumed_from(), [""; 0]);
 }
 
+/// The limit of etcd can be higher than usual, so an object can have more than 10 MiB in JSON.
+#[tokio::test(start_paused = true)]
+async fn large_and_unreadable_events_do_not_delay_others() {
+    let begin = Instant::now();
+    let large = |version: u32| {
+        let object = line("MODIFIED", &"x".repeat(22 << 20), version);
+        let half = object.len() / 2;
+        [object[..half].to_owned(), object[half..].to_owned()]
+    };
+    let [first, second] = large(5);
+    let mut text = vec![line("ADDED", "db", 4), first, second];
+    text.extend(listed());
+    for version in 8..10 {
+        text.extend(large(version));
+        text.push("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":7}}\n".to_owned());
+        text.push(line("MODIFIED", "web", version));
+    }
+    let script = Script::of([ScriptedResponse::FallsSilent(text)]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 5).await, "open init +db +web ready");
+    let expected = ["error open =web"; 2].join(" ");
+    assert_eq!(seen(&mut events, 6).await, expected);
+    assert_eq!(begin.elapsed(), Duration::ZERO);
+    assert_eq!(script.resumed_from(), [""; 0]);
+}
+
 /// A watch without a version would show only new events and hide the changes in between.
 #[tokio::test(start_paused = true)]
 async fn lists_again_if_an_event_has_no_version() {
@@ -137,7 +163,7 @@ async fn lists_again_if_an_event_has_no_version() {
 async fn stops_reading_an_endless_event() {
     let piece = "x".repeat(1 << 20);
     let script = Script::of([
-        ScriptedResponse::FallsSilent(listed_and(&vec![piece; 17])),
+        ScriptedResponse::FallsSilent(listed_and(&vec![piece; 65])),
         ScriptedResponse::FallsSilent(Vec::new()),
     ]);
     let mut events = script.watch();

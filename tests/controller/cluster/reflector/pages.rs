@@ -65,7 +65,7 @@ fn server(objects: usize, bytes: usize, knows_pages: bool) -> (Client, Arc<Atomi
 
 #[tokio::test(start_paused = true)]
 async fn requests_smaller_pages_if_a_page_is_too_large() {
-    for (bytes, failures) in [(10_000, 0), (800_000, 1), (1_000_000, 2)] {
+    for (bytes, failures) in [(10_000, 0), (900_000, 1), (1_100_000, 2)] {
         let (client, _) = server(12, bytes, true);
         let mut events = watch_by(client);
         let failed = "error ".repeat(failures);
@@ -75,12 +75,12 @@ async fn requests_smaller_pages_if_a_page_is_too_large() {
     }
 }
 
-/// 400 MB, of which at most 8 MiB are read at a time.
+/// 400 MB, of which at most 10 MiB are read at a time.
 #[tokio::test(start_paused = true)]
 async fn limits_the_size_of_a_list_without_pages() {
     let (client, made) = server(200, 2_000_000, false);
     let mut events = watch_by(client);
     assert_eq!(seen(&mut events, 3).await, "error error error");
     let read = made.load(Ordering::Relaxed) / 3;
-    assert!(read < (8 << 20) + 2 * 2_000_000, "{read} bytes each time");
+    assert!(read < (10 << 20) + 2 * 2_000_000, "{read} bytes each time");
 }
