@@ -53,6 +53,43 @@ fn adopting_a_thousand_workloads_delays_no_other() {
     assert_eq!(scenario.replicas("web-999"), 0);
 }
 
+/// A user edits the annotations of a Namespace a hundred times a second. Each edit is a decision about every
+/// workload in it, so only some of them take effect, and the newest at last.
+#[test]
+fn constant_edits_of_a_namespace_are_applied_about_once_a_second() {
+    let scenario = Sandbox::at("2026-11-20 18:59 UTC");
+    scenario.api.namespace("other");
+    let far = deployment("far").namespace("other").replicas(3);
+    scenario.apply(far.stop("19:00"));
+    for number in 0..200 {
+        let manifest: Value = deployment(&format!("web-{number}")).replicas(2).into();
+        scenario.api.apply(manifest).unwrap();
+    }
+    scenario.sleep_until("18:59:50");
+    for edit in 0..2_000 {
+        let hours = format!("Mon-Fri 09:00-20:{:02}", edit % 60);
+        let key = "dayshift/hours";
+        let edited = scenario
+            .api
+            .annotate_of("Namespace", "", "dev", key, Some(&hours));
+        edited.unwrap();
+        scenario.pass(Duration::from_millis(10));
+    }
+    assert_eq!(scenario.api.replicas("other", "far").unwrap(), 0);
+    let due = scenario.utc("2026-11-20 19:00");
+    let requests = scenario.requests("patch");
+    let mut stops = requests.iter().filter(|line| line.namespace == "other");
+    let late = stops.find(|line| line.at >= due).unwrap().at - due;
+    assert!(late.num_milliseconds() < 50, "{late}");
+    let writes = scenario.patched("web-7").len();
+    assert!((2..=50).contains(&writes), "{writes} writes in 20 s");
+    annotate(&scenario, "dev", &[("hours", Some("Mon-Fri 09:00-20:30"))]);
+    scenario.sleep_until("20:29");
+    assert_eq!(scenario.replicas("web-7"), 2);
+    scenario.sleep_until("20:30");
+    assert_eq!(scenario.replicas("web-7"), 0);
+}
+
 /// One of two controllers has not observed an edit yet. Each controller takes the other's schedule for an
 /// edit until both have observed it, at most three times.
 #[test]

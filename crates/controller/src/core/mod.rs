@@ -15,7 +15,10 @@ use crate::{
         guard::{ClockGuard, Now},
         timers::{Deadline, Timer, Timers},
     },
-    core::io::{Effect, Input, Purpose, Request, Response},
+    core::{
+        frequent_edits::FrequentEdits,
+        io::{Effect, Input, Purpose, Request, Response},
+    },
     events::Events,
     followups::{jobs::Jobs, readiness::ReadinessTracker, reverts::Reverts, stops::Stops},
     gate::{Gate, GateState},
@@ -37,6 +40,7 @@ use crate::{
 };
 
 mod evaluate;
+mod frequent_edits;
 pub(crate) mod io;
 mod observe;
 mod responses;
@@ -87,6 +91,7 @@ pub(crate) struct Core {
     pub(crate) jobs: Jobs,
     pub(crate) stops: Stops,
     pub(crate) events: Events,
+    frequent_edits: FrequentEdits,
     /// The objects that should be decided about, in order.
     agenda: VecDeque<Id>,
     /// The objects whose named schedules may have changed, in order.
@@ -138,6 +143,7 @@ impl Core {
             jobs: Jobs::new(settings.seed),
             stops: Stops::default(),
             events: Events::new(&settings, Arc::clone(&telemetry)),
+            frequent_edits: FrequentEdits::default(),
             agenda: VecDeque::new(),
             outdated: VecDeque::new(),
             now: Now::default(),
@@ -269,6 +275,7 @@ impl Core {
         }
         self.reverts.forget_ended(&mut self.store, self.now);
         self.apply_settled_teams();
+        self.apply_settled_namespaces();
         let (store, events) = (&mut self.store, &mut self.events);
         self.gate.report_waits(store, events, self.now);
         for _ in 0..MAX_TIMERS {
@@ -620,6 +627,7 @@ impl Core {
             self.events.recorder.next(now),
             self.reverts.next_end(),
             self.store.namespaces.next_settled_team(),
+            self.frequent_edits.next(),
         ];
         let elapsed = elapsed.into_iter().flatten().min();
         let wall = [

@@ -147,6 +147,7 @@ impl Core {
             }
             ObjectEvent::Deleted { name, .. } => {
                 self.set_exists(watch, false);
+                self.frequent_edits.forget(&name.name);
                 self.store.delete_namespace(&name.name);
                 self.set_team(&name.name, None);
             }
@@ -174,8 +175,7 @@ impl Core {
         self.watches.publish(&self.telemetry);
     }
 
-    /// Applies a Namespace. Its annotations are defaults, so a change of them is an edit of every object
-    /// that inherits them.
+    /// Applies a Namespace, or keeps it until its changes are less frequent.
     fn apply_namespace(&mut self, namespace: &NamespaceMeta, origin: ObservationOrigin) {
         if let Some(label) = &self.settings.scope.team_label {
             let team = namespace
@@ -185,12 +185,37 @@ impl Core {
             self.set_team(&namespace.name_any(), team);
         }
         let namespace = ObservedNamespace::new(namespace, &self.settings.prefix);
+        if origin.source == ObjectSource::List || namespace.deleting {
+            self.frequent_edits.forget(&namespace.name);
+            self.apply_namespace_defaults(&namespace, origin);
+        } else if let Some((namespace, origin)) = self
+            .frequent_edits
+            .admit((namespace, origin), self.now.elapsed)
+        {
+            self.apply_namespace_defaults(&namespace, origin);
+        }
+    }
+
+    /// Applies the changes of Namespaces that have waited because too many preceded them.
+    pub(super) fn apply_settled_namespaces(&mut self) {
+        while let Some((namespace, origin)) = self.frequent_edits.take_due(self.now.elapsed) {
+            self.apply_namespace_defaults(&namespace, origin);
+        }
+    }
+
+    /// Applies the annotations of a Namespace. They are defaults, so a change of them is an edit of every
+    /// object that inherits them.
+    fn apply_namespace_defaults(
+        &mut self,
+        namespace: &ObservedNamespace,
+        origin: ObservationOrigin,
+    ) {
         let seen_at = self.clock.seen_at(self.now);
         let watches = &self.watches;
         let watch_of = |kind: &Kind, namespace: &str| watches.watch_of(kind, namespace);
         let (change, ids) = self
             .store
-            .observe_namespace(&namespace, origin, seen_at, watch_of);
+            .observe_namespace(namespace, origin, seen_at, watch_of);
         if change.is_changed {
             tracing::debug!(
                 namespace = &*namespace.name,
@@ -199,7 +224,7 @@ impl Core {
             );
         }
         if let Some(error) = change.error {
-            self.reject_namespace(EventObject::from(&namespace), &namespace.name, error);
+            self.reject_namespace(EventObject::from(namespace), &namespace.name, error);
         }
         for id in ids {
             self.add_to_agenda(id);
