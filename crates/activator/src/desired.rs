@@ -519,7 +519,6 @@ fn needed(observed: &Observed, kinds: &KindTable) -> Vec<Dependency> {
 mod tests {
     use chrono::TimeDelta;
     use dayshift_cluster::watch::ReflectorEvent;
-    use kube::core::PartialObjectMeta;
     use serde_json::json;
 
     use super::*;
@@ -814,15 +813,7 @@ mod tests {
     fn namespace_annotation_applies_to_its_workloads() {
         let mut cluster = Cluster::new().with_service();
         cluster.workload("stopped", 0, json!({}));
-        let namespace = PartialObjectMeta {
-            metadata: serde_json::from_value(json!({
-                "name": "dev", "annotations": {"dayshift/wake-on-request": "1h"},
-            }))
-            .unwrap(),
-            ..PartialObjectMeta::default()
-        };
-        let event = WatchEvent::Namespace(ReflectorEvent::changed(namespace));
-        cluster.index.observe(3, event);
+        cluster.namespace(json!({"dayshift/wake-on-request": "1h"}));
         let target = &cluster.route().targets[0];
         assert_eq!(target.wake.lasts, TimeDelta::hours(1));
     }

@@ -335,7 +335,8 @@ fn large_pages_do_not_exhaust_the_memory(plane: &ControlPlane) {
     good.assert_punctual("web", 1, stop);
     let memory = peak_memory(program.id());
     println!("large pages: the controller needed {memory} bytes");
-    assert!(memory < CONTROLLER_LIMIT, "{memory} bytes");
+    // Less than for the pages as a whole.
+    assert!(memory < 28 << 20, "{memory} bytes");
     program.kill();
     let delete = ["delete", "deployments", "--all", "--wait=false"];
     evil.team.kubectl(&delete).success();
