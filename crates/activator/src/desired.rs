@@ -518,12 +518,10 @@ fn needed(observed: &Observed, kinds: &KindTable) -> Vec<Dependency> {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use dayshift_cluster::watch::ReflectorEvent;
     use serde_json::json;
 
     use super::*;
     use crate::{
-        index::WatchEvent,
         routes::Prospect,
         test_cluster::{Cluster, at, slice},
     };
