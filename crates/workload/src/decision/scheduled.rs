@@ -392,6 +392,7 @@ impl<'a> ScheduledDecision<'a> {
             spec: self.spec,
             state: &self.state,
             observed: self.context.observed,
+            timer: self.timer.started,
             now: self.now,
         }
     }

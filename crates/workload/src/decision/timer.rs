@@ -109,6 +109,8 @@ pub(crate) struct Starts<'a> {
     /// The state before the change.
     pub(crate) state: &'a State,
     pub(crate) observed: &'a Observed,
+    /// The start that the label should have before the change.
+    pub(crate) timer: Option<Started>,
     pub(crate) now: DateTime<Utc>,
 }
 
@@ -122,13 +124,16 @@ impl Starts<'_> {
         })
     }
 
-    /// The start after a boundary at `at` has started the object. The end of a wake is not a start.
+    /// The start after a boundary at `at` has started the object. The end of a wake is not a start. If the boundary
+    /// was missed for so long that the timer would stop the object at once, it counts from now.
     pub(crate) fn after_boundary(self, at: DateTime<Utc>) -> Option<Started> {
-        let woken = self.known().filter(|started| {
-            let stop = self.spec.timed_stop(Some(*started));
-            self.state.phase == Some(Phase::Woken) && stop > Some(self.now)
-        });
-        woken.or_else(|| self.started_at(at))
+        let is_later = |started: &Started| self.spec.timed_stop(Some(*started)) > Some(self.now);
+        let is_woken = self.state.phase == Some(Phase::Woken);
+        let woken = self.timer.filter(|_| is_woken);
+        woken
+            .filter(is_later)
+            .or_else(|| self.started_at(at).filter(is_later))
+            .or_else(|| self.started_at(whole_second(self.now)))
     }
 
     /// The start after a wake begins at `at`. It never moves the stop of `since creation`.
@@ -165,8 +170,12 @@ impl Starts<'_> {
             let at = by_dayshift.map_or(created, |at| at.max(created)).min(last);
             self.started_at(at)
         });
-        let started = started
-            .map(|started| started.with_revision(self.observed.revision, stop_after.since, last));
+        let started = started.map(|started| {
+            let at = self.spec.timer_began(started.at, self.observed.created);
+            let started = Started { at, ..started };
+            let now = whole_second(self.now);
+            started.with_revision(self.observed.revision, stop_after.since, now)
+        });
         let is_later = self.spec.timed_stop(started) > Some(last);
         started
             .filter(|_| is_later)

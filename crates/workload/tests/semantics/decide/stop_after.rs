@@ -196,6 +196,52 @@ fn an_edit_counts_from_the_same_start_and_never_acts_on_the_past() {
 }
 
 #[test]
+fn an_edit_to_since_creation_counts_from_the_creation() {
+    let mut object = preview("8h");
+    object
+        .until("2026-11-20 12:00")
+        .deploy("2")
+        .until("2026-11-20 12:01");
+    assert_eq!(next(&object), "2026-11-20T20.00.00Z");
+    object
+        .edit("stop-after", Some("12h since creation"))
+        .apply();
+    assert_eq!(next(&object), "2026-11-20T22.00.00Z");
+}
+
+/// The timer would have run out before the controller was back.
+#[test]
+fn a_start_that_was_missed_for_long_is_not_stopped_at_once() {
+    let mut object = Object::new("2026-11-19 20:00", REPLICAS)
+        .annotate("hours", "daily 09:00-19:00")
+        .annotate("stop-after", "2h");
+    object.apply();
+    object.until("2026-11-20 08:00");
+    assert_eq!(object.replicas(), 0);
+    object.away_until("2026-11-20 15:00").restart().apply();
+    object.until("2026-11-20 15:01");
+    assert_eq!(
+        (object.replicas(), next(&object)),
+        (REPLICAS, "2026-11-20T17.00.00Z".to_owned())
+    );
+}
+
+/// The controller is down from the deploy until after the end of the wake.
+#[test]
+fn a_deploy_at_the_end_of_a_wake_restarts_the_timer() {
+    let mut object = Object::new("2026-11-19 20:00", REPLICAS)
+        .annotate("hours", "daily 09:00-19:00")
+        .annotate("stop-after", "6h");
+    object.apply();
+    object.until("2026-11-20 10:00");
+    object.edit("wake-until", Some("2026-11-20T12:00:00Z"));
+    object.until("2026-11-20 11:00");
+    object.away_until("2026-11-20 12:30").restart().deploy("2");
+    object.until("2026-11-20 12:31");
+    assert_eq!(next(&object), "2026-11-20T18.30.00Z");
+}
+
+#[test]
 fn a_copy_counts_from_its_own_creation() {
     let mut object = preview("8h");
     object.until("2026-11-20 12:00").copy();
